@@ -157,7 +157,9 @@ let package = Package(
             exclude: ["Fixture/ledger-1.sqlite"]),
         tests(
             "InboxWatchingTests", ["TestTools", "InboxWatching", "DaemonRuntime", "PipelineModel", "SystemCalls"]),
-        tests("WorkerPoolsTests", ["TestTools", "WorkerPools", "DaemonRuntime", "SystemCalls", "WorkerProtocol"]),
+        tests(
+            "WorkerPoolsTests",
+            ["TestTools", "WorkerPools", "DaemonRuntime", "PipelineModel", "SystemCalls", "WorkerProtocol"]),
         tests(
             "RenderWorkerTests",
             ["TestTools", "CLinux", "CVips", "CTurboJPEG", "SystemCalls", "PipelineModel", "WorkerProtocol"], fast),
@@ -175,7 +177,10 @@ let package = Package(
             ]),
         tests(
             "EndToEndTests", ["TestTools", "CLinux", "PipelineControl", "SystemCalls"],
-            exclude: ["Fixture/faulty_disk.c", "Fixture/fleet_guide.sh", "Fixture/foreign_client.py"]),
+            exclude: [
+                "Fixture/faulty_disk.c", "Fixture/file_calls.c", "Fixture/fleet_guide.sh", "Fixture/foreign_client.py",
+                "Fixture/guide.py", "Fixture/guide.sh",
+            ]),
         tests("GalleryTests", ["Gallery", "DaemonRuntime", "ManualPages", "PipelineControl", "SystemCalls"]),
         tests("PluginKitTests", ["PluginKit", "CVips", "CPipelinePlugin"]),
         tests("ManualPagesTests", ["ManualPages"]),

@@ -1,8 +1,14 @@
 """Runs the tests in lanes: python3 Tests/lanes.py PROGRAM FOLDER [--lanes N] [--filter PATTERN]… [--skip PATTERN]…
+[--unit] [--needs] [--hunt ROUNDS]
 
 PROGRAM is the tests' bundle. A suite is a process of its own, in which its tests run one after the other, so that no suite meets the
 state of another; so many suites run at once as there are lanes. FOLDER keeps each suite's output and time: the suites that took longest
 begin first the next time.
+
+--unit chooses the suites that start no program. --needs prints what `run` has to bring for the chosen tests.
+
+--hunt looks for tests that depend on the speed of the machine. Each suite runs ROUNDS times beside busy loops, one for each processor, and
+in each second round on one processor alone. The end lists what failed, even once, and in how many rounds.
 
 A suite hangs when it is silent for longer than any suite is that works, on the busiest machine: for QUIET seconds, or three times as long
 as all of it took the last time. gdb shows its threads. Then the programs that it has started are ended, since a test that waits for one
@@ -10,6 +16,7 @@ of them fails with that program's log, and the tests behind it run. A suite that
 """
 
 import argparse
+import functools
 import json
 import os
 import pathlib
@@ -30,30 +37,55 @@ GRACE = 60
 
 # On a new clone no suite's time is known. These take longer than the number of their tests tells.
 LONG = [
-    "EndToEndTests.CrashSweepTests", "EndToEndTests.FleetSweepTests", "RenderWorkerTests.ConformanceTests", "RenderWorkerTests.MemoryTests",
+    "EndToEndTests.CrashSweepTests", "EndToEndTests.PowerCutTests", "EndToEndTests.LedgerDamageTests", "EndToEndTests.FleetSweepTests",
+    "RenderWorkerTests.ConformanceTests", "RenderWorkerTests.MemoryTests",
     "EndToEndTests.RefusedCallTests", "EndToEndTests.WorkerLossTests", "PipelineDaemonTests.DownloadOperationTests",
     "EndToEndTests.FilterFailureTests", "EndToEndTests.FaultyDiskTests", "RenderWorkerTests.PictureKindTests",
     "EndToEndTests.CrashLoadTests",
 ]
 
+# What `run` brings for the suites whose code, or the fixtures that it uses, mentions the word.
+NEEDS = {
+    "chromedriver": "browser", "PIPELINED_FOREIGN_CLIENT": "foreign_client", "PIPELINED_NATS_SERVER": "nats_server",
+    "PIPELINED_PROMETHEUS": "prometheus",
+}
+
+# A suite that mentions one of these, itself or by its fixtures, starts programs.
+STARTS = {
+    "Browser", "ChildProcess", "DaemonFixture", "FetchPool", "FleetPool", "HookRun", "Hooks", "Mount", "NATSServer", "Plugin", "Process", "Programs",
+    "FileCalls", "Python", "Worker", "WorkerPool", "WorkerProcess", "clinux_spawn",
+}
+
 
 class Suite:
     """The chosen tests of a suite, and the process that runs them."""
 
-    def __init__(self, name, tests, is_whole, known):
+    def __init__(self, name, tests, is_whole, known, round=None):
         self.name, self.tests, self.is_whole, self.known = name, tests, is_whole, known
+        self.round = round
         self.failed, self.hung = False, False
+
+    def again(self, round):
+        """Returns the same suite for a round of a hunt."""
+        return Suite(self.name, self.tests, self.is_whole, self.known, round)
+
+    @property
+    def label(self):
+        return self.name if self.round is None else f"{self.name}.{self.round}"
 
     def run(self, program, folder):
         """Blocks until the suite is over."""
         began = time.monotonic()
-        self.output, self.events = folder / f"{self.name}.log", folder / f"{self.name}.jsonl"
+        self.output, self.events = folder / f"{self.label}.log", folder / f"{self.label}.jsonl"
         self.events.write_text("")
         chosen = [self.name + "/"] if self.is_whole else self.tests
         words = [
             program, "--testing-library", "swift-testing", "--no-parallel", "--event-stream-output-path", self.events]
         for test in chosen:
             words += ["--filter", "^" + re.escape(test)]
+        if self.round and self.round % 2:
+            processors = sorted(os.sched_getaffinity(0))
+            words = ["taskset", "-c", str(processors[self.round // 2 % len(processors)])] + words
         self.output.write_bytes(b"")
         # gdb writes to it as well.
         with open(self.output, "ab") as output:
@@ -167,6 +199,12 @@ def precompile(folder):
     return subprocess.Popen(["sh", "-c", command, "sh", header], stderr=subprocess.DEVNULL)
 
 
+def busy_loops():
+    """Begins a loop for each processor, which ends with this program."""
+    loop = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
+    return [subprocess.Popen([sys.executable, "-c", loop]) for _ in os.sched_getaffinity(0)]
+
+
 def chosen(program, filters, skips, known):
     listed = subprocess.run(
         [program, "--testing-library", "swift-testing", "--list-tests"], capture_output=True, text=True, check=True)
@@ -184,6 +222,40 @@ def chosen(program, filters, skips, known):
             yield Suite(name, some, len(some) == len(all_of_it), known.get(name))
 
 
+@functools.cache
+def sources():
+    """Returns the files that declare each type of the tests; extensions of a type are in `Type+Topic.swift`."""
+    files = {}
+    for path in pathlib.Path("Tests").rglob("*.swift"):
+        files.setdefault(path.stem.partition("+")[0], []).append(path)
+    return files
+
+
+def words(suite):
+    """Returns the words in the code of a suite's types, and of the fixtures that these mention."""
+    module, _, name = suite.name.partition(".")
+    found, known, waiting = set(), {name}, [name]
+    while waiting:
+        for path in sources().get(waiting.pop(), []):
+            # A type of another module is not meant, but for the tools of all.
+            if path.parts[1] not in (module, "TestTools"):
+                continue
+            here = set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
+            found |= here
+            fixtures = {word for word in here & sources().keys() if not word.endswith("Tests")} - known
+            known |= fixtures
+            waiting += fixtures
+    return found
+
+
+def needs(suite):
+    return {NEEDS[word] for word in words(suite) & NEEDS.keys()}
+
+
+def starts_programs(suite):
+    return not STARTS.isdisjoint(words(suite))
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("program")
@@ -191,6 +263,9 @@ def main():
     parser.add_argument("--lanes", type=int, default=4 * len(os.sched_getaffinity(0)))
     parser.add_argument("--filter", action="append", default=[])
     parser.add_argument("--skip", action="append", default=[])
+    parser.add_argument("--unit", action="store_true")
+    parser.add_argument("--needs", action="store_true")
+    parser.add_argument("--hunt", type=int, default=0, metavar="ROUNDS")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     # Runs that go further take other times.
@@ -198,8 +273,15 @@ def main():
     times = options.folder / f"times{kind}.json"
     known = json.loads(times.read_text()) if times.exists() else {}
     suites = list(chosen(options.program, options.filter, options.skip, known))
+    if options.unit:
+        suites = [suite for suite in suites if not starts_programs(suite)]
     if not suites:
         sys.exit("no test has such a name")
+    if options.needs:
+        print(*sorted(set().union(*map(needs, suites))))
+        return
+    if options.hunt:
+        suites = [suite.again(round) for round in range(options.hunt) for suite in suites]
     guess = {name: 1000 - place for place, name in enumerate(LONG)}
     waiting = sorted(suites, key=lambda suite: suite.known or guess.get(suite.name, len(suite.tests)))
     lock, running, over = threading.Lock(), set(), []
@@ -219,10 +301,11 @@ def main():
                 mark = "FAILED" if suite.failed else "ok"
                 tests = f"{len(suite.tests)} test{'s' if len(suite.tests) > 1 else ''}"
                 print(
-                    f"[{len(over):3}/{len(suites)}] {mark:6} {suite.name}: {tests}, {suite.seconds:.1f} s "
+                    f"[{len(over):3}/{len(suites)}] {mark:6} {suite.label}: {tests}, {suite.seconds:.1f} s "
                     f"({suite.processor:.1f} s of the processors)", flush=True)
 
     precompile(options.folder)
+    loops = busy_loops() if options.hunt else []
     lanes = [threading.Thread(target=lane, daemon=True) for _ in range(options.lanes)]
     try:
         for each in lanes:
@@ -235,17 +318,29 @@ def main():
             for suite in running:
                 suite.end()
         sys.exit(130)
-    known.update({suite.name: suite.seconds for suite in over if suite.is_whole})
-    times.write_text(json.dumps(known, indent=1))
+    finally:
+        for loop in loops:
+            loop.kill()
+    if not options.hunt:
+        known.update({suite.name: suite.seconds for suite in over if suite.is_whole})
+        times.write_text(json.dumps(known, indent=1))
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     failed = [suite for suite in over if suite.failed]
     for suite in failed:
-        print(f"\n{suite.name}: what it said is in {suite.output}")
+        print(f"\n{suite.label}: what it said is in {suite.output}")
         last = suite.output.read_text(errors="replace")[-2000:]
         print("\n".join(suite.read()) or f"it ended before its tests did; its last words:\n{last}")
-    skipped = [line for suite in over for line in suite.skipped()]
+    if options.hunt:
+        print()
+        for name in sorted({suite.name for suite in failed}):
+            rounds = sorted(suite.round for suite in failed if suite.name == name)
+            print(f"{name} failed in {len(rounds)} of {options.hunt} rounds: {', '.join(map(str, rounds))}")
+    skipped = [line for suite in over if not suite.round for line in suite.skipped()]
     for line in skipped:
         print(f"SKIPPED: {line}")
+    if len(over) > 10 and not options.hunt:
+        slowest = sorted(over, key=lambda suite: -suite.seconds)[:10]
+        print("\nThe slowest: " + ", ".join(f"{suite.name} {suite.seconds:.0f} s" for suite in slowest))
     tests = sum(len(suite.tests) for suite in over)
     all_passed = "all passed" if not skipped else f"all passed but {len(skipped)} that were skipped"
     print(
@@ -254,4 +349,5 @@ def main():
     sys.exit(1 if failed else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -71,7 +71,7 @@ chmod 644 "$to/lib/systemd/system/pipelined-metrics.service"
 # A daemon of several has the same unit, with its name behind each of its folders.
 for kind in service socket; do
     sed -E -e 's#^Description=.*#& %i#' -e 's#=/usr/bin/pipe[a-z]*#& --instance %i#' \
-        -e 's#^(State|Runtime|Configuration)Directory=pipelined$#&@%i#' -e 's#=/run/pipelined/#=/run/pipelined@%i/#' \
+        -e 's#^(State|Runtime)Directory=pipelined$#&@%i#' -e 's#/etc/pipelined#&@%i#g' -e 's#=/run/pipelined/#=/run/pipelined@%i/#' \
         "$units/pipelined.$kind" > "$to/lib/systemd/system/pipelined@.$kind"
     chmod 644 "$to/lib/systemd/system/pipelined@.$kind"
 done

@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -200,6 +201,10 @@ int clinux_spawn(pid_t *pid, char *const argv[], char *const envp[], const int *
     return error == 0 ? 0 : -1;
 }
 
+int clinux_end_with_parent(void) {
+    return prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
 int clinux_stopped(pid_t pid) {
     siginfo_t info = {0};
     return waitid(P_PID, pid, &info, WSTOPPED | WNOHANG) < 0 ? -1 : info.si_status;
@@ -308,22 +313,46 @@ static struct {
     char path[256];
 } trapped[MOST_TRAPPED];
 
+/* rt_sigprocmask(2) for the code that was interrupted. The signal that tells of trapped calls is never blocked: a call that was trapped
+ * then would end the process. */
+static long change_mask(ucontext_t *code, int how, const unsigned long *set, unsigned long *old) {
+    unsigned long *mask = (unsigned long *)&code->uc_sigmask, before = *mask;
+    if (set != NULL) {
+        switch (how) {
+        case SIG_BLOCK: *mask |= *set; break;
+        case SIG_UNBLOCK: *mask &= ~*set; break;
+        case SIG_SETMASK: *mask = *set; break;
+        default: return -EINVAL;
+        }
+    }
+    *mask &= ~(1ul << (SIGSYS - 1));
+    if (old != NULL)
+        *old = before;
+    return 0;
+}
+
 static void on_trapped(int signal, siginfo_t *information, void *context) {
     (void)signal;
     mcontext_t *machine = &((ucontext_t *)context)->uc_mcontext;
 #if defined(__x86_64__)
-    int first = (int)machine->gregs[REG_RDI], third = (int)machine->gregs[REG_RDX];
+    int first = (int)machine->gregs[REG_RDI];
+    unsigned long third = (unsigned long)machine->gregs[REG_RDX];
     const char *second = (const char *)machine->gregs[REG_RSI];
     greg_t *result = &machine->gregs[REG_RAX];
 #elif defined(__aarch64__)
-    int first = (int)machine->regs[0], third = (int)machine->regs[2];
+    int first = (int)machine->regs[0];
+    unsigned long third = machine->regs[2];
     const char *second = (const char *)machine->regs[1];
     unsigned long long *result = &machine->regs[0];
 #else
 #error "where does this machine keep the result and the arguments of a system call?"
 #endif
+    if (information->si_syscall == SYS_rt_sigprocmask) {
+        *result = (unsigned long)change_mask(context, first, (const unsigned long *)second, (unsigned long *)third);
+        return;
+    }
     int before = errno;
-    int changes = third & (O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | O_PATH | (O_TMPFILE & ~O_DIRECTORY));
+    int changes = (int)third & (O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | O_PATH | (O_TMPFILE & ~O_DIRECTORY));
     *result = (unsigned long)-trap_error;
     if (trap_opens && information->si_syscall == SYS_openat && !changes) {
         long file = syscall(SYS_openat, (long)first, second, (long)FOR_READING, 0L, 0L, (long)CLINUX_FROM_TRAP);
@@ -370,4 +399,16 @@ void clinux_forget_trapped_calls(void) {
 int clinux_processors(pid_t process) {
     cpu_set_t set;
     return sched_getaffinity(process, sizeof set, &set) == 0 ? CPU_COUNT(&set) : -1;
+}
+
+int clinux_sync_disk(int descriptor) { return syncfs(descriptor); }
+
+void clinux_copy_attributes(int from, int to) {
+    char names[4096];
+    char value[65536]; /* XATTR_SIZE_MAX */
+    ssize_t length = flistxattr(from, names, sizeof names);
+    for (ssize_t at = 0; at < length; at += strlen(names + at) + 1) {
+        ssize_t size = fgetxattr(from, names + at, value, sizeof value);
+        if (size >= 0) (void)!fsetxattr(to, names + at, value, size, 0);
+    }
 }

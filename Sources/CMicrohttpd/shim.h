@@ -8,7 +8,9 @@
 /* Its answers are enumerations, whose names Swift shortens in one release and not in another. */
 static const enum MHD_Result cmicrohttpd_yes = MHD_YES, cmicrohttpd_no = MHD_NO;
 
-/* Serves at a listening socket, which it closes at its end. Nothing happens before `MHD_run`, and no thread is made. */
+/* Serves at a listening socket, which it closes at its end. Nothing happens before `MHD_run`, and no thread is made.
+ * MHD_OPTION_STRICT_FOR_CLIENT is in every version. To 1.0, in Debian 13, its 1 means MHD_OPTION_CLIENT_DISCIPLINE_LVL 1, which refuses
+ * single ends of lines and lines that go on. To 0.9, in Debian 12, it means a host and no space in the URL. */
 static inline struct MHD_Daemon *cmicrohttpd_start(
     int listener, MHD_AccessHandlerCallback answer, MHD_RequestCompletedCallback completed,
     MHD_NotifyConnectionCallback connected, void *context,
@@ -18,7 +20,7 @@ static inline struct MHD_Daemon *cmicrohttpd_start(
         MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_NOTIFY_COMPLETED, completed, context,
         MHD_OPTION_NOTIFY_CONNECTION, connected, context,
         MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_TIMEOUT, silence,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory, MHD_OPTION_STRICT_FOR_CLIENT, 1,
         MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
 }
 
@@ -48,6 +50,16 @@ static inline void cmicrohttpd_headers(struct MHD_Connection *connection, MHD_Ke
 
 static inline void cmicrohttpd_query(struct MHD_Connection *connection, MHD_KeyValueIteratorN each, void *context) {
     MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, each, context);
+}
+
+/* libmicrohttpd before 1.0 joins a line that continues the one before it, and takes a single CR or LF for the end of a line.
+ * Its names and values lie where they came, so that the bytes between them tell. Later ones refuse both. */
+static const bool cmicrohttpd_joins_lines = MHD_VERSION < 0x01000000;
+
+/* The bytes of a request's head, with its last empty line, or 0. */
+static inline size_t cmicrohttpd_head(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    return info == NULL ? 0 : info->header_size;
 }
 
 /* The descriptor of a client, or -1. */

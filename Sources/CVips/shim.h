@@ -2,6 +2,7 @@
 #ifndef PIPELINED_CVIPS_SHIM_H
 #define PIPELINED_CVIPS_SHIM_H
 
+#include <gio/gio.h>
 #include <vips/vips.h>
 
 /* Loaders: sequential, from a source. */
@@ -220,6 +221,11 @@ static inline int cvips_crop(VipsImage *in, VipsImage **out, int left, int top, 
     return vips_extract_area(in, out, left, top, width, height, NULL);
 }
 
+/* Black, or transparent, below the picture. */
+static inline int cvips_extend(VipsImage *in, VipsImage **out, int height) {
+    return vips_embed(in, out, 0, 0, in->Xsize, height, NULL);
+}
+
 static inline int cvips_autorot(VipsImage *in, VipsImage **out) {
     return vips_autorot(in, out, NULL);
 }
@@ -234,6 +240,10 @@ static inline int cvips_unpremultiply(VipsImage *in, VipsImage **out, double opa
 
 static inline int cvips_linear(VipsImage *in, VipsImage **out, double factor) {
     return vips_linear1(in, out, factor, 0, NULL);
+}
+
+static inline int cvips_avg(VipsImage *in, double *average) {
+    return vips_avg(in, average, NULL);
 }
 
 static inline int cvips_max(VipsImage *in, double *largest) {
@@ -380,6 +390,49 @@ static inline int cvips_strip(
     int failed = vips_image_generate(image, NULL, cvips_strip_rows, NULL, first, strip) || vips_sequential(image, out, NULL);
     g_object_unref(image);
     return failed ? -1 : 0;
+}
+
+/* A picture whose reader leaves rows that it can't read as they are in memory. Behind each read `count` says how many rows are there;
+ * the others become black, and without any row it is an error. `count` gets `data`, which `release` gets at the end. */
+typedef struct {
+    int (*count)(void *data);
+    void *data;
+} CVipsPresentRows;
+
+static inline int cvips_copy_present_rows(VipsRegion *out, void *sequence, void *unused, void *closure, gboolean *stop) {
+    VipsRegion *in = (VipsRegion *)sequence;
+    const VipsRect *area = &out->valid;
+    const CVipsPresentRows *present = (const CVipsPresentRows *)closure;
+    (void)unused; (void)stop;
+    if (vips_region_prepare(in, area)) return -1;
+    int rows = present->count(present->data);
+    if (rows >= area->top + area->height) return vips_region_region(out, in, area, area->left, area->top);
+    if (rows == 0) {
+        vips_error("png", "%s", "not enough data for a row");
+        return -1;
+    }
+    vips_region_black(out);
+    for (int y = area->top; y < rows; y++)
+        memcpy(VIPS_REGION_ADDR(out, area->left, y), VIPS_REGION_ADDR(in, area->left, y), VIPS_REGION_SIZEOF_LINE(out));
+    return 0;
+}
+
+static inline int cvips_present_rows(
+    VipsImage *in, VipsImage **out, int (*count)(void *data), void *data, void (*release)(void *data)) {
+    VipsImage *image = vips_image_new();
+    CVipsPresentRows *present = VIPS_NEW(image, CVipsPresentRows);
+    present->count = count;
+    present->data = data;
+    g_object_set_data_full(G_OBJECT(image), "pipelined-present-rows", data, release);
+    g_object_ref(in);
+    vips_object_local(image, in);
+    if (vips_image_pipelinev(image, VIPS_DEMAND_STYLE_THINSTRIP, in, NULL) ||
+        vips_image_generate(image, vips_start_one, cvips_copy_present_rows, vips_stop_one, in, present)) {
+        g_object_unref(image);
+        return -1;
+    }
+    *out = image;
+    return 0;
 }
 
 /* A picture of 8 bit whose rows are made by `fill` when they are wanted. It gets `data`, which `release` gets at the end. */

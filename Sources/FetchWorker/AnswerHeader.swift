@@ -1,20 +1,52 @@
+import PipelineModel
+
 /// The fields of an answer's header that the worker needs. Every answer begins a new header, interim answers too.
 struct AnswerHeader {
     private(set) var status = 0
     /// The header's last line has come.
     private(set) var isWhole = false
     private(set) var name: String?
-    private var strongTag: String?
-    private var changed: String?
+    /// The entity tag, strong or weak.
+    private(set) var tag: String?
+    /// Last-Modified.
+    private(set) var modified: String?
+    private var date: String?
     private(set) var refusesRanges = false
     private(set) var isEncoded = false
     /// The transfer has an encoding that only a request may ask for: any but chunks.
     private(set) var isTransferEncoded = false
-    /// Where the body of a partial answer begins in the whole.
-    private(set) var rangeStart: Int64?
+    /// The body has several parts, with boundaries between them.
+    private(set) var isMultipart = false
+    /// The part of the whole that a partial answer has.
+    private(set) var range: ContentRange?
 
-    /// A strong tag or a date, by which a later request finds out that the server still has the same file.
-    var validator: String? { strongTag ?? changed }
+    /// What a later request may give in If-Range (RFC 9110, 13.1.5): a strong tag, or a date of change if there is no
+    /// tag and the file was old enough by the server's own clock that no second change has the same date.
+    var validator: String? {
+        if let tag { return Self.isStrong(tag) ? tag : nil }
+        guard let modified, let changed = Curl.seconds(ofDate: modified), let now = date.flatMap(Curl.seconds(ofDate:)),
+            now - changed >= Self.leastAge
+        else { return nil }
+        return modified
+    }
+
+    /// In seconds: enough that the two dates of the answer need not come from one clock.
+    private static let leastAge = 60
+
+    private static func isStrong(_ tag: String) -> Bool { tag.hasPrefix("\"") }
+
+    /// The range and the total of a partial answer that continues the file of `resume` (RFC 9110, 15.3.7.3); nil when
+    /// it may be of another file. A tag that the first answer had is in each partial answer, and the date may be left
+    /// out. `length` is Content-Length.
+    func continuation(of resume: FetchResume, length: Int64?) -> (end: Int64, total: Int64)? {
+        guard status == 206, !isEncoded, !isMultipart, let range, range.first == resume.offset,
+            tag == (Self.isStrong(resume.validator) ? resume.validator : nil),
+            modified == nil || resume.modified == nil || modified == resume.modified,
+            let total = range.total ?? resume.total, total == resume.total ?? total, range.last < total,
+            length == nil || length == range.last - range.first + 1
+        else { return nil }
+        return (range.last + 1, total)
+    }
 
     /// Takes a line, with its end.
     mutating func read(_ line: UnsafeRawBufferPointer) {
@@ -33,22 +65,19 @@ struct AnswerHeader {
         let value = text[text.index(after: colon)...].trimmingSpaces
         switch text[..<colon].lowercased() {
         case "content-disposition": name = ContentDisposition.fileName(value)
-        case "etag": strongTag = value.hasPrefix("\"") && value.isSafe ? value : nil
-        case "last-modified": changed = value.isSafe ? value : nil
+        // A tag that can't be sent back is no proof of anything, as a weak tag.
+        case "etag": tag = value.isSafe ? value : "W/"
+        case "last-modified": modified = value.isSafe ? value : nil
+        case "date": date = value
         case "accept-ranges": refusesRanges = value.lowercased() == "none"
         case "content-encoding": isEncoded = value.lowercased() != "identity"
         case "transfer-encoding":
             let encodings = value.split(separator: ",").map { $0.trimmingSpaces.lowercased() }
             isTransferEncoded = isTransferEncoded || !Set(encodings).isSubset(of: ["chunked", "identity"])
-        case "content-range": rangeStart = Self.start(ofRange: value)
+        case "content-range": range = ContentRange(value)
+        case "content-type": isMultipart = value.lowercased().hasPrefix("multipart/")
         default: break
         }
-    }
-
-    /// `bytes 100-199/200`
-    private static func start(ofRange text: String) -> Int64? {
-        guard text.lowercased().hasPrefix("bytes ") else { return nil }
-        return text.dropFirst(6).split(separator: "-").first.flatMap { Int64($0.trimmingSpaces) }
     }
 }
 

@@ -16,5 +16,11 @@ enum Curl {
         return String(cString: text)
     }
 
+    /// Seconds since 1970 of a date in a header.
+    static func seconds(ofDate text: String) -> Int? {
+        let seconds = curl_getdate(text, nil)
+        return seconds < 0 ? nil : seconds
+    }
+
     static func words(_ code: CURLcode) -> String { String(cString: curl_easy_strerror(code)) }
 }

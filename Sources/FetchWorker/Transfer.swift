@@ -43,6 +43,8 @@ final class Transfer {
     /// The length of the staging file.
     private(set) var received: Int64
     private(set) var total: Int64?
+    /// The end of the part that a partial answer has announced.
+    private var partEnd = Int64.max
     private var refused: Address?
     /// Why the worker has broken the transfer off.
     private var verdict: FetchFailure?
@@ -225,7 +227,9 @@ final class Transfer {
                 dropped += bytes.count
                 return dropped <= Self.longestApology ? bytes.count : -1
             }
-            guard received + Int64(bytes.count) <= request.limits.maxSize else { throw tooLarge }
+            let end = received + Int64(bytes.count)
+            guard end <= request.limits.maxSize else { throw tooLarge }
+            guard end <= partEnd else { throw changed }
             try write(bytes)
             return bytes.count
         } catch {
@@ -237,20 +241,22 @@ final class Transfer {
     /// Returns whether the body is the wanted picture. It is called before the body's first byte.
     private func begin() throws(FetchFailure) -> Bool {
         if let isWanted { return isWanted }
-        switch header.status {
-        case 200, 203: received = 0
-        case 206 where request.resume != nil && header.rangeStart == request.resume?.offset: break
+        var length: curl_off_t = -1
+        ccurl_get_size(handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
+        let announced = length >= 0 && !header.isEncoded ? Int64(length) : nil
+        switch (header.status, request.resume) {
+        case (200, nil), (203, nil): total = announced
+        case (206, let resume?):
+            guard let part = header.continuation(of: resume, length: announced) else { throw changed }
+            (partEnd, total) = (part.end, part.total)
+        case (200, .some), (203, .some), (416, .some): throw changed
         default:
             isWanted = false
             return false
         }
         isWanted = true
         guard ftruncate(target.number, off_t(received)) == 0 else { throw unwritable(errno) }
-        var length: curl_off_t = -1
-        ccurl_get_size(handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
-        guard length >= 0, !header.isEncoded else { return true }
-        total = received.addingReportingOverflow(Int64(length)).partialValue
-        guard let total, total >= 0, total <= request.limits.maxSize else { throw tooLarge }
+        guard total.map({ $0 <= request.limits.maxSize }) ?? true else { throw tooLarge }
         return true
     }
 
@@ -263,6 +269,13 @@ final class Transfer {
             received += Int64(count)
             rest = rest.dropFirst(count)
         }
+    }
+
+    /// The kept beginning is untouched: the supervisor throws it away before anything takes its place.
+    private var changed: FetchFailure {
+        FetchFailure(
+            .changed, "the server has another file by now, or can't continue the beginning that has come",
+            status: header.status)
     }
 
     private var tooLarge: FetchFailure {
@@ -316,9 +329,14 @@ final class Transfer {
             }
             guard code == CURLE_OK else { throw failure(code) }
             guard received > 0 else { throw FetchFailure(.input, "the server sent nothing", status: header.status) }
+            if let total, received < total {
+                throw FetchFailure(
+                    .transient, "the server sent \(received) of \(total) bytes", status: header.status, resume: resume)
+            }
             return .done(
                 FetchedFile(status: header.status, name: header.name, url: url, bytes: received))
         } catch {
+            verdict = error
             return .failed(error)
         }
     }
@@ -335,13 +353,11 @@ final class Transfer {
         let passes = [408, 425, 429, 500, 502, 503, 504].contains(status)
         var seconds: curl_off_t = 0
         ccurl_get_size(handle, CURLINFO_RETRY_AFTER, &seconds)
-        let isLost = request.resume != nil && [206, 416].contains(status)
         let meaning = Self.meanings[status].map { " (\($0))" } ?? ""
         let remedy = loginRemedy(status) ?? "open the URL in a browser; mend it, and add it again"
         return FetchFailure(
-            passes || isLost ? .transient : .input,
-            isLost ? "the server can't go on where it broke off" : "the server answers \(status)\(meaning)",
-            advice: passes || isLost ? nil : remedy, status: status,
+            passes ? .transient : .input, "the server answers \(status)\(meaning)", advice: passes ? nil : remedy,
+            status: status,
             retryAfter: seconds > 0 ? Int(min(seconds, 30 * 86400)) : nil)
     }
 
@@ -405,15 +421,17 @@ final class Transfer {
 
     /// How a later try can get the rest, after the bytes of this try, or after an earlier try's untouched bytes.
     var kept: FetchResume? {
-        if isWanted == true { return resume }
-        return [206, 416].contains(header.status) ? nil : request.resume
+        if verdict?.kind == .changed { return nil }
+        return isWanted == true ? resume : request.resume
     }
 
-    /// How a later try can get the rest, if at all.
+    /// How a later try can get the rest after this try's bytes, if at all. Of a file that has come whole the last byte
+    /// is asked for again, as no server continues behind the end.
     private var resume: FetchResume? {
-        guard isWanted == true, received > 0, !header.isEncoded, !header.refusesRanges,
-            let validator = header.validator ?? (header.status == 206 ? request.resume?.validator : nil)
-        else { return nil }
-        return FetchResume(offset: received, validator: validator)
+        guard isWanted == true, !header.isEncoded, !header.refusesRanges else { return nil }
+        let offset = min(received, (total ?? .max) - 1)
+        guard offset > 0, let validator = request.resume?.validator ?? header.validator else { return nil }
+        return FetchResume(
+            offset: offset, validator: validator, modified: request.resume?.modified ?? header.modified, total: total)
     }
 }

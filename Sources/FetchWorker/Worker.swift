@@ -50,7 +50,10 @@ final class Worker {
             switch order {
             case .fetch(let request): begin(request, into: descriptors.first)
             case .cancel(let id):
-                guard end(id) else { return }
+                guard let transfer = transfers[id] else { return }
+                // The next try continues behind the bytes that have arrived.
+                report(transfer)
+                end(id)
                 if transfers.isEmpty { hangUp() }
                 send(.cancelled(id: id))
             }
@@ -113,19 +116,23 @@ final class Worker {
                 send(.failed(id: id, failure))
             } else if reported[id] != transfer.arrived || (transfer.isWaiting && beats % Self.waiting == 0) {
                 reported[id] = transfer.arrived
-                send(.progress(id: id, received: transfer.received, total: transfer.total))
+                report(transfer)
             }
         }
     }
 
-    /// Closes its connection, unless another transfer can use it. Returns false when there is no such transfer.
-    @discardableResult
-    private func end(_ id: Int) -> Bool {
-        guard let transfer = transfers.removeValue(forKey: id) else { return false }
+    private func report(_ transfer: Transfer) {
+        send(
+            .progress(
+                id: transfer.request.id, received: transfer.received, total: transfer.total, kept: transfer.kept))
+    }
+
+    /// Closes its connection, unless another transfer can use it.
+    private func end(_ id: Int) {
+        guard let transfer = transfers.removeValue(forKey: id) else { return }
         reported[id] = nil
         byHandle[transfer.handle] = nil
         curl_multi_remove_handle(all, transfer.handle)
-        return true
     }
 
     /// Closes the connections that were kept for later transfers: `cancel-all` leaves no connection open.

@@ -46,6 +46,8 @@ final class Fleet {
         case .failed(let id, let failure): taking?.failed(id, failure)
         case .command(let id, let command, let node): commanding.tell(node, command, id, by: membership?.name)
         case .obeyed(let id, let report): obeying.obeyed(id, report)
+        // The queue that all orders need works.
+        case .ping: supervisor.send(.pong)
         }
     }
 

@@ -61,23 +61,31 @@ final class Line: @unchecked Sendable {
             try LineError.check(
                 natsOptions_SetCertificatesChain(options, certificates.certificate, certificates.key))
         }
-        let box = Unmanaged.passRetained(Call(lost))
-        let closed: natsConnectionHandler = { _, box in
-            guard let box else { return }
-            Unmanaged<Call>.fromOpaque(box).takeUnretainedValue().body()
+        let call = Self.closings.withLock { closings in
+            closings.last += 1
+            closings.calls[closings.last] = lost
+            return closings.last
         }
-        try LineError.check(natsOptions_SetClosedCB(options, closed, box.toOpaque()))
-        var made: OpaquePointer?
-        try LineError.check(natsConnection_Connect(&made, options))
-        guard let made else { throw LineError(NATS_ERR) }
-        connection = made
+        do throws(LineError) {
+            let closed: natsConnectionHandler = { _, call in Line.hasClosed(UInt(bitPattern: call)) }
+            try LineError.check(natsOptions_SetClosedCB(options, closed, UnsafeMutableRawPointer(bitPattern: call)))
+            var made: OpaquePointer?
+            try LineError.check(natsConnection_Connect(&made, options))
+            guard let made else { throw LineError(NATS_ERR) }
+            connection = made
+        } catch {
+            _ = Self.closings.withLock { $0.calls.removeValue(forKey: call) }
+            throw error
+        }
     }
 
-    /// Lives as long as libnats may call it.
-    private final class Call: Sendable {
-        let body: @Sendable () -> Void
+    /// The `lost` calls, by the number that libnats keeps for each connection. Each is called at most once, however often
+    /// libnats reports the end.
+    private static let closings = Mutex<(last: UInt, calls: [UInt: @Sendable () -> Void])>((0, [:]))
 
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    private static func hasClosed(_ call: UInt) {
+        let lost = closings.withLock { $0.calls.removeValue(forKey: call) }
+        lost?()
     }
 
     private final class Heard: Sendable {

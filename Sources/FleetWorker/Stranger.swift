@@ -6,18 +6,17 @@ import WorkerProtocol
 enum Stranger {
     private static let mostSide = 1 << 20
     private static let mostPages = 1 << 16
-    private static let mostOutputs = 60
 
     static func accepts(_ picture: LentPicture) -> Bool {
-        accepts(picture.bytes) && (1...mostOutputs).contains(picture.outputs.count)
+        picture.isPlausible && accepts(picture.bytes)
             && picture.outputs.allSatisfy { (1...100).contains($0.stages.count) && isShort($0.name, 255) }
-            && isShort(picture.name, 1024) && picture.limits.maxPixels > 0 && picture.limits.maxResult > 0
+            && isShort(picture.name, 1024)
     }
 
     private static func accepts(_ bytes: LentBytes) -> Bool {
         switch bytes {
-        case .sources(let sizes): (1...16).contains(sizes.count) && sizes.allSatisfy { (0...1 << 40).contains($0) }
-        case .url(let url, let most): isShort(url, WebAddress.longest) && most > 0
+        case .sources(let sizes): sizes.allSatisfy { $0 <= 1 << 40 }
+        case .url(let url, _): isShort(url, WebAddress.longest)
         }
     }
 
@@ -32,13 +31,11 @@ enum Stranger {
     }
 
     private static func accepts(_ header: PictureHeader, outputs: Int) -> Bool {
-        isShort(header.format, 40) && isSize(header.width, header.height, header.bands)
+        header.isPlausible(outputs: outputs) && isShort(header.format, 40)
+            && isSize(header.width, header.height, header.bands)
             && (1...64).contains(header.bitsPerSample) && (1...mostPages).contains(header.pages)
             && (0...8).contains(header.orientation) && isShort(header.profile, 500)
-            && header.decoderPaths.count <= mostOutputs && header.decoderPaths.allSatisfy { isShort($0, 200) }
-            && header.framesTaken.count <= mostOutputs
-            && header.framesTaken.allSatisfy { (0...mostPages).contains($0) }
-            && (0...1 << 50).contains(header.memory)
+            && header.decoderPaths.allSatisfy { isShort($0, 200) } && header.framesTaken.allSatisfy { $0 <= mostPages }
     }
 
     /// The origin makes a name of the server's words, as of those of its own downloads.
@@ -53,7 +50,7 @@ enum Stranger {
     }
 
     private static func accepts(_ output: RenderedOutput) -> Bool {
-        isShort(output.format, 40) && isSize(output.width, output.height, output.bands)
+        output.isPlausible && isShort(output.format, 40) && isSize(output.width, output.height, output.bands)
             && (1...mostPages).contains(output.pages ?? 1) && (output.lost ?? []).count <= 20
             && (output.lost ?? []).allSatisfy { isShort($0, 200) } && isShort(output.hash, 64)
     }
@@ -100,6 +97,6 @@ enum Stranger {
     static func accepts(_ node: FleetState.Node) -> Bool {
         NodeName.isOne(node.name) && isShort(node.version, 40) && node.filters.count <= 200
             && node.filters.allSatisfy { isShort($0, 64) }
-            && [node.places, node.taken, node.lent].allSatisfy { (0...1_000_000).contains($0) }
+            && node.isPlausible
     }
 }

@@ -55,31 +55,13 @@ package struct ClaimFolder: Sendable {
         try move(file, to: FileSystem.relative(place, to: path))
     }
 
-    /// The same for a file of another file system, which is durable there before it goes. A copy that is not whole lies
-    /// beside the roots' folders, where nobody takes it for a claimed file. Its name is that original's alone: originals
-    /// of several inboxes may come at once.
+    /// The same for a file of another file system. A copy that is not whole lies beside the folders of the roots, where
+    /// nobody takes it for a claimed file.
     package func takeCopy(_ file: Spot, to place: String) throws -> Bool {
-        guard let there = try file.status() else { throw SystemError("open", file.name, code: ENOENT) }
-        guard try status(place) == nil else { return false }
         let target = FileSystem.relative(place, to: path)
         let folder = try claims.makeFolder(FileSystem.folder(of: target), mode: 0o755)
-        let part = "\(root).\(there.device)-\(there.inode).part"
-        try FileSystem.remove(part, in: claims)
-        let copy = Descriptor(owning: clinux_create_at(claims.number, part, 0o600))
-        guard copy.number >= 0 else { throw SystemError("open", "\(path)/\(part)") }
-        do {
-            let source = try file.open(O_RDONLY)
-            try FileSystem.copy(source, to: copy, called: place)
-            try FileSystem.copyMarks(of: source, to: copy)
-            try FileSystem.renameWithoutReplacing(
-                part, in: claims, FileSystem.name(of: target), in: folder, inOwn: true)
-        } catch {
-            try? FileSystem.remove(part, in: claims)
-            throw error
-        }
-        try folder.sync(called: FileSystem.folder(of: place))
-        try file.remove()
-        return true
+        return try FileSystem.moveAcross(
+            file, to: FileSystem.name(of: target), in: folder, parts: claims, inOwn: true)
     }
 
     /// False when the name is taken.
@@ -120,6 +102,15 @@ package struct ClaimFolder: Sendable {
         let name = FileSystem.name(of: path)
         if try FileSystem.isSame(claimed.name, in: claimed.folder, name, in: folder) {
             try FileSystem.remove(name, in: folder)
+        }
+    }
+
+    /// Makes the claims of these files survive a power cut: otherwise one that had left its inbox, and was done, would lie
+    /// there once more.
+    func sync(_ sources: [String]) throws(SystemError) {
+        for folder in Set(sources.map(FileSystem.folder(of:))) {
+            let inside = FileSystem.relative(folder, to: path)
+            try latest.folder(inside, claims.openFolder).sync(called: folder)
         }
     }
 

@@ -12,7 +12,7 @@ extension Inbox {
         guard length < PATH_MAX else {
             let reason = Permission.tooLong(length)
             logOnce("\(path): \(reason)", of: path)
-            return ignore(path, reason)
+            return leave(path, reason)
         }
         if report.held != nil {
             return settling.waitForRelease(key, status, cancelled: cancelled)
@@ -46,7 +46,7 @@ extension Inbox {
             // The rename may have succeeded.
             if let target { claimed(target, UnsureClaim(path: relative, before: status, cancelled: cancelled)) }
             // The file is there, and `.pipelined` is missing: the inbox makes it when it opens.
-            if error.isMissing, FileSystem.mayExist(path) { return broken("\(error)") }
+            if error.isMissing, FileSystem.mayExist(path) { return broken("\(error)", isPassing: true) }
         } catch let error as UnsafeFolder {
             return broken("\(error)")
         } catch {
@@ -117,7 +117,7 @@ extension Inbox {
     /// A permission fix may raise no event: retry.
     private func refuse(_ path: String, _ reason: String, cancelled: Bool) {
         logOnce("\(path): \(reason)", of: path, input: FileSystem.relative(path, to: folder))
-        ignore(path, reason)
+        leave(path, reason)
         afterInterval { $0.takeRefused(path, reason, cancelled: cancelled) }
     }
 
@@ -154,6 +154,7 @@ extension Inbox {
     }
 
     func handOver() {
+        makeDurable(ready)
         claiming = nil
         guard !ready.isEmpty else { return }
         // Files count as settling until they count as jobs: no reader sees them missing, or twice.
@@ -166,16 +167,28 @@ extension Inbox {
         }
         ready = []
         durable.wait()
+        step()
     }
 
-    /// Takes in the files that were claimed when the daemon died, before their jobs were recorded.
+    /// A job is recorded behind its claim, and published behind both.
+    private func makeDurable(_ claims: [Claim]) {
+        let sources = claims.filter { !$0.isKept }.map(\.source)
+        guard !sources.isEmpty else { return }
+        do { try claimFolder().sync(sources) } catch {
+            logOnce(
+                "inbox \(folder): \(error), ignoring; after a power cut its files may be taken once more", of: folder)
+        }
+    }
+
+    /// Takes in the files that were claimed when the daemon died, before their jobs were recorded. While the recipe is
+    /// held they stay claimed, for the inbox that comes next.
     func adopt(_ claims: ClaimFolder) throws {
         defer { handOver() }
         var unknown = 0
         for (source, path) in try claims.left(except: sink.forEachKnown) {
             try claims.finish(source, as: path)
             guard let status = try claims.status(source) else { continue }
-            if try sink.isOriginal(source, as: path, status.identity) { continue }
+            if try sink.isOriginal(source, as: path, status.identity) || refusal != nil { continue }
             add(Claim(path: path, source: source, isKept: false, file: status.identity, cancelled: false))
             unknown += 1
         }

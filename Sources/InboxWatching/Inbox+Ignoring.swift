@@ -3,15 +3,23 @@ import SystemCalls
 
 /// Files that are left alone, with the reasons.
 extension Inbox {
+    /// The file is left alone, as its name or kind asks for.
     func ignore(_ path: String, _ reason: String) {
         settling.drop(FileSystem.Key(path))
         note(path, reason)
     }
 
+    /// The file is meant for the recipe, but this process can't take it: a person has to act.
+    func leave(_ path: String, _ reason: String) {
+        settling.drop(FileSystem.Key(path))
+        note(path, reason, isStuck: true)
+    }
+
     /// Notes why a file is not taken now.
-    func note(_ path: String, _ reason: String) {
+    func note(_ path: String, _ reason: String, isStuck: Bool = false) {
         let key = FileSystem.Key(path)
         shared.withLock { report in
+            if isStuck { report.stuck.insert(key) } else { report.stuck.remove(key) }
             guard report.reasons.updateValue(reason, forKey: key) != reason else { return }
             report.ignoredFiles = (report.ignoredFiles.filter { $0.path != path } + [(path, reason)]).suffix(5)
         }
@@ -20,6 +28,7 @@ extension Inbox {
     func forgetIgnored(_ path: String) {
         shared.withLock { report in
             guard report.reasons.removeValue(forKey: FileSystem.Key(path)) != nil else { return }
+            report.stuck.remove(FileSystem.Key(path))
             report.ignoredFiles.removeAll { $0.path == path }
         }
     }
@@ -28,11 +37,12 @@ extension Inbox {
         shared.withLock { report in
             guard report.reasons.contains(where: { which($0.key) }) else { return }
             report.reasons = report.reasons.filter { !which($0.key) }
+            report.stuck = report.stuck.filter { !which($0) }
             report.ignoredFiles.removeAll { report.reasons[FileSystem.Key($0.path)] == nil }
         }
     }
 
     func ignoreMisnamed(in folder: String) {
-        ignore("\(folder)/?", "its name is not UTF-8; rename it")
+        leave("\(folder)/?", "its name is not UTF-8; rename it")
     }
 }

@@ -37,19 +37,22 @@ extension Inbox {
             }
             let names: [String?]
             do {
-                names = try FileSystem.names(in: path).sorted { NaturalOrder($0 ?? "") < NaturalOrder($1 ?? "") }
+                let found = try FileSystem.names(in: path)
+                names = compute { found.sorted { NaturalOrder($0 ?? "") < NaturalOrder($1 ?? "") } }
             } catch {
                 let reason = Permission.unreadable(path, "folder", error)
                 if path == folder {
-                    broken(reason)
+                    broken(reason, isPassing: error.isPassing)
                     return nil
                 }
                 if error.isMissing { continue }
                 isWhole = false
-                ignore(path, reason)
+                leave(path, reason)
                 if error.isPassing { scanLater() }
                 continue
             }
+            // It may have been unreadable before.
+            forgetIgnored(path)
             let aside = settling.namesAside(in: path)
             var below: [String] = []
             defer { folders += below.reversed() }
@@ -84,6 +87,7 @@ extension Inbox {
     /// Looks at one file: leaves it alone, waits for it to be quiet, or takes it.
     @discardableResult
     func consider(_ path: String, quiet: Bool, found: Bool = false) -> FileStatus.Kind? {
+        step()
         let name = FileSystem.name(of: path)
         let known: FileStatus?
         do {
@@ -111,7 +115,8 @@ extension Inbox {
         if found, settling.putAside(path) { return .file }
         let key = FileSystem.Key(path)
         let isQuiet = quiet || (found && settling.isQuiet(status, at: Timestamp.now()))
-        if isQuiet, found, FolderBursts.top(of: path, below: folder) != nil {
+        let isOfFolder = found && FolderBursts.top(of: path, below: folder) != nil
+        if isQuiet, isOfFolder || isCalled {
             // The files of a folder that was moved in are taken in the order of their names.
             checkLater(settling.ripen(key, status, at: .now()))
         } else if isQuiet {
@@ -124,7 +129,7 @@ extension Inbox {
 
     /// The status of a file can't be read.
     func unseen(_ path: String, _ error: SystemError) {
-        guard error.isPassing else { return ignore(path, Permission.unreadable(path, "file", error)) }
+        guard error.isPassing else { return leave(path, Permission.unreadable(path, "file", error)) }
         // The path may be a folder.
         scanLater()
         if recipe.matches(FileSystem.name(of: path)) { again(path, error) }

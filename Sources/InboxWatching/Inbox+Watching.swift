@@ -45,12 +45,12 @@ extension Inbox {
             let claims = try claims.begin(folder) { try sink.needsClaims(in: folder) }
             kept = try sink.kept(in: folder)
             if adopts { try adopt(claims) }
-            adopts = false
+            adopts = adopts && refusal != nil
             let foreign = try FileSystemType.polled(folder)
             do throws(SystemError) {
                 _ = try FileSystem.names(in: folder)
             } catch {
-                return broken(Permission.unreadable(folder, "folder", error))
+                return broken(Permission.unreadable(folder, "folder", error), isPassing: error.isPassing)
             }
             place = try look()
             mounts = max(mounts, place?.mounts ?? 0)
@@ -59,6 +59,7 @@ extension Inbox {
             if report.problem != nil { Log.notice("inbox \(folder): is there again", of: subject) }
             shared.withLock {
                 $0.problem = nil
+                $0.isPassing = false
                 $0.watch = settling.isPolled ? "poll" + (foreign.map { " (\($0))" } ?? "") : "inotify"
             }
             if settling.isPolled { pollLater() } else { startInotify() }
@@ -68,7 +69,9 @@ extension Inbox {
             shared.withLock { $0.scanned = true }
             sink.changed(self)
         } catch {
-            broken(Permission.unusable(folder, error))
+            // Any other error is the ledger's, which is read again and again.
+            let isPassing = (error as? SystemError)?.isPassing ?? !(error is UnsafeFolder)
+            broken(Permission.unusable(folder, error), isPassing: isPassing)
         }
     }
 
@@ -99,31 +102,35 @@ extension Inbox {
         broken("the folder is gone")
     }
 
-    func broken(_ problem: String) {
+    /// Nothing is taken any more. A problem that passes by itself is looked at again soon, whatever PollInterval is.
+    func broken(_ problem: String, isPassing: Bool = false) {
         guard !stopped else { return }
+        let interval = isPassing ? min(recipe.intake.pollInterval, Self.soon) : recipe.intake.pollInterval
         inotify = nil
         settling.dropAll()
         let news = shared.withLock { report in
             defer {
                 report.problem = problem
+                report.isPassing = isPassing
                 report.isOpen = true
             }
             return report.problem != problem
         }
         if news {
-            Log.failure(
-                "inbox \(folder): \(problem); trying again every \(recipe.intake.pollInterval.text)", of: subject)
+            Log.failure("inbox \(folder): \(problem); trying again every \(interval.text)", of: subject)
         }
         publishReport()
-        later { $0.open() }
+        later(in: interval) { $0.open() }
     }
+
+    private static let soon = Duration.seconds(2)
 
     private func pollLater() {
         later { inbox in
-            do {
+            do throws(SystemError) {
                 guard try FileSystem.exists(inbox.folder) else { return inbox.gone() }
             } catch {
-                return inbox.broken("\(error)")
+                return inbox.broken("\(error)", isPassing: error.isPassing)
             }
             inbox.scan()
             if inbox.report.problem == nil { inbox.pollLater() }

@@ -14,8 +14,10 @@ package actor Inbox: QueueActor {
     nonisolated let longestPlace: Int
     /// Folders below that belong to other recipes.
     let excluded: [String]
+    /// Why nothing is ever taken here: the recipe is held.
+    package nonisolated let refusal: String?
     package nonisolated let executor: QueueExecutor
-    let shared = Mutex(InboxReport())
+    let shared: Mutex<InboxReport>
     unowned let sink: any IntakeSink
     let claims: ClaimFolders
 
@@ -46,14 +48,21 @@ package actor Inbox: QueueActor {
     /// Called at the end of an inbox that was stopped before it has begun: its successor waits for its predecessor.
     private var ended: (@Sendable (Remains) -> Void)?
     var adopts = false
+    /// Calls to catch up that wait for the predecessor to end.
+    private var early: [@Sendable (isolated Inbox) -> Void] = []
+    /// Calls to catch up that are not answered.
+    private let calls = Mutex(0)
+    private let progress = Mutex((steps: 0, isComputing: false))
 
     /// The most claims that are handed over at once. The inbox waits until they are durable before it takes more.
     static let batch = 256
 
     package init(
         folder: String, recipe: Recipe, longestPlace: Int, excluded: [String], claims: ClaimFolders,
-        sink: any IntakeSink, room: Int? = nil
+        sink: any IntakeSink, refusal: String? = nil, room: Int? = nil
     ) {
+        self.refusal = refusal
+        shared = Mutex(InboxReport(held: refusal))
         (self.longestPlace, self.folder, self.recipe, self.excluded) = (longestPlace, folder, recipe, excluded)
         (self.claims, self.sink) = (claims, sink)
         settling = Settling(in: folder, recipe.intake, room: room ?? Settling.usualRoom)
@@ -76,10 +85,14 @@ package actor Inbox: QueueActor {
     package nonisolated func begin(adopting: Bool, with remains: Remains? = nil) {
         async { inbox in
             inbox.hasBegun = true
-            inbox.adopts = adopting
+            inbox.adopts = adopting || remains?.adopts ?? false
             inbox.settling.marks = remains?.marked ?? []
             inbox.unsure = remains?.unsure ?? [:]
             inbox.bursts = remains?.bursts ?? inbox.bursts
+            defer {
+                for call in inbox.early { call(inbox) }
+                inbox.early = []
+            }
             if let ended = inbox.ended { return ended(inbox.end()) }
             if !inbox.unsure.isEmpty { inbox.lookAgain() }
             inbox.open()
@@ -91,6 +104,8 @@ package actor Inbox: QueueActor {
         var marked: Set<FileSystem.Key> = []
         var unsure: [String: UnsureClaim] = [:]
         var bursts: FolderBursts?
+        /// Claimed files may still be without a job.
+        var adopts = false
 
         /// Tells `sink` that the bursts are over, when the inbox has no successor.
         package func end(_ inbox: Inbox, in sink: any IntakeSink) {
@@ -112,11 +127,12 @@ package actor Inbox: QueueActor {
 
     private func end() -> Remains {
         inotify = nil
-        return Remains(marked: settling.marks, unsure: unsure, bursts: bursts)
+        return Remains(marked: settling.marks, unsure: unsure, bursts: bursts, adopts: adopts)
     }
 
     /// Takes nothing while there is a reason for that; files that settle meanwhile are taken afterwards.
     package nonisolated func hold(_ reason: String?) {
+        let reason = refusal ?? reason
         let change = shared.withLock { report in
             defer { report.held = reason }
             return report.held != reason
@@ -132,37 +148,79 @@ package actor Inbox: QueueActor {
         check()
     }
 
-    /// Reads all events from before the call. The files that still settle, as far as they are chosen, are to end
-    /// cancelled; `done` is told how many they are.
+    // MARK: - Catching up
+
+    /// Reads all events from before the call. The chosen files that lie in the inbox end cancelled; `done` is told their
+    /// number. While a call waits, the inbox takes no file: it looks through what it is at, and answers first.
     package nonisolated func catchUp(
         cancelling chosen: SettlingChoice? = nil, wanted: @escaping @Sendable () -> Bool,
         done: @escaping @Sendable (_ cancelled: Int) -> Void
     ) {
-        async {
+        calls.withLock { $0 += 1 }
+        let answer = { @Sendable (inbox: isolated Inbox) in
             // If the caller has gone on, files that settle now came after the call.
-            done(wanted() ? $0.catchUp(cancelling: chosen) : 0)
+            let cancelled = wanted() ? inbox.catchUp(cancelling: chosen) : 0
+            inbox.calls.withLock { $0 -= 1 }
+            done(cancelled)
+        }
+        async { inbox in
+            if inbox.hasBegun || inbox.stopped { answer(inbox) } else { inbox.early.append(answer) }
         }
     }
 
     private func catchUp(cancelling chosen: SettlingChoice?) -> Int {
-        if let inotify { handle(inotify.read()) } else if settling.isPolled { scan() }
-        let cancelled = chosen.map { settling.cancel($0) } ?? 0
+        if report.isPassing {
+            open()
+        } else if let inotify {
+            handle(inotify.read())
+        } else if settling.isPolled {
+            scan()
+        }
+        let cancelled = chosen.map { settling.cancel($0) + cancelUnsure($0) } ?? 0
         publishReport()
         return cancelled
     }
 
-    // MARK: - Time
-
-    /// Runs `body` after PollInterval, unless something else comes first.
-    func later(_ body: @escaping @Sendable (isolated Inbox) -> Void) {
-        appointment += 1
-        let mine = appointment
-        afterInterval { if $0.appointment == mine { body($0) } }
+    /// Files whose rename may have succeeded. Returns how many more are to become cancelled jobs.
+    private func cancelUnsure(_ chosen: SettlingChoice) -> Int {
+        let wanted = unsure.filter { !$0.value.cancelled && chosen.includes($0.value.path) }.keys
+        for source in wanted { unsure[source]?.cancelled = true }
+        return wanted.count
     }
 
-    /// Runs `body` after PollInterval, unless the inbox has stopped by then.
-    func afterInterval(_ body: @escaping @Sendable (isolated Inbox) -> Void) {
-        at(.now() + recipe.intake.pollInterval.dispatch, body)
+    /// A call to catch up waits.
+    var isCalled: Bool { calls.withLock { $0 > 0 } }
+
+    /// How often it has looked at a file, handed files over, or was computing when it was asked. While this does not rise,
+    /// a disk does not answer.
+    package nonisolated var steps: Int {
+        progress.withLock { progress in
+            if progress.isComputing { progress.steps += 1 }
+            return progress.steps
+        }
+    }
+
+    func step() { progress.withLock { $0.steps += 1 } }
+
+    /// Work that waits for nothing, and takes its time for a great many files.
+    func compute<Value>(_ body: () -> Value) -> Value {
+        progress.withLock { $0.isComputing = true }
+        defer { progress.withLock { $0.isComputing = false } }
+        return body()
+    }
+
+    // MARK: - Time
+
+    /// Runs `body` after PollInterval or another time, unless something else comes first.
+    func later(in interval: Duration? = nil, _ body: @escaping @Sendable (isolated Inbox) -> Void) {
+        appointment += 1
+        let mine = appointment
+        afterInterval(interval) { if $0.appointment == mine { body($0) } }
+    }
+
+    /// Runs `body` after PollInterval or another time, unless the inbox has stopped by then.
+    func afterInterval(_ interval: Duration? = nil, _ body: @escaping @Sendable (isolated Inbox) -> Void) {
+        at(.now() + (interval ?? recipe.intake.pollInterval).dispatch, body)
     }
 
     private func at(_ time: DispatchTime, _ body: @escaping @Sendable (isolated Inbox) -> Void) {
@@ -188,7 +246,12 @@ package actor Inbox: QueueActor {
     private func check() {
         let now = DispatchTime.now()
         // No file is looked at before its time has come: the events begin it anew.
-        for key in settling.due(at: now) where settling.contains(key) {
+        for key in compute({ settling.due(at: now) }) where settling.contains(key) {
+            guard !isCalled else {
+                checkLater(now)
+                break
+            }
+            step()
             let path = key.path
             let known: FileStatus?
             do {
@@ -207,7 +270,7 @@ package actor Inbox: QueueActor {
                 settle(path, status)
             }
         }
-        while let path = settling.nextAside() { consider(path, quiet: false, found: true) }
+        while !isCalled, let path = settling.nextAside() { consider(path, quiet: false, found: true) }
         finishLook()
         checkLater(settling.next(after: now).map { max($0, now + .milliseconds(20)) })
     }
@@ -216,7 +279,7 @@ package actor Inbox: QueueActor {
     func again(_ path: String, _ error: SystemError, _ status: FileStatus? = nil, cancelled: Bool = false) {
         let reason = "\(Permission.unreadable(path, "file", error)); it is tried again"
         logOnce("\(path): \(reason)", of: path, input: FileSystem.relative(path, to: folder))
-        note(path, reason)
+        note(path, reason, isStuck: true)
         checkLater(settling.postpone(FileSystem.Key(path), status, at: .now(), cancelled: cancelled))
     }
 

@@ -47,10 +47,18 @@ package struct InboxReport: Sendable {
     package var reasons: [FileSystem.Key: String] = [:]
     /// The latest few of them.
     package var ignoredFiles: [(path: String, reason: String)] = []
+    /// Files among them that the daemon can't take, until a person acts.
+    package var stuck: Set<FileSystem.Key> = []
     package var problem: String?
+    /// The problem passes by itself. Until then nobody knows which files lie in the inbox.
+    package var isPassing = false
     /// The reason why nothing is taken at the moment, though the inbox itself is well.
     package var held: String?
     package var whyNothing: String? { problem ?? held }
+    /// One of the stuck files, with the reason.
+    package var stuckFile: (path: String, reason: String)? {
+        stuck.first.flatMap { key in reasons[key].map { (key.path, $0) } }
+    }
     /// It is watched, or the reason why it is not is known.
     package var isOpen = false
     /// Everything that was there at the start has been looked at.

@@ -10,13 +10,13 @@ final class Database {
     /// SQLite would count its memory behind a lock, at each allocation, and nobody asks for the figures.
     private static let isUncounted = csqlite_count_memory(0) == SQLITE_OK
 
-    init(path: String) throws {
+    init(path: String, isReading: Bool = false) throws {
         _ = Self.isUncounted
         // SQLite would give the file the umask's mode; it makes the files beside it with the mode of this one.
-        if try !FileSystem.exists(path) { _ = try Descriptor.open(path, O_RDWR | O_CREAT, mode: 0o600) }
+        if !isReading, try !FileSystem.exists(path) { _ = try Descriptor.open(path, O_RDWR | O_CREAT, mode: 0o600) }
         var opened: OpaquePointer?
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
-        let code = sqlite3_open_v2(path, &opened, flags, nil)
+        let access = isReading ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        let code = sqlite3_open_v2(path, &opened, access | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK, let opened else {
             sqlite3_close_v2(opened)
             throw LedgerError(attempted: "open \(path)", message: String(cString: sqlite3_errstr(code)), code: code)
@@ -165,6 +165,11 @@ package struct LedgerError: Error, CustomStringConvertible {
     /// process's, and may pass.
     var isOfStatement: Bool {
         [SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG, SQLITE_RANGE].contains(code & 0xff)
+    }
+
+    /// The file is no ledger, or not whole: neither the disk nor another process is at fault, and it does not pass.
+    package var isDamage: Bool {
+        [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT].contains(code & 0xff)
     }
 
     package var description: String { "the ledger: \(message) (\(attempted.prefix(80)))" }

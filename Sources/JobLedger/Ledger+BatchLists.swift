@@ -9,8 +9,8 @@ extension Ledger {
         return Dictionary(uniqueKeysWithValues: records)
     }
 
-    /// The batches with jobs, or still to get some, oldest first, after `id`: of this name, and the `newest` of them
-    /// besides those that have not ended.
+    /// Open batches and batches with jobs, of this name, oldest first, after `id`: all that have not ended, and the `newest`
+    /// of the others.
     package nonisolated func batches(
         named name: String?, newest: Int?, after id: Int, limit: Int
     ) throws -> [BatchRecord] {
@@ -35,14 +35,15 @@ extension Ledger {
         return try named.last.flatMap { try batches([$0])[$0] }.map { ($0, named.count - 1) }
     }
 
-    /// The jobs of a batch that are over, by ID, after `id`.
-    package nonisolated func over(inBatch batch: Int, after id: Int, limit: Int) throws -> [JobRecord] {
-        try jobs(
-            by: "jobs_by_batch",
+    /// Jobs of a batch that are over, by ID, after `id`, with the columns that a waiter needs.
+    package nonisolated func over(inBatch batch: Int, after id: Int, limit: Int) throws -> [JobEnd] {
+        try rows(
             """
-            WHERE j.batch = ? AND j.batch IS NOT NULL AND j.id > ? AND j.state IN \(Self.final) AND j.disposed = 1
-                AND j.returns IS NULL ORDER BY j.id LIMIT ?
-            """, [.integer(batch), .integer(id), .integer(limit)])
+            SELECT id, state FROM jobs INDEXED BY jobs_by_batch
+            WHERE batch = ? AND batch IS NOT NULL AND id > ? AND state IN \(Self.final) AND disposed = 1
+                AND returns IS NULL ORDER BY id LIMIT ?
+            """, [.integer(batch), .integer(id), .integer(limit)]
+        ) { row in JobState(rawValue: row.text(1)).map { JobEnd(id: row.integer(0), state: $0) } }.compactMap(\.self)
     }
 
     /// Names of batches, the latest first, each once.

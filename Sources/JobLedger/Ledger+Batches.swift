@@ -29,6 +29,14 @@ package struct BatchRecord: Sendable {
     package var unended: Int { count { !$0.isFinal } }
 }
 
+/// A job that is over, and the state that it ended in.
+package struct JobEnd: Sendable, Equatable {
+    package var id: Int
+    package var state: JobState
+
+    package init(id: Int, state: JobState) { (self.id, self.state) = (id, state) }
+}
+
 package enum BatchNews: String, Sendable {
     /// Every job of the batch has arrived at a barrier, or ended.
     case arrived
@@ -52,7 +60,7 @@ extension Ledger {
         """
 
     package nonisolated func open(batch id: Int, name: String?, done: @escaping @Sendable () -> Void) {
-        write(wanted: .now, { try $0.insert(BatchRecord(id: id, name: name, isOpen: true)) }, done: done)
+        write(wanted: .now, isAsked: true, { try $0.insert(BatchRecord(id: id, name: name, isOpen: true)) }, done: done)
     }
 
     /// An existing batch stays as it is.
@@ -72,13 +80,16 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Closes all batches at the start, because their clients are gone, and makes up for missing announcements.
+    /// Closes all batches at the start, because their clients are gone, and makes up for missing announcements, also of
+    /// batches that were forgotten.
     package nonisolated func lookAtBatches() {
         write {
             try $0.writer.script(
                 """
                 UPDATE batches SET open = 0 WHERE open = 1;
                 INSERT OR IGNORE INTO arrivals (batch) SELECT id FROM batches WHERE finished IS NULL;
+                INSERT OR IGNORE INTO arrivals (batch) SELECT batch FROM jobs INDEXED BY jobs_at_barrier
+                    WHERE hold = 'barrier' AND batch NOT IN (SELECT id FROM batches);
                 """)
         }
     }
@@ -86,6 +97,12 @@ extension Ledger {
     /// Runs before a commit, and returns the batches that arrive, or end, with it.
     func takeBatchNews() throws -> [(batch: Int, news: BatchNews)] {
         guard try writer.isAny("SELECT 1 FROM arrivals LIMIT 1") else { return [] }
+        // A batch that had no job any more may have been forgotten before it was given another.
+        try writer.run(
+            """
+            INSERT OR IGNORE INTO batches (id, open, created) SELECT batch, 0, ? FROM arrivals
+            WHERE EXISTS (SELECT 1 FROM tallies WHERE tallies.batch = arrivals.batch AND jobs > 0)
+            """, [.real(Timestamp.now())])
         let changes = try news("id IN (SELECT batch FROM arrivals)", [])
         try writer.run(
             """

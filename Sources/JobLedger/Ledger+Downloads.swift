@@ -54,6 +54,17 @@ extension Ledger {
         }
     }
 
+    /// The part of the original that has come, from where another download may go on.
+    package nonisolated func recordPart(of job: JobRecord, done: @escaping @Sendable () -> Void) {
+        write(
+            wanted: .soon,
+            {
+                try $0.writer.run(
+                    "UPDATE jobs SET partial = ? WHERE id = ?",
+                    [.optional(try job.partial.map(JSONText.encode)), .integer(job.id)])
+            }, done: done)
+    }
+
     /// The first queued downloads of a lane, without those in `except`.
     package nonisolated func queued(_ lane: HostLane, except: [Int], limit: Int) throws -> [JobRecord] {
         try jobs(

@@ -68,7 +68,7 @@ extension Ledger {
         }
     }
 
-    /// Forgets ended batches without jobs, but for the latest: its number is not given again.
+    /// Forgets ended batches without jobs. The latest may still be added to.
     package nonisolated func forgetBatches() {
         write { ledger in
             try ledger.writer.run(
@@ -109,7 +109,7 @@ extension Ledger {
         _ choice: JobChoice, endedBefore time: Double, except: [Int],
         done: @escaping @Sendable ([JobState: Int]) -> Void
     ) {
-        write(refused: [:]) { ledger in
+        write(isAsked: true, refused: [:]) { ledger in
             let gone = try ledger.writer.rows(
                 """
                 DELETE FROM jobs WHERE id IN (
@@ -145,6 +145,8 @@ extension Ledger {
 /// The jobs that `list` is asked for.
 package struct JobFilter: Sendable {
     package var states: [JobState]
+    /// Queues that begin nothing: their queued jobs count as waiting.
+    package var held: [FirstQueue] = []
     package var recipe: String?
     package var batch: Int?
     /// The time when a job ended, or was taken if it has not.
@@ -179,9 +181,24 @@ package struct JobFilter: Sendable {
     /// keeps it from that).
     func ids(_ wanted: String) -> String {
         let conditions = zip(3..., parts).map { "\($1.sql.replacing("?", with: "?\($0)")) AND " }.joined()
-        let states = states.isEmpty ? [""] : states.map { "state = '\($0.rawValue)' AND " }
-        return states.map { "SELECT id FROM (SELECT id FROM jobs WHERE \($0)\(conditions)\(wanted))" }
+        return parts(of: states).map { "SELECT id FROM (SELECT id FROM jobs WHERE \($0)\(conditions)\(wanted))" }
             .joined(separator: " UNION ALL ")
+    }
+
+    /// Conditions for the states. No job meets two of them, because their rows are put together as they are.
+    private func parts(of states: [JobState]) -> [String] {
+        guard !states.isEmpty else { return [""] }
+        let chosen = Set(states)
+        var conditions = chosen.subtracting([.queued]).map { "state = '\($0.rawValue)' AND " }
+        let held = Set(held)
+        switch (chosen.contains(.queued), chosen.contains(.waiting)) {
+        case (true, true): conditions.append("state = 'queued' AND ")
+        case (true, false) where held.count < FirstQueue.allCases.count:
+            conditions.append("state = 'queued' AND " + held.map { "NOT (\($0.condition)) AND " }.joined())
+        case (false, true): conditions += held.map { "state = 'queued' AND \($0.condition) AND " }
+        default: break
+        }
+        return conditions.isEmpty ? ["0 AND "] : conditions.sorted()
     }
 
     var values: [Database.Value] { parts.map(\.value) }

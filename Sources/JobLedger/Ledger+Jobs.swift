@@ -7,11 +7,11 @@ extension Ledger {
     /// there may be a hundred thousand.
     package nonisolated func insert(
         _ jobs: [JobRecord], _ listed: (any Sequence<JobRecord> & Sendable)? = nil,
-        batches: [BatchRecord] = [],
+        batches: [BatchRecord] = [], isAsked: Bool = false,
         done: (@Sendable () -> Void)? = nil, refused: (@Sendable () -> Void)? = nil
     ) {
         write(
-            wanted: .now,
+            wanted: .now, isAsked: isAsked,
             { ledger in
                 for batch in batches { try ledger.insert(batch) }
                 for job in jobs { try ledger.insert(job) }
@@ -161,7 +161,7 @@ extension Ledger {
         upTo last: Int, _ choice: JobChoice, except: [Int], at time: Double,
         done: @escaping @Sendable (Cancelled) -> Void
     ) {
-        write(refused: Cancelled()) { ledger in
+        write(isAsked: true, refused: Cancelled()) { ledger in
             let again = try ledger.cancelRedos(
                 where: """
                     state IN ('queued', 'waiting') AND id <= ?2 AND id NOT IN (SELECT value FROM json_each(?3))
@@ -207,7 +207,7 @@ extension Ledger {
         _ choice: JobChoice, _ priority: Priority, done: @escaping @Sendable (Int) -> Void
     ) {
         write(
-            refused: 0,
+            isAsked: true, refused: 0,
             { ledger in
                 let values = [.integer(priority.rank)] + (try choice.values)
                 let event = [.real(Timestamp.now()), .text(priority.rawValue)] + [Database.Value]()

@@ -114,9 +114,9 @@ extension Ledger {
     // MARK: - Removing
 
     /// Records the removal of files before it happens; returns those that nobody brings back, or nil when the
-    /// ledger refuses. Blocks until the record is durable.
+    /// ledger refuses, or can't be written. Blocks until the record is durable.
     package nonisolated func begin(removing files: [KeptFile], _ removal: JobRecord.Removal) -> Set<Int>? {
-        wait(refused: nil) { ledger in
+        wait(isAsked: true, refused: nil) { ledger in
             let removal = Database.Value.text(try JSONText.encode(removal))
             var begun: Set<Int> = []
             for file in files {
@@ -136,19 +136,29 @@ extension Ledger {
         }
     }
 
-    /// Forgets files: they are gone, or are no longer those that were put there. Blocks until that is durable.
+    /// Forgets files that are gone or were replaced. Blocks until that is durable. If nothing can be written, the next look
+    /// finds the files that were being removed.
     package nonisolated func forget(kept files: [KeptFile]) {
         guard !files.isEmpty else { return }
-        wait(refused: ()) { ledger in
+        wait(isAsked: true, refused: ()) { ledger in
             try ledger.writer.run(
                 "DELETE FROM kept WHERE id IN (SELECT value FROM json_each(?))", [.list(files.map(\.id))])
         }
     }
 
-    /// Gives the removal of files up: they stay as they were. Blocks until that is durable.
+    /// Gives this time to files of a place whose time is before `earliest`. Blocks until that is durable, or can't be written.
+    package nonisolated func redate(in place: KeptPlace, before earliest: Double, to time: Double) {
+        wait(isAsked: true, refused: ()) { ledger in
+            try ledger.writer.run(
+                "UPDATE kept SET time = ? WHERE place = ? AND time < ?",
+                [.real(time), .text(place.rawValue), .real(earliest)])
+        }
+    }
+
+    /// Gives the removal of files up: they stay as they were. Blocks until that is durable, or can't be written.
     package nonisolated func abandon(removing files: [KeptFile]) {
         guard !files.isEmpty else { return }
-        wait(refused: ()) { ledger in
+        wait(isAsked: true, refused: ()) { ledger in
             for file in files {
                 try ledger.writer.run("UPDATE kept SET leaving = NULL WHERE id = ?", [.integer(file.id)])
                 if file.place != .results {

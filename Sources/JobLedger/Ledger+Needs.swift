@@ -193,7 +193,7 @@ extension Ledger {
         done: @escaping @Sendable (NeedsAnswer) -> Void
     ) {
         write(
-            refused: .refused,
+            isAsked: true, refused: .refused,
             { ledger in
                 // The others exist already, so the answer for one new job is the answer for all.
                 if let job = jobs.first,
@@ -219,7 +219,7 @@ extension Ledger {
         _ job: Int, after others: [Int], remove: [Int], anyway: Bool, done: @escaping @Sendable (NeedsAnswer) -> Void
     ) {
         write(
-            refused: .refused,
+            isAsked: true, refused: .refused,
             { try $0.depend(job, after: others, remove: remove, anyway: anyway) }, done: done)
     }
 

@@ -160,10 +160,26 @@ extension Ledger {
         ) { $0.text(0) }
     }
 
+    /// The highest numbers that were ever given, also to rows that are forgotten by now, and the last place in the queue.
     package nonisolated func highest() throws -> (id: Int, position: Int, batch: Int) {
-        try first("SELECT MAX(id), MAX(position), (SELECT MAX(id) FROM batches) FROM jobs") {
-            ($0.integer(0), $0.integer(1), $0.integer(2))
-        } ?? (0, 0, 0)
+        try first(
+            """
+            SELECT max(coalesce(MAX(id), 0), (SELECT value FROM marks WHERE name = 'job')), MAX(position),
+                max(coalesce((SELECT MAX(id) FROM batches), 0), (SELECT value FROM marks WHERE name = 'batch'))
+            FROM jobs
+            """
+        ) { ($0.integer(0), $0.integer(1), $0.integer(2)) } ?? (0, 0, 0)
+    }
+
+    /// The latest time, in seconds, at which the clock was believed; nil before the first.
+    package nonisolated func believedTime() throws -> Double? {
+        try first("SELECT value FROM marks WHERE name = 'clock'") { Double($0.integer(0)) }
+    }
+
+    package nonisolated func believe(time: Double) {
+        write {
+            try $0.writer.run("INSERT OR REPLACE INTO marks VALUES ('clock', ?)", [.integer(Int(time))])
+        }
     }
 
     /// The files that have been taken and left in their place, without their device.

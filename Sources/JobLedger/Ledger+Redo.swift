@@ -21,7 +21,7 @@ extension Ledger {
     /// Records that these jobs are cancelled and that their results and originals go; returns those that were done until
     /// then, or nil when SQLite refuses the record. Their disposal does the rest. Blocks until the record is durable.
     package nonisolated func undo(_ jobs: [Undone]) -> Set<Int>? {
-        wait(refused: nil) { ledger -> Set<Int>? in
+        wait(isAsked: true, refused: nil) { ledger -> Set<Int>? in
             var undone: Set<Int> = []
             for one in jobs {
                 try ledger.writer.run(

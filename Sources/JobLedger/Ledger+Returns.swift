@@ -13,23 +13,29 @@ extension Ledger {
         var place: String
         /// Somebody else brings back a job that is in another state by now.
         var state: JobState
+        /// The original as it is now: its user may have mended it.
+        var file: FileStatus.Identity
 
-        package init(job: Int, place: String, state: JobState) {
-            (self.job, self.place, self.state) = (job, place, state)
+        package init(job: Int, place: String, state: JobState, file: FileStatus.Identity) {
+            (self.job, self.place, self.state, self.file) = (job, place, state, file)
         }
     }
 
     /// Records where originals will be moved, before they are, and that nothing is being published of the jobs. Returns
     /// the jobs that nobody else brings back. Blocks until the record is durable.
     package nonisolated func begin(_ returns: [Return]) -> Set<Int> {
-        wait(refused: []) { ledger in
+        wait(isAsked: true, refused: []) { ledger in
             var begun: Set<Int> = []
             for one in returns {
                 try ledger.writer.run(
                     """
-                    UPDATE jobs SET returns = ?, intent = NULL
+                    UPDATE jobs SET returns = ?, intent = NULL, device = ?, inode = ?, size = ?, modified = ?
                     WHERE id = ? AND state = ? AND returns IS NULL AND removed IS NULL
-                    """, [.text(one.place), .integer(one.job), .text(one.state.rawValue)])
+                    """,
+                    [
+                        .text(one.place), .integer(one.file.device), .integer(one.file.inode), .integer(one.file.size),
+                        .integer(one.file.modified), .integer(one.job), .text(one.state.rawValue),
+                    ])
                 if ledger.writer.changes > 0 { begun.insert(one.job) }
             }
             return begun
@@ -55,11 +61,11 @@ extension Ledger {
 
     /// Blocks until the change is durable.
     nonisolated func wait<Answer: Sendable>(
-        refused: Answer, for change: @escaping @Sendable (isolated Ledger) throws -> Answer
+        isAsked: Bool = false, refused: Answer, for change: @escaping @Sendable (isolated Ledger) throws -> Answer
     ) -> Answer {
         let over = DispatchSemaphore(value: 0)
         let answer = Mutex(refused)
-        write(refused: refused, change) { made in
+        write(isAsked: isAsked, refused: refused, change) { made in
             answer.withLock { $0 = made }
             over.signal()
         }

@@ -140,7 +140,7 @@ extension Ledger {
         _ ids: [Int]?, of batch: Int? = nil, upTo last: Int, at position: Int, done: @escaping @Sendable ([Int]) -> Void
     ) {
         write(
-            refused: [],
+            isAsked: true, refused: [],
             { ledger in
                 let which = """
                     hold = 'retry' AND id <= ?3 AND (?4 IS NULL OR id IN (SELECT value FROM json_each(?4)))

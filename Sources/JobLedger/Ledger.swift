@@ -7,8 +7,8 @@ import Synchronization
 /// for each other.
 ///
 /// Writes are applied in the order in which they were given. A group that can't be written (a full disk) is tried again until it can: a
-/// completion means durable. SQLite would refuse a bad write for ever, so such a write is left out and holds up nobody: its `refused` is
-/// called instead.
+/// completion means durable. Only a write that a client asks for is given up then, so that nothing is done behind the back of a client that
+/// has gone: its `refused` is called. So it is for a bad write, which SQLite would refuse for ever: it is left out and holds up nobody.
 ///
 /// Any thread may give writes, and read. Everything else happens on the ledger's queue.
 package actor Ledger: QueueActor {
@@ -31,6 +31,8 @@ package actor Ledger: QueueActor {
     private struct Write: Sendable {
         let change: Change
         let refused: Completion?
+        /// A client asks for it, and is to hear at once if it can't be written.
+        let isAsked: Bool
     }
 
     private struct Written {
@@ -75,15 +77,18 @@ package actor Ledger: QueueActor {
     private var spacing = Spacing()
     /// A group could not be written. Everything else waits behind its next attempt.
     private var retrying = false
+    /// Counts the appointments for that; only the latest is kept.
+    private var attempts = 0
     private var afterCommit: Completion?
     private var batchChanged: (@Sendable (Int, BatchNews) -> Void)?
     private var problemChanged: Completion?
     private var othersChanged: (@Sendable (Consequences) -> Void)?
     private var awaitsOthers: (@Sendable () -> Bool)?
 
-    package init(path: String) throws {
+    /// Calls `willBegin` before it makes the tables of a new ledger.
+    package init(path: String, willBegin: () throws -> Void = {}) throws {
         let writer = try Database(path: path)
-        try Schema.prepare(writer)
+        try Schema.prepare(writer, willBegin: willBegin)
         state = Mutex(State(cursor: try Self.lastCursor(writer)))
         self.writer = writer
         reading = try LedgerReading(path: path)
@@ -157,31 +162,36 @@ package actor Ledger: QueueActor {
     private static let linger = DispatchTimeInterval.milliseconds(10)
 
     /// Applies `change` with the next group. `done` is called when it is durable; `refused`, or `done` without it, when
-    /// it never will be. A wanted change begins its group at once, or as soon as the spacing allows.
+    /// it never will be. A wanted change begins its group at once, or as soon as the spacing allows. A change that a client
+    /// asks for is given up when nothing can be written.
     nonisolated func write(
-        wanted: Wanted = .sometime, _ change: @escaping @Sendable (isolated Ledger) throws -> Void,
-        done: (@Sendable () -> Void)? = nil, refused: (@Sendable () -> Void)? = nil
+        wanted: Wanted = .sometime, isAsked: Bool = false,
+        _ change: @escaping @Sendable (isolated Ledger) throws -> Void, done: (@Sendable () -> Void)? = nil,
+        refused: (@Sendable () -> Void)? = nil
     ) {
-        give(wanted, refused: refused ?? done) { ledger in
+        give(wanted, isAsked, refused: refused ?? done) { ledger in
             try change(ledger)
             return done
         }
     }
 
-    /// The same with an answer; `refused` is the answer when SQLite refuses the change.
+    /// The same with an answer; `refused` is the answer when the change is refused or given up.
     nonisolated func write<Answer: Sendable>(
-        wanted: Wanted = .now, refused: Answer, _ change: @escaping @Sendable (isolated Ledger) throws -> Answer,
-        done: @escaping @Sendable (Answer) -> Void
+        wanted: Wanted = .now, isAsked: Bool = false, refused: Answer,
+        _ change: @escaping @Sendable (isolated Ledger) throws -> Answer, done: @escaping @Sendable (Answer) -> Void
     ) {
-        give(wanted, refused: { done(refused) }) { ledger in
+        give(wanted, isAsked, refused: { done(refused) }) { ledger in
             let answer = try change(ledger)
             return { done(answer) }
         }
     }
 
-    private nonisolated func give(_ wanted: Wanted, refused: Completion?, _ change: @escaping Change) {
+    private nonisolated func give(
+        _ wanted: Wanted, _ isAsked: Bool, refused: Completion?, _ change: @escaping Change
+    ) {
+        if isAsked, problem != nil { return async { _ in refused?() } }
         let schedule = state.withLock { state in
-            state.pending.append(Write(change: change, refused: refused))
+            state.pending.append(Write(change: change, refused: refused, isAsked: isAsked))
             if wanted == .now { state.isWanted = true }
             if state.scheduled || (wanted == .sometime && state.lingering) { return false }
             if wanted == .sometime { state.lingering = true } else { state.scheduled = true }
@@ -200,6 +210,19 @@ package actor Ledger: QueueActor {
         write(wanted: .now, { _ in }, done: done)
     }
 
+    /// Calls `done` when something has been written, or can't be.
+    package nonisolated func whenTried(_ done: @escaping @Sendable (_ isWritable: Bool) -> Void) {
+        write(
+            isAsked: true, refused: false,
+            { ledger in
+                try ledger.writeNothing()
+                return true
+            }, done: done)
+    }
+
+    /// A note about no batch, which goes with the commit: pages are written, and nothing changes.
+    private func writeNothing() throws { try writer.run("INSERT OR IGNORE INTO arrivals (batch) VALUES (0)") }
+
     /// Waits until everything given so far is durable, or until `seconds` have passed.
     package nonisolated func flush(seconds: Int) -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
@@ -207,8 +230,18 @@ package actor Ledger: QueueActor {
         return semaphore.wait(timeout: .now() + .seconds(seconds)) == .success
     }
 
+    /// Tries at once what could not be written; returns when that has been tried.
+    package nonisolated func tryAgain() {
+        let over = DispatchSemaphore(value: 0)
+        async { ledger in
+            if ledger.retrying { ledger.commit(again: true) }
+            over.signal()
+        }
+        over.wait()
+    }
+
     private func commit(again: Bool = false) {
-        guard again || !retrying, !state.withLock({ $0.pending.isEmpty }) else { return }
+        guard again || !retrying, retrying || !state.withLock({ $0.pending.isEmpty }) else { return }
         spacing.keep { !state.withLock { $0.isWanted } && (awaitsOthers?() ?? false) }
         retrying = false
         write(
@@ -236,6 +269,8 @@ package actor Ledger: QueueActor {
         var index: Int?
         do {
             try writer.run("BEGIN IMMEDIATE")
+            // Nothing is left of what could not be written.
+            if group.isEmpty { try writeNothing() }
             var written: [Written] = []
             for (number, write) in group.enumerated() {
                 index = number
@@ -286,9 +321,12 @@ package actor Ledger: QueueActor {
     }
 
     private func tryLater(_ group: [Write], _ problem: String) {
+        var asked: [Write] = []
         let isNews = state.withLock { state in
             defer { state.problem = problem }
-            state.pending.insert(contentsOf: group, at: 0)
+            let all = group + state.pending
+            asked = all.filter(\.isAsked)
+            state.pending = all.filter { !$0.isAsked }
             return state.problem == nil
         }
         retrying = true
@@ -297,6 +335,8 @@ package actor Ledger: QueueActor {
             Log.failure(
                 "can't write to the ledger: \(problem); no work is taken until it can be, which is tried every second")
         }
-        after(.seconds(1)) { $0.commit(again: true) }
+        for write in asked { write.refused?() }
+        attempts += 1
+        after(.seconds(1)) { [attempts] ledger in if ledger.attempts == attempts { ledger.commit(again: true) } }
     }
 }

@@ -1,7 +1,10 @@
+import CSQLite
+
 /// The ledger's tables. `user_version` counts the steps; a file of an earlier version is brought up step by step, and
 /// a step, once released, never changes.
 enum Schema {
-    static func prepare(_ database: Database) throws {
+    /// Calls `willBegin` if the file has no tables yet.
+    static func prepare(_ database: Database, willBegin: () throws -> Void) throws {
         // WAL: readers never wait for the writer. FULL: a commit survives a power cut.
         try database.script("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;")
         // In pages. A burst changes the same pages again and again; each checkpoint writes them once more.
@@ -11,14 +14,25 @@ enum Schema {
         // The jobs whose followers are looked for, and the followers that have failed, with the job at fault.
         try database.script(
             "PRAGMA temp_store=MEMORY; CREATE TEMP TABLE ended (id INTEGER PRIMARY KEY, cause INTEGER) STRICT")
+        try check(database)
         let version = try database.first("PRAGMA user_version") { $0.integer(0) } ?? 0
         guard version <= steps.count else {
             throw LedgerError(
                 attempted: "read version \(version)",
-                message: "it was written by a newer pipelined; this one knows versions up to \(steps.count)")
+                message: "it was written by a newer pipelined; this one knows versions up to \(steps.count)",
+                code: SQLITE_CANTOPEN)
         }
+        if version == 0 { try willBegin() }
         for (number, step) in steps.enumerated().dropFirst(version) {
             try database.script("BEGIN; \(step); PRAGMA user_version=\(number + 1); COMMIT;")
+        }
+    }
+
+    /// Without this check, work would meet damaged pages one by one.
+    static func check(_ database: Database) throws {
+        let faults = try database.rows("PRAGMA quick_check(1)") { $0.text(0) }
+        guard faults == ["ok"] else {
+            throw LedgerError(attempted: "check", message: faults.joined(separator: "; "), code: SQLITE_CORRUPT)
         }
     }
 
@@ -323,6 +337,25 @@ enum Schema {
         CREATE INDEX jobs_on_way ON jobs(batch) WHERE batch IS NOT NULL
             AND (state = 'waiting' OR state = 'queued' OR state = 'running' OR state = 'cancelling')
             AND hold IS NOT 'barrier' AND hold IS NOT 'after'
+        """,
+
+        // The highest numbers of rows that are forgotten, which files that are kept, events and people still name. And the
+        // latest time, in seconds, at which the clock was believed.
+        """
+        CREATE TABLE marks (
+            name TEXT PRIMARY KEY,
+            value INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        INSERT INTO marks VALUES
+            ('job', max(coalesce((SELECT MAX(job) FROM kept), 0), coalesce((SELECT MAX(job) FROM events), 0))), ('batch', 0);
+
+        CREATE TRIGGER job_number_kept AFTER DELETE ON jobs BEGIN
+            UPDATE marks SET value = OLD.id WHERE name = 'job' AND value < OLD.id;
+        END;
+        CREATE TRIGGER batch_number_kept AFTER DELETE ON batches BEGIN
+            UPDATE marks SET value = OLD.id WHERE name = 'batch' AND value < OLD.id;
+        END
         """,
     ]
 }

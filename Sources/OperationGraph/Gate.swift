@@ -29,6 +29,10 @@ struct Gate {
     private var turns = 0
     /// A thread is letting operations in; one at a time, so that they begin in the order of their turns.
     private var isPumping = false
+    /// Operations that were let in before Foundation has started them, in that order.
+    private var admitted: [AsyncOperation] = []
+    /// The threads on which an operation begins at this moment.
+    var beginners: [UInt] = []
 
     init(configured: Int?, limit: Int) {
         (self.configured, self.limit) = (configured, limit)
@@ -45,6 +49,7 @@ struct Gate {
         case .away: lineUp(operation, isStarted: true)
         case .waiting: operation.ticket.standing = .waiting(isStarted: true)
         case .admitted:
+            admitted.removeAll { $0 === operation }
             operation.ticket.standing = .running
             return true
         case .running, .aside, .gone: break
@@ -90,9 +95,18 @@ struct Gate {
             let isStarted = operation.ticket.standing == .waiting(isStarted: true)
             operation.ticket.standing = isStarted ? .running : .admitted
             if isStarted { return .begin(operation) }
+            admitted.append(operation)
         }
         isPumping = false
         return .over(calls: takeSpareCalls())
+    }
+
+    /// Operations that were let in, and have not begun, wait again if the gate would not let them in now: the latest first.
+    mutating func recall() {
+        while !holds.isEmpty || running > max(0, limit) + beyond, let operation = admitted.popLast() {
+            free(operation)
+            lineUp(operation, isStarted: false)
+        }
     }
 
     private var isOpen: Bool { holds.isEmpty && limit > 0 && running < limit + beyond }
@@ -115,6 +129,7 @@ struct Gate {
     mutating func leave(_ operation: AsyncOperation) -> Bool {
         let former = operation.ticket.standing
         operation.ticket.standing = .gone
+        admitted.removeAll { $0 === operation }
         switch former {
         case .waiting:
             lanes[operation.ticket.lane]?.remove(operation)

@@ -6,7 +6,8 @@ import Synchronization
 ///
 /// Foundation starts an operation as soon as its dependencies have finished. The gate decides which one begins, and
 /// when: Foundation's own limit and suspension don't reach an operation whose start is under way. An operation is let
-/// in under the lock that `pause` and `set` take, so once these return nothing new is let in.
+/// in under the lock that `pause` and `set` take, and these wait for a beginning that is under way on another thread:
+/// once they return, nothing begins that they hold back.
 package final class GatedQueue: Sendable {
     /// Told of each state of each operation, in order, with the operation's subject. It must not call the operation.
     package typealias Trace = @Sendable (_ queue: String, _ subject: any Sendable, _ state: OperationState) -> Void
@@ -27,6 +28,8 @@ package final class GatedQueue: Sendable {
     /// It never gets a barrier block: adding a cancelled operation while such a block is pending deadlocks.
     private let operations = OperationQueue()
     private let gate: Mutex<Gate>
+    /// The operations that begin at this moment.
+    private let beginnings = DispatchGroup()
     private let tracer = Mutex<Trace?>(nil)
 
     /// At most `limit` operations run at once; nil follows `automatic`, which is at least 1. `queue` is where
@@ -87,14 +90,16 @@ package final class GatedQueue: Sendable {
 
     // MARK: - Holding back
 
-    /// When this returns, nothing new is let in. Without a reason the former reason stays. Returns the reason in force.
+    /// When this returns, nothing begins any more. Without a reason the former reason stays. Returns the reason in force.
     @discardableResult
     package func pause(reason: String?) -> String? {
         let (reason, calls) = gate.withLock { gate in
             gate.holds.insert(.paused)
+            gate.recall()
             gate.reason = reason ?? gate.reason
             return (gate.reason, gate.takeSpareCalls())
         }
+        waitForBeginnings()
         for call in calls { call() }
         return reason
     }
@@ -109,22 +114,41 @@ package final class GatedQueue: Sendable {
 
     /// A second pause, beside the user's, while something is wrong.
     package func hold(_ hold: Bool) {
-        gate.withLock { if hold { $0.holds.insert(.trouble) } else { $0.holds.remove(.trouble) } }
+        gate.withLock { gate in
+            if hold { gate.holds.insert(.trouble) } else { gate.holds.remove(.trouble) }
+            gate.recall()
+        }
+        waitForBeginnings()
         pump()
     }
 
-    /// Nothing is let in any more.
-    package func close() { gate.withLock { _ = $0.holds.insert(.closed) } }
+    /// Nothing begins any more.
+    package func close() {
+        gate.withLock { gate in
+            gate.holds.insert(.closed)
+            gate.recall()
+        }
+        waitForBeginnings()
+    }
+
+    /// Returns when each operation that is about to begin has begun, unless the caller is one of them.
+    private func waitForBeginnings() {
+        if gate.withLock({ !$0.beginners.contains(UInt(pthread_self())) }) { beginnings.wait() }
+    }
 
     // MARK: - Limits
 
     /// The limit that `automatic` gives now.
     package var automaticCount: Int { max(1, automatic()) }
 
-    /// When this returns, nothing new is let in beyond the limit. Running operations go on.
+    /// When this returns, nothing begins beyond the limit. Running operations go on.
     package func set(_ limit: Int?) {
         let effective = limit ?? automaticCount
-        gate.withLock { ($0.configured, $0.limit) = (limit, effective) }
+        gate.withLock { gate in
+            (gate.configured, gate.limit) = (limit, effective)
+            gate.recall()
+        }
+        waitForBeginnings()
         pump()
     }
 
@@ -161,8 +185,25 @@ package final class GatedQueue: Sendable {
 
     /// Foundation has started the operation; it begins now, or when its turn has come.
     func enter(_ operation: AsyncOperation) {
-        if gate.withLock({ $0.enter(operation) }) { return operation.begin() }
-        pump()
+        let isAdmitted = gate.withLock { gate in
+            guard gate.enter(operation) else { return false }
+            noteBeginning(&gate)
+            return true
+        }
+        if isAdmitted { begin(operation) } else { pump() }
+    }
+
+    private func noteBeginning(_ gate: inout Gate) {
+        gate.beginners.append(UInt(pthread_self()))
+        beginnings.enter()
+    }
+
+    private func begin(_ operation: AsyncOperation) {
+        operation.begin()
+        gate.withLock { gate in
+            if let index = gate.beginners.lastIndex(of: UInt(pthread_self())) { gate.beginners.remove(at: index) }
+        }
+        beginnings.leave()
     }
 
     func setAside(_ operation: AsyncOperation) { if gate.withLock({ $0.setAside(operation) }) { pump() } }
@@ -176,8 +217,13 @@ package final class GatedQueue: Sendable {
     private func pump() {
         guard gate.withLock({ $0.beginPumping() }) else { return }
         while true {
-            switch gate.withLock({ $0.next() }) {
-            case .begin(let operation): operation.begin()
+            let turn = gate.withLock { gate in
+                let turn = gate.next()
+                if case .begin = turn { noteBeginning(&gate) }
+                return turn
+            }
+            switch turn {
+            case .begin(let operation): begin(operation)
             case .over(let calls):
                 for call in calls { call() }
                 return

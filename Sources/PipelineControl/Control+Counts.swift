@@ -1,3 +1,13 @@
+extension Control.Overview {
+    /// Why inboxes take nothing, as far as the problems do not say it already.
+    public var inboxProblems: [String] {
+        inboxes.compactMap { inbox in
+            guard let problem = inbox.problem, !problems.contains(where: { $0.contains(problem) }) else { return nil }
+            return "\(inbox.path): \(problem)"
+        }
+    }
+}
+
 extension Control.Jobs {
     public init() {
         self.init(

@@ -1129,7 +1129,7 @@ public enum Call {
         }
     }
     /// Pauses download and render, and answers when what was in work is published, and no picture of another machine is here any
-    /// more. Resume ends it.
+    /// more. Resume ends it. Refused while rendered pictures wait behind the queue publish, which is paused or has the limit 0.
     public struct Drain: ControlCall {
         public static let method = "org.pipelined.Control.Drain"
         public init() {}
@@ -1195,7 +1195,8 @@ public enum Call {
         }
     }
     /// Reads configuration and plugins again. If there are problems, nothing has changed. Otherwise the configuration
-    /// is in force, and the plugins in `skipped` are left out. With `check`, nothing changes in any case.
+    /// is in force, the plugins in `skipped` are left out, and the hooks in `hooks` are not run. With `check`, nothing changes in
+    /// any case.
     public struct Reload: ControlCall {
         public static let method = "org.pipelined.Control.Reload"
         @Omissible public var check: Bool?
@@ -1205,8 +1206,9 @@ public enum Call {
         public struct Reply: Codable, Sendable, Hashable {
             @Omissible public var problems: [Control.Problem]
             @Omissible public var skipped: [Control.SkippedPlugin]
-            public init(problems: [Control.Problem] = [], skipped: [Control.SkippedPlugin] = []) {
-                (self.problems, self.skipped) = (problems, skipped)
+            @Omissible public var hooks: [Control.Problem]
+            public init(problems: [Control.Problem] = [], skipped: [Control.SkippedPlugin] = [], hooks: [Control.Problem] = []) {
+                (self.problems, self.skipped, self.hooks) = (problems, skipped, hooks)
             }
         }
     }

@@ -2,7 +2,7 @@ import DaemonRuntime
 
 /// The wishes of the command line.
 struct Arguments {
-    enum Task: Equatable { case run, check, giveBack, settings, manual(Manual), help, version }
+    enum Task: Equatable { case run, check, giveBack, backup(String), settings, manual(Manual), help, version }
 
     enum Option: String, ProgramOption {
         static let program = "pipelined"
@@ -11,6 +11,8 @@ struct Arguments {
         case instance = "--instance"
         case check = "--check"
         case giveBack = "--give-back"
+        case backup = "--backup"
+        case json = "--json"
         case settings = "--settings"
         case man = "--man"
         case version = "--version"
@@ -18,10 +20,10 @@ struct Arguments {
 
         var value: String? {
             switch self {
-            case .root: "DIR"
+            case .root, .backup: "DIR"
             case .instance: "NAME"
             case .man: "PAGE"
-            case .check, .giveBack, .settings, .version, .help: nil
+            case .check, .giveBack, .json, .settings, .version, .help: nil
             }
         }
 
@@ -29,9 +31,12 @@ struct Arguments {
             switch self {
             case .root: "keep everything below DIR, inbox/, outbox/, etc/ and all; needs no root rights"
             case .instance: "one of several daemons of the system; its folders have @NAME behind them"
-            case .check: "read configuration and plugins, say all that is wrong with them, and exit"
+            case .check:
+                "say all that is wrong with the configuration, and exit; root judges as the daemon's user"
             case .giveBack:
                 "bring what was claimed back to its inbox, before pipelined is removed"
+            case .backup: "copy everything into DIR and check the copy, as `pipectl backup` does"
+            case .json: "with --backup, print JSON"
             case .settings: "print a pipelined.conf to begin with: every setting is a comment, with its default"
             case .man:
                 "print a manual page, for `man -l -`: \(Manual.allCases.map(\.rawValue).joined(separator: ", "))"
@@ -44,6 +49,7 @@ struct Arguments {
     var task = Task.run
     var root: String?
     var instance: String?
+    var inJSON = false
 
     init(_ words: some Sequence<String>) throws(UsageError) {
         for (option, value) in try Option.read(words) { try take(option, value) }
@@ -63,6 +69,8 @@ struct Arguments {
             instance = value
         case .check: task = .check
         case .giveBack: task = .giveBack
+        case .backup: task = .backup(value)
+        case .json: inJSON = true
         case .settings: task = .settings
         case .man:
             guard let page = Manual(rawValue: value) else { throw Option.misuse("there is no page '\(value)'") }

@@ -7,6 +7,7 @@ import WorkerProtocol
 /// `pipelined --check`: reads what a start would read, touches nothing, and says all that is wrong.
 enum Check {
     static func run(_ places: Places) throws -> Int32 {
+        let user = try DaemonUser.become(places)
         // Copies of plugins in a place of its own.
         let copies = FileManager.default.temporaryDirectory.appendingPathComponent("pipelined-check-\(getpid())").path
         defer { try? FileManager.default.removeItem(atPath: copies) }
@@ -17,7 +18,9 @@ enum Check {
         for problem in problems { Log.refusal("\(problem)") }
         for plugin in hello.skipped { Log.refusal("plugin \(plugin.file) is left out: \(plugin.reason)") }
         let refusedHooks = loaded.refusedHooks
-        for hook in refusedHooks { Log.refusal(hook) }
+        for hook in refusedHooks { Log.refusal("\(hook)") }
+        let complaint = LedgerFile.complaint(places)
+        if let complaint { Log.refusal(complaint) }
         guard problems.isEmpty else { return ExitStatus.configuration.rawValue }
         let recipes = loaded.configuration.recipes
         let filters = hello.filters.map(\.name).sorted().joined(separator: ", ")
@@ -31,7 +34,9 @@ enum Check {
             print("  \(recipe.name)  \(loaded.inbox(of: recipe, places)) → \(loaded.outbox(of: recipe, places))")
         }
         print("Filters: \(filters.isEmpty ? "none" : filters)")
+        if let user { print("Files were judged as the user \(user).") }
         // A start goes on without the plugin or the hook; a check reports that something is wrong.
+        guard complaint == nil else { return ExitStatus.failed.rawValue }
         return exceptions.isEmpty ? ExitStatus.done.rawValue : ExitStatus.configuration.rawValue
     }
 

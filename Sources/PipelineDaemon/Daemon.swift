@@ -55,6 +55,7 @@ final class Daemon: Sendable {
                 status: .failed,
                 description: "\(error); run as a user who may write there, or use --root DIR with a folder of yours")
         }
+        LedgerReserve.give(toStartOf: places)
         guard Comeback.begin(places) else {
             Comeback.end(places)
             exit(ExitStatus.done.rawValue)
@@ -62,24 +63,30 @@ final class Daemon: Sendable {
         ServiceManager.tell("STATUS=reading plugins and configuration")
         let plugins = PluginShelf(folder: places.pluginCopies, sources: places.plugins)
         let fleet = Coordination.sync { FleetPool { Places.fleetWorker } }
-        let (pool, hello, accept) = try Self.startPool(
-            with: plugins, within: LoadedConfiguration.settings(places).plugins.timeout, fleet)
+        let (pool, hello, accept) = try LedgerReserve.writing(places) {
+            try Self.startPool(with: plugins, within: LoadedConfiguration.settings(places).plugins.timeout, fleet)
+        }
         self.pool = pool
-        let (loaded, problems) = LoadedConfiguration.load(places, hello: hello, starting: true)
-        guard problems.isEmpty else {
+        let loaded: LoadedConfiguration
+        do throws(StartError) {
+            loaded = try LoadedConfiguration.start(places, hello: hello)
+        } catch {
             Comeback.end(places)
-            throw StartError(status: .configuration, description: problems.map(\.description).joined(separator: "\n"))
+            throw error
         }
         accept(true)
         loaded.logShortcomings()
-        let ledger = try Ledger(path: places.ledger)
-        try MovedFolder.follow(places, ledger)
+        let ledger = try LedgerReserve.writing(places) {
+            let ledger = try LedgerFile.open(places)
+            try MovedFolder.follow(places, ledger)
+            return ledger
+        }
         guard let fetch = Places.fetchWorker else {
             throw StartError(
                 status: .failed,
                 description: "pipelined-fetch is not beside pipelined in \(Places.programFolder); build or install it")
         }
-        let staging = try Staging(places)
+        let staging = try LedgerReserve.writing(places) { try Staging(places) }
         owners = Coordination.sync {
             Owners(
                 loaded, places: places, ledger: ledger, staging: staging, pool: pool, plugins: plugins,
@@ -88,7 +95,10 @@ final class Daemon: Sendable {
         let service = ControlService(owners, version: Release.version)
         server = ControlServer(path: places.socket, passed: passed, service: service)
         let status = ServiceStatus(of: service)
-        Coordination.sync { [owners] in owners.tellChange = { status.changed() } }
+        Coordination.sync { [owners] in
+            owners.tellChange = { status.changed() }
+            owners.ledgerChanges = { service.refuseWriting() }
+        }
         ledger.afterCommit { [server, owners] in
             server.tellFollowers()
             owners.hooks.eventsAppended()
@@ -141,7 +151,7 @@ final class Daemon: Sendable {
     }
 
     func run() throws -> Never {
-        try owners.begin()
+        try LedgerReserve.writing(places) { try owners.begin() }
         try server.begin()
         handleSignals()
         if let interval = ServiceManager.watchdogInterval { watchdog.begin(interval) }

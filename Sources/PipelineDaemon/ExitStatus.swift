@@ -12,7 +12,8 @@ enum ExitStatus: Int32, CaseIterable {
         case .failed: "can't run"
         case .usage: "wrong usage"
         case .taken: "another daemon runs on the same root"
-        case .configuration: "the configuration is wrong, or with --check a plugin can't be loaded or a hook is not run"
+        case .configuration:
+            "the settings are wrong, and none were right before; with --check anything in the configuration is wrong"
         }
     }
 }

@@ -16,11 +16,13 @@ struct GiveBack {
     private var isComplete = true
 
     static func run(_ places: Places) throws -> Int32 {
-        // No ledger: no picture was ever claimed.
-        guard try FileSystem.exists(places.ledger) else { return ExitStatus.done.rawValue }
+        // Without an earlier start no picture was ever claimed.
+        guard try FileSystem.exists(places.ledger) || FileSystem.exists(places.place) else {
+            return ExitStatus.done.rawValue
+        }
         let lock = try Daemon.lock(places)
         return try withExtendedLifetime(lock) {
-            let ledger = try Ledger(path: places.ledger)
+            let ledger = try LedgerFile.open(places)
             try MovedFolder.follow(places, ledger)
             var work = GiveBack(
                 places: places, ledger: ledger,

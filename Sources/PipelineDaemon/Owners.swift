@@ -1,4 +1,5 @@
 import DaemonRuntime
+import Dispatch
 import InboxWatching
 import JobLedger
 import OperationGraph
@@ -44,6 +45,7 @@ final class Owners: ReadsDelegate {
     let pauses: Pauses
     let commands: Commands
     let shutdown: Shutdown
+    let ages: AgeClock
     let keeping: Keeping
     let disks: DiskFigures
     private let supervisor: Supervisor
@@ -51,6 +53,10 @@ final class Owners: ReadsDelegate {
     let history: History
     private let reads: RepeatedReads
     private let recovery: Recovery
+    /// What became of a lost ledger, until somebody has read it.
+    private var ledgerNote: String?
+    /// Called when the ledger can't be written any more, or can again.
+    var ledgerChanges: @Coordination () -> Void = {}
     /// Called when something of the status may have changed; set before anything does.
     var tellChange: @Sendable () -> Void = {}
 
@@ -72,9 +78,10 @@ final class Owners: ReadsDelegate {
         reads = RepeatedReads(ledger)
         waiters = Waiters(ledger, window, counts, inboxes, reads)
         announcements = Announcements(ledger, on: queues.announce, window, waiters)
-        retries = Retries(ledger, numbers, counts, window, configuration)
-        history = History(ledger, counts, configuration, window)
-        keeping = Keeping(ledger, configuration)
+        retries = Retries(ledger, numbers, window, configuration)
+        ages = AgeClock(ledger, configuration)
+        history = History(ledger, counts, configuration, window, ages)
+        keeping = Keeping(ledger, configuration, ages)
         disks = DiskFigures(configuration)
         let stuck = StuckOriginals(ledger, waiters)
         let moves = OriginalMoves(ledger, places, claims, publisher, waiters, stuck)
@@ -107,7 +114,7 @@ final class Owners: ReadsDelegate {
         fleet = Fleet(configuration, lends, pool, fetch, queues.render, downloads: queues.download)
         doneJobs = DoneJobs(ledger, configuration, numbers, counts, disposals, changes, revivals, check)
         pauses = Pauses(ledger, queues, states, window, progress, fleet)
-        commands = Commands(queues, limits, pauses, changes, inboxes)
+        commands = Commands(ledger, queues, limits, pauses, changes, inboxes)
         shutdown = Shutdown(
             configuration, ledger, queues, states, window, counts, inboxes, announcements, disposals, pool, fetch, fleet
         )
@@ -119,6 +126,7 @@ final class Owners: ReadsDelegate {
         limits.changed = { [weak self] in
             self?.applySettings()
             self?.fleet.look()
+            self?.pauses.check()
         }
         waiters.delay = { [weak disposals] ids in
             let reasons = disposals?.delays(among: ids) ?? []
@@ -133,6 +141,7 @@ final class Owners: ReadsDelegate {
         reloads.adopted = { [weak self] in self?.adoptConfiguration() }
         reloads.refused = { [weak self] in self?.tellChange() }
         keeping.problemsChanged = { [weak self] in self?.tellChange() }
+        ages.doubtChanged = { [weak self] in self?.tellChange() }
         fleet.changed = { [weak self] in
             self?.pauses.check()
             self?.tellChange()
@@ -149,9 +158,15 @@ final class Owners: ReadsDelegate {
         ledger.batchChanged { [announcements] batch, news in
             Coordination.async { announcements.announce(news, of: batch) }
         }
-        try Coordination.sync {
+        let sweep = try Coordination.sync {
+            knowFolders()
+            ledgerNote = LedgerFile.note(configuration.places)
             numbers.begin(after: try ledger.highest())
             try recovery.recover()
+            return try recovery.sweepStaging()
+        }
+        sweep.wait()
+        try Coordination.sync {
             counts.begin(with: try ledger.counts())
             if counts[.queued] > 0 { Log.notice("in the queue from before: \(counts[.queued])") }
             ledger.othersChanged { [changes] consequences in Coordination.async { changes.adopt(consequences) } }
@@ -161,11 +176,13 @@ final class Owners: ReadsDelegate {
             retries.queueDue()
             inboxes.open(adopting: true, into: intake)
             shortages.placesChanged()
+            for outbox in sweep.unswept({ [shortages] in shortages.swept($0) }) { shortages.begin(unswept: outbox) }
             shortages.encodersChanged()
             try disposals.begin()
             try MountTable.watch { [shortages] in Coordination.async { shortages.mountsChanged() } }
             fleet.adopt()
             window.fill()
+            try ages.begin()
             history.forgetOld()
             keeping.begin()
             previews.begin()
@@ -204,10 +221,28 @@ final class Owners: ReadsDelegate {
         let orders = configuration.recipes.compactMap { recipe in
             recipe.hook.map { (recipe.name, Hooks.Order(program: $0, occasions: recipe.hookOn)) }
         }
-        hooks.set(Dictionary(orders, uniquingKeysWith: { first, _ in first }), timeout: settings.hookTimeout)
+        hooks.set(
+            Dictionary(orders, uniquingKeysWith: { first, _ in first }), timeout: settings.hookTimeout,
+            keeping: Set(configuration.now.configuration.held.map(\.recipe.name)))
+    }
+
+    /// The folders that may lie on disks of their own.
+    private func knowFolders() {
+        let places = configuration.places
+        FileLanes.know(
+            [places.inbox, places.outbox, places.archive, places.failed, places.cancelled, places.state]
+                + configuration.folders)
     }
 
     private func adoptConfiguration() {
+        knowFolders()
+        FileLanes.work(on: configuration.places.state).async { [configuration] in
+            let note = LedgerFile.note(configuration.places)
+            Coordination.async { [self] in
+                ledgerNote = note
+                tellChange()
+            }
+        }
         limits.adopt(configuration.settings)
         applySettings()
         inboxes.open(into: intake)
@@ -237,6 +272,9 @@ final class Owners: ReadsDelegate {
     private func ledgerChanged() {
         for queue in [queues.download, queues.render] { queue.hold(ledger.problem != nil) }
         shortages.holdInboxes()
+        if ledger.problem == nil { keeping.ledgerRecovered() }
+        ledgerChanges()
+        shutdown.check()
     }
 
     func readAgain(_ missed: RepeatedReads.Missed) {
@@ -253,7 +291,15 @@ final class Owners: ReadsDelegate {
         let ledger = [
             ledger.unwritableReason.map { "\($0); nothing is taken until it can" }, ledger.unreadableReason,
         ]
-        return ledger.compactMap(\.self) + shortages.problems + disposals.delays()
-            + [reloads.problem, fleet.problem].compactMap(\.self) + hooks.problems + keeping.problems
+        let others = [ledgerNote, ages.doubt, reloads.problem, fleet.problem].compactMap(\.self)
+        return ledger.compactMap(\.self) + configuration.now.shortcomings + shortages.problems + disposals.delays()
+            + others + hooks.problems + keeping.problems + silentDisks
+    }
+
+    /// Disks at which clients look in vain.
+    private var silentDisks: [String] {
+        FileLanes.silentDisks(since: DispatchTime.now() - configuration.settings.hangTimeout.dispatch).map {
+            "the disk at \($0) does not answer: nobody can look at pictures and originals there"
+        }
     }
 }

@@ -23,7 +23,9 @@ do {
     case .version: print("pipelined \(Release.version)")
     case .check: exit(try Check.run(places))
     case .giveBack: exit(try GiveBack.run(places))
+    case .backup(let folder): exit(Backup.run(places, into: folder, json: arguments.inJSON))
     case .run:
+        try ProcessLimits.check()
         if FirstProcess.isThis { try FirstProcess.run() }
         try Daemon(places: places).run()
     }

@@ -1,6 +1,7 @@
 /// Puts a configuration together from its files, and finds contradictions between them.
 struct ConfigurationLoader {
     private let catalog: StageCatalog
+    private let lastInboxes: [String: String]
     private var settings = Settings()
     /// Where the section of each host begins first.
     private var hostPlaces: [(host: String, file: String, line: Int)] = []
@@ -9,9 +10,11 @@ struct ConfigurationLoader {
     private var fleetPlace = (file: "default", line: Int?.none)
     private var files: [RecipeFile] = []
     private var problems: [Problem] = []
+    /// Recipes that are held because of a problem that is placed elsewhere.
+    private var held: [(name: String, problem: Problem)] = []
 
-    init(catalog: StageCatalog) {
-        self.catalog = catalog
+    init(catalog: StageCatalog, _ lastInboxes: [String: String]) {
+        (self.catalog, self.lastInboxes) = (catalog, lastInboxes)
     }
 
     mutating func readSettings(_ file: ConfigurationText) {
@@ -71,6 +74,13 @@ struct ConfigurationLoader {
         }
     }
 
+    /// The recipe is known by its file's name alone, and has the inbox that it had last.
+    mutating func addUnread(_ problem: Problem) {
+        let last = lastInboxes[RecipeFile.recipeName(problem.file)]
+        files.append(RecipeFile(unread: problem, inbox: last, settings: settings))
+        problems.append(problem)
+    }
+
     mutating func finish() -> (Configuration, [Problem]) {
         for place in hostPlaces {
             guard let contradiction = settings.hosts[place.host]?.contradiction else { continue }
@@ -81,47 +91,62 @@ struct ConfigurationLoader {
         }
         let standard = defaultRecipe()
         findSharedInboxes()
-        let broken = Set(problems.map(\.file))
-        var recipes = files.map(\.recipe).filter { $0.name != standard.name && !broken.contains($0.file ?? "") }
-        recipes.append(standard)
-        recipes.sort { $0.name < $1.name }
         let places = files.map { ($0.recipe.name, $0.outboxPlace) }
-        let configuration = Configuration(
-            settings: settings, recipes: recipes, defaultRecipe: standard,
+        var configuration = Configuration(
+            settings: settings, recipes: files.map(\.recipe).filter { $0.name != standard.name } + [standard],
+            defaultRecipe: standard,
             outboxPlaces: Dictionary(places) { first, _ in first }.compactMapValues(\.self))
+        for problem in problems { configuration.hold(because: problem) }
+        for (name, problem) in held { configuration.hold(name, because: problem) }
         return (configuration, problems)
     }
 
-    /// The recipe that `DefaultRecipe=` names, or else the built-in one.
+    /// The recipe that `DefaultRecipe=` names, or the built-in one. If it names no recipe, `inbox/` belongs to one that
+    /// is held: no other recipe takes the pictures there.
     private mutating func defaultRecipe() -> Recipe {
-        if let file = files.first(where: { $0.recipe.name == settings.defaultRecipe }) { return file.recipe }
-        if settings.defaultRecipe != Recipe.builtInName {
+        let name = settings.defaultRecipe
+        if let file = files.first(where: { $0.recipe.name == name }) { return file.recipe }
+        guard name == Recipe.builtInName else {
             let known = files.map(\.recipe.name) + [Recipe.builtInName]
-            let advice = suggestion(for: settings.defaultRecipe, among: known)
             report(
                 defaultRecipePlace.file, defaultRecipePlace.line,
-                "DefaultRecipe=\(settings.defaultRecipe) names no recipe; \(advice)")
-            settings.defaultRecipe = Recipe.builtInName
-            if let file = files.first(where: { $0.recipe.name == Recipe.builtInName }) { return file.recipe }
+                "DefaultRecipe=\(name) names no recipe; \(suggestion(for: name, among: known))")
+            held += problems.suffix(1).map { (name, $0) }
+            return Recipe(name: name, inbox: "", outbox: name, intake: settings.intake, outputs: [])
         }
         let (recipe, problem) = Recipe.builtIn(intake: settings.intake, catalog: catalog)
         if let problem { problems.append(problem) }
         return recipe
     }
 
+    /// Of two recipes with one inbox, the one that had it when all was right last keeps it. If that says nothing, either
+    /// may be the wrong one: both are held.
     private mutating func findSharedInboxes() {
-        var owners: [String: String] = [:]
-        if !files.contains(where: { $0.recipe.name == settings.defaultRecipe }) { owners[""] = settings.defaultRecipe }
-        for file in files {
-            let recipe = file.recipe
-            let owner = owners[recipe.inbox, default: recipe.name]
-            owners[recipe.inbox] = owner
-            guard owner != recipe.name else { continue }
-            let folder = recipe.inbox.hasPrefix("/") ? recipe.inbox : "inbox/\(recipe.inbox)"
-            report(
-                recipe.file ?? recipe.name, file.inboxLine,
-                "the inbox \(folder) belongs to recipe '\(owner)' already; give one of them another Inbox=")
+        var owners: [String: RecipeFile] = [:]
+        let isBuiltIn = !files.contains { $0.recipe.name == settings.defaultRecipe }
+        for file in files where file.isRead {
+            let inbox = file.recipe.inbox
+            if inbox.isEmpty, isBuiltIn {
+                reportShared(inbox, by: file, with: settings.defaultRecipe)
+            } else if let owner = owners[inbox] {
+                let (hadIt, ownerHadIt) = (had(inbox, file), had(inbox, owner))
+                let (wrong, right) = hadIt && !ownerHadIt ? (owner, file) : (file, owner)
+                reportShared(inbox, by: wrong, with: right.recipe.name)
+                owners[inbox] = right
+                if hadIt == ownerHadIt { held += problems.suffix(1).map { (right.recipe.name, $0) } }
+            } else {
+                owners[inbox] = file
+            }
         }
+    }
+
+    private func had(_ inbox: String, _ file: RecipeFile) -> Bool { lastInboxes[file.recipe.name] == inbox }
+
+    private mutating func reportShared(_ inbox: String, by file: RecipeFile, with owner: String) {
+        let folder = inbox.hasPrefix("/") ? inbox : "inbox/\(inbox)"
+        report(
+            file.recipe.place, file.inboxLine,
+            "the inbox \(folder) belongs to recipe '\(owner)' already; give one of them another Inbox=")
     }
 
     private mutating func report(_ file: String, _ line: Int?, _ message: String) {

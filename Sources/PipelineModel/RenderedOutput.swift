@@ -7,8 +7,11 @@ public struct RenderedOutput: Codable, Sendable, Hashable {
     public var pages: Int?
     public var bands: Int
     public var bytes: Int64
-    /// Metadata that was to be kept, and that the format can't hold: "IPTC", "XMP of 6291480 bytes". Nil for none.
+    /// Metadata that was to be kept, and that the format can't hold: "IPTC", "XMP of 6291480 bytes"; also "16 bits a
+    /// sample". Nil for none.
     public var lost: [String]?
+    /// Parts of the original that no result has: "gain map", "C2PA manifest". Nil for none.
+    public var dropped: [String]?
     /// The SHA-256 of its bytes in hexadecimal, if its name wants it.
     public var hash: String?
 
@@ -23,9 +26,10 @@ public struct RenderedOutput: Codable, Sendable, Hashable {
 
     public init(
         format: String, width: Int, height: Int, pages: Int? = 1, bands: Int, bytes: Int64, lost: [String]? = nil,
-        hash: String? = nil
+        dropped: [String] = [], hash: String? = nil
     ) {
         (self.format, self.width, self.height, self.pages) = (format, width, height, pages)
         (self.bands, self.bytes, self.lost, self.hash) = (bands, bytes, lost, hash)
+        self.dropped = dropped.isEmpty ? nil : dropped
     }
 }

@@ -14,6 +14,10 @@ struct Arguments {
     /// Results may be JPEG XL.
     var writesJXL = false
     var json = false
+    /// Deadly system calls fail like all others that are refused, so that the worker can name them.
+    var namesCalls = false
+    /// The longest time for one picture of a check.
+    var patience = Duration.seconds(60)
 
     init(_ words: some Sequence<String>) throws(UsageError) {
         var words = words.makeIterator()
@@ -29,6 +33,12 @@ struct Arguments {
                 }
                 withdrawn.insert(trait)
             case "--jxl": writesJXL = true
+            case "--name-calls": namesCalls = true
+            case "--patience":
+                guard let seconds = words.next().flatMap({ Int($0) }), seconds > 0 else {
+                    throw UsageError("--patience takes seconds")
+                }
+                patience = .seconds(seconds)
             case "--json": json = true
             case "--try": task = .try
             case "--conform": task = .conform

@@ -48,7 +48,9 @@ enum Program {
         // It looks at files, which nothing does behind the walls.
         _ = Encoders.missing
         // Everything trusted has been loaded, nothing foreign has been read, one thread runs.
-        let missing = Confinement.begin(.render(readable: filters.readable))
+        var walls = Walls.render(readable: filters.readable)
+        if arguments.namesCalls { walls.nameCalls() }
+        let missing = Confinement.begin(walls)
         Worker(channel: channel, missing: missing, trail: trail).run(filters)
     }
 
@@ -76,6 +78,8 @@ enum Program {
           --apart             each filter for itself, without joining several into one table
           --withdraw TRAIT    filters that have this trait are handled as if they had not
           --jxl               loads the encoder of JPEG XL, too
+          --name-calls        deadly system calls fail, and are named, as for --try and --conform
+          --patience SECONDS  --try and --conform give a filter up after so long, which is 60
           --try               one filter on one picture, in a worker as the daemon has it
           --conform           puts a filter through a suite of tests, and prints a report; --json for programs
           --version           the version

@@ -34,6 +34,9 @@ struct VipsError: Error, CustomStringConvertible {
         lines.first?.prefix(while: { $0 != ":" && $0 != "_" }).hasSuffix("save") ?? false
     }
 
+    /// Whether somebody wanted rows that had gone by already.
+    var isOfOrder: Bool { lines.contains { $0.contains("out of order read") } }
+
     /// Lines that only accompany the reason.
     private static let vague = [
         "extraneous bytes", "bad seek to", pngError, "tiff2vips: read error", "error in tile",

@@ -3,9 +3,14 @@ import Synchronization
 /// libvips' last warning. Its PNG reader gives the reason as a warning, and then fails without one.
 enum VipsWarning {
     private static let last = Mutex<String?>(nil)
+    private static let noted = Mutex(0)
+
+    /// The number of warnings so far.
+    static var count: Int { noted.withLock { $0 } }
 
     /// May be called on any thread.
     static func note(_ text: UnsafePointer<CChar>?) {
+        noted.withLock { $0 += 1 }
         // The line before one of these has the reason.
         guard let text, case let text = String(cString: text), text != "Invalid IHDR data",
             !text.hasPrefix("error in tile")

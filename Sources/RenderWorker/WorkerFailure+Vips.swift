@@ -4,7 +4,7 @@ import WorkerProtocol
 
 /// Puts libvips' failures into words for the person who dropped the picture.
 extension WorkerFailure {
-    init(reading error: VipsError, of format: SourceFormat, isCut: Bool) {
+    init(reading error: VipsError, of format: SourceFormat, isCut: Bool, accepted: Bool) {
         // libtiff looks at every page, and complains of unwanted ones as well. The error that ends the reading comes
         // last.
         let error = format == .tiff ? VipsError(lines: error.lines.reversed()) : error
@@ -33,13 +33,13 @@ extension WorkerFailure {
                 advice: "look at the disk (`dmesg`), then pipectl retry", class: .transient)
             return
         }
-        // These decoders can go on without an end.
+        // These decoders can go on without an end, unless too much is missing.
         let accept = "; or set OnTruncated=accept in the recipe, to render what is there"
         if isCut || signsOfAnEnd.contains(where: words.contains) {
             self.init(
                 stage: "open", message: error.adding(to: "the picture is incomplete: its end is missing"),
                 advice: "copy it again from where it came"
-                    + ([.jpeg, .png, .gif].contains(format) ? accept : ""))
+                    + (!accepted && [.jpeg, .png, .gif].contains(format) ? accept : ""))
         } else {
             self.init(
                 stage: "open", message: error.adding(to: "the picture is damaged, or of a kind that can't be read"),

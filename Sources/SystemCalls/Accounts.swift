@@ -2,7 +2,14 @@ import Glibc
 
 public struct User: Sendable {
     public let name: String
+    public let number: UInt32
     public let group: UInt32
+
+    /// Nil when no user has this name.
+    public init?(named name: String) {
+        guard let user = entry(passwd(), { getpwnam_r(name, $0, $1, $2, &$3) }, as: User.init) else { return nil }
+        self = user
+    }
 
     /// Nil when no user has this number.
     public init?(_ number: UInt32) {
@@ -12,6 +19,7 @@ public struct User: Sendable {
 
     private init(_ entry: passwd) {
         name = String(cString: entry.pw_name)
+        number = entry.pw_uid
         group = entry.pw_gid
     }
 

@@ -26,11 +26,19 @@ public final class Descriptor: Sendable {
             return try open(folder, O_TMPFILE | O_RDWR, mode: 0o600)
         } catch {
             guard [EOPNOTSUPP, EISDIR, EINVAL].contains(error.code) else { throw error }
-            // Not every file system has them.
-            let path = FileSystem.join(folder, ".unnamed-\(getpid())")
-            let file = try open(path, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
-            try FileSystem.remove(path)
-            return file
+        }
+        // Not every file system has them. Another caller may have its file under a name for a moment.
+        var number = 0
+        while true {
+            let path = FileSystem.join(folder, ".unnamed-\(getpid())-\(number)")
+            do {
+                let file = try open(path, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+                try FileSystem.remove(path)
+                return file
+            } catch {
+                guard error.isTaken else { throw error }
+                number += 1
+            }
         }
     }
 
@@ -59,18 +67,20 @@ public final class Descriptor: Sendable {
         path.isEmpty ? self : try open(path, O_RDONLY | O_DIRECTORY)
     }
 
-    /// Opens a folder below this one, and makes it and the folders above it if they are missing.
-    public func makeFolder(_ path: String, mode: UInt32) throws(SystemError) -> Descriptor {
+    /// Opens a folder below this one, and makes it and the folders above it if they are missing. A `durable` one survives a
+    /// power cut.
+    public func makeFolder(_ path: String, mode: UInt32, durable: Bool = false) throws(SystemError) -> Descriptor {
         do {
             return try openFolder(path)
         } catch {
             guard error.code == ENOENT else { throw error }
         }
-        let above = try makeFolder(FileSystem.subfolder(of: path), mode: mode)
+        let above = try makeFolder(FileSystem.subfolder(of: path), mode: mode, durable: durable)
         let name = FileSystem.name(of: path)
         guard uninterrupted({ mkdirat(above.number, name, mode) }) == 0 || errno == EEXIST else {
             throw SystemError("mkdir", path)
         }
+        if durable { try above.sync(called: path) }
         return try above.open(name, O_RDONLY | O_DIRECTORY)
     }
 

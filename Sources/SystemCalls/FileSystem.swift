@@ -99,13 +99,11 @@ public enum FileSystem {
         }
     }
 
-    /// Fails with `ENOSPC`, or `EDQUOT`, when there is no room for a file of so many bytes at `path`. It leaves no file
-    /// there.
-    public static func checkRoom(for bytes: Int64, at path: String) throws(SystemError) {
-        let file = try Descriptor.open(path, O_RDWR | O_CREAT | O_TRUNC)
+    /// Fails with `ENOSPC`, or `EDQUOT`, when a folder has no room for a file of this size. It leaves no file there.
+    public static func checkRoom(for bytes: Int64, in folder: String) throws(SystemError) {
+        let file = try Descriptor.unnamed(in: folder)
         let answer = posix_fallocate(file.number, 0, off_t(bytes))
-        try remove(path)
-        guard answer == 0 else { throw SystemError("fallocate", path, code: answer) }
+        guard answer == 0 else { throw SystemError("fallocate", folder, code: answer) }
     }
 
     /// Throws when this process may not make files in a folder.
@@ -202,12 +200,15 @@ public enum FileSystem {
         }
     }
 
-    /// Whether a copy of a file, with the same time and bytes, lies at `path`.
-    public static func isCopy(_ path: String, of source: Descriptor) throws(SystemError) -> Bool {
-        guard let there = try status(path), there.kind == .file else { return false }
+    /// Whether a copy of a file, with the same time and bytes, lies at `path`, which may be relative to an open folder.
+    public static func isCopy(
+        _ path: String, in folder: Descriptor? = nil, of source: Descriptor
+    ) throws(SystemError) -> Bool {
+        guard let there = try status(path, in: folder), there.kind == .file else { return false }
         let original = FileStatus(try source.status())
         guard (there.size, there.modified) == (original.size, original.modified) else { return false }
-        return try isEqual(source, try Descriptor.open(path, O_RDONLY | O_NOFOLLOW))
+        let spot = folder.map { Spot($0, path) } ?? Spot(path)
+        return try isEqual(source, try spot.open(O_RDONLY))
     }
 
     /// Whether somebody has the file open for writing; nil where the kernel does not tell (another user's file, some

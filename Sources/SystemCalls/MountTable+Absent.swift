@@ -30,7 +30,7 @@ extension MountTable {
             }
     }
 
-    private static func points(in text: String, word: Int) -> [String] {
+    static func points(in text: String, word: Int) -> [String] {
         text.split(separator: "\n").compactMap { line in
             let words = line.split { $0 == " " || $0 == "\t" }
             guard words.count > word, words[0].first != "#", words[word].first == "/" else { return nil }

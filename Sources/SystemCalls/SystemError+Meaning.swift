@@ -8,6 +8,8 @@ extension SystemError {
     public var isMissing: Bool { code == ENOENT }
     /// The disk or the machine fails for the moment; nothing is wrong with the file.
     public var isPassing: Bool { Self.isPassing(code) }
+    /// The disk has no room, or its user's quota is used up.
+    public var isFull: Bool { code == ENOSPC || code == EDQUOT }
     /// This process lacks the permission.
     public var isRefusal: Bool { Self.isRefusal(code) }
 

@@ -1,19 +1,64 @@
 import Foundation
 
-/// Reads what the control groups (v2) of this process allow it.
-enum ControlGroup {
-    /// The contents of a file such as `cpu.max` in this process's group and in each group above it.
-    static func texts(of file: String) -> [String] {
-        guard let text = try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8),
-            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::") })
-        else { return [] }
-        var path = line.dropFirst(3)
-        var texts: [String] = []
-        while true {
-            let place = "/sys/fs/cgroup\(path == "/" ? "" : path)/\(file)"
-            if let text = try? String(contentsOfFile: place, encoding: .utf8) { texts.append(text) }
-            guard let slash = path.lastIndex(of: "/"), path != "/" else { return texts }
-            path = slash == path.startIndex ? "/" : path[..<slash]
+/// Reads what the control groups of this process allow it, of version 2 and of version 1, which may stand side by side.
+struct ControlGroup {
+    /// The folder of the process's group, and the folders above it, the last of which is the hierarchy's own.
+    let folders: [String]
+
+    /// The group in version 2's hierarchy; nil when there is none.
+    static func unified() -> ControlGroup? { own("cgroup2", having: nil) }
+
+    /// The group in the hierarchy of a controller of version 1, such as `memory`.
+    static func older(_ controller: String) -> ControlGroup? { own("cgroup", having: controller) }
+
+    /// The contents of a file such as `cpu.max` in the group and in each group above it.
+    func texts(of file: String) -> [String] { folders.compactMap { Self.text("\($0)/\(file)") } }
+
+    /// The same of two files that belong together.
+    func texts(of first: String, _ second: String) -> [(String, String)] {
+        folders.compactMap { folder in
+            guard let first = Self.text("\(folder)/\(first)"), let second = Self.text("\(folder)/\(second)") else {
+                return nil
+            }
+            return (first, second)
         }
     }
+
+    private static func own(_ type: String, having controller: String?) -> ControlGroup? {
+        guard let groups = text("/proc/self/cgroup"), let mounts = text("/proc/self/mountinfo") else { return nil }
+        return ControlGroup(groups: groups, mounts: mounts, type: type, controller: controller)
+    }
+
+    /// `groups` has a line `4:memory:/a/b` for each hierarchy. In a container the mount may show a part of the hierarchy alone,
+    /// whose root `mounts` names.
+    init?(groups: String, mounts: String, type: String, controller: String?) {
+        let names = groups.split(separator: "\n").lazy.map {
+            $0.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        }
+        let own = names.first { words in
+            guard words.count == 3 else { return false }
+            return controller.map { words[1].split(separator: ",").contains($0[...]) }
+                ?? (words[0] == "0" && words[1].isEmpty)
+        }
+        let places = mounts.split(separator: "\n").lazy.compactMap { line -> (root: Substring, folder: Substring)? in
+            let halves = line.components(separatedBy: " - ")
+            let (words, last) = (line.split(separator: " "), halves.last?.split(separator: " ") ?? [])
+            guard halves.count == 2, words.count > 4, last.count == 3, last[0] == type else { return nil }
+            guard controller.map({ last[2].split(separator: ",").contains($0[...]) }) ?? true else { return nil }
+            return (words[3], words[4])
+        }
+        guard let own, let place = places.first else { return nil }
+        var path = own[2]
+        if place.root != "/" { path = path.hasPrefix(place.root) ? path.dropFirst(place.root.count) : "" }
+        var folders: [String] = []
+        while true {
+            while path.hasSuffix("/") { path = path.dropLast() }
+            folders.append("\(place.folder)\(path)")
+            guard let slash = path.lastIndex(of: "/") else { break }
+            path = path[..<slash]
+        }
+        self.folders = folders
+    }
+
+    private static func text(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
 }

@@ -27,7 +27,8 @@ package final class FetchPool {
     private var grace = Duration.seconds(2)
     /// A worker may be silent about a transfer for so much longer than `FetchLimits` allow: the machine may be slow.
     private let patience: Duration
-    private var listens = false
+    /// The time of the next look for silent workers.
+    private var listensAt: DispatchTime?
 
     package init(program: String, patience: Duration = .seconds(30)) {
         (self.program, self.patience) = (program, patience)
@@ -140,11 +141,13 @@ package final class FetchPool {
 
     /// While transfers run, looks for workers that have fallen silent about one.
     private func listen() {
-        let next = workers.flatMap { $0.tasks.values.map(silent) }.min()
-        guard !listens, let next else { return }
-        listens = true
-        Coordination.at(max(next, .now() + .milliseconds(100))) { [self] in
-            listens = false
+        guard let silent = workers.flatMap({ $0.tasks.values.map(silent) }).min() else { return }
+        let time = max(silent, .now() + .milliseconds(100))
+        if let listensAt, listensAt <= time { return }
+        listensAt = time
+        Coordination.at(time) { [self] in
+            guard listensAt == time else { return }
+            listensAt = nil
             for worker in workers where !worker.killed { endIfSilent(worker) }
             listen()
         }
@@ -181,9 +184,10 @@ package final class FetchPool {
             guard starter.admits(worker, missing: missing) else { return }
             worker.isReady = true
             balance()
-        case .progress(let id, let received, let total):
-            worker.tasks[id]?.heard = .now()
-            worker.tasks[id]?.progress(received, total)
+        case .progress(let id, let received, let total, let kept):
+            guard let task = worker.tasks[id] else { return }
+            (task.heard, task.resume) = (.now(), kept)
+            task.progress(received, total, kept)
         case .done(let id, let file): finish(id, of: worker, .success(file))
         case .failed(let id, let failure): finish(id, of: worker, .failure(.transfer(failure)))
         case .cancelled(let id): finish(id, of: worker, .failure(.cancelled))

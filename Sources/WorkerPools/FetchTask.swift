@@ -20,11 +20,12 @@ package final class FetchTask {
     }
 
     let url: String
-    let resume: FetchResume?
+    /// The beginning that has come, also by a worker that was lost.
+    var resume: FetchResume?
     let limits: FetchLimits
     let login: FetchLogin?
     let target: Descriptor
-    let progress: @Sendable (_ received: Int64, _ total: Int64?) -> Void
+    let progress: @Sendable (_ received: Int64, _ total: Int64?, _ kept: FetchResume?) -> Void
     let done: @Sendable (Result<FetchedFile, Failure>) -> Void
 
     var cancelled = false
@@ -37,7 +38,7 @@ package final class FetchTask {
 
     package nonisolated init(
         url: String, resume: FetchResume?, limits: FetchLimits, login: FetchLogin? = nil, target: Descriptor,
-        progress: @escaping @Sendable (_ received: Int64, _ total: Int64?) -> Void,
+        progress: @escaping @Sendable (_ received: Int64, _ total: Int64?, _ kept: FetchResume?) -> Void,
         done: @escaping @Sendable (Result<FetchedFile, Failure>) -> Void
     ) {
         self.url = url

@@ -50,7 +50,10 @@ package protocol FleetGuests: AnyObject {
 @Coordination
 package final class FleetPool {
     private static let startTimeout = Duration.seconds(15)
+    /// A picture that is to be downloaded waits so long for a node.
     private static let patience = Duration.seconds(30)
+    /// All that is lent comes home with the process, so it gets longer to answer a cancel than a short CancelGrace.
+    private static let leastGrace = Duration.seconds(2)
     /// Enough for libnats, TLS, and the pieces of pictures that are on their way.
     private static let memory: Int64 = 2 << 30
 
@@ -68,6 +71,9 @@ package final class FleetPool {
     /// The callers that wait for another node's report.
     private var commands: [Int: @Coordination @Sendable (NodeReport?) -> Void] = [:]
     private var nextID = 1
+    /// The process may be silent for so long while it has something of ours: the machine may be slow.
+    private let longestSilence: Duration
+    private var isAsked = false
     /// Counts the losses of the server: only the latest one's appointment holds.
     private var losses = 0
     private var places = 0
@@ -81,8 +87,8 @@ package final class FleetPool {
     package var roomChanged: () -> Void = {}
 
     /// `program` gives nil as long as it is not installed.
-    package init(program: @escaping () -> String?) {
-        self.program = program
+    package init(longestSilence: Duration = .seconds(30), program: @escaping () -> String?) {
+        (self.longestSilence, self.program) = (longestSilence, program)
         starter.again = { [weak self] in self?.begin() }
     }
 
@@ -169,22 +175,44 @@ package final class FleetPool {
         lending.lent(nil)
         if lending.isElsewhere { awaitBegin(of: id) }
         let limits = LentLimits(
-            maxPixels: task.limits.maxPixels, maxResult: task.limits.maxResult, onTruncated: task.limits.onTruncated,
-            raw: task.limits.raw)
+            maxPixels: task.limits.maxPixels, maxTexts: task.limits.maxTexts, maxResult: task.limits.maxResult,
+            onTruncated: task.limits.onTruncated, raw: task.limits.raw)
         process.send(
             FleetOrder.lend(
                 LentPicture(
                     id: id, name: task.name, priority: lending.priority, outputs: task.outputs, limits: limits,
                     bytes: lending.bytes)),
             descriptors: task.sources + task.targets)
+        watch()
         roomChanged()
     }
 
-    /// False when it is not lent.
+    /// False when it is not lent. The process is ended if it does not give it back within the grace.
     func cancel(_ task: RenderTask) -> Bool {
         guard let id = lent.first(where: { $0.value.task === task })?.key else { return false }
         takeBack(id)
+        Coordination.after(max(task.limits.cancelGrace, Self.leastGrace)) { [self, weak process] in
+            if let process, lent[id] != nil { replace(process) }
+        }
         return true
+    }
+
+    /// While the process has something of ours, it is asked again and again for a sign of life.
+    private func watch() {
+        guard !isAsked, let process, !lent.isEmpty || !commands.isEmpty else { return }
+        isAsked = true
+        process.owesAnswer = true
+        process.send(FleetOrder.ping)
+        Coordination.after(longestSilence) { [self, weak process] in
+            isAsked = false
+            if let process, process.owesAnswer { replace(process) } else { watch() }
+        }
+    }
+
+    private func replace(_ process: FleetProcess) {
+        guard !process.killed else { return }
+        Log.failure("the fleet's process does not answer, and is replaced; what it had lent is rendered here")
+        process.terminate()
     }
 
     /// Has pictures come home that no node works on, or one that has gone silent; those that were lent last come first. A
@@ -292,6 +320,7 @@ package final class FleetPool {
         let id = newID()
         commands[id] = done
         process.send(FleetOrder.command(id, command, node: node))
+        watch()
     }
 
     private func obey(_ command: NodeCommand, _ id: Int, by node: String) {
@@ -302,6 +331,9 @@ package final class FleetPool {
     // MARK: - The process's messages
 
     func received(_ message: FleetMessage, from process: FleetProcess) {
+        guard message.isPlausible(results: { lent[$0]?.task.resultCount }) else {
+            return process.distrust("what can't be true")
+        }
         switch message {
         case .hello(_, let missing):
             guard starter.admits(process, missing: missing) else { return }
@@ -329,6 +361,7 @@ package final class FleetPool {
         case .withdrawn(let id), .delivered(let id): guests?.left(id)
         case .answered(let id, let report): commands.removeValue(forKey: id)?(report)
         case .commanded(let id, let command, let node): obey(command, id, by: node)
+        case .pong: process.owesAnswer = false
         }
     }
 

@@ -4,6 +4,8 @@ import WorkerProtocol
 /// The fleet's process, seen from the supervisor.
 final class FleetProcess: WorkerProcess<FleetMessage>, StartedWorker {
     var isReady = false
+    /// It has been asked for a sign of life.
+    var owesAnswer = false
     private weak var pool: FleetPool?
 
     init(program: String, pool: FleetPool) throws {

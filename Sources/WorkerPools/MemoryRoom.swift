@@ -37,8 +37,13 @@ package struct MemoryRoom {
     /// The memory that this service may use: the machine's, or less where its control group says so.
     package static func usable() -> Int64 {
         let machine = Int64(sysconf(Int32(_SC_PHYS_PAGES))) * Int64(sysconf(Int32(_SC_PAGESIZE)))
-        let limits = ControlGroup.texts(of: "memory.max").compactMap { Int64($0.trimmingCharacters(in: .newlines)) }
-        return limits.reduce(machine, min)
+        return limits(ControlGroup.unified(), ControlGroup.older("memory")).reduce(machine, min)
+    }
+
+    /// "max" is none, and so is what version 1 writes for it, which is more than any machine has.
+    static func limits(_ unified: ControlGroup?, _ older: ControlGroup?) -> [Int64] {
+        let texts = (unified?.texts(of: "memory.max") ?? []) + (older?.texts(of: "memory.limit_in_bytes") ?? [])
+        return texts.compactMap { Int64($0.trimmingCharacters(in: .newlines)) }
     }
 }
 

@@ -35,6 +35,8 @@ package final class RenderTask {
     package struct Limits: Sendable {
         var maxPixels: Int64
         /// Bytes.
+        var maxTexts: Int64
+        /// Bytes.
         var maxResult: Int64
         var onTruncated: TruncatedPolicy
         var raw: RawPolicy
@@ -44,6 +46,7 @@ package final class RenderTask {
 
         package init(_ settings: Settings, onTruncated: TruncatedPolicy, raw: RawPolicy) {
             maxPixels = settings.maxPixels
+            maxTexts = settings.maxTexts
             maxResult = settings.maxResult
             self.onTruncated = onTruncated
             self.raw = raw
@@ -87,6 +90,9 @@ package final class RenderTask {
     var lines = 0
     /// The time when it has taken too long. Nil while it waits for memory, which does not count.
     var deadline: DispatchTime?
+
+    /// The results that its worker makes, or would make.
+    var resultCount: Int { if case .compose = kind { 1 } else { outputs.count } }
 
     /// Only a worker with the encoder of JPEG XL can do it.
     var writesJXL: Bool {

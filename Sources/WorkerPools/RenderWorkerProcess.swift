@@ -47,9 +47,10 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
 
     func mayWork(on task: RenderTask) -> Bool { writesJXL || !task.writesJXL }
 
-    /// The filters whose code it runs, or ran when it ended, as far as is known.
+    /// The filters whose code it runs, or ran when it ended, as far as is known. A crash note knows by the stack. Libraries
+    /// may crash in another thread while a filter runs, which is not that filter's doing.
     var suspicion: Suspicion {
-        let known = crash?.filter.map { [$0] } ?? trail?.read().running ?? []
+        let known = crash.map { $0.filter.map { [$0] } ?? [] } ?? trail?.read().running ?? []
         let chains = task?.outputs.flatMap(\.stages).map(\.name) ?? []
         var filters: [Suspicion.Filter] = []
         for name in known.isEmpty ? chains : known {

@@ -299,7 +299,7 @@ package final class WorkerPool {
             SupervisorMessage.open(
                 OpenRequest(
                     name: task.name, outputs: worker.outputs == task.outputs ? nil : task.outputs,
-                    maxPixels: task.limits.maxPixels,
+                    maxPixels: task.limits.maxPixels, maxTexts: task.limits.maxTexts,
                     onTruncated: task.limits.onTruncated, raw: task.limits.raw, filterLines: task.limits.filterLines,
                     grant: grant)),
             descriptors: task.sources + (grant == nil ? [] : task.targets))
@@ -415,6 +415,9 @@ package final class WorkerPool {
     // MARK: - The workers' messages
 
     func received(_ message: WorkerMessage, from worker: RenderWorkerProcess) {
+        if let task = worker.task, !message.isPlausible(results: task.resultCount) {
+            return worker.distrust("what can't be true of \(task.name)")
+        }
         switch (message, worker.state) {
         case (.loading(let plugin), .starting):
             trials[worker.process]?.loading = plugin

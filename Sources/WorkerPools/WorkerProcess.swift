@@ -10,6 +10,9 @@ class WorkerProcess<Message: Decodable & Sendable> {
     /// The pause before a message that the kernel refused is sent again.
     private static var pause: Duration { .milliseconds(20) }
 
+    /// How long a worker may take to end after its channel has been closed: it has nothing left to do.
+    private static var leaveGrace: Duration { .seconds(10) }
+
     nonisolated let process: pid_t
     private(set) var killed = false
     private var stoppedBy: Int32?
@@ -122,8 +125,11 @@ class WorkerProcess<Message: Decodable & Sendable> {
         Log.failure("worker \(process): \(SystemError("prlimit", name)), ignoring")
     }
 
-    /// Closes the channel, which ends the worker.
-    func leave() { hangUp() }
+    /// Closes the channel, which ends the worker; kills it if it does not end.
+    func leave() {
+        hangUp()
+        Coordination.after(Self.leaveGrace) { [weak self] in self?.terminate() }
+    }
 
     private func hangUp() {
         messages.cancel()
@@ -159,12 +165,16 @@ class WorkerProcess<Message: Decodable & Sendable> {
             // Every error but "nothing more now" means that the worker is gone; its exit is reported apart.
             if error.code != EAGAIN { messages.cancel() }
         } catch {
-            // A worker that talks nonsense is not to be trusted any more.
-            Log.failure("worker \(process) said something that can't be read (\(error)); it is replaced")
-            terminate()
-            messages.cancel()
+            distrust("something that can't be read (\(error))")
         }
         return false
+    }
+
+    /// Replaces a worker that talks nonsense, and hears nothing more of it.
+    func distrust(_ said: String) {
+        Log.failure("worker \(process) said \(said); it is replaced")
+        terminate()
+        hangUp()
     }
 
     private func reap() -> WorkerEnd {

@@ -11,7 +11,7 @@ public enum FetchOrder: Codable, Sendable {
 public struct FetchRequest: Codable, Sendable {
     public var id: Int
     public var url: String
-    /// An earlier try has left good bytes in the staging file, up to here.
+    /// An earlier try has left good bytes in the staging file, up to here. They stay as they are.
     public var resume: FetchResume?
     public var limits: FetchLimits
     public var login: FetchLogin?
@@ -65,8 +65,8 @@ public enum FetchMessage: Codable, Sendable {
     /// Sent once, before anything else: the parts of the confinement that the kernel lacks, and why.
     case hello(version: String, missing: [String])
     /// Sent now and then: when bytes have come, header included, and while the transfer waits for a connection. `total`
-    /// is what the server has announced, if it has.
-    case progress(id: Int, received: Int64, total: Int64?)
+    /// is what the server has announced, if it has; `kept` is how another try would get the rest, if at all.
+    case progress(id: Int, received: Int64, total: Int64?, kept: FetchResume?)
     case done(id: Int, FetchedFile)
     case failed(id: Int, FetchFailure)
     case cancelled(id: Int)
@@ -96,6 +96,9 @@ public struct FetchFailure: Codable, Sendable, Hashable, Error {
         /// The network or the server is at fault for the moment.
         case transient
         case room
+        /// The server does not continue the beginning that an earlier try has left, which is untouched: the download
+        /// begins again without it.
+        case changed
     }
 
     public var kind: Kind

@@ -28,6 +28,8 @@ public enum FleetOrder: Codable, Sendable {
     case command(Int, NodeCommand, node: String)
     /// The answer to `commanded`.
     case obeyed(Int, NodeReport)
+    /// Asks for a sign of life. The answer is `pong`.
+    case ping
 }
 
 /// Who this node is, and where the others meet.
@@ -84,12 +86,18 @@ public enum LentBytes: Codable, Sendable, Hashable {
 public struct LentLimits: Codable, Sendable, Hashable {
     public var maxPixels: Int64
     /// Bytes.
+    public var maxTexts: Int64
+    /// Bytes.
     public var maxResult: Int64
     public var onTruncated: TruncatedPolicy
     public var raw: RawPolicy
 
-    public init(maxPixels: Int64, maxResult: Int64, onTruncated: TruncatedPolicy, raw: RawPolicy) {
-        (self.maxPixels, self.maxResult, self.onTruncated, self.raw) = (maxPixels, maxResult, onTruncated, raw)
+    public init(
+        maxPixels: Int64, maxTexts: Int64 = Settings.usualTexts, maxResult: Int64, onTruncated: TruncatedPolicy,
+        raw: RawPolicy
+    ) {
+        (self.maxPixels, self.maxTexts, self.maxResult) = (maxPixels, maxTexts, maxResult)
+        (self.onTruncated, self.raw) = (onTruncated, raw)
     }
 }
 
@@ -123,6 +131,7 @@ public enum FleetMessage: Codable, Sendable {
     case answered(Int, NodeReport?)
     /// Another node tells this one to do something. The answer is `obeyed`.
     case commanded(Int, NodeCommand, by: String)
+    case pong
 }
 
 /// The fleet, seen from this node.

@@ -9,6 +9,7 @@ extension SupervisorMessage: PackedMessage {
             var packer = Packer(1)
             packer.add(request.name)
             packer.add(request.maxPixels)
+            packer.add(request.maxTexts)
             packer.add(request.onTruncated.rawValue)
             packer.add(request.raw.rawValue)
             packer.add(request.filterLines)
@@ -25,7 +26,7 @@ extension SupervisorMessage: PackedMessage {
     init(_ packed: inout Unpacker) throws(PackedMessageError) {
         switch packed.kind {
         case 1:
-            let (name, maxPixels) = (try packed.text(), try packed.number())
+            let (name, maxPixels, maxTexts) = (try packed.text(), try packed.number(), try packed.number())
             guard let onTruncated = TruncatedPolicy(rawValue: try packed.text()),
                 let raw = RawPolicy(rawValue: try packed.text())
             else { throw PackedMessageError() }
@@ -33,9 +34,8 @@ extension SupervisorMessage: PackedMessage {
             let (isGranted, grant) = (try packed.flag(), try packed.number())
             self = .open(
                 OpenRequest(
-                    name: name, outputs: nil, maxPixels: maxPixels, onTruncated: onTruncated, raw: raw,
-                    filterLines: lines,
-                    grant: isGranted ? grant : nil))
+                    name: name, outputs: nil, maxPixels: maxPixels, maxTexts: maxTexts, onTruncated: onTruncated,
+                    raw: raw, filterLines: lines, grant: isGranted ? grant : nil))
         case 2: self = .render
         case 3: self = .cancel
         default: throw PackedMessageError()
@@ -142,6 +142,7 @@ extension RenderedOutput {
         packer.add(hash)
         packer.add(lost != nil)
         if let lost { packer.add(lost) { $0.add($1) } }
+        packer.add(dropped ?? []) { $0.add($1) }
     }
 
     init(_ packed: inout Unpacker) throws(PackedMessageError) {
@@ -149,7 +150,12 @@ extension RenderedOutput {
             format: try packed.text(), width: try packed.integer(), height: try packed.integer(),
             pages: try packed.integer(), bands: try packed.integer(), bytes: try packed.number())
         hash = try packed.optionalText()
-        guard try packed.flag() else { return }
-        lost = try packed.list { (packed: inout Unpacker) throws(PackedMessageError) in try packed.text() }
+        if try packed.flag() { lost = try Self.texts(&packed) }
+        let dropped = try Self.texts(&packed)
+        self.dropped = dropped.isEmpty ? nil : dropped
+    }
+
+    private static func texts(_ packed: inout Unpacker) throws(PackedMessageError) -> [String] {
+        try packed.list { (packed: inout Unpacker) throws(PackedMessageError) in try packed.text() }
     }
 }

@@ -22,6 +22,8 @@ public struct OpenRequest: Codable, Sendable {
     public var outputs: [RenderOutput]?
     /// Pictures with more pixels than this are refused by their header.
     public var maxPixels: Int64
+    /// A PNG whose texts and profile unpack to more bytes than this is refused.
+    public var maxTexts: Int64
     public var onTruncated: TruncatedPolicy
     public var raw: RawPolicy
     /// The lines of its filters' log that are sent; further lines are counted.
@@ -30,10 +32,11 @@ public struct OpenRequest: Codable, Sendable {
     public var grant: Int64?
 
     public init(
-        name: String, outputs: [RenderOutput]?, maxPixels: Int64, onTruncated: TruncatedPolicy = .fail,
-        raw: RawPolicy = .preview, filterLines: Int = 10, grant: Int64? = nil
+        name: String, outputs: [RenderOutput]?, maxPixels: Int64, maxTexts: Int64 = Settings.usualTexts,
+        onTruncated: TruncatedPolicy = .fail, raw: RawPolicy = .preview, filterLines: Int = 10, grant: Int64? = nil
     ) {
-        (self.grant, self.name, self.outputs, self.maxPixels) = (grant, name, outputs, maxPixels)
+        (self.grant, self.name, self.outputs) = (grant, name, outputs)
+        (self.maxPixels, self.maxTexts) = (maxPixels, maxTexts)
         (self.onTruncated, self.raw, self.filterLines) = (onTruncated, raw, filterLines)
     }
 }

@@ -7,9 +7,12 @@ struct Unreachable {
     let address: SocketAddress
     let cause: SystemError
 
+    /// The name of the failure of a user who may not use the socket.
+    static let permissionDenied = "PermissionDenied"
+
     var failure: Failure {
         if cause.code == EACCES || cause.code == EPERM {
-            return Failure("PermissionDenied", permission(group: Self.group(of: address.path)), .unreachable)
+            return Failure(Self.permissionDenied, permission(group: Self.group(of: address.path)), .unreachable)
         }
         return Failure(
             "Unreachable", "no daemon answers at \(address.path) (\(cause.reason))\n\(advice)", .unreachable)

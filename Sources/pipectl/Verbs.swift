@@ -3,7 +3,7 @@ extension Verb {
     static let all: [Verb] = [
         status, list, batches, show, get, log, ignored, explain, `try`, add, wait, watch, cancel, cancelAll, retry,
         redo, undo, depend, priority, pause, resume, drain, concurrency, recipes, plugins, settings, metrics, gallery,
-        fleet, reload, clean, forget, version, complete, help,
+        fleet, reload, clean, forget, backup, version, complete, help,
     ]
 
     static func named(_ name: String) throws(Failure) -> Verb {

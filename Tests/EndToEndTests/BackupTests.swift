@@ -1,5 +1,6 @@
 import Foundation
 import PipelineControl
+import SystemCalls
 import TestTools
 import Testing
 
@@ -57,10 +58,33 @@ struct BackupTests {
         #expect(daemon.files(in: "archive") == [])
     }
 
+    /// Runs `body` with a folder for a backup that is not there yet.
+    private func withBackup(_ body: (String) async throws -> Void) async throws {
+        try await withTemporaryFolder { (folder: String) async throws -> Void in try await body("\(folder)/backup") }
+    }
+
+    @discardableResult
+    private func backUp(_ daemon: DaemonFixture, into folder: String) async throws -> BackupReport {
+        let outcome = try await daemon.pipectl("--json", "backup", folder)
+        try #require(outcome.status == 0, "\(outcome.output) \(outcome.errors)")
+        return try JSONDecoder().decode(BackupReport.self, from: Data(outcome.output.utf8))
+    }
+
+    /// Puts back what the backup in `folder` has of one daemon, for another that has not been started.
+    private func restore(_ folder: String, of former: String, to daemon: DaemonFixture) async throws {
+        try await copy(folder + former, daemon.root.path)
+    }
+
     private func copy(_ from: String, _ to: String) async throws {
         try FileManager.default.createDirectory(atPath: to, withIntermediateDirectories: true)
         let outcome = try await Programs.run(path: "/bin/cp", ["-a", from + "/.", to])
         try #require(outcome.status == 0, "\(outcome.errors)")
+    }
+
+    private func isComplete(_ folder: String) throws -> Bool {
+        struct Note: Decodable { var complete: Bool }
+        let note = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/pipelined-backup.json"))
+        return try JSONDecoder().decode(Note.self, from: note).complete
     }
 
     @Test("taken while it was stopped, at the same place: everything goes on")
@@ -68,12 +92,14 @@ struct BackupTests {
         try await DaemonFixture.with(Self.files) { daemon in
             try await fill(daemon)
             await daemon.stop()
-            let backup = daemon.root.path + "-backup"
-            defer { try? FileManager.default.removeItem(atPath: backup) }
-            try await copy(daemon.root.path, backup)
-            try FileManager.default.removeItem(at: daemon.root)
-            try await copy(backup, daemon.root.path)
-            try await check(daemon)
+            try await withBackup { backup in
+                let report = try await backUp(daemon, into: backup)
+                #expect(report.jobs == 5 && report.elsewhere == [])
+                #expect(try isComplete(backup))
+                try FileManager.default.removeItem(at: daemon.root)
+                try await restore(backup, of: daemon.root.path, to: daemon)
+                try await check(daemon)
+            }
         }
     }
 
@@ -92,24 +118,233 @@ struct BackupTests {
         }
     }
 
-    @Test("taken while it ran, in the order of the guide, with the ledger last")
+    @Test("taken while it ran, a second time into the same folder: only what has changed is copied")
     func running() async throws {
         try await DaemonFixture.with(Self.files) { first in
             try await fill(first)
-            try await DaemonFixture.with(started: false) { second in
-                for folder in ["etc", "inbox", "state/spool", "outbox", "archive", "failed", "cancelled"] {
-                    try await copy(first.path(folder), second.path(folder))
+            try first.write("old", to: "outbox/noir/old.txt")
+            try await withBackup { backup in
+                let all = try await backUp(first, into: backup)
+                #expect(all.copied == all.all && all.removed == 0)
+                try FileManager.default.removeItem(atPath: first.path("outbox/noir/old.txt"))
+                try first.write("new", to: "outbox/noir/new.txt")
+                let changed = try await backUp(first, into: backup)
+                #expect(changed.copied == .init(files: 1, bytes: 3) && changed.removed == 1)
+                #expect(changed.all == all.all)
+                try FileManager.default.removeItem(atPath: first.path("outbox/noir/new.txt"))
+                let removed = try await backUp(first, into: backup)
+                #expect(removed.copied.files == 0 && removed.removed == 1)
+                try await DaemonFixture.with(started: false) { second in
+                    try await restore(backup, of: first.root.path, to: second)
+                    try await check(second)
                 }
-                let ledger = """
-                    import sqlite3, sys
-                    with sqlite3.connect(sys.argv[1]) as ledger, sqlite3.connect(sys.argv[2]) as copy: ledger.backup(copy)
-                    """
-                let outcome = try await Python.run(
-                    ledger, first.path("state/ledger.sqlite"), second.path("state/ledger.sqlite"))
-                try #require(outcome.status == 0, "\(outcome.errors)")
-                for file in ["id", "place"] { try second.write(try first.data("state/\(file)"), to: "state/\(file)") }
-                try await check(second)
             }
         }
     }
+
+    @Test("taken while pictures arrive and are processed: each is there, and each job has its original")
+    func underLoad() async throws {
+        try await DaemonFixture.with(Self.files) { first in
+            try await withBackup { backup in
+                var dropped: [String] = []
+                for _ in 1...3 {
+                    for _ in 0..<40 {
+                        dropped.append("\(dropped.count).png")
+                        try first.drop(as: dropped[dropped.count - 1])
+                    }
+                    let target = first.root.path
+                    let more = Task.detached {
+                        var count = 0
+                        while !Task.isCancelled, count < 300 {
+                            let path = "\(target)/inbox/more-\(UUID().uuidString).png"
+                            try Picture.small.write(to: URL(fileURLWithPath: path), options: .atomic)
+                            count += 1
+                            await Look.again()
+                        }
+                    }
+                    try await backUp(first, into: backup)
+                    more.cancel()
+                    try await more.value
+                }
+                try await DaemonFixture.with(started: false) { second in
+                    try await restore(backup, of: first.root.path, to: second)
+                    try await second.start()
+                    try await second.waitForAll()
+                    #expect(try second.status().problems == [])
+                    #expect(try second.list(["failed", "cancelled"]).map(\.input) == [])
+                    let (archive, outbox) = (Set(second.files(in: "archive")), Set(second.files(in: "outbox")))
+                    for name in dropped {
+                        #expect(archive.contains("noir/\(name)"), "\(name)")
+                        #expect(outbox.contains("noir/\(name.dropLast(4)).jpg"), "\(name)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("a backup that is killed at any of its files says that it is incomplete, and the next one goes on")
+    func killed() async throws {
+        try await DaemonFixture.with(Self.files) { first in
+            try await fill(first)
+            try await withBackup { backup in
+                var kills = 0
+                for number in 2...200 {
+                    let words =
+                        try FileCalls.wrapper([.kill("renameat", number)])
+                        + [Programs.path("pipelined"), "--root", first.root.path, "--backup", backup]
+                    let outcome = try await Programs.run(path: words[0], Array(words.dropFirst()))
+                    if outcome.status == 0 { break }
+                    #expect(outcome.status == -SIGKILL, "\(outcome)")
+                    #expect(try !isComplete(backup))
+                    kills += 1
+                }
+                #expect(kills > 3)
+                #expect(try isComplete(backup))
+                let again = try await backUp(first, into: backup)
+                #expect(again.copied.files == 0 && again.removed == 0)
+                try await DaemonFixture.with(started: false) { second in
+                    try await restore(backup, of: first.root.path, to: second)
+                    #expect(!second.files(in: "").contains { $0.hasSuffix(".part") || $0.hasSuffix(".new") })
+                    try await check(second)
+                }
+            }
+        }
+    }
+
+    @Test(
+        "owners, modes and times are kept, also when they alone have changed",
+        .enabled(if: Nobody.canOwnFiles, "for root"))
+    func marks() async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            try daemon.write("secret", to: "etc/photos.password")
+            let file = daemon.path("etc/photos.password")
+            try await withBackup { backup in
+                for mode in [0o640, 0o600] as [UInt32] {
+                    #expect(chmod(file, mode) == 0 && chown(file, Nobody.number, Nobody.number) == 0)
+                    let report = try await backUp(daemon, into: backup)
+                    #expect(report.copied.files == (mode == 0o640 ? 1 : 0))
+                    let (one, other) = (try FileSystem.status(file), try FileSystem.status(backup + file))
+                    #expect(one?.owner == other?.owner && one?.group == other?.group && one?.mode == other?.mode)
+                    #expect(one?.modified == other?.modified)
+                }
+            }
+        }
+    }
+
+    // MARK: - Refused
+
+    @Test("a folder that can't be a backup's is refused with the reason, and nothing is written")
+    func refused() async throws {
+        let recipe = "[Recipe]\nInbox=/tmp/pipelined-far/inbox\n[Output]\nChain=save\n"
+        try await DaemonFixture.with(["etc/recipes.d/far.recipe": recipe], started: false) { daemon in
+            try daemon.write("there", to: "inbox/there.txt")
+            try await withBackup { backup in
+                let above = FileSystem.folder(of: backup)
+                try Data("mine".utf8).write(to: URL(fileURLWithPath: "\(above)/mine.txt"))
+                for (folder, reason) in [
+                    (daemon.path("inbox/backup"), "where the daemon works"),
+                    (daemon.root.path, "where the daemon works"),
+                    ("/tmp/pipelined-far/inbox/backup", "where the daemon works"),
+                    (above, "neither empty nor a backup"), ("\(above)/mine.txt", "is no folder"),
+                    ("/proc/backup", "mkdir"),
+                ] {
+                    let outcome = try await daemon.pipectl("backup", folder)
+                    #expect(outcome.status == 1 && outcome.errors.contains(reason), "\(outcome)")
+                    #expect(outcome.errors.hasPrefix("pipectl: "))
+                }
+                #expect(daemon.files(in: "inbox") == ["there.txt"])
+                #expect(try await daemon.pipectl("backup").status == 2)
+
+                try await backUp(daemon, into: backup)
+                try await DaemonFixture.with(started: false) { other in
+                    let outcome = try await other.pipectl("--json", "backup", backup)
+                    #expect(outcome.status == 1 && outcome.errors.contains("is a backup of \(daemon.root.path)"))
+                    #expect(outcome.errors.hasPrefix("{") && outcome.errors.contains("\"error\":\"Refused\""))
+                }
+                let nowhere = try await Programs.run(
+                    "pipectl", ["--root", "/tmp/pipelined-none", "backup", backup + "2"])
+                #expect(nowhere.status == 1 && nowhere.errors.contains("no pipelined has run there yet"))
+                let socket = try await Programs.run("pipectl", ["--socket", "/tmp/s", "backup", backup])
+                #expect(socket.status == 2 && socket.errors.contains("use --root DIR or --instance NAME"))
+            }
+        }
+    }
+
+    @Test(
+        "a user who may not read everything is told so", .enabled(if: Nobody.canOwnFiles, "only root is another user"))
+    func noRight() async throws {
+        try await DaemonFixture.with { daemon in
+            let outcome = try await Programs.run(
+                path: Nobody.wrapper[0],
+                Nobody.wrapper.dropFirst() + [
+                    Programs.path("pipelined"), "--root", daemon.root.path, "--backup", "/tmp/pipelined-nobody",
+                ])
+            #expect(outcome.status == 1, "\(outcome)")
+            #expect(outcome.errors.contains("may not read \(daemon.path("state")); run it as root"), "\(outcome)")
+        }
+    }
+
+    @Test("a disk without room for it is found before anything is copied", .enabled(if: Mount.isPermitted, "it mounts"))
+    func noRoom() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.write(Data(count: 3_000_000), to: "archive/large.bin")
+            try await withBackup { backup in
+                try await Mount.with(backup, size: "2m") { _ in
+                    let outcome = try await daemon.pipectl("--json", "backup", backup)
+                    #expect(outcome.status == 1 && outcome.errors.contains("\"error\":\"NoRoom\""), "\(outcome)")
+                    #expect(try FileManager.default.contentsOfDirectory(atPath: backup) == [])
+                }
+            }
+        }
+    }
+
+    @Test("a file that can't be copied, and a ledger that is damaged or lost, make it incomplete")
+    func incomplete() async throws {
+        try await DaemonFixture.with(Self.files) { daemon in
+            try daemon.drop(as: "a.png")
+            try await daemon.waitForAll()
+            await daemon.stop()
+            try await withBackup { backup in
+                // The name is Latin-1.
+                let odd = "import os, sys; open(os.fsencode(sys.argv[1]) + b'/caf\\xe9', 'w')"
+                try #require(try await Python.run(odd, daemon.path("inbox")).status == 0)
+                let incomplete = try await daemon.pipectl("backup", backup)
+                #expect(incomplete.status == 1 && incomplete.errors.contains("not UTF-8; rename it"), "\(incomplete)")
+                #expect(try !isComplete(backup))
+                _ = try await Programs.run(path: "/bin/sh", ["-c", "rm \(daemon.path("inbox"))/caf*"])
+
+                // Rows may still be in the log alone.
+                try await daemon.ledger("PRAGMA wal_checkpoint(TRUNCATE)")
+                var ledger = try daemon.data("state/ledger.sqlite")
+                let whole = ledger
+                ledger.replaceSubrange(4096..<8192, with: Data(repeating: 7, count: 4096))
+                try daemon.write(ledger, to: "state/ledger.sqlite")
+                let damaged = try await daemon.pipectl("backup", backup)
+                #expect(damaged.status == 1 && damaged.errors.contains("the ledger: "), "\(damaged)")
+                #expect(try !isComplete(backup))
+
+                try daemon.write("", to: "state/ledger.sqlite")
+                let lost = try await daemon.pipectl("backup", backup)
+                #expect(lost.status == 1 && lost.errors.contains("is missing or empty"), "\(lost)")
+
+                try daemon.write(whole, to: "state/ledger.sqlite")
+                try await backUp(daemon, into: backup)
+                #expect(try isComplete(backup))
+            }
+        }
+    }
+}
+
+/// `pipectl backup --json`
+private struct BackupReport: Decodable {
+    struct Amount: Decodable, Equatable {
+        var files: Int
+        var bytes: Int
+    }
+
+    var all: Amount
+    var copied: Amount
+    var removed: Int
+    var jobs: Int
+    var elsewhere: [String]
 }

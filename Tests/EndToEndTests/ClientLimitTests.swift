@@ -304,8 +304,9 @@ struct ClientLimitTests {
             let file = try Descriptor.open(daemon.path("mine/a.png"), O_RDONLY)
             let refused = try known.ask("Add", #"{"name":"added.png"}"#, [file])
             #expect(refused.error == "Refused")
-            #expect(
-                (refused.parameters["message"] as? String)?.contains("too many open") == true, "\(refused.parameters)")
+            // A descriptor that another part gives back in this moment lets the file in, but not its copy.
+            let message = (refused.parameters["message"] as? String ?? "").lowercased()
+            #expect(message.contains("too many open"), "\(refused.parameters)")
             for number in 0..<5 { try daemon.drop(as: "\(number).png") }
             try await limit(20_000)
             #expect(try waiting.answer()?.parameters["status"] != nil)

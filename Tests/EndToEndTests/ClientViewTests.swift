@@ -77,4 +77,17 @@ struct ClientViewTests {
             #expect(batch.errors.contains("there is no batch '9'; `pipectl batches` lists them"))
         }
     }
+
+    @Test(
+        "a monitor without the right to the socket hears that the check can't be made",
+        .enabled(if: Nobody.canRunPrograms, "nobody can't reach the programs that were built, or is not there"))
+    func withoutRight() async throws {
+        try await DaemonFixture.with { daemon in
+            let check = [Programs.path("pipectl"), "--root", daemon.root.path, "status", "--check"]
+            #expect(try await Programs.run(path: check[0], Array(check.dropFirst())).status == 0)
+            let refused = try await Programs.run(path: Nobody.wrapper[0], Nobody.wrapper.dropFirst() + check)
+            let words = "pipelined UNKNOWN: you may not use the socket"
+            #expect(refused.status == 3 && refused.output.hasPrefix(words), "\(refused)")
+        }
+    }
 }

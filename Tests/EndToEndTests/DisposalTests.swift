@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PipelineControl
+import SystemCalls
 import Testing
 
 @Suite("Originals and staging files")
@@ -34,15 +35,17 @@ struct DisposalTests {
         ]
         try await DaemonFixture.with(files, started: false) { daemon in
             let staged = daemon.path("outbox/noir/.staging/test/1-0.jpg")
-            try await daemon.start(under: Strace.injecting(["unlinkat:delay_enter=60s"], into: [staged]))
+            let answer = daemon.path("answer")
+            #expect(mkfifo(answer, 0o600) == 0)
+            let hang = FileCalls.Change.hang("unlinkat", on: staged, until: answer)
+            try await daemon.start(under: FileCalls.wrapper([hang]))
             try daemon.drop(as: "one.png")
             try await daemon.job("one.png", becomes: "failed")
             try await daemon.has("failed/noir/one.png")
             try daemon.drop(as: "two.png")
             try await daemon.job("two.png", becomes: "done")
             #expect(daemon.exists("outbox/noir/.staging/test/1-0.jpg"))
-            // The traced call goes on.
-            kill(try #require(daemon.tracer), SIGKILL)
+            _ = try Descriptor.open(answer, O_WRONLY)
             await daemon.stop()
             #expect(daemon.files(in: "outbox") == ["noir/one.jpg/taken", "noir/two.jpg"])
         }

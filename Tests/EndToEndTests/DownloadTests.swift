@@ -356,6 +356,38 @@ struct DownloadTests {
         }
     }
 
+    @Test("what has come of a download at a stop or a kill is not asked for again", arguments: [SIGTERM, SIGKILL])
+    func inFlight(signal: Int32) async throws {
+        let picture = Picture.png(width: 1800, height: 1000)
+        let half = 5 << 20
+        let server = try HTTPServer { request, connection in
+            guard request.headers["range"] != nil else {
+                try connection.begin(200, ["Content-Length": "\(picture.count)", "ETag": "\"one\""])
+                try connection.write(picture.prefix(half))
+                return connection.waitForClose()
+            }
+            try connection.reply(
+                206,
+                ["Content-Range": "bytes \(half)-\(picture.count - 1)/\(picture.count)", "ETag": "\"one\""],
+                picture.dropFirst(half))
+        }
+        try await Self.withDaemon { daemon in
+            _ = try await daemon.pipectl("add", server.url("/a.png"))
+            // The ledger's row tells how far the beginning is durable.
+            let columns = "SELECT COALESCE(MAX(partial), '') FROM jobs"
+            let read = "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])"
+            while try await !Python.run(read, daemon.path("state/ledger.sqlite"), columns).output.contains("\(half)") {
+                await Look.again()
+            }
+            await daemon.stop(signal)
+            try await daemon.start()
+            try await daemon.waitForAll()
+            let asked = server.seen.requests("/a.png").map { $0.headers["range"] }
+            #expect(asked == [nil, "bytes=\(half)-"])
+            #expect(daemon.files(in: "outbox/noir") == ["a.jpg"])
+        }
+    }
+
     @Test("retry downloads what was never there, and takes what was there as it is")
     func retry() async throws {
         let gate = Gate()

@@ -46,8 +46,8 @@ struct FirstLedgerTests {
     func killed(count: Int) async throws {
         try await DaemonFixture.with(FirstLedger.recipes, started: false) { daemon in
             try await FirstLedger.place(in: daemon)
-            let fault = "pwrite64:signal=SIGKILL:when=\(count)"
-            #expect(try await daemon.isKilled(under: Strace.injecting([fault], into: [daemon.path(CrashPoint.ledger)])))
+            let death = FileCalls.Change.kill("pwrite64", count, on: daemon.path(CrashPoint.ledger))
+            #expect(try await daemon.isKilled(under: FileCalls.wrapper([death])))
             try await daemon.start()
             _ = try daemon.call(Call.Resume())
             try await daemon.waitForAll()
@@ -64,7 +64,7 @@ struct FirstLedgerTests {
             let outcome = try await Programs.run("pipelined", ["--root", daemon.root.path])
             #expect(outcome.status == 1)
             #expect(
-                outcome.errors.contains("it was written by a newer pipelined; this one knows versions up to 18"),
+                outcome.errors.contains("it was written by a newer pipelined; this one knows versions up to 19"),
                 "\(outcome.errors)")
             #expect(try daemon.data("state/ledger.sqlite") == before)
         }

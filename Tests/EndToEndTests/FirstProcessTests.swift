@@ -43,6 +43,7 @@ struct FirstProcessTests {
             kill(try #require(children(of: first).first), SIGKILL)
             #expect(await daemon.stop(SIGCONT) == 128 + SIGKILL)
             try daemon.write("[Queues]\nRender=many\n", to: "etc/pipelined.conf")
+            try FileManager.default.removeItem(atPath: daemon.path("state/last-good.json"))
             try daemon.launch(under: Self.alone)
             #expect(await daemon.stop(SIGCONT) == 78)
         }

@@ -1,6 +1,8 @@
 import Foundation
+import Glibc
 import PipelineControl
 import Synchronization
+import SystemCalls
 import TestTools
 import Testing
 
@@ -210,12 +212,90 @@ struct HookTests {
         }
     }
 
+    @Test("what a hook has started in sessions of their own ends with it at HookTimeout, too, orphans as well")
+    func sessions() async throws {
+        let script = """
+            (setsid sh -c 'echo $$ > $ROOT/orphan; exec sleep 10000' &)
+            setsid --fork sh -c 'echo $$ > $ROOT/other; (setsid sleep 10000 & echo $! > $ROOT/deep); exec sleep 10000'
+            exec sleep 10000
+            """
+        try await with("export ROOT\n" + script, settings: "[Daemon]\nHookTimeout=2s\n") { daemon in
+            try daemon.drop(as: "one.png")
+            try await daemon.says("took longer than HookTimeout=2s, and was ended")
+            for name in ["orphan", "other", "deep"] {
+                let process = try #require(Int32(daemon.text(name).trimmingCharacters(in: .newlines)))
+                #expect(kill(process, 0) == -1 && errno == ESRCH, "\(name)")
+            }
+        }
+    }
+
+    @Test("what a hook leaves in the background when it ends in time goes on")
+    func background() async throws {
+        let script = """
+            [ -e $ROOT/wait ] && { : > $ROOT/second; exit; }
+            mkfifo $ROOT/wait
+            (cat $ROOT/wait; : > $ROOT/after) > /dev/null 2>&1 &
+            """
+        try await with(script) { daemon in
+            try daemon.drop(as: "one.png")
+            try daemon.drop(as: "two.png")
+            // The first run is over by then.
+            try await daemon.has("second")
+            let told = try await Programs.run(path: "/bin/sh", ["-c", "echo > \(daemon.path("wait"))"])
+            #expect(told.status == 0)
+            try await daemon.has("after")
+        }
+    }
+
+    @Test(
+        "a hook that can't be run is told at a start, a reload and --check, before its first event, until it is mended",
+        arguments: [
+            ("", "there is no file HOOK; put it there, or mend Hook="), ("/", "HOOK is no file; mend Hook="),
+            ("text", "HOOK can't be run by user \(User.current): Permission denied; `chmod +x` it"),
+        ])
+    func unfit(content: String, reason: String) async throws {
+        let recipe = "etc/recipes.d/noir.recipe"
+        try await DaemonFixture.with { daemon in
+            let hook = daemon.path("hook")
+            let line = "the hook of 'noir', \(hook), is not run: \(reason.replacing("HOOK", with: hook))"
+            switch content {
+            case "": break
+            case "/": try FileManager.default.createDirectory(atPath: hook, withIntermediateDirectories: true)
+            default: try daemon.write(content, to: "hook")
+            }
+            try daemon.write("[Recipe]\nHook=\(hook)\n[Output]\nChain=noir\n", to: recipe)
+            let trial = try await daemon.pipectl("reload", "--check")
+            #expect(trial.status == 1 && trial.output == "configuration and plugins are right\n")
+            #expect(trial.errors == "pipectl: 1 hook can't be run:\n\(daemon.path(recipe)): \(line)\n", "\(trial)")
+            let check = try await Programs.run("pipelined", ["--root", daemon.root.path, "--check"])
+            #expect(check.status == 78 && check.errors.contains(line), "\(check)")
+
+            #expect(try daemon.call(Call.Reload()).hooks.map(\.message) == [line])
+            for start in 0...1 {
+                if start == 1 {
+                    await daemon.stop(SIGKILL)
+                    try await daemon.start()
+                }
+                try await daemon.says(line)
+                let problem = try #require(try daemon.status().problems.first)
+                #expect(problem.hasPrefix("the hook of 'noir' is not run: "), "\(problem)")
+            }
+            try daemon.drop(as: "a.png")
+            try await daemon.job("a.png", becomes: "done")
+            try? FileManager.default.removeItem(atPath: hook)
+            try daemon.write("#!/bin/sh\n", to: "hook")
+            try #require(chmod(hook, 0o755) == 0)
+            #expect(try daemon.call(Call.Reload()).hooks == [])
+            while try !daemon.status().problems.isEmpty { await Look.again() }
+        }
+    }
+
     @Test("a hook that can't be run says why")
     func missing() async throws {
         try await with("true") { daemon in
             try FileManager.default.removeItem(atPath: daemon.path("hook"))
             try daemon.drop(as: "one.png")
-            try await daemon.says("can't be run: start \(daemon.path("hook")): No such file or directory")
+            try await daemon.says("is not run: there is no file \(daemon.path("hook")); put it there, or mend Hook=")
             #expect(try daemon.call(Call.Recipes()).recipes.first { $0.name == "noir" }?.hookFailures == 1)
         }
     }

@@ -36,6 +36,29 @@ struct LifeTests {
         }
     }
 
+    @Test("a drain says how many rendered pictures it can't publish, and why; once they can be, it publishes them")
+    func drainBehindPause() async throws {
+        try await DaemonFixture.with { daemon in
+            _ = try daemon.call(Call.Pause(queue: "publish", reason: "the disk is moved"))
+            try daemon.drop(as: "one.png")
+            try await daemon.job("one.png", becomes: "waiting")
+            let paused = try await daemon.pipectl("drain")
+            #expect(paused.status == 1)
+            #expect(
+                paused.errors.contains("1 rendered picture is not published")
+                    && paused.errors.contains("paused: the disk is moved")
+                    && paused.errors.contains("pipectl resume publish"), "\(paused.errors)")
+            _ = try daemon.call(Call.Concurrency(queue: "publish", limit: "0"))
+            _ = try daemon.call(Call.Resume())
+            try await daemon.job("one.png", becomes: "running")
+            let limited = try await daemon.pipectl("drain")
+            #expect(limited.status == 1 && limited.errors.contains("its limit is 0"), "\(limited.errors)")
+            _ = try daemon.call(Call.Concurrency(queue: "publish", limit: "auto"))
+            #expect(try await daemon.pipectl("drain").status == 0)
+            #expect(try daemon.list().map(\.state) == ["done"])
+        }
+    }
+
     @Test("a job that is not finished within DrainTimeout goes back to the queue")
     func drainTimeout() async throws {
         let files = Self.slow.merging(["etc/pipelined.conf": "[Daemon]\nDrainTimeout=0\n"]) { $1 }
@@ -172,6 +195,29 @@ struct LifeTests {
             let ended = workers.map(ProcessEnd.init)
             await daemon.stop(SIGKILL)
             for process in ended { await process.wait() }
+        }
+    }
+
+    @Test(
+        "a daemon that may have too little to start says what, and how much it needs; with that it works",
+        arguments: [
+            ("-n", [64, 63, 23], "needs 64 open files", "LimitNOFILE="),
+            ("-v", [2048 << 10, 2047 << 10, 400_000], "needs 2048 MB of address space", "LimitAS="),
+            ("-d", [512 << 10, 511 << 10, 40_000], "needs 512 MB of data", "LimitDATA="),
+        ])
+    func limits(option: String, values: [Int], need: String, setting: String) async throws {
+        func limited(_ most: Int) -> [String] { ["/bin/sh", "-c", "ulimit \(option) \(most); exec \"$0\" \"$@\""] }
+        try await DaemonFixture.with(started: false) { daemon in
+            for most in values.dropFirst() {
+                let words = limited(most) + [Programs.path("pipelined"), "--root", daemon.root.path]
+                let outcome = try await Programs.run(path: words[0], Array(words.dropFirst()))
+                #expect(outcome.status == 1)
+                #expect(outcome.errors.contains(need) && outcome.errors.contains(setting), "\(outcome)")
+            }
+            try await daemon.start(under: limited(values[0]))
+            try daemon.drop(as: "one.png")
+            try await daemon.waitForAll()
+            #expect(daemon.files(in: "outbox/noir") == ["one.jpg"])
         }
     }
 

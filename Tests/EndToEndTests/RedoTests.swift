@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Done jobs are processed again")
 struct RedoTests {
-    private static let quick = ["etc/pipelined.conf": "[Inbox]\nSettle=1ms\n"]
+    private static let quick = ["etc/pipelined.conf": "[Daemon]\nMaxPixels=100K\n[Inbox]\nSettle=1ms\n"]
 
     private static func recipe(_ outputs: String, _ more: String = "") -> String {
         "[Recipe]\nInbox=web\n\(more)\n\(outputs)\n"
@@ -14,6 +14,9 @@ struct RedoTests {
 
     private static let before = "[Output]\nChain=resize scale=0.5 | save\n[Output small]\nChain=save format=png\n"
     private static let after = "[Output]\nChain=resize scale=0.25 | save\n[Output large]\nChain=save format=webp\n"
+
+    /// Each redo with it fails.
+    private static let tooLarge = "[Output]\nChain=resize scale=16 | save\n"
 
     /// Runs `body` with jobs that are done, one for each path.
     private static func with(
@@ -217,10 +220,9 @@ struct RedoTests {
         try await Self.with { daemon in
             let cursor = try daemon.status().cursor
             let old = try daemon.data("outbox/web/album/a.jpg")
-            try await Self.change(daemon, Self.after)
-            try daemon.write("no picture", to: "archive/web/album/a.png")
+            try await Self.change(daemon, Self.tooLarge)
             let redo = try await daemon.pipectl("redo", "1", "--wait")
-            #expect(redo.status == 1 && redo.output.contains("this is no picture"), "\(redo)")
+            #expect(redo.status == 1 && redo.output.contains("more than MaxPixels="), "\(redo)")
             #expect(try daemon.data("outbox/web/album/a.jpg") == old)
             #expect(daemon.files(in: "outbox/web/album") == ["a.jpg", "a.small.png"])
             #expect(daemon.files(in: "archive/web") == ["album/a.png"] && daemon.files(in: "failed") == [])
@@ -232,8 +234,7 @@ struct RedoTests {
             let over = try await daemon.events(since: cursor) { $0.kind == "over" }
             #expect(!over.contains { $0.kind == "picture" } && over.last { $0.kind == "over" }?.job?.redo == "failed")
             #expect(try daemon.status().jobs.done == 1 && daemon.status().jobs.failed == 0)
-            // The original is mended.
-            try daemon.write(Picture.small, to: "archive/web/album/a.png")
+            try await Self.change(daemon, Self.after)
             #expect(try await daemon.pipectl("redo", "1", "--wait").status == 0)
             #expect(try Self.job(daemon).redo == nil && Self.width(daemon, "outbox/web/album/a.jpg") == 8)
             #expect(try await Self.isTidy(daemon))
@@ -270,10 +271,13 @@ struct RedoTests {
     }
 
     @Test(
-        "what can't be processed again is counted, with the reason: deleted, a copy, gone, not done, without a recipe")
+        "what can't be processed again is counted, with the reason: deleted, a copy, gone, replaced, not done, no recipe"
+    )
     func refused() async throws {
-        try await Self.with(["a.png", "b.png", "c.png"]) { daemon in
+        try await Self.with(["a.png", "b.png", "c.png", "theirs.png"]) { daemon in
             try FileManager.default.removeItem(atPath: daemon.path("archive/web/b.png"))
+            try FileManager.default.removeItem(atPath: daemon.path("archive/web/theirs.png"))
+            try daemon.write(Picture.small, to: "archive/web/theirs.png")
             try await Self.change(daemon, Self.before, "Original=delete")
             try daemon.drop(as: "d.png", inbox: "inbox/web")
             try daemon.drop(Data("no picture".utf8), as: "e.png", inbox: "inbox/web")
@@ -287,7 +291,10 @@ struct RedoTests {
             let reply = try JSONDecoder().decode(Call.Redo.Reply.self, from: Data(outcome.output.utf8))
             #expect(reply.jobs == [1, 3])
             let reasons = reply.refused.map(\.reason).joined(separator: "\n")
-            for word in ["Original=delete", "`pipectl add` made", "not at its place any more", "but failed"] {
+            for word in [
+                "Original=delete", "`pipectl add` made", "not at its place any more", "another file lies where",
+                "but failed",
+            ] {
                 #expect(reasons.contains(word), "\(reasons)")
             }
             try FileManager.default.removeItem(atPath: daemon.path("etc/recipes.d/web.recipe"))
@@ -311,13 +318,13 @@ struct RedoTests {
 
     @Test("on a file system that can't exchange two files it takes several renames, with the same end")
     func withoutExchange() async throws {
-        let wrapper = Strace.injecting(["renameat2:error=EINVAL"], into: [])
+        let wrapper = try FileCalls.wrapper([.fail("renameat2", EINVAL)])
         try await Self.with(under: wrapper) { daemon in
             try await Self.change(daemon, Self.after)
             #expect(try await daemon.pipectl("redo", "1", "--wait").status == 0)
             #expect(daemon.files(in: "outbox/web/album") == ["a.jpg", "a.large.webp"])
             #expect(try Self.width(daemon, "outbox/web/album/a.jpg") == 8)
-            try daemon.write("no picture", to: "archive/web/album/a.png")
+            try await Self.change(daemon, Self.tooLarge)
             #expect(try await daemon.pipectl("redo", "1", "--wait").status == 1)
             #expect(daemon.files(in: "outbox/web/album") == ["a.jpg", "a.large.webp"])
         }

@@ -103,6 +103,7 @@ struct RetryStormTests {
         }
         #expect(daemon.files(in: "inbox/kept") == names)
         #expect(daemon.files(in: "outbox").count == 20)
+        #expect(!daemon.log.contains("its original is gone"), "\(daemon.log)")
     }
 
     private static func server() throws -> HTTPServer {
@@ -132,6 +133,7 @@ struct RetryStormTests {
                 }
                 await daemon.stop(SIGKILL)
                 _ = await over
+                #expect(!daemon.log.contains("its original is gone"), "\(daemon.log)")
                 try await daemon.start()
             }
             try await Self.finish(daemon)

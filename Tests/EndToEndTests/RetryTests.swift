@@ -7,8 +7,8 @@ import Testing
 @Suite("Passing failures are tried again")
 struct RetryTests {
     /// The file of the first job's first try can't be opened; the file of its next try has another name.
-    private static func refusing(_ daemon: DaemonFixture) -> [String] {
-        Strace.injecting(["openat:error=EIO"], into: [daemon.path("outbox/noir/.staging/test/1-0.jpg")])
+    private static func refusing(_ daemon: DaemonFixture) throws -> [String] {
+        try FileCalls.wrapper([.fail("openat", EIO, on: [daemon.path("outbox/noir/.staging/test/1-0.jpg")])])
     }
 
     private static func settings(_ lines: String) -> [String: String] {

@@ -51,4 +51,32 @@ struct StoryTests {
             }
         }
     }
+
+    @Test("An animated PNG's story says that one of its frames was taken")
+    func frames() async throws {
+        try await DaemonFixture.with { daemon in
+            let control = Picture.chunk("acTL", [0, 0, 0, 12, 0, 0, 0, 0])
+            try daemon.drop(Picture.small.prefix(33) + control + Picture.small.dropFirst(33), as: "move.png")
+            let id = try await daemon.job("move.png", becomes: "done")
+            let story = try daemon.call(Call.Show(id: id)).story
+            #expect(story.header?.hasSuffix(", the first of its 12 frames") == true, "\(story.header ?? "")")
+            #expect(try await daemon.pipectl("list").output.contains("(1 of 12 frames)"))
+        }
+    }
+
+    @Test("A job's story says that its results lack the gain map and the manifest of the original")
+    func drops() async throws {
+        let recipe = "[Output]\nChain=save format=webp\n"
+        try await DaemonFixture.with(["etc/recipes.d/noir.recipe": recipe]) { daemon in
+            let xmp = "<x xmlns:hdrgm='http://ns.adobe.com/hdr-gain-map/1.0/' hdrgm:Version='1.0'/>"
+            let text = Picture.chunk("iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0\(xmp)".utf8))
+            // Both stand behind the signature and IHDR.
+            let picture =
+                Picture.small.prefix(33) + text + Picture.chunk("caBX", [0]) + Picture.small.dropFirst(33)
+            try daemon.drop(picture, as: "bright.png")
+            let id = try await daemon.job("bright.png", becomes: "done")
+            let page = try await daemon.pipectl("show", "\(id)").output
+            #expect(page.contains("without gain map and C2PA manifest, which no result keeps"), "\(page)")
+        }
+    }
 }

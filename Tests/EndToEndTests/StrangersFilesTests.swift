@@ -50,4 +50,24 @@ struct StrangersFilesTests {
             #expect(try await daemon.pipectl("reload").status == 0)
         }
     }
+
+    @Test(
+        "--check by root judges files as the user that the daemon's folder belongs to",
+        .enabled(if: Nobody.canRunPrograms, "nobody can't reach the programs that were built, or is not there"))
+    func checkByRoot() async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            let (hook, check) = (daemon.path("hook"), ["--root", daemon.root.path, "--check"])
+            try daemon.write("#!/bin/sh\n", to: "hook")
+            try daemon.write("[Recipe]\nHook=\(hook)\n[Output]\nChain=save\n", to: "etc/recipes.d/noir.recipe")
+            try #require(chmod(hook, 0o700) == 0)
+            #expect(try await Programs.run("pipelined", check).status == 0)
+            try #require(chown(daemon.root.path, Nobody.number, 0) == 0)
+            let refused = try await Programs.run("pipelined", check)
+            let reason = "\(hook) can't be run by user nobody: Permission denied"
+            #expect(refused.status == 78 && refused.errors.contains(reason), "\(refused)")
+            try #require(chmod(hook, 0o755) == 0)
+            let right = try await Programs.run("pipelined", check)
+            #expect(right.status == 0 && right.output.hasSuffix("Files were judged as the user nobody.\n"), "\(right)")
+        }
+    }
 }

@@ -96,4 +96,20 @@ struct StrikeTests {
             #expect(try daemon.status().problems == [])
         }
     }
+
+    @Test("A crash in a thread where no code of a filter ran counts against none, though one was being applied")
+    func outside() async throws {
+        let crashes = """
+            { pthread_t other; pthread_create(&other, NULL, (void *(*)(void *))abort, NULL); for (;;) usleep(1000); }
+            """
+        try await with("CrashStrikes=1", crashes: crashes) { daemon in
+            try daemon.drop(Self.bad, as: "bad.png", inbox: "inbox/odd")
+            let id = try await daemon.job("bad.png", becomes: "failed")
+            #expect(try daemon.status().problems == [])
+            let job = try #require(try daemon.list().first { $0.id == id })
+            #expect(job.error?.hasPrefix("took its worker down twice") == true, "\(job.error ?? "")")
+            let advice = try daemon.call(Call.Show(id: id)).story.advice
+            #expect(advice?.contains("or look at the filter 'odd'") == true, "\(advice ?? "")")
+        }
+    }
 }

@@ -111,12 +111,22 @@ struct UndoTests {
         }
     }
 
-    @Test("--to names a folder for the originals: none that the daemon watches, keeps, can't see or can't write")
+    @Test(
+        "--to names a folder for the originals: none that the daemon watches, keeps, can't see or can't write, and none from which a program reads its settings"
+    )
     func elsewhere() async throws {
         try await Self.with { daemon in
-            for folder in ["archive", "archive/web", "inbox/web", "outbox", "state", "nowhere"] {
-                let undo = try await daemon.pipectl("undo", "1", "--to", daemon.path(folder))
-                #expect(undo.status == 2 && undo.errors.contains(daemon.path(folder)), "\(undo)")
+            try FileSystem.makeFolders(daemon.path(".config/autostart"))
+            try FileManager.default.createSymbolicLink(
+                atPath: daemon.path("link"), withDestinationPath: daemon.path("etc/recipes.d"))
+            let refused = [
+                "archive", "archive/web", "inbox/web", "outbox", "state", "nowhere", "", "etc", "etc/recipes.d",
+                "plugins",
+                "link", ".config/autostart", "/etc", "/dev", "/usr/share", "/",
+            ]
+            for folder in refused.map({ FileSystem.join(daemon.root.path, $0) }) {
+                let undo = try await daemon.pipectl("undo", "1", "--to", folder)
+                #expect(undo.status == 2 && undo.errors.contains(folder), "\(undo)")
             }
             let kernel = try await daemon.pipectl("undo", "1", "--to", "/proc")
             #expect(kernel.status == 2 && kernel.errors.contains("which takes no files"), "\(kernel)")

@@ -25,6 +25,23 @@ struct WaitTests {
         }
     }
 
+    @Test("an inbox that can't be read for a moment is waited for")
+    func unreadable() async throws {
+        let settings =
+            "[Daemon]\nRetries=100\nRetryDelay=100ms\nRetryMost=100ms\n[Inbox]\nSettle=1ms\nPollInterval=1h\n"
+        let files = ["etc/pipelined.conf": settings]
+        try await DaemonFixture.with(files) { daemon in
+            await daemon.stop()
+            for number in 1...5 { try daemon.drop(as: "\(number).png") }
+            let inbox = daemon.path("inbox")
+            let refused = (1...4).map { FileCalls.Change.fail("openat", EMFILE, on: [inbox], first: $0, step: 0) }
+            try await daemon.start(under: FileCalls.wrapper(refused))
+            try await daemon.waitForAll()
+            #expect(daemon.files(in: "outbox").count == 5)
+            #expect(daemon.log.contains("inbox \(inbox): "))
+        }
+    }
+
     @Test("the event of a picture, the end of a batch and the hook mean the same moment; another event comes before")
     func moment() async throws {
         try await DaemonFixture.with(started: false) { daemon in

@@ -17,6 +17,10 @@ struct LoginTests {
     private static func server(_ places: [String: String] = [:]) throws -> HTTPServer {
         try HTTPServer { request, connection in
             if let place = places[request.path] { return try connection.reply(302, ["Location": place]) }
+            if request.headers["range"] == "bytes=1-" {
+                return try connection.reply(
+                    206, ["Content-Range": "bytes 1-2/3", "ETag": "\"a\""], picture.dropFirst())
+            }
             try connection.reply(200, [:], picture)
         }
     }

@@ -8,9 +8,12 @@ import WorkerProtocol
 struct ResumeTests {
     private static let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) })
     private static let half = 100_000
+    private static let today = "Thu, 22 Oct 2015 07:28:00 GMT"
+    private static let yesterday = "Wed, 21 Oct 2015 07:28:00 GMT"
 
     /// Breaks the first answer off half-way; the next obeys Range, when `validator` is still the same.
     private static func server(_ header: [String: String], after: [String: String]? = nil) throws -> HTTPServer {
+        let header = ["Date": today].merging(header) { $1 }
         let after = after ?? header
         return try HTTPServer { request, connection in
             guard let range = request.headers["range"] else {
@@ -31,7 +34,9 @@ struct ResumeTests {
 
     @Test(
         "goes on where it was, when the server has given something to tell the file by",
-        arguments: [["ETag": "\"one\""], ["Last-Modified": "Wed, 21 Oct 2015 07:28:00 GMT"]])
+        arguments: [
+            ["ETag": "\"one\""], ["Last-Modified": yesterday], ["ETag": "\"one\"", "Last-Modified": yesterday],
+        ])
     func goesOn(header: [String: String]) throws {
         let server = try Self.server(header)
         let worker = try FetchProcess()
@@ -39,7 +44,11 @@ struct ResumeTests {
         let failure = try worker.failure(at: server.url(), into: file)
         #expect(failure.kind == .transient)
         let resume = try #require(failure.resume)
-        #expect(resume == FetchResume(offset: Int64(Self.half), validator: try #require(header.values.first)))
+        #expect(
+            resume
+                == FetchResume(
+                    offset: Int64(Self.half), validator: try #require(header["ETag"] ?? header["Last-Modified"]),
+                    modified: header["Last-Modified"], total: Int64(Self.body.count)))
         #expect(try worker.fetch(server.url(), into: file, resume: resume).bytes == Int64(Self.body.count))
         #expect(try file.content == Self.body)
         #expect(server.seen.requests.last?.headers["range"] == "bytes=\(Self.half)-")
@@ -63,19 +72,121 @@ struct ResumeTests {
         #expect(try worker.failure(at: "http://127.0.0.1:1/", into: file, resume: resume).kept == resume)
     }
 
-    @Test("begins again when the file there is another by now")
+    /// What a server may answer to a request for the rest of `FetchResume(offset: 3, validator: "\"one\"", total: 8)`.
+    private static let otherFiles: [[String: String]] = [
+        ["Content-Range": "bytes 3-7/8", "ETag": "\"two\""],
+        ["Content-Range": "bytes 3-7/8", "ETag": "W/\"one\""],
+        ["Content-Range": "bytes 3-7/8"],
+        ["Content-Range": "bytes 3-7/9", "ETag": "\"one\""],
+        ["Content-Range": "bytes 3-7/8", "ETag": "\"one\"", "Last-Modified": today],
+        ["Content-Range": "bytes 4-8/9", "ETag": "\"one\""],
+        ["Content-Range": "bytes 3-6/8", "ETag": "\"one\""],
+        ["Content-Range": "bytes 3-8/8", "ETag": "\"one\""],
+        ["Content-Range": "bytes 3-7/8", "ETag": "\"one\"", "Content-Encoding": "gzip"],
+        ["Content-Range": "bytes 3-7/8", "ETag": "\"one\"", "Content-Type": "multipart/byteranges; boundary=a"],
+        ["Content-Type": "multipart/byteranges; boundary=a", "ETag": "\"one\""],
+        ["Content-Range": "bytes */8", "ETag": "\"one\""],
+        ["Content-Range": "bytes 3-/8", "ETag": "\"one\""],
+        ["Content-Range": "pages 3-7/8", "ETag": "\"one\""],
+        ["Content-Range": "bytes 7-3/8", "ETag": "\"one\""],
+        ["Content-Range": "bytes -3-7/8", "ETag": "\"one\""],
+        ["Content-Range": "bytes 3-99999999999999999999/8", "ETag": "\"one\""],
+        ["ETag": "\"one\""],
+    ]
+
+    @Test("takes no part that may be of another file, and leaves the beginning as it was", arguments: otherFiles)
+    func otherFile(header: [String: String]) throws {
+        let server = try HTTPServer { _, connection in try connection.reply(206, header, Data("45678".utf8)) }
+        let worker = try FetchProcess()
+        let file = try StagingFile(Data("123".utf8))
+        let resume = FetchResume(offset: 3, validator: "\"one\"", modified: Self.yesterday, total: 8)
+        let failure = try worker.failure(at: server.url(), into: file, resume: resume)
+        #expect((failure.kind, failure.resume, failure.kept) == (.changed, nil, nil))
+        #expect(try file.content == Data("123".utf8))
+    }
+
+    @Test(
+        "takes the rest that the server proves to be of the same file",
+        arguments: [
+            ["Content-Range": "bytes 3-7/8", "ETag": "\"one\""],
+            ["Content-Range": "Bytes  3-7/8", "ETag": "\"one\"", "Last-Modified": yesterday],
+            ["Content-Range": "bytes 3-7/*", "ETag": "\"one\""],
+        ])
+    func sameFile(header: [String: String]) throws {
+        let server = try HTTPServer { _, connection in try connection.reply(206, header, Data("45678".utf8)) }
+        let worker = try FetchProcess()
+        let file = try StagingFile(Data("123".utf8))
+        let resume = FetchResume(offset: 3, validator: "\"one\"", modified: Self.yesterday, total: 8)
+        #expect(try worker.fetch(server.url(), into: file, resume: resume).bytes == 8)
+        #expect(try file.content == Data("12345678".utf8))
+    }
+
+    @Test("a part that ends before the whole does is no whole file, and neither is one whose total nobody knows")
+    func shortPart() throws {
+        let server = try HTTPServer { request, connection in
+            let range = request.path == "/short" ? "bytes 3-5/8" : "bytes 3-5/*"
+            try connection.reply(206, ["Content-Range": range, "ETag": "\"one\""], Data("456".utf8))
+        }
+        let worker = try FetchProcess()
+        let file = try StagingFile(Data("123".utf8))
+        let resume = FetchResume(offset: 3, validator: "\"one\"")
+        let unknown = try worker.failure(at: server.url("/unknown"), into: file, resume: resume)
+        #expect(unknown.kind == .changed)
+        #expect(try file.content == Data("123".utf8))
+        let short = try worker.failure(at: server.url("/short"), into: file, resume: resume)
+        #expect(short.kind == .transient)
+        #expect(short.resume == FetchResume(offset: 6, validator: "\"one\"", total: 8))
+        #expect(try file.content == Data("123456".utf8))
+    }
+
+    @Test("a body that is longer than the part which it announces is not taken")
+    func longPart() throws {
+        let server = try HTTPServer { _, connection in
+            try connection.begin(
+                206, ["Content-Range": "bytes 3-7/8", "ETag": "\"one\"", "Transfer-Encoding": "chunked"])
+            try connection.write("8\r\n45678901\r\n0\r\n\r\n")
+        }
+        let resume = FetchResume(offset: 3, validator: "\"one\"", total: 8)
+        let failure = try FetchProcess().failure(
+            at: server.url(), into: StagingFile(Data("123".utf8)), resume: resume)
+        #expect((failure.kind, failure.kept) == (.changed, nil))
+    }
+
+    @Test("is told apart from a file that has changed by now")
     func changed() throws {
         let server = try Self.server(["ETag": "\"one\""], after: ["ETag": "\"two\""])
         let worker = try FetchProcess()
         let file = try StagingFile()
         let resume = try #require(try worker.failure(at: server.url(), into: file).resume)
-        #expect(try worker.fetch(server.url(), into: file, resume: resume).bytes == Int64(Self.body.count))
-        #expect(try file.content == Self.body)
+        let failure = try worker.failure(at: server.url(), into: file, resume: resume)
+        #expect((failure.kind, failure.kept) == (.changed, nil))
+        #expect(try file.content == Self.body[..<Self.half])
+    }
+
+    @Test("tells what could be kept of it before it is cancelled")
+    func cancelled() throws {
+        let server = try HTTPServer { _, connection in
+            try connection.begin(200, ["Content-Length": "\(Self.body.count)", "ETag": "\"one\""])
+            try connection.write(Self.body[..<Self.half])
+            connection.waitForClose()
+        }
+        let worker = try FetchProcess()
+        let id = try worker.begin(server.url(), into: StagingFile())
+        try worker.until(id, has: Int64(Self.half))
+        try worker.cancel(id)
+        guard case .cancelled = try worker.end(id) else { throw Unexpected("it was not cancelled") }
+        #expect(
+            worker.kept[id]
+                == FetchResume(offset: Int64(Self.half), validator: "\"one\"", total: Int64(Self.body.count)))
     }
 
     @Test(
         "is not to be gone on with otherwise",
-        arguments: [[:], ["ETag": "W/\"weak\""], ["ETag": "\"one\"", "Accept-Ranges": "none"], ["ETag": "bare"]])
+        arguments: [
+            [:], ["ETag": "W/\"weak\""], ["ETag": "\"one\"", "Accept-Ranges": "none"], ["ETag": "bare"],
+            ["Last-Modified": today], ["Last-Modified": yesterday, "Date": "nonsense"],
+            ["Last-Modified": yesterday, "ETag": "W/\"weak\""], ["Last-Modified": yesterday, "ETag": "\"\u{e4}\""],
+        ])
     func not(header: [String: String]) throws {
         let server = try Self.server(header)
         let failure = try FetchProcess().failure(at: server.url())
@@ -83,18 +194,13 @@ struct ResumeTests {
         #expect(failure.resume == nil)
     }
 
-    @Test("takes no part that it has not asked for", arguments: ["bytes 5-9/10", "bytes */10", "nonsense", ""])
+    @Test("takes no part that it has not asked for", arguments: ["bytes 0-4/5", "bytes 5-9/10", "bytes */10", ""])
     func wrongPart(range: String) throws {
         let server = try HTTPServer { _, connection in
             try connection.reply(206, ["Content-Range": range, "ETag": "\"one\""], Data("12345".utf8))
         }
-        let worker = try FetchProcess()
         let file = try StagingFile(Data("abc".utf8))
-        #expect(try worker.failure(at: server.url(), into: file).kind == .input)
-        let resume = FetchResume(offset: 3, validator: "\"one\"")
-        let failure = try worker.failure(at: server.url(), into: file, resume: resume)
-        #expect(failure.kind == .transient)
-        #expect(failure.resume == nil)
+        #expect(try FetchProcess().failure(at: server.url(), into: file).kind == .input)
         #expect(try file.content == Data("abc".utf8))
     }
 

@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 import Glibc
 import PipelineModel
@@ -238,7 +239,9 @@ struct TransferTests {
             #expect(failure.kind == .transient)
             #expect(failure.message.contains("StallTimeout"))
             if path == "/begun" {
-                #expect(failure.resume == FetchResume(offset: Int64(Self.body.count), validator: "\"one\""))
+                #expect(
+                    failure.resume
+                        == FetchResume(offset: Int64(Self.body.count), validator: "\"one\"", total: 1_000_000))
             }
         }
     }
@@ -286,5 +289,29 @@ struct TransferTests {
         var status: Int32 = 0
         #expect(waitpid(worker.process, &status, 0) == worker.process)
         #expect(status == 0)
+    }
+
+    @Test("ends with its supervisor, too, when it does not see that by its socket")
+    func lostSupervisor() async throws {
+        let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
+        let script = """
+            import subprocess, sys
+            worker = subprocess.Popen([sys.argv[1]], pass_fds=[3])
+            print(worker.pid, flush=True)
+            worker.wait()
+            """
+        let supervisor = try ChildProcess(
+            "/usr/bin/python3", ["-I", "-S", "-c", script, FetchProcess.program], passed: [theirs])
+        guard case .hello = try WorkerChannel(ours).receive(FetchMessage.self)?.message else {
+            throw Unexpected("no hello")
+        }
+        await supervisor.until { supervisor.output.hasSuffix("\n") }
+        let worker = try #require(Int32(supervisor.output.trimmingCharacters(in: .newlines)))
+        let end = Descriptor(owning: clinux_pidfd_open(worker))
+        supervisor.signal(SIGKILL)
+        // This process holds both ends of the socket.
+        var ended = pollfd(fd: end.number, events: Int16(POLLIN), revents: 0)
+        #expect(poll(&ended, 1, -1) == 1)
+        withExtendedLifetime((ours, theirs)) {}
     }
 }

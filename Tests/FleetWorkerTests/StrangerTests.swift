@@ -91,7 +91,7 @@ struct StrangerTests {
     private static func result(bytes: Int64, hash: String, width: Int = 1) -> LentResult {
         let header = PictureHeader(
             format: "jpeg", width: width, height: 1, bands: 3, bitsPerSample: 8, pages: 1, orientation: 1, profile: nil,
-            progressive: false, decoderPaths: [], framesTaken: [1], memory: 1)
+            progressive: false, decoderPaths: ["whole"], framesTaken: [1], memory: 1)
         let output = RenderedOutput(format: "jpeg", width: 1, height: 1, bands: 3, bytes: bytes)
         let json = Data(#"{"bytes":\#(bytes),"sha256":"\#(hash)"}"#.utf8)
         let digest = (try? JSONDecoder().decode(FileDigest.self, from: json)).map { [$0] } ?? []

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import Gallery
@@ -18,7 +19,8 @@ struct GuardTests {
         }
         for host in [
             "", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "evil.example:80", "[::2]", "::1",
-            "localhost@evil",
+            "localhost@evil", "[::1].evil.test", "[::1]evil", "[::1", "[::1]:80:80", "[::1]:8o", "localhost:80:80",
+            "localhost:evil", "[localhost", "[", "]", "[]", ":80", "[::1]]", "x[::1]",
             "127.0.0.2", "0.0.0.0",
         ] {
             #expect(guardian.refusal(Self.request("GET", ("Host", host)))?.status == 421, "\(host)")
@@ -48,6 +50,30 @@ struct GuardTests {
         }
         // No browser.
         #expect(status("POST") == nil)
+    }
+
+    @Test("a code that is not used ends after a while, and so does a session; one that is used goes on")
+    func ends() throws {
+        let clock = Mutex(ContinuousClock.now)
+        let door = Door(port: 8080) { clock.withLock { $0 } }
+        func pass(_ time: Duration) { clock.withLock { $0 += time } }
+        func visitor() throws -> HTTPRequest {
+            Self.request(
+                "GET", ("Cookie", String(try #require(door.enter(door.makeCode())).value.prefix { $0 != ";" })))
+        }
+        let (early, late) = (door.makeCode(), door.makeCode())
+        pass(Door.codeLife - .seconds(1))
+        #expect(door.enter(early) != nil)
+        pass(.seconds(1))
+        #expect(door.enter(late) == nil)
+        let (faithful, gone) = (try visitor(), try visitor())
+        for _ in 1...3 {
+            pass(Door.sessionLife - .seconds(1))
+            #expect(door.admits(faithful))
+        }
+        #expect(!door.admits(gone))
+        pass(Door.sessionLife)
+        #expect(!door.admits(faithful))
     }
 
     @Test("a code opens the door once, for the one who has its cookie; the oldest codes and cookies end")

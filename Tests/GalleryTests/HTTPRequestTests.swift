@@ -21,6 +21,24 @@ struct HTTPRequestTests {
         #expect(Self.status("HTTP/2.0", ("Host", "a")) == 505)
     }
 
+    @Test("a header's name is a token, its value has no control characters, and each is one line of the head")
+    func plain() {
+        for name in ["Transfer-Encoding ", "Transfer Encoding", " Host", "X\t", "", "X\u{e4}", "X(", "X\u{0}"] {
+            #expect(Self.status("HTTP/1.1", ("Host", "a"), (name, "chunked")) == 400, "\(name)")
+        }
+        for value in ["a\rb", "a\nb", "a\u{0}b", "a\u{7f}", "\u{1b}[m"] {
+            #expect(Self.status("HTTP/1.1", ("Host", "a"), ("X", value)) == 400, "\(value)")
+        }
+        for value in ["", "a\tb", "\u{e4} !~", "a: b"] {
+            #expect(Self.status("HTTP/1.1", ("Host", "a"), ("X-a!#$%&'*+.^_`|~0", value)) == nil, "\(value)")
+        }
+        var folded = HTTPRequest(
+            method: "GET", path: "/", version: "HTTP/1.1", headers: [HTTPRequest.Header(name: "Host", value: "a")])
+        #expect(folded.refusal == nil)
+        folded.hasPlainLines = false
+        #expect(folded.refusal?.status == 400)
+    }
+
     @Test("a length is said once, as a number, and is at most the site's")
     func lengths() {
         for (length, status) in [

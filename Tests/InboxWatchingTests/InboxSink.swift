@@ -1,6 +1,8 @@
+import Dispatch
 import PipelineModel
 import Synchronization
 import SystemCalls
+import TestTools
 
 @testable import InboxWatching
 
@@ -8,39 +10,56 @@ import SystemCalls
 final class InboxSink: IntakeSink {
     private struct Unreadable: Error {}
 
+    /// Where the files of a test lie in the inbox.
+    enum Depth { case top, folder }
+
     private let kept: KeptFiles
     private let failures: Int
-    private let state = Mutex<(asked: Int, taken: [String], ended: [String])>((0, [], []))
+    private let gate: Gate?
+    private let state = Mutex<(asked: Int, taken: [Claim], ended: [String])>((0, [], []))
     /// Yields whenever the inbox has been looked through, and nothing in it settles.
     let isWatched = AsyncStream<Void>.makeStream()
 
-    init(kept: KeptFiles = KeptFiles(), failures: Int = 0) {
-        self.kept = kept
-        self.failures = failures
+    /// Yields whenever files are taken.
+    let isTaking = AsyncStream<Void>.makeStream()
+
+    /// No file is recorded before the gate is open.
+    init(kept: KeptFiles = KeptFiles(), failures: Int = 0, gate: Gate? = nil) {
+        (self.kept, self.failures, self.gate) = (kept, failures, gate)
     }
 
     var asked: Int { state.withLock { $0.asked } }
-    var taken: [String] { state.withLock { $0.taken } }
+    var taken: [String] { state.withLock { $0.taken.map(\.path) } }
+    var cancelled: Int { state.withLock { $0.taken.count(where: \.cancelled) } }
     var ended: [String] { state.withLock { $0.ended } }
 
     /// An inbox that takes a file at once, and looks again after ten milliseconds.
-    func inbox(_ folder: String, original: OriginalPolicy = .archive, room: Int? = nil) -> Inbox {
+    func inbox(
+        _ folder: String, original: OriginalPolicy = .archive, refusal: String? = nil, room: Int? = nil,
+        pollInterval: Duration = .milliseconds(10)
+    ) -> Inbox {
         var intake = InboxSettings()
         intake.settle = .zero
-        intake.pollInterval = .milliseconds(10)
+        intake.pollInterval = pollInterval
         let recipe = Recipe(name: "r", inbox: "", outbox: "", original: original, intake: intake, outputs: [])
         return Inbox(
             folder: folder, recipe: recipe, longestPlace: 0, excluded: [], claims: ClaimFolders(root: "r"), sink: self,
-            room: room)
+            refusal: refusal, room: room)
     }
 
     func accept(
         _ claims: [Claim], from inbox: Inbox, counted: @escaping @Sendable () -> Void,
         done: @escaping @Sendable () -> Void
     ) {
-        state.withLock { $0.taken += claims.map(\.path) }
+        state.withLock { $0.taken += claims }
+        isTaking.continuation.yield()
         counted()
-        done()
+        guard let gate else { return done() }
+        // The inbox waits on its own thread.
+        DispatchQueue.global().async {
+            gate.wait()
+            done()
+        }
     }
 
     func ended(folder: String, of inbox: Inbox) { state.withLock { $0.ended.append(folder) } }

@@ -43,6 +43,39 @@ struct InboxTests {
         }
     }
 
+    @Test(
+        "that can't be read for a moment says so, and looks again soon, or at once when it is asked",
+        arguments: [false, true])
+    func passing(isAsked: Bool) async throws {
+        try await withTemporaryFolder { folder in
+            try Data("picture".utf8).write(to: URL(fileURLWithPath: "\(folder)/a.png"))
+            let sink = InboxSink(failures: 1)
+            let inbox = sink.inbox(folder, pollInterval: .seconds(86400))
+            inbox.begin(adopting: true)
+            await withCheckedContinuation { continuation in inbox.afterwards { continuation.resume() } }
+            #expect(inbox.report.isPassing && inbox.report.problem != nil && sink.taken == [])
+            if isAsked { await catchUp(inbox) }
+            for await _ in sink.isTaking.stream { break }
+            #expect(!inbox.report.isPassing && inbox.report.problem == nil && sink.taken == ["a.png"])
+            await withCheckedContinuation { continuation in inbox.stop { _ in continuation.resume() } }
+        }
+    }
+
+    @Test("whose folder is gone has no passing problem: nobody waits for it")
+    func lasting() async throws {
+        try await withTemporaryFolder { folder in
+            let sink = InboxSink()
+            let inbox = sink.inbox(folder, pollInterval: .seconds(86400))
+            inbox.begin(adopting: true)
+            for await _ in sink.isWatched.stream { break }
+            try FileManager.default.removeItem(atPath: folder)
+            while inbox.report.problem == nil { await Look.again() }
+            #expect(!inbox.report.isPassing)
+            await withCheckedContinuation { continuation in inbox.stop { _ in continuation.resume() } }
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        }
+    }
+
     @Test("opens nothing when mounts change before its predecessor has ended")
     func mountsBefore() async throws {
         try await withTemporaryFolder { folder in
@@ -104,6 +137,70 @@ struct InboxTests {
             inbox.begin(adopting: true)
             for await _ in sink.isWatched.stream where sink.taken.count == names.count { break }
             #expect(sink.taken == names)
+            await withCheckedContinuation { continuation in inbox.stop { _ in continuation.resume() } }
+        }
+    }
+
+    @Test("takes nothing while its recipe is held; its successor takes what has come, and what a crash has left")
+    func refused() async throws {
+        try await withTemporaryFolder { folder in
+            let sink = InboxSink()
+            for name in ["a.png", "b.png"] { try Data().write(to: URL(fileURLWithPath: "\(folder)/\(name)")) }
+            let claims = try ClaimFolders(root: "r").begin(folder) { true }
+            _ = try claims.claim("a.png", isInWork: { _ in false })
+            let held = sink.inbox(folder, refusal: "its recipe is wrong")
+            held.begin(adopting: true)
+            await withCheckedContinuation { continuation in held.afterwards { continuation.resume() } }
+            held.hold(nil)
+            await catchUp(held)
+            #expect(sink.taken == [])
+            #expect(held.report.whyNothing == "its recipe is wrong" && held.report.settling == 1)
+            let inbox = sink.inbox(folder)
+            held.stop { inbox.begin(adopting: false, with: $0) }
+            for await _ in sink.isWatched.stream where sink.taken.count == 2 { break }
+            #expect(sink.taken == ["a.png", "b.png"])
+            await withCheckedContinuation { continuation in inbox.stop { _ in continuation.resume() } }
+        }
+    }
+
+    @Test(
+        "a call to catch up comes before the files that are not taken yet, and covers them",
+        arguments: [InboxSink.Depth.top, .folder])
+    func busy(_ depth: InboxSink.Depth) async throws {
+        try await withTemporaryFolder { folder in
+            let count = 3 * Inbox.batch
+            let place = depth == .top ? folder : "\(folder)/album"
+            try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+            for number in 1...count { try Data().write(to: URL(fileURLWithPath: "\(place)/\(number).png")) }
+            let gate = Gate()
+            let sink = InboxSink(gate: gate)
+            let inbox = sink.inbox(folder, room: 2 * Inbox.batch)
+            inbox.begin(adopting: true)
+            // The first files wait to be recorded, and the inbox with them.
+            for await _ in sink.isTaking.stream { break }
+            let covered = await withCheckedContinuation { continuation in
+                inbox.catchUp(cancelling: .all, wanted: { true }) { continuation.resume(returning: $0) }
+                gate.open()
+            }
+            for await _ in sink.isWatched.stream where sink.taken.count == count { break }
+            #expect(covered == count - Inbox.batch)
+            #expect(sink.cancelled == covered)
+            await withCheckedContinuation { continuation in inbox.stop { _ in continuation.resume() } }
+        }
+    }
+
+    @Test("a call to catch up waits for the predecessor to end, and covers what it has left")
+    func successor() async throws {
+        try await withTemporaryFolder { folder in
+            try Data().write(to: URL(fileURLWithPath: "\(folder)/a.png"))
+            let sink = InboxSink()
+            let inbox = sink.inbox(folder)
+            let covered = await withCheckedContinuation { continuation in
+                inbox.catchUp(cancelling: .all, wanted: { true }) { continuation.resume(returning: $0) }
+                inbox.begin(adopting: false)
+            }
+            for await _ in sink.isWatched.stream where sink.taken.count == 1 { break }
+            #expect(covered == 1 && sink.cancelled == 1)
             await withCheckedContinuation { continuation in inbox.stop { _ in continuation.resume() } }
         }
     }

@@ -79,4 +79,41 @@ struct BatchNewsTests {
             #expect(try announced(ledger) == ["ended"])
         }
     }
+
+    @Test(
+        "a batch that was closed empty, ended and was forgotten still comes to its barrier when it is given jobs",
+        arguments: [false, true])
+    func forgotten(isRestarted: Bool) throws {
+        try withTemporaryFolder { folder in
+            let path = "\(folder)/ledger.sqlite"
+            let heard = Mutex<[BatchNews]>([])
+            var ledger = try Ledger(path: path)
+            for id in 1...2 { ledger.open(batch: id, name: nil) {} }
+            ledger.close(batch: 1)
+            ledger.announce(1) { _ in }
+            ledger.forgetBatches()
+            #expect(ledger.flush(seconds: 30))
+            #expect(try ledger.batches(named: nil, newest: nil, after: 0, limit: 10).map(\.id) == [2])
+            if isRestarted {
+                // An earlier version has left the job at its barrier.
+                ledger.insert([job(1)])
+                ledger.record(job(1, .waiting, atBarrier: 1))
+                #expect(ledger.flush(seconds: 30))
+                try Database(path: path).run("DELETE FROM batches WHERE id = 1")
+                ledger = try Ledger(path: path)
+            }
+            ledger.batchChanged { batch, news in if batch == 1 { heard.withLock { $0.append(news) } } }
+            if isRestarted {
+                ledger.lookAtBatches()
+            } else {
+                ledger.insert([job(1)])
+                ledger.record(job(1, .waiting, atBarrier: 1))
+            }
+            for _ in 0..<2 { #expect(ledger.flush(seconds: 30)) }
+            #expect(heard.withLock { $0 }.last == .arrived)
+            ledger.announce(1) { _ in }
+            #expect(ledger.flush(seconds: 30))
+            #expect(try ledger.queued(limit: 10).map(\.id) == [1])
+        }
+    }
 }

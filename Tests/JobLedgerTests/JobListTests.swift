@@ -157,10 +157,46 @@ struct JobListTests {
             (disposed.disposed, returning.disposed) = (true, true)
             (elsewhere.source, returning.source) = ("/in/.pipelined/01/3.png", "/failed/4.png")
             ledger.insert([job(1), disposed, elsewhere, returning])
-            #expect(ledger.begin([Ledger.Return(job: 4, place: "/in/.pipelined/0/b/4.png", state: .failed)]) == [4])
+            #expect(
+                ledger.begin([Ledger.Return(job: 4, place: "/in/.pipelined/0/b/4.png", state: .failed, file: .none)])
+                    == [4])
             var known: [String] = []
             try ledger.forEachKnown(in: "/in/.pipelined/0") { known.append($0) }
             #expect(known == ["1.png", "b/4.png"])
+        }
+    }
+
+    @Test("a state that is named twice, or is shown as another during a pause, gives each job once and in its state")
+    func states() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            var records = [job(1), job(2), job(3), job(4), job(5, .done)]
+            for index in [1, 2] {
+                (records[index].url, records[index].host) = ("http://a.example/\(index).png", "a.example")
+                records[index].file = .none
+            }
+            ledger.insert(records)
+            records[3].state = .waiting
+            ledger.record(records[3])
+            #expect(ledger.flush(seconds: 30))
+            func ids(_ states: [JobState], held: [FirstQueue]) throws -> [ClosedRange<Int>] {
+                var filter = JobFilter(states: states)
+                filter.held = held
+                let ids = try ledger.ids(filter)
+                #expect(try ledger.list(filter, after: 0, limit: 10).map(\.id) == ids.flatMap { Array($0) })
+                return ids
+            }
+            for held in [[], [.render], [.download], FirstQueue.allCases] {
+                #expect(try ids([.waiting, .queued, .queued, .done, .done], held: held) == [1...5])
+            }
+            #expect(try ids([.queued], held: []) == [1...3])
+            #expect(try ids([.waiting], held: []) == [4...4])
+            #expect(try ids([.queued], held: [.download]) == [1...1])
+            #expect(try ids([.waiting], held: [.download]) == [2...4])
+            #expect(try ids([.queued], held: [.render]) == [2...3])
+            #expect(try ids([.waiting], held: [.render]) == [1...1, 4...4])
+            #expect(try ids([.queued], held: FirstQueue.allCases) == [])
+            #expect(try ids([.waiting], held: FirstQueue.allCases) == [1...4])
         }
     }
 }

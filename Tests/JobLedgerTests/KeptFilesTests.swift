@@ -92,16 +92,34 @@ struct KeptFilesTests {
             leave(1, .failed, bytes: 100, in: ledger)
             leave(2, .failed, bytes: 20, in: ledger)
             let files = try ledger.kept(in: .failed, of: nil, after: .start, limit: 10)
-            #expect(ledger.begin([Ledger.Return(job: 2, place: "/in/2", state: .failed)]) == [2])
+            #expect(ledger.begin([Ledger.Return(job: 2, place: "/in/2", state: .failed, file: .none)]) == [2])
             let removal = JobRecord.Removal(by: "Keep Failed=1d", time: 5000)
             #expect(ledger.begin(removing: files, removal) == [files[0].id])
-            #expect(ledger.begin([Ledger.Return(job: 1, place: "/in/1", state: .failed)]) == [])
+            #expect(ledger.begin([Ledger.Return(job: 1, place: "/in/1", state: .failed, file: .none)]) == [])
             #expect(try ledger.job(1)?.removed == removal)
             #expect(try ledger.leavingFiles().map(\.job) == [1])
             #expect(try ledger.kept(in: .failed, of: nil, after: .start, limit: 10).map(\.job) == [2])
             ledger.abandon(removing: [files[0]])
             #expect(try ledger.job(1)?.removed == nil)
-            #expect(ledger.begin([Ledger.Return(job: 1, place: "/in/1", state: .failed)]) == [1])
+            #expect(ledger.begin([Ledger.Return(job: 1, place: "/in/1", state: .failed, file: .none)]) == [1])
+        }
+    }
+
+    @Test("numbers of forgotten jobs are not given again after a restart, so that files of theirs stay theirs")
+    func numbers() throws {
+        try withTemporaryFolder { (folder: String) throws -> Void in
+            let path = "\(folder)/ledger.sqlite"
+            do {
+                let ledger = try Ledger(path: path)
+                for id in 1...3 { leave(id, .failed, bytes: 100, in: ledger) }
+                #expect(try ledger.highest().id == 3)
+                ledger.forget(allBut: 0, endedBefore: .infinity) { _ in }
+                #expect(ledger.flush(seconds: 30))
+                #expect(try ledger.counts()[.failed, default: 0] == 0)
+            }
+            let ledger = try Ledger(path: path)
+            #expect(try ledger.highest().id == 3)
+            #expect(try ledger.kept(in: .failed, of: nil, after: .start, limit: 10).map(\.job) == [1, 2, 3])
         }
     }
 

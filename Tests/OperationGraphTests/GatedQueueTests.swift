@@ -1,3 +1,4 @@
+import Dispatch
 import OperationGraph
 import Synchronization
 import Testing
@@ -5,25 +6,37 @@ import Testing
 /// The promises of the gate.
 @Suite("A gated queue")
 struct GatedQueueTests {
-    @Test("after a pause has returned nothing new starts, though Foundation had begun to start it")
-    func pauseIsTrue() async {
+    @Test(
+        "after a pause, a hold or a limit of 0 has returned nothing begins, though it was let in before",
+        arguments: [0, 1, 2])
+    func pauseIsTrue(way: Int) async {
         for _ in 0..<50 {
             let queue = GatedQueue(limit: 4, on: .concurrent)
             let operations = (0..<40).map { _ in Held() }
             for operation in operations { queue.add(operation) }
             await operations[0].beginning()
-            queue.pause(reason: nil)
-            // Operations that count as running when the pause returns may run, and no others.
-            let begun = queue.report.running
-            // Several threads bring them to the gate; the order in which they come is not that in which they were added.
-            while operations.count(where: { $0.executed > 0 }) < begun { await Task.yield() }
+            // Each end lets another operation in, on a thread of its own.
+            for operation in operations.prefix(4) where operation.executed > 0 {
+                DispatchQueue.global().async { operation.finish(.finished) }
+            }
+            switch way {
+            case 0: queue.pause(reason: nil)
+            case 1: queue.hold(true)
+            default: queue.set(0)
+            }
+            let begun = operations.count { $0.executed > 0 }
             for operation in operations where operation.executed > 0 {
                 operation.finish(.finished)
                 await operation.end()
             }
+            // Foundation has started by now what it was to start.
+            await withCheckedContinuation { continuation in queue.ask { continuation.resume() } }
             #expect(operations.count { $0.executed > 0 } == begun)
+            while queue.report.running > 0 { await Task.yield() }
             for operation in operations.reversed() { operation.cancel() }
             queue.resume()
+            queue.hold(false)
+            queue.set(4)
             for operation in operations { await operation.end() }
         }
     }

@@ -95,7 +95,7 @@ struct InterfaceTests {
         try check(Call.Plugins(), .init(stages: [Sample.stage], skipped: [Sample.skipped]))
         try check(Call.Settings(), .init(settings: [Sample.setting]))
         try check(Call.Metrics(), .init(metrics: Sample.metrics))
-        try check(Call.Reload(), .init(problems: [Sample.problem], skipped: [Sample.skipped]))
+        try check(Call.Reload(), .init(problems: [Sample.problem], skipped: [Sample.skipped], hooks: [Sample.problem]))
     }
 
     @Test(

@@ -343,6 +343,10 @@ struct VerbTests {
         #expect(partial.status == 1)
         #expect(partial.output == "configuration and plugins have been read again\n")
         #expect(partial.errors == "pipectl: 1 plugin was left out:\n/plugins/old.so: it has ABI version 0\n")
+        daemon.answer(Call.Reload.self, .init(skipped: [Sample.skipped], hooks: [Sample.problem]))
+        let hooks = try await Pipectl.run("reload", at: daemon)
+        let words = "version 0\n1 hook can't be run:\nnoir.recipe:7: unknown stage 'niro'\n"
+        #expect(hooks.status == 1 && hooks.errors.hasSuffix(words), "\(hooks)")
         let skipped = try await Pipectl.run("reload", "--json", at: daemon)
         #expect(skipped.status == 1)
         #expect(try (skipped.document()["skipped"] as? [[String: Any]])?.first?["file"] as? String == "/plugins/old.so")

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import OperationGraph
 import PipelineModel
+import Synchronization
 import SystemCalls
 import TestTools
 import Testing
@@ -20,7 +21,6 @@ struct DownloadOperationTests {
         let folder = NSTemporaryDirectory() + "/pipelined-test-\(UUID().uuidString)"
         let pool: FetchPool
         let queue = GatedQueue("download", limit: .count(8), automatic: { 8 })
-        let files = DispatchQueue(label: "files", attributes: .concurrent)
 
         init(_ program: String = Places.programFolder + "/pipelined-fetch", patience: Duration = .seconds(30)) {
             pool = Coordination.sync { FetchPool(program: program, patience: patience) }
@@ -31,11 +31,12 @@ struct DownloadOperationTests {
         func operation(
             _ url: String, into name: String = "file",
             _ limits: DownloadOperation.Limits = DownloadOperationTests.limits(),
-            goingOn earlier: FetchResume? = nil
+            goingOn earlier: FetchResume? = nil,
+            record: @escaping @Sendable (FetchResume?, @escaping @Sendable () -> Void) -> Void = { $1() }
         ) throws -> DownloadOperation {
             try #require(
                 DownloadOperation(
-                    string: url, into: path(name), goingOn: earlier, limits: limits, pool: pool, files: files))
+                    string: url, into: path(name), goingOn: earlier, limits: limits, pool: pool, record: record))
         }
 
         /// Runs it, and waits for its end.
@@ -83,7 +84,7 @@ struct DownloadOperationTests {
             "", "a.jpg", "ftp://example.com/a", "file:///etc/passwd", "https://", "https:///a", "http://a b",
         ] {
             #expect(
-                DownloadOperation(string: string, into: "/nowhere", pool: bench.pool, files: bench.files) == nil)
+                DownloadOperation(string: string, into: "/nowhere", pool: bench.pool) == nil)
         }
     }
 
@@ -147,12 +148,114 @@ struct DownloadOperationTests {
         await bench.run(hasty)
         #expect(hasty.state == .failed)
         #expect(hasty.tries == 5)
-        #expect(hasty.partial == FetchResume(offset: 250_000, validator: "\"one\""))
+        #expect(hasty.partial == FetchResume(offset: 250_000, validator: "\"one\"", total: Int64(Self.body.count)))
         #expect(bench.leftovers == ["file", "hasty"])
         let last = try bench.operation(server.url(), into: "hasty", goingOn: hasty.partial)
         await bench.run(last)
         #expect((last.state, last.tries, last.partial) == (.finished, 1, nil))
         #expect(try Data(contentsOf: URL(fileURLWithPath: bench.path("hasty"))) == Self.body)
+    }
+
+    @Test("of a file that has changed begins again, when it is recorded that the beginning is worth nothing")
+    func changed() async throws {
+        let other = Data(Self.body.reversed())
+        let server = try HTTPServer { request, connection in
+            // It ignores If-Range, and has the rest of another file.
+            guard request.headers["range"] == nil else {
+                return try connection.reply(
+                    206,
+                    ["ETag": "\"two\"", "Content-Range": "bytes 1000-\(other.count - 1)/\(other.count)"],
+                    other.dropFirst(1000))
+            }
+            try connection.reply(200, ["ETag": "\"two\""], other)
+        }
+        let bench = Bench()
+        try FileManager.default.createDirectory(atPath: bench.folder, withIntermediateDirectories: true)
+        let file = URL(fileURLWithPath: bench.path("file"))
+        try Self.body.prefix(1000).write(to: file)
+        let recorded = Mutex<[FetchResume?]>([])
+        let operation = try bench.operation(
+            server.url(), goingOn: FetchResume(offset: 1000, validator: "\"one\"", total: Int64(Self.body.count))
+        ) { part, done in
+            recorded.withLock { $0.append(part) }
+            #expect((try? Data(contentsOf: file)) == Self.body.prefix(1000))
+            done()
+        }
+        await bench.run(operation)
+        #expect((operation.state, operation.tries, operation.partial) == (.finished, 2, nil))
+        #expect(recorded.withLock { $0 } == [nil])
+        #expect(try Data(contentsOf: file) == other)
+    }
+
+    @Test("whose beginning is not there any more begins again, when that is recorded")
+    func shorter() async throws {
+        let server = try HTTPServer { _, connection in try connection.reply(200, ["ETag": "\"one\""], Self.body) }
+        let bench = Bench()
+        try FileManager.default.createDirectory(atPath: bench.folder, withIntermediateDirectories: true)
+        try Self.body.prefix(999).write(to: URL(fileURLWithPath: bench.path("file")))
+        let recorded = Mutex<[FetchResume?]>([])
+        let operation = try bench.operation(
+            server.url(), goingOn: FetchResume(offset: 1000, validator: "\"one\"", total: Int64(Self.body.count))
+        ) { part, done in
+            recorded.withLock { $0.append(part) }
+            done()
+        }
+        await bench.run(operation)
+        #expect(operation.state == .finished)
+        #expect(recorded.withLock { $0 } == [nil])
+        #expect(server.seen.requests.map { $0.headers["range"] } == [nil])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: bench.path("file"))) == Self.body)
+    }
+
+    /// Sends the first 100,000 bytes and then nothing, but the rest to a client that asks for it.
+    private static func pausingServer() throws -> HTTPServer {
+        try HTTPServer { request, connection in
+            guard request.headers["range"] != nil else {
+                try connection.begin(200, ["Content-Length": "\(body.count)", "ETag": "\"one\""])
+                try connection.write(body.prefix(100_000))
+                return connection.waitForClose()
+            }
+            try connection.reply(
+                206,
+                [
+                    "Content-Range": "bytes 100000-\(body.count - 1)/\(body.count)", "ETag": "\"one\"",
+                ],
+                body.dropFirst(100_000))
+        }
+    }
+
+    @Test("that is given back leaves what has come by then, and another one goes on there")
+    func givenBack() async throws {
+        let server = try Self.pausingServer()
+        let bench = Bench()
+        let first = try bench.operation(server.url())
+        async let end: Void = bench.run(first)
+        while first.figures.done < 100_000 { await Look.again() }
+        first.keepPart()
+        first.cancel()
+        await end
+        #expect(first.state == .cancelled)
+        #expect(
+            first.partial == FetchResume(offset: 100_000, validator: "\"one\"", total: Int64(Self.body.count)))
+        let second = try bench.operation(server.url(), goingOn: first.partial)
+        await bench.run(second)
+        #expect(second.state == .finished)
+        #expect(server.seen.requests.last?.headers["range"] == "bytes=100000-")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: bench.path("file"))) == Self.body)
+    }
+
+    @Test("goes on where it was when the fetch worker dies")
+    func goesOnInNextWorker() async throws {
+        let server = try Self.pausingServer()
+        let bench = Bench()
+        let operation = try bench.operation(server.url())
+        async let end: Void = bench.run(operation)
+        while operation.figures.done < 100_000 { await Look.again() }
+        for worker in try Bench.workers() { kill(worker, SIGKILL) }
+        await end
+        #expect(operation.state == .finished)
+        #expect(server.seen.requests.map { $0.headers["range"] } == [nil, "bytes=100000-"])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: bench.path("file"))) == Self.body)
     }
 
     @Test("is cancelled: its connection is closed, and nothing partial stays")

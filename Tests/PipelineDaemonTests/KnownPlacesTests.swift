@@ -29,7 +29,7 @@ struct KnownPlacesTests {
     /// Does what a look does, which was begun before.
     private func look(at place: String) async {
         await withCheckedContinuation { continuation in
-            FileQueue.async {
+            FileLane(threads: 1).async {
                 _ = try? MountTable.depth(of: FileSystem.resolved(place))
                 Coordination.async { continuation.resume() }
             }

@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Dispatch
+import Foundation
 import Glibc
 import InboxWatching
 import JobLedger
@@ -64,6 +65,65 @@ struct OriginalMovesTests {
             let place = "\(fixture.places.failed)/r/1.png"
             #expect(try fixture.texts("job", of: 1).last == "its original could be moved now, to \(place)")
             #expect(fixture.exists(place) && fixture.exists(Explanation.path(of: place)))
+        }
+    }
+
+    @Test(
+        "an original that had moved before a crash is found under its number, though names before it are free again",
+        arguments: [".png", "-9.png"], [1, 7, 1234])
+    func movedBefore(ending: String, number: Int) async throws {
+        try await with { (fixture, moves, stuck) async throws in
+            let folder = "\(fixture.places.cancelled)/r"
+            var job = try fixture.ended(1, .cancelled, at: "\(fixture.places.spool)/1/1.png")
+            job.path = "1\(ending)"
+            #expect(fixture.insert([job]))
+            let place = ResultName.numbered("\(folder)/\(job.path)", number)
+            try FileSystem.makeFolders(folder)
+            #expect(rename(job.source, place) == 0)
+            for other in ["1.jpg", "2\(ending)", "1-x.png", "11\(ending)"] {
+                try fixture.write("other", to: "\(folder)/\(other)")
+            }
+            #expect(moves.move([job], of: job.order.inbox).isEmpty)
+            #expect(fixture.ledger.flush(seconds: 30))
+            #expect(try fixture.ledger.job(1)?.source == place)
+            #expect(stuck.reason(for: 1) == nil)
+        }
+    }
+
+    @Test("of two equal files the one that was claimed is the original")
+    func copyBesideIt() async throws {
+        try await with { (fixture, moves, _) async throws in
+            let folder = "\(fixture.places.cancelled)/r"
+            let job = try fixture.ended(1, .cancelled, at: "\(fixture.places.spool)/1/1.png")
+            #expect(fixture.insert([job]))
+            try FileSystem.makeFolders(folder)
+            #expect(rename(job.source, "\(folder)/1-2.png") == 0)
+            for copy in ["1.png", "1-1.png", "1-3.png"] {
+                try FileManager.default.copyItem(atPath: "\(folder)/1-2.png", toPath: "\(folder)/\(copy)")
+            }
+            #expect(moves.move([job], of: job.order.inbox).isEmpty)
+            #expect(fixture.ledger.flush(seconds: 30))
+            #expect(try fixture.ledger.job(1)?.source == "\(folder)/1-2.png")
+        }
+    }
+
+    @Test("an original whose inbox was deleted is gone, and its job is over; while a disk may be away it stays")
+    func deletedInbox() async throws {
+        try await with { (fixture, moves, stuck) async throws in
+            let inbox = "\(fixture.places.inbox)/r"
+            var (here, away) = (
+                try fixture.ended(1, .done, at: "\(inbox)/.pipelined/root/0/1.png"),
+                try fixture.ended(2, .done, at: "\(inbox)/.pipelined/root/0/2.png")
+            )
+            (here.origin, away.origin) = (.claimed, .claimed)
+            // The number of another disk.
+            away.file.device += 1
+            #expect(fixture.insert([here, away]))
+            try FileManager.default.removeItem(atPath: inbox)
+            #expect(moves.move([here, away], of: inbox) == [2])
+            #expect(fixture.ledger.flush(seconds: 30))
+            #expect(try fixture.ledger.job(1)?.isOver == true && fixture.ledger.job(2)?.isOver == false)
+            #expect(stuck.reason(for: 1) == nil && stuck.reason(for: 2)?.contains("No such file") == true)
         }
     }
 

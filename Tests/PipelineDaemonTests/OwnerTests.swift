@@ -122,7 +122,8 @@ struct OwnerTests {
                 waiters.wait(
                     for: [1, 2],
                     Waiter(
-                        each: { tell("\($0.id)") }, done: { tell("done") }, delayed: { tell("held up: \($0 ?? "no")") })
+                        each: { for end in $0 { tell("\(end.id)") } }, done: { tell("done") },
+                        delayed: { tell("held up: \($0 ?? "no")") })
                 )
                 waiters.waitUntilStopped([1]) { tell("stopped") }
                 waiters.delay = { _ in nil }
@@ -297,7 +298,7 @@ struct OwnerTests {
             #expect(try fixture.ledger.counts()[.done] == 12)
             Coordination.sync {
                 let owners = fixture.owners
-                History(fixture.ledger, owners.counts, owners.configuration, owners.window).ended(1)
+                History(fixture.ledger, owners.counts, owners.configuration, owners.window, owners.ages).ended(1)
             }
             while fixture.count(.done) != 8 { await fixture.settle() }
             #expect(try fixture.ledger.counts()[.done] == 8)

@@ -1,6 +1,7 @@
 import Foundation
 import JobLedger
 import PipelineModel
+import Synchronization
 import SystemCalls
 import TestTools
 import Testing
@@ -293,6 +294,61 @@ struct PublishingTests {
                 }
                 #expect(try FileSystem.names(in: "\(elsewhere)/archive").count == 3)
             }
+        }
+    }
+
+    @Test("originals of several inboxes that go to one folder of another file system at once arrive whole, each once")
+    func movingAtOnce() throws {
+        try withTemporaryFolder { folder in
+            try withTemporaryFolder(below: "/dev/shm") { elsewhere in
+                // Links of one file are the hardest: the same inode is copied several times at once.
+                let texts = (0..<24).map { String(repeating: "picture \($0 / 4) ", count: 40_000) }
+                for (number, text) in texts.enumerated() {
+                    let file = "\(folder)/\(number)"
+                    if number.isMultiple(of: 4) {
+                        try FileSystem.write(Array(text.utf8), to: file)
+                    } else {
+                        try FileManager.default.linkItem(atPath: "\(folder)/\(number / 4 * 4)", toPath: file)
+                    }
+                }
+                // What a crash has left.
+                try FileManager.default.createDirectory(atPath: "\(elsewhere)/all", withIntermediateDirectories: false)
+                try FileSystem.write(Array("half".utf8), to: "\(elsewhere)/all/.pipelined-0.part")
+                let failures = Mutex<[any Error]>([])
+                DispatchQueue.concurrentPerform(iterations: texts.count) { number in
+                    do {
+                        _ = try Moving.move(
+                            Spot("\(folder)/\(number)"), into: "\(elsewhere)/all", as: "\(number).jpg")
+                    } catch {
+                        failures.withLock { $0.append(error) }
+                    }
+                }
+                #expect(failures.withLock { $0 }.isEmpty, "\(failures.withLock { $0 })")
+                #expect(try FileSystem.names(in: folder) == [])
+                #expect(try FileSystem.names(in: "\(elsewhere)/all").count == texts.count)
+                for (number, text) in texts.enumerated() {
+                    #expect(try String(contentsOfFile: "\(elsewhere)/all/\(number).jpg", encoding: .utf8) == text)
+                }
+            }
+        }
+    }
+
+    @Test("an original does not follow a link that has taken the place of the folder that an undo named")
+    func swappedGoal() throws {
+        try withTemporaryFolder { folder in
+            let folder = FileSystem.resolved(folder)
+            try FileSystem.makeFolders("\(folder)/goal")
+            try FileSystem.makeFolders("\(folder)/recipes.d")
+            _ = try UndoGoal.open("\(folder)/goal", below: "album")
+            #expect(try FileSystem.exists("\(folder)/goal/album"))
+            try FileManager.default.moveItem(atPath: "\(folder)/goal", toPath: "\(folder)/away")
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(folder)/goal", withDestinationPath: "\(folder)/recipes.d")
+            for below in ["", "album"] {
+                let error = #expect(throws: JobFailure.self) { try UndoGoal.open("\(folder)/goal", below: below) }
+                #expect(error?.description.contains("put it back") == true)
+            }
+            #expect(try FileSystem.names(in: "\(folder)/recipes.d") == [])
         }
     }
 }

@@ -35,45 +35,41 @@ struct RecoveryTests {
         }
     }
 
-    @Test("an intent is finished, in part or whole; a job of which nothing is left is made again")
+    @Test("a job with an intent is queued with it, its staging files stay, and its outbox is not asked")
     func intents() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let folder = "\(fixture.places.outbox)/r"
-            let jobs = (1...2).map { id in
-                var job = fixture.job(id, .running)
-                job.intent = PublishIntent(
-                    steps: ["a", "b"].map {
-                        let staging = "\(folder)/.staging/\(id)\($0).png"
-                        return .init(staging: staging, target: "\(folder)/\(id)\($0).png", conflict: .number)
-                    })
-                return job
-            }
-            // One was published before the crash.
-            try fixture.write("a", to: "\(folder)/1a.png")
-            try fixture.write("b", to: "\(folder)/.staging/1b.png")
-            #expect(fixture.insert(jobs))
-            for job in jobs {
-                let intent = try #require(job.intent)
-                fixture.ledger.record(intent: intent, of: job.id, done: {}, refused: {})
-            }
+            let staging = try Staging(fixture.places).folder(in: folder)
+            var job = fixture.job(1, .running)
+            let step = PublishIntent.Step(staging: "\(staging)/1.png", target: "\(folder)/1.png", conflict: .number)
+            let intent = PublishIntent(steps: [step])
+            job.intent = intent
+            for name in ["1.png", "nobody.png"] { try fixture.write("picture", to: "\(staging)/\(name)") }
+            #expect(fixture.insert([job]))
+            fixture.ledger.record(intent: intent, of: 1, done: {}, refused: {})
             #expect(fixture.ledger.flush(seconds: 30))
-            try recovery(fixture).recover()
-            let rows = try fixture.ledger.jobs([1, 2])
-            #expect(rows.map(\.state) == [.done, .queued] && rows.allSatisfy { $0.intent == nil })
-            #expect(rows[0].outputs.map(\.path) == ["\(folder)/1a.png", "\(folder)/1b.png"])
-            #expect(fixture.exists("\(folder)/1b.png") && !fixture.exists("\(folder)/.staging/1b.png"))
-            let published = try fixture.ledger.events(after: 0, limit: 100).filter { $0.event.kind == "published" }
-            #expect(published.map(\.event.job) == [1])
+            let recovery = try recovery(fixture)
+            try recovery.recover()
+            let row = try #require(try fixture.ledger.job(1))
+            #expect(
+                row.state == .queued && row.intent?.steps.map(\.target) == [step.target] && row.crashes == 0
+                    && row.started == nil)
+            #expect(fixture.exists("\(staging)/nobody.png") && !fixture.exists("\(folder)/1.png"))
+            try recovery.sweepStaging().wait()
+            #expect(fixture.exists("\(staging)/1.png") && !fixture.exists("\(staging)/nobody.png"))
         }
     }
 
-    @Test("a copy that nobody was told of is removed; the original of a job stays, and a lost one is its job's again")
+    @Test(
+        "an unfinished copy is removed; a whole one that no job knows goes to recovered/; a job's original stays its own"
+    )
     func spool() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let spool = fixture.places.spool
             let job = fixture.job(1)
             try fixture.write("picture", to: job.source)
             try fixture.write("picture", to: "\(spool)/nobody/x.png")
+            try fixture.write("pict", to: "\(Spool.unfinished("\(spool)/half"))/y.png")
             // It was being brought back when the daemon crashed, and the row still names its old place.
             try fixture.write("picture", to: "\(spool)/retry-2/2.png")
             try FileSystem.makeFolders("\(fixture.places.failed)/r")
@@ -81,7 +77,9 @@ struct RecoveryTests {
             (lost.finished, lost.disposed, lost.source) = (2000, true, "\(fixture.places.failed)/r/2.png")
             #expect(fixture.insert([job, lost]))
             try recovery(fixture).recover()
-            #expect(fixture.exists(job.source) && !fixture.exists("\(spool)/nobody"))
+            #expect(fixture.exists(job.source))
+            #expect(fixture.exists("\(fixture.places.recovered)/added/x.png"))
+            #expect(try FileSystem.names(in: spool) == ["1"])
             // Its work is done, so it lies where it belongs.
             #expect(fixture.exists(lost.source) && !fixture.exists("\(spool)/retry-2"))
             #expect(try fixture.ledger.job(2)?.isOver == true)

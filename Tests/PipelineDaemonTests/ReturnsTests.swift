@@ -82,8 +82,8 @@ struct ReturnsTests {
             #expect(fixture.insert([moved, unmoved]))
             let places = [1, 2].map { "\(fixture.places.spool)/retry-\($0)/\($0).png" }
             let begun = fixture.ledger.begin([
-                Ledger.Return(job: 1, place: places[0], state: .failed),
-                Ledger.Return(job: 2, place: places[1], state: .failed),
+                Ledger.Return(job: 1, place: places[0], state: .failed, file: moved.file),
+                Ledger.Return(job: 2, place: places[1], state: .failed, file: unmoved.file),
             ])
             #expect(begun == [1, 2])
             try FileSystem.makeFolders(FileSystem.folder(of: places[0]))
@@ -102,6 +102,64 @@ struct ReturnsTests {
         }
     }
 
+    @Test("an original that its user has mended is found after a crash in the middle of its return")
+    func mended() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            let job = try failed(1, fixture)
+            #expect(fixture.insert([job]))
+            // Editors save under another name, and rename.
+            try fixture.write("mended, and longer than before", to: "\(job.source).new")
+            try FileSystem.rename("\(job.source).new", job.source)
+            let prepared = returns(fixture).prepare([Returns.Wanted(job: job, order: job.order)])
+            let place = try #require(try fixture.ledger.job(1)?.returns)
+            try FileSystem.makeFolders(FileSystem.folder(of: place))
+            try FileSystem.renameWithoutReplacing(job.source, place)
+            withExtendedLifetime(prepared) {}
+
+            let returns = returns(fixture)
+            try returns.begin()
+            let (ended, lost) = try returns.end(in: job.order.inbox)
+            #expect(ended == [1] && lost.isEmpty, "\(lost)")
+            // It goes back to failed/, as the original of any job that is over.
+            #expect(try fixture.ledger.job(1)?.source == place)
+            #expect(try fixture.ledger.job(1)?.isOver == false)
+        }
+    }
+
+    @Test("a copy that arrived on another disk, before a crash, leaves no second picture")
+    func copied() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            let job = try failed(1, fixture)
+            #expect(fixture.insert([job]))
+            _ = returns(fixture).prepare([Returns.Wanted(job: job, order: job.order)])
+            let place = try #require(try fixture.ledger.job(1)?.returns)
+            try FileSystem.makeFolders(FileSystem.folder(of: place))
+            try FileManager.default.copyItem(atPath: job.source, toPath: place)
+            let original = try Descriptor.open(job.source, O_RDONLY)
+            try FileSystem.copyTimes(of: original, to: Descriptor.open(place, O_WRONLY))
+
+            let returns = returns(fixture)
+            try returns.begin()
+            #expect(try returns.end(in: job.order.inbox).lost.isEmpty)
+            #expect(fixture.exists(job.source) && !fixture.exists(place))
+            #expect(try fixture.ledger.job(1)?.isOver == true)
+        }
+    }
+
+    @Test("the original of a done job is not brought back when it is another file by now")
+    func exchanged() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            var job = try failed(1, fixture)
+            job.state = .done
+            #expect(fixture.insert([job]))
+            try fixture.write("another picture altogether", to: job.source)
+            let outcome = takeBack([Returns.Wanted(job: job, order: job.order, states: [.done])], returns(fixture))
+            #expect(outcome.brought.isEmpty && outcome.lost.map(\.job) == [1])
+            #expect(fixture.exists(job.source))
+            #expect(try fixture.ledger.job(1)?.returns == nil)
+        }
+    }
+
     @Test("a return whose disk does not tell where the original lies is undone when it does")
     func later() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
@@ -110,7 +168,9 @@ struct ReturnsTests {
             let inbox = job.order.inbox
             #expect(fixture.insert([job]))
             #expect(
-                fixture.ledger.begin([Ledger.Return(job: 1, place: "\(inbox)/.pipelined/r/0/1.png", state: .failed)])
+                fixture.ledger.begin([
+                    Ledger.Return(job: 1, place: "\(inbox)/.pipelined/r/0/1.png", state: .failed, file: .none)
+                ])
                     == [1])
             let returns = returns(fixture)
             try returns.begin()

@@ -1,4 +1,5 @@
 import DaemonRuntime
+import Dispatch
 import Foundation
 import JobLedger
 import PipelineModel
@@ -62,10 +63,34 @@ struct TidyingTests {
         }
     }
 
-    private func with(_ body: (Fixture) async throws -> Void) async throws {
+    private func with(
+        patience: Duration = .seconds(600), _ body: (Fixture) async throws -> Void
+    ) async throws {
         try await OwnersFixture.with { owners in
-            let tidying = Tidying(ledger: owners.ledger, places: owners.places) { _ in }
+            let tidying = Tidying(ledger: owners.ledger, places: owners.places, patience: patience) { _ in }
             try await body(Fixture(owners: owners, tidying: tidying))
+        }
+    }
+
+    @Test(
+        "files on a disk that does not answer stay, however many they are, and the others are removed",
+        .enabled(if: Mount.isPermitted, "only root may mount a file system"))
+    func silent() async throws {
+        try await with(patience: .seconds(10)) { fixture in
+            let disk = "\(fixture.owners.places.failed)/slow"
+            try await Mount.with(disk, size: "1m") { _ in
+                let onDisk = try await fixture.leave(1...30, in: "slow")
+                let others = try await fixture.leave(31...32)
+                let hang = DispatchSemaphore(value: 0)
+                // As many as the lane has threads.
+                for _ in 1...16 { FileLanes.work(on: disk).async { hang.wait() } }
+                let outcome = try fixture.tidying.run(Tidying.Wish(place: .failed, by: "test"))
+                #expect(outcome.files == 2 && outcome.refused == 30 && outcome.refusal == "its disk does not answer")
+                for _ in 1...16 { hang.signal() }
+                while FileLanes.work(on: disk).oldest != nil { await Look.again() }
+                #expect(onDisk.allSatisfy(fixture.owners.exists) && !others.contains(where: fixture.owners.exists))
+                #expect(try fixture.run().files == 30)
+            }
         }
     }
 

@@ -264,4 +264,33 @@ struct ChainTests {
         #expect(refusal(of: "tee a b") != nil)
         #expect(refusal(of: "barrier now") == "unknown parameter 'now' of barrier at column 9; it takes none")
     }
+
+    @Test("A chain has at most MaxStages stages, and the first that is too many is refused by its place")
+    func mostStages() throws {
+        func limited(_ chain: String, _ most: Int) -> String? {
+            do throws(ChainProblem) {
+                _ = try Chain(parsing: chain, catalog: .withNoir, mostStages: most)
+                return nil
+            } catch { return error.message }
+        }
+        #expect(limited("noir | noir | save", 3) == nil)
+        #expect(
+            limited("noir | tee a | noir | save", 3)
+                == "the chain has 4 stages, and MaxStages= in [Daemon] allows 3: 'save' is one too many at column 23; "
+                + "make two chains of it, or raise MaxStages")
+        let usual = Settings().maxStages
+        func noirs(_ count: Int) -> String { Array(repeating: "noir", count: count).joined(separator: " | ") }
+        #expect(refusal(of: noirs(usual)) == nil)
+        #expect(refusal(of: noirs(usual + 1))?.contains("at column \(usual * 7 + 1)") == true)
+    }
+
+    @Test("A chain makes at most as many results as a worker can get files for")
+    func mostResults() {
+        func tees(_ count: Int) -> String { (1...count).map { "tee t\($0)" }.joined(separator: " | ") }
+        #expect(refusal(of: tees(Chain.mostResults - 1)) == nil)
+        #expect(
+            refusal(of: tees(Chain.mostResults))
+                == "more than 32 results, of which save makes one at column 302; leave out a tee, or make two chains of it"
+        )
+    }
 }

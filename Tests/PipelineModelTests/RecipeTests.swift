@@ -118,6 +118,19 @@ struct RecipeTests {
         #expect(loaded.configuration.recipes.first?.match == Recipe.pictures)
     }
 
+    @Test("A chain of a recipe has as many stages as MaxStages allows")
+    func mostStages() {
+        func problems(_ most: Int) -> [String] {
+            load(["a.recipe": "[Output]\nChain=noir | noir | save\n"], settings: "[Daemon]\nMaxStages=\(most)").problems
+        }
+        #expect(problems(3) == [])
+        #expect(
+            problems(2).first?.hasPrefix("a.recipe:2: the chain has 3 stages, and MaxStages= in [Daemon] allows 2")
+                == true)
+        #expect(problems(2).first?.contains("column 21") == true, "\(problems(2))")
+        #expect(problems(Settings.mostStages) == [] && problems(Settings.mostStages + 1).count == 1)
+    }
+
     @Test("A mistake in a chain is shown in the file's own line and column")
     func chainProblem() {
         let loaded = load([
@@ -205,19 +218,54 @@ struct RecipeTests {
         #expect(loaded.configuration.recipes.map(\.name) == ["a", "noir"])
     }
 
-    @Test("A default recipe that does not exist is a problem, with the place that names it")
+    @Test("A default recipe that does not exist is a problem with its place, and no other takes its inbox")
     func unknownDefault() {
         let loaded = load(["web.recipe": output], settings: "\n[Daemon]\nDefaultRecipe=wbe")
         #expect(loaded.problems == ["pipelined.conf:3: DefaultRecipe=wbe names no recipe; did you mean 'web'?"])
-        #expect(loaded.configuration.defaultRecipe.name == "noir")
-        #expect(loaded.configuration.settings.defaultRecipe == "noir")
+        #expect(loaded.configuration.recipes.map(\.name) == ["web"])
+        #expect(loaded.configuration.held.map(\.recipe) == [loaded.configuration.defaultRecipe])
+        #expect(loaded.configuration.defaultRecipe.name == "wbe" && loaded.configuration.defaultRecipe.inbox == "")
     }
 
-    @Test("A broken default recipe stays, with the outputs that are right")
+    @Test("A broken default recipe stays the default one, and is held")
     func brokenDefault() {
         let loaded = load(["noir.recipe": output + "[Output thumb]\nChain=nori"])
         #expect(loaded.problems == ["noir.recipe:4: unknown stage 'nori' at column 7; did you mean 'noir'?"])
-        #expect(loaded.configuration.recipes.map(\.name) == ["noir"])
-        #expect(loaded.configuration.defaultRecipe.outputs.map(\.name) == [nil])
+        #expect(loaded.configuration.recipes == [])
+        #expect(loaded.configuration.held.map(\.recipe) == [loaded.configuration.defaultRecipe])
+    }
+
+    @Test("A recipe with problems is held, with the first as its reason; other problems concern all recipes")
+    func held() {
+        let (configuration, problems) = Configuration.load(
+            settings: [ConfigurationText(name: "pipelined.conf", text: "[Queues]\nRender=many\n")],
+            recipes: [
+                ConfigurationText(name: "a.recipe", text: output),
+                ConfigurationText(name: "b.recipe", text: "[Recipe]\nInbux=x\n[Output]\nChain=niro\n"),
+                ConfigurationText(name: "c.recipe", text: "[Recipe]\nInbox=a\n" + output),
+            ], unread: [Problem(file: "x/d.recipe", line: nil, message: "can't be read: Permission denied")],
+            catalog: .withNoir)
+        #expect(configuration.recipes.map(\.name) == ["noir"])
+        #expect(configuration.held.map(\.recipe.name) == ["a", "b", "c", "d"], "one of a and c is wrong")
+        #expect(configuration.held.map(\.problems.count) == [1, 2, 1, 1])
+        let reasons = configuration.held.map(\.reason)
+        #expect(reasons[0] == reasons[2].replacing("'c'", with: "'a'", maxReplacements: 1), "\(reasons)")
+        #expect(
+            reasons[1]
+                == "the recipe 'b' can't be used: b.recipe:2: unknown setting 'Inbux' in [Recipe]; did you mean 'Inbox'? "
+                + "(and 1 more); mend it, then `pipectl reload`", "\(reasons)")
+        #expect(reasons[3].contains("x/d.recipe: can't be read"))
+        #expect(configuration.held[3].recipe.inbox == "d")
+        #expect(configuration.common(problems).map(\.file) == ["pipelined.conf"])
+    }
+
+    @Test("Of two recipes with one inbox, the one that had it before keeps it", arguments: ["a", "b"])
+    func keepsInbox(name: String) {
+        let texts = ["a", "b"].map { ConfigurationText(name: "\($0).recipe", text: "[Recipe]\nInbox=x\n" + output) }
+        let (configuration, problems) = Configuration.load(
+            settings: [], recipes: texts, lastInboxes: [name: "x"], catalog: .withNoir)
+        #expect(configuration.recipes.map(\.name) == [name, "noir"])
+        #expect(configuration.held.map(\.recipe.name) == [name == "a" ? "b" : "a"])
+        #expect(problems.map(\.file) == [name == "a" ? "b.recipe" : "a.recipe"])
     }
 }

@@ -17,7 +17,7 @@ struct SettingsTests {
                 "Daemon DefaultRecipe=noir", "Daemon DrainTimeout=30s", "Daemon CancelGrace=250ms",
                 "Daemon JobTimeout=5min", "Daemon HookTimeout=30s", "Daemon HangTimeout=10s", "Daemon Sandbox=best",
                 "Daemon Log=jobs",
-                "Daemon MaxPixels=268M",
+                "Daemon MaxPixels=268M", "Daemon MaxTexts=16M", "Daemon MaxStages=32",
                 "Daemon MaxResult=1G",
                 "Daemon MemoryBudget=75%", "Daemon CrashTries=5", "Daemon CrashStrikes=3",
                 "Daemon WorkerJobs=500", "Daemon FreeSpace=16M",
@@ -34,7 +34,8 @@ struct SettingsTests {
                 "Download ListLines=200000", "Control MaxClients=256", "Control MaxCall=128K",
                 "Control MaxUnread=256K", "Control StallTimeout=1min", "Control MaxSize=2G",
                 "Control HistoryEvents=200000", "Keep Archive=keep", "Keep Failed=keep", "Keep Cancelled=keep",
-                "Keep Results=keep", "Keep Previews=256M", "Fleet Servers=", "Fleet Certificate=", "Fleet Key=",
+                "Keep Results=keep", "Keep ClockLeap=31d", "Keep Previews=256M", "Fleet Servers=", "Fleet Certificate=",
+                "Fleet Key=",
                 "Fleet Authority=", "Fleet Name=", "Fleet Places=auto", "Fleet Give=auto", "Fleet Ahead=16",
                 "Fleet TakeBack=2min", "Fleet Obey=yes",
             ])

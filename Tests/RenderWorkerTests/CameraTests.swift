@@ -17,7 +17,7 @@ struct CameraTests {
         let dng = try DNG(pixels: Self.pixels, preview: preview).file, alone = try TemporaryFile(preview)
         for (chain, words) in [
             ("resize scale=0.5 | noir", "greyscale, 1/2"), ("resize scale=0.5", "planes, 1/2"),
-            ("resize width=60 | save format=png", "1/4"), ("save", "planes, whole"),
+            ("resize width=60 | save format=png", "1/2"), ("save", "planes, whole"),
         ] {
             let header = try worker.open(dng, name: "a.dng", chain)
             #expect(header.format == "dng" && header.width == 240 && header.height == 160)

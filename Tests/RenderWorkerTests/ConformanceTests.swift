@@ -119,7 +119,11 @@ struct ConformanceTests {
         ("return vips_linear1(in, out, 0.2, 100, NULL);", "", ["16 bit": "65535ths"]),
         (
             "return vips_image_hasalpha(in) ? vips_extract_band(in, out, 0, \"n\", in->Bands - 1, NULL) : vips_copy(in, out, NULL);",
-            "", ["alpha": "alpha that comes in must go out"]
+            "",
+            [
+                "alpha": "lost the last, which is alpha", "one pixel": "of 2 bands", "odd sizes": "of 2 bands",
+                "bands, interpretation": "of 2 bands",
+            ]
         ),
         (
             "memset(malloc(600000), 1, 600000); return vips_copy(in, out, NULL);", "",
@@ -137,6 +141,7 @@ struct ConformanceTests {
             "return in->Bands == 1 ? -1 : vips_gaussblur(in, out, 1.5, NULL);", ".traits = PIPELINE_POINTWISE",
             [
                 "one pixel": "of 1 bands", "odd sizes": "of 1 bands", "one band": "odd: ",
+                "bands, interpretation": "of 1 bands, 8 bit",
                 "pointwise, as it says": "it is not pointwise",
             ]
         ),
@@ -167,6 +172,14 @@ struct ConformanceTests {
             [
                 "a huge picture": "when it had used all the memory that it may have",
                 "cancelled in the middle": "took its worker down",
+            ]
+        ),
+        (
+            "return vips_copy(in, out, \"interpretation\", in->Type == VIPS_INTERPRETATION_RGB16 ? VIPS_INTERPRETATION_GREY16 : in->Type, NULL);",
+            "",
+            [
+                "bands, interpretation": "of 3 bands, 16 bit: odd: it returned 3 bands whose interpretation is grey16",
+                "16 bit": "grey16",
             ]
         ),
     ]
@@ -221,7 +234,49 @@ struct ConformanceTests {
         #expect(outcome.lines.first == "odd 1: a test" && outcome.output.contains("by Ada; traits: none"))
         #expect(outcome.output.contains("✗ one pixel                 1 × 1 of 1 bands: "), "\(outcome.output)")
         #expect(outcome.output.contains("– a curve, as it says       it does not say so"), "\(outcome.output)")
+        #expect(outcome.output.contains("the filter 'odd' tried the system call clone"), "\(outcome.output)")
         #expect(outcome.lines.last?.hasPrefix("odd does not conform: ") == true)
+    }
+
+    @Test(
+        "A system call that would end a worker is named",
+        arguments: [
+            ("socket(1, 1, 0)", "socket"), ("kill(1, 0)", "kill"), ("system(\"true\")", "clone"),
+            ("popen(\"true\", \"r\")", "pipe2"),
+            ("posix_spawn(NULL, \"/bin/true\", NULL, NULL, words, words)", "clone"),
+            ("if (fork() == 0) _exit(0)", "clone"), ("execv(\"/bin/true\", words)", "execve"),
+            (
+                "sigset_t all; sigfillset(&all); sigprocmask(SIG_BLOCK, &all, NULL); "
+                    + "pthread_sigmask(SIG_SETMASK, &all, NULL); socket(1, 1, 0)",
+                "socket"
+            ),
+        ])
+    func deadlyCall(call: String, name: String) async throws {
+        let folder = try TemporaryFolder()
+        let body =
+            "extern int socket(int, int, int); extern int posix_spawn(); char *words[] = {\"true\", NULL}; "
+            + "(void)words; \(call); return vips_copy(in, out, NULL);"
+        try Plugin(name: "odd", body: body).compile(to: folder.path + "/odd.so")
+        let report = try await conform(folder.path + "/odd.so").report
+        let first = try #require(report.checks.first)
+        #expect(
+            first.outcome == "failed" && first.note.contains("the filter 'odd' tried the system call \(name)"),
+            "\(first)")
+    }
+
+    @Test("The checks end with the first in which the filter hangs, and each line is printed as soon as it is known")
+    func hanging() async throws {
+        let folder = try TemporaryFolder()
+        let body = "if (in->Xsize == 7) for (;;) usleep(1000); return vips_copy(in, out, NULL);"
+        try Plugin(name: "odd", body: body).compile(to: folder.path + "/odd.so")
+        let outcome = try await run("--conform", "--patience", "20", folder.path + "/odd.so")
+        #expect(outcome.status == 1)
+        let lines = outcome.lines.filter { $0.hasPrefix("✓") || $0.hasPrefix("✗") || $0.hasPrefix("–") }
+        #expect(lines.count == 2 && lines.first?.hasPrefix("✓ one pixel") == true, "\(lines)")
+        #expect(lines.last?.contains("it does not come to an end: it was given up after 20s") == true, "\(lines)")
+        #expect(
+            outcome.lines.last?.contains("1 of 2 checks failed. It hangs, so 16 more were not made.") == true,
+            "\(outcome.output)")
     }
 
     @Test(

@@ -60,6 +60,34 @@ struct DecoderPathTests {
         #expect(colour.hasPrefix("jpeg, planes, \(part) (resize makes "))
     }
 
+    @Test("A small picture is like what lanczos3 makes of it", arguments: [Pixels.Format.jpeg, .webp])
+    func small(format: Pixels.Format) throws {
+        let worker = try WorkerProcess()
+        for width in [15, 31, 50, 64, 100, 127, 129, 175, 200, 255, 300, 500] {
+            let source = try Pixels.colourful(width, width * 3 / 4).file(format)
+            for scale in [0.5, 0.4, 0.25, 0.125, 0.1] {
+                func render(_ kernel: String) throws -> Pixels {
+                    try Pixels(worker.render(source, "resize scale=\(scale)\(kernel) | save format=png"))
+                }
+                let likeness = try render("").likeness(render(" kernel=lanczos3"))
+                #expect(likeness > 38, "\(width) pixels by \(scale): \(likeness) dB")
+            }
+        }
+    }
+
+    @Test("No column of resized planes stands out", arguments: [(47, 18), (50, 20), (60, 24), (127, 63)])
+    func columns(width: Int, wanted: Int) throws {
+        let worker = try WorkerProcess()
+        let source = try Pixels.colourful(width, width * 3 / 4).file(.jpeg)
+        let chains = ["", " kernel=lanczos3"].map {
+            "resize width=\(wanted) height=\(wanted * 3 / 4) fit=exact\($0) | noir contrast=0 | save format=png"
+        }
+        #expect(try worker.open(source, chains[0]).decoderPaths[0].contains("by zimg"))
+        let results = try chains.map { try Pixels(worker.render(source, $0)) }
+        let worst = zip(results[0].samples, results[1].samples).map { abs(Int($0) - Int($1)) }.max()
+        #expect(try #require(worst) <= 8)
+    }
+
     @Test("Half of a picture with odd sides is what its decoder makes of it")
     func oddSides() throws {
         let worker = try WorkerProcess()

@@ -1,3 +1,4 @@
+import CVips
 import Foundation
 import PipelineModel
 import TestTools
@@ -47,6 +48,56 @@ struct FilterHostTests {
             let worker = try worker("g_log(\"VIPS\", G_LOG_LEVEL_\(level), \"the moon is full\"); return -1;")
             let failure = try worker.failure(source(), "odd")
             #expect("\(failure.stage): \(failure.message)" == reason)
+        }
+    }
+
+    private static let measuring =
+        "double mean; return vips_avg(in, &mean, NULL) || vips_linear1(in, out, 1, mean / 10, NULL);"
+
+    @Test(
+        "A filter that reads out of order without asking for the whole picture is named, with the trait that it lacks",
+        arguments: [
+            (Pixels.Format.jpeg, "return vips_flip(in, out, VIPS_DIRECTION_VERTICAL, NULL);"), (.jpeg, measuring),
+            (.png, measuring), (.tiff, measuring),
+        ])
+    func outOfOrder(format: Pixels.Format, body: String) throws {
+        let source = try Pixels.colourful(40, 60).file(format) {
+            try $0.then { cvips_replicate($0, $1, 10, 100) }
+        }
+        let worker = try worker(body)
+        for chain in ["odd", "resize scale=0.6 | odd | save format=png"] {
+            let failure = try worker.failure(source, chain)
+            #expect(failure.stage == "odd" && failure.filter == "odd", "\(failure)")
+            #expect(
+                failure.message
+                    == "the filter 'odd' reads the picture in another order than from top to bottom, or twice, "
+                    + "and does not ask for the whole picture")
+            #expect(failure.advice?.hasPrefix("give it the trait PIPELINE_WHOLE_PICTURE") == true)
+        }
+        let asking = try self.worker(body, changes: ".traits = PIPELINE_WHOLE_PICTURE")
+        _ = try asking.render(source, "odd")
+    }
+
+    @Test(
+        "A filter that loses a colour or alpha, or gives bands a wrong meaning, is named, and not the picture",
+        arguments: [
+            ("vips_extract_band(in, out, 0, \"n\", 2, NULL)", 3, "it made 2 bands of 3: a colour is lost"),
+            (
+                "vips_extract_band(in, out, 0, \"n\", 3, NULL)", 4,
+                "it made 3 bands of 4 and lost the last, which is alpha"
+            ),
+            ("vips_extract_band(in, out, 0, NULL)", 2, "it made 1 bands of 2 and lost the last, which is alpha"),
+            ("vips_copy(in, out, \"interpretation\", VIPS_INTERPRETATION_B_W, NULL)", 3, "whose interpretation is b-w"),
+            ("vips_copy(in, out, \"interpretation\", VIPS_INTERPRETATION_LAB, NULL)", 3, "whose interpretation is lab"),
+        ])
+    func bands(body: String, bands: Int, message: String) throws {
+        let colours = Pixels.colourful(40, 30, alpha: bands == 4)
+        let source = try bands == 2 ? Pixels(40, 30) { x, y in [x, y] }.file(.png) : colours.file(.png)
+        let worker = try worker("return \(body);")
+        for chain in ["odd | save", "resize scale=0.5 | odd | save format=webp"] {
+            let failure = try worker.failure(source, chain)
+            #expect(
+                failure.stage == "odd" && failure.filter == "odd" && failure.message.contains(message), "\(failure)")
         }
     }
 

@@ -9,6 +9,83 @@ import WorkerProtocol
 
 /// Pictures that are refused by their header, before any pixel, and pictures that only look dangerous.
 struct LimitTests {
+    @Test(
+        "A chain of as many stages as MaxStages may allow is rendered, and a longer one is refused before work",
+        arguments: ["noir", "blur", "sharpen", "tilt-shift", "sepia", "vignette"])
+    func stages(filter: String) throws {
+        let worker = try WorkerProcess()
+        let source = try Pixels.colourful(200, 300).file(.jpeg)
+        func outputs(_ count: Int) throws -> [RenderOutput] {
+            let text = Array(repeating: filter, count: count).joined(separator: " | ")
+            let catalog = StageCatalog(filters: worker.hello.filters)
+            return [
+                RenderOutput(name: nil, stages: try Chain(parsing: text, catalog: catalog, mostStages: .max).stages)
+            ]
+        }
+        _ = try worker.open([source], outputs(Settings.mostStages))
+        #expect(try worker.render(into: TemporaryFile()).map(\.height) == [300])
+        let failure = try #require(throws: WorkerFailure.self) {
+            try worker.open([source], outputs(Settings.mostStages + 1))
+        }
+        #expect(failure.message == "the chain has 66 stages; a worker takes 64, and save")
+    }
+
+    /// A PNG with so many compressed texts of so many letters.
+    private static func png(_ name: String, _ count: Int, letters: Int) throws -> TemporaryFile {
+        let head: [UInt8] =
+            switch name {
+            case "iTXt": Array("Bomb\0\u{1}\0en\0\0".utf8)
+            // A profile is compressed likewise.
+            default: Array("Bomb\0\0".utf8)
+            }
+        let content = head + Self.packed(letters: letters)
+        let plain = try Pixels.colourful(40, 30).file(.png).bytes
+        // They stand behind the signature and IHDR.
+        let chunk = PNGChunk.bytes(name, content)
+        let chunks = Array(Array(repeating: chunk, count: count).joined())
+        return try TemporaryFile(plain.prefix(33) + chunks + plain.dropFirst(33))
+    }
+
+    /// So many letters in zlib's format.
+    private static func packed(letters: Int) -> [UInt8] {
+        guard let packer = g_zlib_compressor_new(G_ZLIB_COMPRESSOR_FORMAT_ZLIB, 9) else { return [] }
+        defer { g_object_unref(UnsafeMutableRawPointer(packer)) }
+        let text = [UInt8](repeating: UInt8(ascii: "a"), count: letters)
+        var (packed, read, written) = ([UInt8](repeating: 0, count: 1 << 20), gsize(), gsize())
+        g_converter_convert(
+            packer, text, gsize(text.count), &packed, gsize(packed.count), G_CONVERTER_INPUT_AT_END, &read, &written,
+            nil)
+        return Array(packed.prefix(Int(written)))
+    }
+
+    @Test(
+        "Texts and profiles of a PNG that unpack to more than MaxTexts= together are refused, and their worker stays small",
+        arguments: ["zTXt", "iTXt", "iCCP"])
+    func packedTexts(name: String) throws {
+        let worker = try WorkerProcess()
+        for (count, letters) in [(4, 4 << 20), (1, 16 << 20)] {
+            // Beyond 8 MB in one text libpng leaves it out, and says so.
+            _ = try worker.render(Self.png(name, count, letters: letters), "resize width=20")
+        }
+        let before = try worker.peak
+        for (count, letters) in [(4, 4 << 20 + 1), (1, 16 << 20 + 1), (500, 7 << 20)] {
+            let failure = try #require(throws: WorkerFailure.self) {
+                try worker.open(Self.png(name, count, letters: letters), "resize width=20")
+            }
+            #expect(failure.stage == "open")
+            let words = "the texts and the profile in the PNG unpack to more than MaxTexts=16777216 bytes"
+            #expect(failure.message == words)
+        }
+        #expect(try worker.peak < before + 16 << 20)
+        let small = try Self.png(name, 2, letters: 5000)
+        #expect(try worker.open(small, "resize width=20", maxTexts: 10_000).width > 0)
+        let failure = try #require(throws: WorkerFailure.self) {
+            try worker.open(small, "resize width=20", maxTexts: 9999)
+        }
+        #expect(failure.message.hasSuffix("more than MaxTexts=9999 bytes"), "\(failure)")
+        #expect(failure.advice?.contains("raise MaxTexts in [Daemon]") == true, "\(failure)")
+    }
+
     @Test("Five kilobytes that claim to be 60000 × 60000 are refused by the header")
     func claimed() throws {
         let worker = try WorkerProcess()
@@ -162,6 +239,22 @@ struct LimitTests {
 
 /// The checksum of a PNG's chunk.
 enum PNGChunk {
+    static func bytes(_ name: String, _ content: [UInt8]) -> [UInt8] {
+        let length = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: content.count >> $0) }
+        let named = Array(name.utf8) + content
+        return length + named + checksum(named)
+    }
+
+    /// The places of all chunks in a file, of which the last may be cut.
+    static func starts(in png: [UInt8]) -> [Int] {
+        var (starts, at) = ([Int](), 8)
+        while at + 8 <= png.count {
+            starts.append(at)
+            at += 12 + png[at..<at + 4].reduce(0) { $0 << 8 | Int($1) }
+        }
+        return starts
+    }
+
     static func checksum(_ bytes: some Sequence<UInt8>) -> [UInt8] {
         var crc = ~UInt32(0)
         for byte in bytes {

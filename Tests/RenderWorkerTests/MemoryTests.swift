@@ -33,6 +33,12 @@ struct MemoryTests {
         Case(make: "pngsave", options: ["--compression", "1", "--interlace"]),
         Case(make: "pngsave", options: ["--compression", "1"], has16Bit: true),
         Case(make: "pngsave", options: ["--compression", "1"], hasAlpha: true),
+        // Pictures of which rows are cut off are held, as they are or scaled, whichever is smaller.
+        Case(
+            make: "pngsave", options: ["--compression", "1"],
+            chain: "resize width=3000 height=800 fit=cover | save format=png"),
+        Case(make: "tiffsave", chain: "resize width=9000 height=800 fit=cover | save format=png"),
+        Case(make: "jpegsave", chain: "resize width=1500 height=300 fit=cover | save format=png"),
         Case(make: "webpsave"),
         Case(make: "webpsave", chain: "noir"),
         Case(make: "webpsave", options: ["--lossless", "--reduction-effort", "0"]),
@@ -50,6 +56,9 @@ struct MemoryTests {
         Case(make: "jpegsave", chain: "resize width=2001 height=1501 fit=exact"),
         Case(make: "webpsave", chain: "save quality=100", isNoise: true),
         Case(make: "jpegsave", chain: "resize scale=0.5 | save format=avif"),
+        // A soft picture takes as much of libaom as a drawing, also behind a blur.
+        Case(make: "jpegsave", chain: "resize scale=0.5 | blur | save format=avif"),
+        Case(make: "jpegsave", chain: "resize scale=0.5 | tilt-shift | save format=avif"),
         Case(make: "jpegsave", chain: "resize scale=0.5 | save format=gif"),
         Case(make: "jpegsave", chain: "save format=jxl"),
         Case(make: "jpegsave", chain: "resize scale=0.5 | save format=jxl", isNoise: true),

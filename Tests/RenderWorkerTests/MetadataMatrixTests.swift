@@ -10,16 +10,27 @@ import WorkerProtocol
 /// results.
 struct MetadataMatrixTests {
     private static let formats = ["jpeg", "png", "webp", "tiff", "avif", "jxl"]
-    private static let policies = ["keep", "strip", "copyright"]
+    private static let policies = ["keep", "keep-without-place", "strip", "copyright"]
     private static let tags = [
         "-EXIF:Make=Camera Works", "-EXIF:Artist=Jane", "-EXIF:Copyright=© Joe Doe 2026", "-ExifIFD:SerialNumber=12345",
         "-ExifIFD:DateTimeOriginal=2021:01:02 03:04:05", "-ExifIFD:ExposureTime=1/250", "-GPSLatitude=48.14",
         "-GPSLatitudeRef=N", "-XMP-photoshop:City=Passau", "-IPTC:City=Munich", "-EXIF:ImageDescription=A view",
-        "-Comment=remark", "-EXIF:Software=Darkroom",
+        "-Comment=remark", "-EXIF:Software=Darkroom", "-XMP-xmp:Rating=4", "-IPTC:Headline=Flood",
+        "-GPSAreaInformation=Hutthurm", "-GPSDestBearing=271.5", "-XMP-exif:GPSLatitude=48.14",
+        "-XMP-exif:GPSAreaInformation=Ruhstorf", "-XMP-photoshop:State=Bavaria", "-XMP-photoshop:Country=Germania",
+        "-XMP-iptcCore:Location=Ilzstadt", "-XMP-iptcCore:CountryCode=DEU", "-XMP-iptcExt:LocationShownCity=Vilshofen",
+        "-XMP-iptcExt:LocationCreatedSublocation=Innstadt", "-IPTC:Sub-location=Schwabing",
+        "-IPTC:Province-State=Oberland", "-IPTC:Country-PrimaryLocationName=Allemagne",
+        "-IPTC:Country-PrimaryLocationCode=DEU", "-IPTC:ContentLocationName=Isar", "-IPTC:ContentLocationCode=DEU",
+    ]
+    /// Texts that tell where it was taken.
+    private static let places = [
+        "Passau", "Munich", "Hutthurm", "Ruhstorf", "Bavaria", "Germania", "Ilzstadt", "DEU", "Vilshofen", "Innstadt",
+        "Schwabing", "Oberland", "Allemagne", "Isar", "48,8.4",
     ]
     /// Texts that must be neither in the tags nor in the bytes of a stripped result.
     private static let personal = [
-        "Camera Works", "12345", "2021:01", "Passau", "Munich", "A view", "remark", "Darkroom",
+        "Camera Works", "12345", "2021:01", "A view", "remark", "Darkroom", "Flood",
     ]
 
     /// A picture and the way that it is decoded.
@@ -76,7 +87,7 @@ struct MetadataMatrixTests {
         }
     }
 
-    @Test("Six formats by three policies, of every format, by each way of decoding")
+    @Test("Six formats by four policies, of every format, by each way of decoding")
     func matrix() throws {
         let worker = try WorkerProcess("--jxl")
         let photographs = try Self.photographs()
@@ -106,7 +117,7 @@ struct MetadataMatrixTests {
         for (kind, hasProfile, orientation) in [
             (Pixels.Format.jpeg, true, 1), (.jpeg, false, 6), (.webp, true, 3), (.webp, false, 1),
         ] {
-            let source = try Pixels.colourful(97, 63).file(kind) { picture in
+            let source = try Pixels.colourful(201, 133).file(kind) { picture in
                 let made =
                     try hasProfile
                     ? picture.then { cvips_icc_transform($0, $1, "srgb", "srgb", VIPS_INTENT_RELATIVE, 8) } : picture
@@ -146,10 +157,11 @@ struct MetadataMatrixTests {
         var results: [Result] = []
         for (name, file) in try Self.photographs() where name != "avif" {
             let one = Case(name: name, source: file, chain: "barrier")
-            for format in ["jpeg", "tiff"] {
-                let made = try HandOverTests().cut(file, "barrier | save format=\(format)")
+            for (format, policy) in ["jpeg", "tiff"].flatMap({ format in Self.policies.prefix(2).map { (format, $0) } })
+            {
+                let made = try HandOverTests().cut(file, "barrier | save format=\(format) metadata=\(policy)")
                 let lost = name == "png" ? ["comments"] : []
-                results.append(Result(of: one, format: format, policy: "keep", file: made, lost: lost))
+                results.append(Result(of: one, format: format, policy: policy, file: made, lost: lost))
             }
         }
         let read = try ExifTool.read(results.map(\.file.path))
@@ -162,9 +174,15 @@ struct MetadataMatrixTests {
         #expect(!tags.keys.contains { $0.contains("Thumbnail") }, place)
         #expect(tags["IFD0:Orientation"].map { $0 == "1" } ?? true, place)
         if result.format == "tiff" { #expect(tags["ExifTool:Warning"] == nil, place) }
-        if result.policy == "keep" { return try checkKept(result, tags, place) }
-
         let bytes = String(decoding: try result.file.bytes, as: UTF8.self)
+        if result.policy != "keep" {
+            for text in Self.places {
+                #expect(!tags.values.contains { $0.contains(text) } && !bytes.contains(text), "\(text): \(place)")
+            }
+            #expect(!tags.keys.contains { $0.contains("GPS") }, "\(tags.keys) \(place)")
+        }
+        if result.policy.hasPrefix("keep") { return try checkKept(result, tags, place) }
+
         for text in Self.personal {
             #expect(!tags.values.contains { $0.contains(text) } && !bytes.contains(text), "\(text): \(place)")
         }
@@ -185,15 +203,19 @@ struct MetadataMatrixTests {
             "IFD0:Make": "Camera Works", "IFD0:Artist": "Jane", "IFD0:Copyright": "© Joe Doe 2026",
             "IFD0:ImageDescription": "A view", "IFD0:Software": "Darkroom", "ExifIFD:SerialNumber": "12345",
             "ExifIFD:DateTimeOriginal": "2021:01:02 03:04:05", "ExifIFD:ExposureTime": "0.004",
-            "GPS:GPSLatitudeRef": "N", "XMP-photoshop:City": "Passau",
+            "XMP-xmp:Rating": "4",
         ]
+        let places = ["GPS:GPSLatitudeRef": "N", "XMP-photoshop:City": "Passau", "XMP-iptcCore:Location": "Ilzstadt"]
+        let hasPlace = result.policy == "keep"
         for (tag, value) in expected { #expect(tags[tag] == value, "\(tag): \(place)") }
-        #expect(tags["GPS:GPSLatitude"].flatMap(Double.init).map { abs($0 - 48.14) < 0.0001 } == true, place)
+        for (tag, value) in places { #expect(tags[tag] == (hasPlace ? value : nil), "\(tag): \(place)") }
+        let latitude = tags["GPS:GPSLatitude"].flatMap(Double.init)
+        #expect(latitude.map { abs($0 - 48.14) < 0.0001 } == (hasPlace ? true : nil), place)
         let width = result.of.chain.contains("resize") ? "48" : "96"
         #expect(tags["ExifIFD:ExifImageWidth"] ?? width == width, place)
         let hasIPTC = ["jpeg", "tiff"].contains { result.of.name.hasPrefix($0) }
         if hasIPTC, ["jpeg", "tiff"].contains(result.format) {
-            #expect(tags["IPTC:City"] == "Munich", place)
+            #expect(tags["IPTC:City"] == (hasPlace ? "Munich" : nil) && tags["IPTC:Headline"] == "Flood", place)
         } else {
             #expect(result.lost.contains("IPTC") == hasIPTC, "\(result.lost) \(place)")
         }

@@ -39,7 +39,8 @@ struct WorkerChannelTests {
 
     @Test("each message of the supervisor arrives as it was sent")
     func fromTheSupervisor() throws {
-        let known = OpenRequest(name: "a\0ü", outputs: nil, maxPixels: 5, onTruncated: .accept, filterLines: 3)
+        let known = OpenRequest(
+            name: "a\0ü", outputs: nil, maxPixels: 5, maxTexts: 7, onTruncated: .accept, filterLines: 3)
         var granted = known
         granted.grant = 0
         var new = granted

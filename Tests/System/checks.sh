@@ -138,14 +138,82 @@ systemctl_start_returns_when_the_daemon_is_ready() {
     test -f $data/outbox/noir/a.jpg
 }
 
-wrong_settings_at_the_start_exit_with_78_and_are_not_tried_again() {
+settings_that_were_never_right_exit_with_78_and_a_start_follows_when_they_are_mended() {
     configure '[Queues]' 'Render=many'
-    if systemctl start "$unit"; then return 1; fi
+    systemctl start --no-block "$unit"
+    eventually 20 has_property SubState stop-post
     test "$(property ExecMainStatus)" = 78
-    test "$(property ActiveState)" = failed
-    test "$(property NRestarts)" = 0
     logged "$settings/pipelined.conf:2:"
     has_property StatusText "$settings/pipelined.conf:2:"
+    configure '[Queues]' 'Render=3'
+    eventually 60 has_property ActiveState active
+    [[ $(pipectl settings | grep -w Render) == *3* ]]
+}
+
+mistakes_that_have_come_since_keep_no_daemon_down_after_a_kill() {
+    configure '[Queues]' 'Render=3'
+    recipe web '[Output]' 'Chain=save format=png'
+    recipe shop '[Output]' 'Chain=save format=png'
+    drop_in RestartSec=100ms
+    systemctl start "$unit"
+    configure '[Queues]' 'Render=many'
+    recipe web '[Output]' 'Chain=niro'
+    if systemctl reload "$unit"; then return 1; fi
+    kill -KILL "$(main_process)"
+    eventually 60 has_property NRestarts 1
+    eventually 60 has_property ActiveState active
+    [[ $(pipectl settings | grep -w Render) == *3* ]]
+    picture "$scratch/a.jpg"
+    drop "$scratch/a.jpg" web/a.jpg
+    drop "$scratch/a.jpg" shop/a.jpg
+    eventually 20 test -f $data/outbox/shop/a.png
+    eventually 20 has_property StatusText "web.recipe:3: unknown stage 'niro'"
+    test -f $data/inbox/web/a.jpg
+    if pipectl status --check; then return 1; fi
+    if pipelined --check; then return 1; fi
+    # An upgrade restarts it as well.
+    systemctl restart "$unit"
+    configure '[Queues]' 'Render=4'
+    recipe web '[Output]' 'Chain=save format=png'
+    systemctl reload "$unit"
+    pipectl wait --all
+    test -f $data/outbox/web/a.png
+    pipectl status --check
+}
+
+a_check_by_root_judges_as_the_units_user() {
+    printf '#!/bin/sh\n' > "$scratch/hook"
+    chmod 700 "$scratch/hook"
+    recipe web "Hook=$scratch/hook" '[Output]' 'Chain=save format=png'
+    if pipelined --check > "$scratch/check" 2>&1; then return 1; fi
+    cat "$scratch/check"
+    grep -q "$scratch/hook can't be run by user pipelined: Permission denied" "$scratch/check"
+    systemctl start "$unit"
+    if pipectl reload --check > "$scratch/check" 2>&1; then return 1; fi
+    grep -q "$scratch/hook can't be run by user pipelined: Permission denied" "$scratch/check"
+    chmod 755 "$scratch/hook"
+    pipelined --check
+    pipectl reload --check
+    chmod 640 "$settings/recipes.d/web.recipe"
+    if pipelined --check; then return 1; fi
+}
+
+the_settings_of_each_daemon_are_roots_and_read_only_to_it() {
+    local name folder
+    for name in pipelined pipelined@web; do
+        folder=/etc/$name
+        rm -rf "${folder:?}"
+        systemctl start "$name.service"
+        test "$(stat -c '%U %a' "$folder" "$folder/recipes.d" | sort -u)" = "root 755"
+        nsenter -t "$(systemctl show "$name.service" -p MainPID --value)" -m findmnt -no OPTIONS -T "$folder" > "$scratch/options"
+        grep -qw ro "$scratch/options"
+        # Root's own file is used.
+        printf '%s\n' '[Recipe]' '[Output]' 'Chain=save format=png' > "$folder/recipes.d/shop.recipe"
+        systemctl reload "$name.service"
+        [[ $(pipectl --socket "/run/$name/control.sock" recipes) == *shop* ]]
+    done
+    systemctl stop pipelined@web.service
+    rm -rf /etc/pipelined@web /var/lib/pipelined@web
 }
 
 workers_are_confined_in_every_way() {
@@ -441,6 +509,9 @@ who_is_not_in_the_group_is_refused() {
     if as check-stranger pipectl status > "$scratch/refusal" 2>&1; then return 1; fi
     cat "$scratch/refusal"
     grep -q "members of the group 'pipelined'" "$scratch/refusal"
+    local status=0
+    as check-stranger pipectl status --check || status=$?
+    test $status = 3
     if as check-stranger ls $data/outbox; then return 1; fi
     if as check-stranger touch $data/inbox/a.jpg; then return 1; fi
 }

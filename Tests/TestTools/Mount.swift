@@ -21,6 +21,22 @@ public struct Mount: Sendable {
         return try await body(disk)
     }
 
+    /// The same, but the numbers of inodes count for nothing there: by its kind it may be one that makes them anew.
+    public static func withoutInodes<Result>(
+        _ folder: String, size: String, _ body: (Mount) async throws -> Result
+    ) async throws -> Result {
+        try await with(folder + ".below", size: size) { below in
+            let layers = ["lower", "upper", "work"].map { "\(below.folder)/\($0)" }
+            for path in layers + [folder] {
+                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            }
+            let options = "lowerdir=\(layers[0]),upperdir=\(layers[1]),workdir=\(layers[2])"
+            guard mount("overlay", folder, "overlay", 0, options) == 0 else { throw SystemError("mount", folder) }
+            defer { umount2(folder, Int32(MNT_DETACH)) }
+            return try await body(Mount(folder: folder))
+        }
+    }
+
     /// A file system that is mounted already.
     public init(folder: String) { self.folder = folder }
 

@@ -18,6 +18,7 @@ public struct Plugin: Sendable {
 
     public var source: String {
         """
+        #include <pthread.h>
         #include <signal.h>
         #include <stdlib.h>
         #include <string.h>

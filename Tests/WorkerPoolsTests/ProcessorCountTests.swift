@@ -9,7 +9,7 @@ struct ProcessorCountTests {
         #expect(ProcessorCount.quota(text) == expected)
     }
 
-    @Test("no quota, or something else, is none", arguments: ["max 100000\n", "", "100000", "1 0"])
+    @Test("no quota, or something else, is none", arguments: ["max 100000\n", "", "100000", "1 0", "-1\n 100000\n"])
     func noQuota(text: String) {
         #expect(ProcessorCount.quota(text) == nil)
     }

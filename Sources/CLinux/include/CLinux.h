@@ -54,6 +54,13 @@ int clinux_memory_file(void);
 /* Starts `argv[0]` with `streams` as its descriptors 0, 1, … and no other, default signals, and a process group of its own. */
 int clinux_spawn(pid_t *pid, char *const argv[], char *const envp[], const int *streams, int count);
 
+/* The same below a keeper, whose child the program is, and which ends as the program does. The program's orphans are the
+ * keeper's children. SIGTERM has it kill all descendants, of whatever process group or session, before it ends itself. */
+int clinux_spawn_kept(pid_t *pid, char *const argv[], char *const envp[], const int *streams, int count);
+
+/* prctl(2): the kernel kills this process when the thread that has started it ends. */
+int clinux_end_with_parent(void);
+
 /* waitid(2): the signal that has stopped a child since the last call, or 0. */
 int clinux_stopped(pid_t pid);
 
@@ -80,6 +87,13 @@ int clinux_processors(pid_t process);
 /* sync_file_range(2): begins to write dirty pages, and waits for nothing. */
 int clinux_begin_writing(int descriptor);
 
+/* syncfs(2): makes all that was written to a disk durable. */
+int clinux_sync_disk(int descriptor);
+
+/* Gives a file or folder the extended attributes of another, such as access lists, as far as its file system and its owner
+   may have them. */
+void clinux_copy_attributes(int from, int to);
+
 /* flock(2): exclusive, without waiting. */
 int clinux_lock(int descriptor);
 
@@ -103,7 +117,8 @@ int clinux_landlock_restrict(int ruleset);
 
 /* sigaction(2) of SIGSYS: a call that a seccomp filter traps fails with `error`, and is remembered. With `opens`,
  * openat(2) for reading is made anew, with the flags of clinux_for_reading and CLINUX_FROM_TRAP as a sixth argument,
- * which a filter sees and the kernel ignores. It is remembered if the kernel answers `error`. */
+ * which a filter sees and the kernel ignores. It is remembered if the kernel answers `error`. rt_sigprocmask(2), where it is trapped,
+ * succeeds, and leaves SIGSYS unblocked. */
 int clinux_trap_calls(int error, int opens);
 enum { CLINUX_FROM_TRAP = 0x74726170 };
 int clinux_for_reading(void);

@@ -54,7 +54,7 @@ final class HTTPExchange {
             request.body = .bytes(bytes + part)
         case .file(let file):
             do { try file.write(part, called: "what was sent") } catch {
-                return .failure(error.code == ENOSPC || error.code == EDQUOT ? 507 : 500, "\(error)")
+                return .failure(error.isFull ? 507 : 500, "\(error)")
             }
         }
         return nil

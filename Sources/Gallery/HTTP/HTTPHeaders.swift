@@ -1,16 +1,26 @@
 import CMicrohttpd
+import Glibc
 
 /// The names and values that libmicrohttpd has read of a request.
 enum HTTPHeaders {
-    static func all(of connection: OpaquePointer) -> [HTTPRequest.Header] {
-        let found = Unmanaged.passRetained(Found())
+    /// The headers, and whether their lines are plain: behind the request's line, which begins with `method` and ends with
+    /// `version`, each is one line that ends with CRLF.
+    static func all(
+        of connection: OpaquePointer, from method: UnsafePointer<CChar>, to version: UnsafePointer<CChar>
+    ) -> (headers: [HTTPRequest.Header], hasPlainLines: Bool) {
+        let found = Unmanaged.passRetained(Found(end: UInt(bitPattern: version) + UInt(strlen(version))))
         cmicrohttpd_headers(connection, take, found.toOpaque())
-        return found.takeRetainedValue().all
+        let all = found.takeRetainedValue()
+        let end = all.end + UInt(lineEnd + lineEnd)
+        let isWhole = end == UInt(bitPattern: method) + UInt(cmicrohttpd_head(connection))
+        return (all.all, !cmicrohttpd_joins_lines || all.isInLine && isWhole)
     }
+
+    private static let lineEnd = 2
 
     /// A name that comes twice has its last value.
     static func query(of connection: OpaquePointer) -> [String: String] {
-        let found = Unmanaged.passRetained(Found())
+        let found = Unmanaged.passRetained(Found(end: 0))
         cmicrohttpd_query(connection, take, found.toOpaque())
         return Dictionary(found.takeRetainedValue().all.map { ($0.name, $0.value) }) { $1 }
     }
@@ -18,8 +28,10 @@ enum HTTPHeaders {
     /// A value may hold a zero byte, so the lengths count.
     private static let take: MHD_KeyValueIteratorN = { context, _, name, nameLength, value, length in
         guard let context, let name else { return cmicrohttpd_yes }
-        Unmanaged<Found>.fromOpaque(context).takeUnretainedValue().all.append(
-            HTTPRequest.Header(name: text(name, nameLength), value: value.map { text($0, length) } ?? ""))
+        let found = Unmanaged<Found>.fromOpaque(context).takeUnretainedValue()
+        found.all.append(HTTPRequest.Header(name: text(name, nameLength), value: value.map { text($0, length) } ?? ""))
+        found.isInLine = found.isInLine && UInt(bitPattern: name) == found.end + UInt(lineEnd)
+        found.end = value.map { UInt(bitPattern: $0) + UInt(length) } ?? 0
         return cmicrohttpd_yes
     }
 
@@ -29,5 +41,10 @@ enum HTTPHeaders {
 
     private final class Found {
         var all: [HTTPRequest.Header] = []
+        /// Where the last line ends, without what ends it.
+        var end: UInt
+        var isInLine = true
+
+        init(end: UInt) { self.end = end }
     }
 }

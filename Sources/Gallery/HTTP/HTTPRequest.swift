@@ -5,6 +5,21 @@ struct HTTPRequest: Sendable {
     struct Header: Sendable, Equatable {
         var name: String
         var value: String
+
+        /// Its name is a token, and its value has no control characters (RFC 9110, 5.1 and 5.5).
+        var isPlain: Bool {
+            !name.isEmpty && name.utf8.allSatisfy(Self.isOfToken)
+                && value.utf8.allSatisfy { $0 == 0x09 || (0x20...0xff).contains($0) && $0 != 0x7f }
+        }
+
+        private static func isOfToken(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+            }
+        }
     }
 
     enum Body: Sendable {
@@ -19,6 +34,8 @@ struct HTTPRequest: Sendable {
     var query: [String: String] = [:]
     var version: String
     var headers: [Header]
+    /// The lines of its head end with CRLF, and none continues the one before it.
+    var hasPlainLines = true
     var body = Body.bytes([])
 
     /// The values of the headers of a name, which is given in small letters.
@@ -50,6 +67,12 @@ struct HTTPRequest: Sendable {
     /// libmicrohttpd takes a request with two lengths, or two hosts, by one of them. A proxy in front may take the other,
     /// and then both see different requests in the same bytes.
     var refusal: HTTPAnswer? {
+        guard hasPlainLines else {
+            return .text(400, "each header is one line, which ends with CRLF")
+        }
+        for header in headers where !header.isPlain {
+            return .text(400, "this is no header: \(header.name.prefix(40).debugDescription)")
+        }
         guard version == "HTTP/1.1" || version == "HTTP/1.0" else {
             return .text(505, "this is not HTTP/1.1: \(version)")
         }

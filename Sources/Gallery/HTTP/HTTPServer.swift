@@ -59,10 +59,11 @@ actor HTTPServer: QueueActor {
                     if server.assumeIsolated({ $0.take(piece, of: id) }) { length.pointee = 0 }
                     return cmicrohttpd_yes
                 }
+                let (headers, hasPlainLines) = HTTPHeaders.all(of: connection, from: method, to: version)
                 let request = HTTPRequest(
                     method: String(cString: method), path: String(cString: url),
-                    query: HTTPHeaders.query(of: connection), version: String(cString: version),
-                    headers: HTTPHeaders.all(of: connection))
+                    query: HTTPHeaders.query(of: connection), version: String(cString: version), headers: headers,
+                    hasPlainLines: hasPlainLines)
                 let address = UInt(bitPattern: connection)
                 let (id, isGood) = server.assumeIsolated { $0.take(request, on: OpaquePointer(bitPattern: address)) }
                 place.pointee = UnsafeMutableRawPointer(bitPattern: id)

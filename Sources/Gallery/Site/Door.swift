@@ -2,46 +2,69 @@ import Synchronization
 
 /// Lets requests in that bear a cookie. A browser gets one for a code, which counts once.
 final class Door: Sendable {
+    typealias Instant = ContinuousClock.Instant
+
+    private struct Secret {
+        var text: String
+        var ends: Instant
+    }
+
     private struct State {
         /// The newest last.
-        var codes: [String] = []
-        var sessions: [String] = []
+        var codes: [Secret] = []
+        var sessions: [Secret] = []
     }
 
     private static let (mostCodes, mostSessions) = (16, 256)
+    /// A code is used at once, if at all.
+    static let codeLife = Duration.seconds(15 * 60)
+    /// A session ends when it has not been used for so long.
+    static let sessionLife = Duration.seconds(7 * 86400)
 
     /// Servers at several ports of a host share its cookies.
     private let cookie: String
+    private let now: @Sendable () -> Instant
     private let state = Mutex(State())
 
-    init(port: UInt16) { cookie = "pipelined-\(port)" }
+    init(port: UInt16, now: @escaping @Sendable () -> Instant = { .now }) {
+        cookie = "pipelined-\(port)"
+        self.now = now
+    }
 
     func makeCode() -> String {
-        let code = Self.secret()
+        let code = Secret(text: Self.secret(), ends: now() + Self.codeLife)
         state.withLock { state in
             state.codes = Array((state.codes + [code]).suffix(Self.mostCodes))
         }
-        return code
+        return code.text
     }
 
     /// The header that logs a browser in, if the code is good. It is none from then on.
     func enter(_ code: String) -> HTTPRequest.Header? {
-        let session = Self.secret()
+        let now = now()
+        let session = Secret(text: Self.secret(), ends: now + Self.sessionLife)
         let isGood = state.withLock { state in
-            guard let index = state.codes.firstIndex(of: code) else { return false }
+            state.codes.removeAll { $0.ends <= now }
+            guard let index = state.codes.firstIndex(where: { $0.text == code }) else { return false }
             state.codes.remove(at: index)
             state.sessions = Array((state.sessions + [session]).suffix(Self.mostSessions))
             return true
         }
         guard isGood else { return nil }
         return HTTPRequest.Header(
-            name: "Set-Cookie", value: "\(cookie)=\(session); Path=/; HttpOnly; SameSite=Strict")
+            name: "Set-Cookie", value: "\(cookie)=\(session.text); Path=/; HttpOnly; SameSite=Strict")
     }
 
     func admits(_ request: HTTPRequest) -> Bool {
         let cookies = request.values("cookie").flatMap { $0.split { $0 == ";" || $0 == " " }.map(String.init) }
         let sessions = cookies.filter { $0.hasPrefix("\(cookie)=") }.map { String($0.dropFirst(cookie.count + 1)) }
-        return state.withLock { state in sessions.contains(where: state.sessions.contains) }
+        let now = now()
+        return state.withLock { state in
+            state.sessions.removeAll { $0.ends <= now }
+            guard let index = state.sessions.firstIndex(where: { sessions.contains($0.text) }) else { return false }
+            state.sessions[index].ends = now + Self.sessionLife
+            return true
+        }
     }
 
     /// 128 bits of the kernel's randomness.

@@ -13,6 +13,8 @@ actor EventHub: QueueActor {
     private var cursor: Int?
     private var watch: ControlCalls.Ticket?
     private var progress: ControlCalls.Ticket?
+    /// Counts the calls of Progress: only the latest one's answers hold.
+    private var progressTries = 0
     private var status: [UInt8]?
     private var latestProgress: [UInt8]?
     /// The daemon's, as the browsers know it.
@@ -105,16 +107,28 @@ actor EventHub: QueueActor {
                 }
             }
         }
+        followProgress()
+        look()
+    }
+
+    /// The events go on without it, so it is asked for again when it ends alone.
+    private func followProgress() {
+        progressTries += 1
+        let (round, mine) = (round, progressTries)
         progress = calls.follow(Call.Progress()) { [weak self] happening in
             self?.async { hub in
-                guard hub.round == round, case .replies(let replies, _) = happening, let last = replies.last else {
-                    return
+                guard hub.round == round, hub.progressTries == mine else { return }
+                guard case .replies(let replies, _) = happening else {
+                    hub.progress = nil
+                    return hub.after(Self.pause) { hub in
+                        if hub.round == round, hub.progressTries == mine, hub.watch != nil { hub.followProgress() }
+                    }
                 }
+                guard let last = replies.last else { return }
                 hub.latestProgress = Self.piece("progress", last)
                 if let piece = hub.latestProgress { hub.tell(piece) }
             }
         }
-        look()
     }
 
     private func beginHere() {

@@ -58,11 +58,17 @@ struct GallerySite: HTTPSite {
 
     // MARK: - Login
 
-    /// A visit with a code, which becomes a cookie.
+    /// A visit with a code, which becomes a cookie. A look at the address, by a messenger that shows a preview of it or by a
+    /// browser that guesses the next page, is no visit.
     private func enter(_ request: HTTPRequest) -> HTTPAnswer? {
-        guard let door = guardian.door, request.path == "/", let code = request.query["code"] else { return nil }
+        guard let door = guardian.door, request.path == "/", request.method == "GET",
+            request.values("sec-purpose").isEmpty, let code = request.query["code"]
+        else { return nil }
         guard let cookie = door.enter(code) else {
-            return .text(401, "this code has been used, or is none; `pipectl gallery` prints an address with a new one")
+            return .text(
+                401,
+                "this code has been used, is too old, or never was one; `pipectl gallery` prints an address with a new one"
+            )
         }
         return HTTPAnswer.text(303, "come in").with("Location", "/").with(cookie.name, cookie.value)
     }

@@ -11,7 +11,7 @@ struct Guard: Sendable {
     /// Why a page that is not ours, or not seen as ours, gets nothing.
     func refusal(_ request: HTTPRequest) -> HTTPAnswer? {
         let host = request.values("host").first ?? ""
-        guard hosts.contains(Self.name(in: host)) else {
+        guard let name = Self.name(in: host), hosts.contains(name) else {
             return .text(
                 421,
                 "no page is served for the host '\(host.prefix(80))'; --host NAME adds one that a proxy is known by")
@@ -40,10 +40,14 @@ struct Guard: Sendable {
         return ["http://\(host)", "https://\(host)"].contains(origin)
     }
 
-    /// The name in a header Host, without its port.
-    private static func name(in host: String) -> String {
+    /// The name in a header Host, without its port. Nil unless it is `name`, `name:port`, `[address]` or `[address]:port`.
+    private static func name(in host: String) -> String? {
         let host = host.lowercased()
-        if host.hasPrefix("[") { return String(host.dropFirst().prefix { $0 != "]" }) }
-        return String(host.prefix { $0 != ":" })
+        let isAddress = host.hasPrefix("[")
+        let name = isAddress ? host.dropFirst().prefix { $0 != "]" } : host.prefix { $0 != ":" }
+        let rest = host[name.endIndex...].dropFirst(isAddress ? 1 : 0)
+        guard !isAddress || name.endIndex < host.endIndex else { return nil }
+        let isPort = rest.first == ":" && rest.dropFirst().utf8.allSatisfy { (0x30...0x39).contains($0) }
+        return rest.isEmpty || isPort ? String(name) : nil
     }
 }

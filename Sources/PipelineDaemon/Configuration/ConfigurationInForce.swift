@@ -27,5 +27,8 @@ final class ConfigurationInForce: Sendable {
     func order(for recipe: Recipe) -> WorkOrder { now.order(for: recipe, places) }
     func inbox(of recipe: Recipe) -> String { now.inbox(of: recipe, places) }
     func outbox(of recipe: Recipe) -> String { now.outbox(of: recipe, places) }
+    /// The inboxes and outboxes of all recipes, held ones as well.
+    var folders: [String] { now.watched(places).map(\.path) + outboxes }
+    var outboxes: [String] { now.outboxes(places) }
     var adHocOutbox: String { now.adHocOutbox(places) }
 }

@@ -13,83 +13,51 @@ struct LoadedConfiguration: Sendable {
     var skipped: [SkippedPlugin]
     /// The missing parts of the workers' confinement, and why.
     var missing: [String]
+    /// The files that the settings were read from, without `saved.conf`.
+    var texts: [ConfigurationText] = []
+    /// Mistakes in the settings' files. The settings in force are the last that were right.
+    var wrongSettings: [Problem] = []
+    /// The inboxes that recipes had when the configuration was right last: a held recipe keeps its own.
+    var lastInboxes: [String: String] = [:]
+    /// Outboxes of held recipes that lie in another's inbox. Nothing is taken from them.
+    var misplacedOutboxes: Set<String> = []
 
-    /// Reads the files and reports every problem. At a start it leaves out problems that can be mended while the recipe
-    /// waits.
-    static func load(
-        _ places: Places, hello: Hello, starting: Bool = false
-    ) -> (LoadedConfiguration, [Problem]) {
-        var problems: [Problem] = []
-        let catalog = StageCatalog(filters: hello.filters, missingEncoders: hello.missingEncoders)
-        let main = places.mainConfiguration
-        let settings = settingsFiles(places, &problems)
-        let recipes = files(in: places.recipes, suffix: ".recipe", &problems)
-        let (configuration, found) = Configuration.load(
-            settings: settings, recipes: recipes.compactMap { read($0, &problems) },
-            catalog: starting ? StageCatalog(filters: hello.filters) : catalog)
-        let loaded = LoadedConfiguration(
-            configuration: configuration, catalog: catalog, skipped: hello.skipped, missing: hello.missing)
-        // At a start, a password that is missing fails the downloads that need it, which are tried again.
-        let logins = starting ? [] : loaded.unreadableLogins
-        return (
-            loaded, problems + found + loaded.misplaced(places, starting: starting) + loaded.unconfined(main) + logins
-        )
+    /// Reads the files and reports every problem. With any, the configuration is not to be used.
+    static func load(_ places: Places, hello: Hello) -> (LoadedConfiguration, [Problem]) {
+        let (loaded, problems) = make(of: ConfigurationFiles(places), places, hello)
+        return (loaded, problems + loaded.unreadableLogins)
     }
 
     /// The settings alone, without those that are wrong: for what is to be known before it is known which filters there
     /// are.
     static func settings(_ places: Places) -> Settings {
-        var problems: [Problem] = []
-        return Configuration.load(settings: settingsFiles(places, &problems), recipes: [], catalog: .builtIn)
+        Configuration.load(settings: ConfigurationFiles(places).allSettings, recipes: [], catalog: .builtIn)
             .configuration.settings
     }
 
-    private static func settingsFiles(_ places: Places, _ problems: inout [Problem]) -> [ConfigurationText] {
-        let files =
-            [places.mainConfiguration].filter(FileSystem.mayExist)
-            + files(in: places.moreConfiguration, suffix: ".conf", &problems)
-            + [places.saved].filter(FileSystem.mayExist)
-        return files.compactMap { read($0, &problems) }
+    /// Recipes with problems are held. `starting` leaves out problems that can be mended while the recipe waits.
+    static func make(
+        of files: ConfigurationFiles, _ places: Places, _ hello: Hello, starting: Bool = false,
+        after last: LastGood? = nil
+    ) -> (LoadedConfiguration, [Problem]) {
+        let lastInboxes = last?.inboxes ?? [:]
+        let catalog = StageCatalog(filters: hello.filters, missingEncoders: hello.missingEncoders)
+        let (configuration, found) = Configuration.load(
+            settings: files.allSettings, recipes: files.recipes, unread: files.unreadRecipes, lastInboxes: lastInboxes,
+            catalog: starting ? StageCatalog(filters: hello.filters) : catalog)
+        var loaded = LoadedConfiguration(
+            configuration: configuration, catalog: catalog, skipped: hello.skipped, missing: hello.missing,
+            texts: files.settings, lastInboxes: lastInboxes)
+        let misplaced = loaded.misplaced(places, starting: starting)
+        loaded.hold(misplaced)
+        return (loaded, files.problems + found + misplaced.map(\.problem) + loaded.unconfined(places.mainConfiguration))
     }
 
-    private static func files(in folder: String, suffix: String, _ problems: inout [Problem]) -> [String] {
-        guard FileSystem.mayExist(folder) else { return [] }
-        do {
-            return try FileSystem.names(in: folder).compactMap(\.self)
-                .filter { $0.hasSuffix(suffix) && !$0.hasPrefix(".") }.sorted().map { "\(folder)/\($0)" }
-        } catch {
-            problems.append(Problem(file: folder, line: nil, message: "can't be read: \(error.reason)"))
-            return []
-        }
-    }
-
-    private static func read(_ path: String, _ problems: inout [Problem]) -> ConfigurationText? {
-        do {
-            let way = try Trust.way(to: path)
-            if let refusal = way.refusal {
-                problems.append(Problem(file: path, line: nil, message: "is not read: \(refusal)"))
-                return nil
-            }
-            let data = try FileSystem.read(try way.open(O_RDONLY), most: .max, called: path)
-            guard let text = String(validating: data, as: UTF8.self) else {
-                problems.append(Problem(file: path, line: nil, message: "is not UTF-8; save it as that"))
-                return nil
-            }
-            return ConfigurationText(name: path, text: text)
-        } catch {
-            problems.append(Problem(file: path, line: nil, message: "can't be read: \(error.reason)"))
-            return nil
-        }
-    }
-
-    /// Says what the configuration can do without, and what of it is new since the one before.
+    /// Logs what the configuration can do without, and the confinement that is missing unless it was before.
     func logShortcomings(after before: LoadedConfiguration? = nil) {
-        for plugin in skipped { Log.failure("plugin \(plugin.file) is left out: \(plugin.reason)") }
-        // The disk with a hook, or with a password, may not answer.
-        DispatchQueue(label: "pipelined.files").async {
-            for hook in refusedHooks { Log.failure(hook) }
-            for problem in unreadableLogins { Log.failure("\(problem)") }
-        }
+        for shortcoming in shortcomings { Log.failure(shortcoming) }
+        // The disk with a password may not answer.
+        FileLane(threads: 1).async { for problem in unreadableLogins { Log.failure("\(problem)") } }
         if !missing.isEmpty, missing != before?.missing {
             Log.failure(
                 "workers are confined in part: there is no \(lack)",
@@ -97,11 +65,15 @@ struct LoadedConfiguration: Sendable {
         }
     }
 
-    /// Hooks that are refused in their present state, each with the reason. It walks each hook's path.
-    var refusedHooks: [String] {
-        configuration.recipes.compactMap { recipe in
-            guard let hook = recipe.hook, let refusal = Trust.refusal(of: hook) else { return nil }
-            return "the hook of '\(recipe.name)', \(hook), is not run: \(refusal)"
+    /// Hooks that can't be run now. Hooks on a disk that does not answer are left out.
+    var refusedHooks: [Problem] {
+        let refusals = DiskAnswers.ask(about: Set(configuration.recipes.compactMap(\.hook))) {
+            HookProgram.refusal(of: $0)
+        }
+        return configuration.recipes.compactMap { recipe in
+            guard let hook = recipe.hook, let refusal = refusals[hook] ?? nil else { return nil }
+            return Problem(
+                file: recipe.place, line: nil, message: "the hook of '\(recipe.name)', \(hook), is not run: \(refusal)")
         }
     }
 
@@ -115,7 +87,7 @@ struct LoadedConfiguration: Sendable {
     }
 
     /// Workers that are less confined than is asked for.
-    private func unconfined(_ main: String) -> [Problem] {
+    func unconfined(_ main: String) -> [Problem] {
         guard configuration.settings.sandbox == .required, !missing.isEmpty else { return [] }
         let source = configuration.settings.rows.first { $0.key == "Sandbox" }?.source
         return [
@@ -139,7 +111,11 @@ struct LoadedConfiguration: Sendable {
     /// The name that stands in place of a recipe's for `pipectl add --chain`.
     static let adHocName = "chain"
 
+    /// Nil for a held recipe, too.
     func recipe(_ name: String) -> Recipe? { configuration.recipes.first { $0.name == name } }
+    func held(_ name: String) -> HeldRecipe? { configuration.held.first { $0.recipe.name == name } }
+    /// Why there is no such recipe.
+    func lack(of name: String) -> String { held(name)?.reason ?? "there is no recipe '\(name)' any more" }
 
     func order(for recipe: Recipe, _ places: Places) -> WorkOrder {
         WorkOrder(

@@ -49,14 +49,19 @@ struct Places: Sendable, Hashable {
     var archive: String { "\(data)/archive" }
     var failed: String { "\(data)/failed" }
     var cancelled: String { "\(data)/cancelled" }
-    /// Originals that `--give-back` could not return to their inboxes.
+    /// Originals that `--give-back` could not return to their inboxes, and files of the spool that no job knows.
     var recovered: String { "\(data)/recovered" }
     var state: String { "\(data)/state" }
     var pluginCopies: String { "\(state)/plugins" }
     var spool: String { "\(state)/spool" }
     var previews: String { "\(state)/previews" }
     var ledger: String { "\(state)/ledger.sqlite" }
+    /// The text that a lost or damaged ledger leaves: see `LedgerFile`.
+    var ledgerNote: String { "\(state)/ledger-lost.txt" }
+    /// Room beside the ledger.
+    var reserve: String { "\(state)/reserve" }
     var saved: String { "\(state)/saved.conf" }
+    var lastGood: String { "\(state)/last-good.json" }
     var identity: String { "\(state)/id" }
     /// The file has the place where all this lay at the latest start.
     var place: String { "\(state)/place" }

@@ -10,6 +10,8 @@ struct Reloaded: Sendable {
     var problems: [Problem] = []
     /// The plugins left out of those now in use.
     var skipped: [SkippedPlugin] = []
+    /// The hooks that can't be run.
+    var hooks: [Problem] = []
 }
 
 /// Reads configuration and plugins again: all of it counts, or, with problems, none.
@@ -21,6 +23,8 @@ final class Reloads {
     private let plugins: PluginShelf
     private let pool: WorkerPool
     private let inboxes: Inboxes
+    /// Files are read and tried here: their disk may not answer.
+    nonisolated private let lane = FileLane(threads: 1)
     /// Called when another configuration is in force.
     var adopted: @Coordination () -> Void = {}
     /// Called when a reload was refused.
@@ -75,14 +79,16 @@ final class Reloads {
             }
             let (loaded, problems) = LoadedConfiguration.load(configuration.places, hello: hello)
             accept(problems.isEmpty && !isTrial)
-            guard !isTrial else { return report(Reloaded(problems: problems, skipped: loaded.skipped), done) }
-            guard problems.isEmpty else { return refuse(problems, done) }
+            guard isTrial || problems.isEmpty else { return refuse(problems, done) }
+            let reloaded = Reloaded(problems: problems, skipped: loaded.skipped, hooks: loaded.refusedHooks)
+            guard !isTrial else { return report(reloaded, done) }
+            LastGood(loaded).keep(configuration.places)
             Coordination.async { [self] in
                 self.problems = []
                 let before = configuration.replace(by: loaded)
                 loaded.logShortcomings(after: before)
                 adopted()
-                done(Reloaded(skipped: loaded.skipped))
+                done(reloaded)
             }
         }
     }
@@ -106,9 +112,9 @@ final class Reloads {
     nonisolated private func tryPlugins(
         _ done: @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>) -> Void
     ) {
-        FileQueue.async { [self] in
+        lane.async { [self] in
             let timeout = LoadedConfiguration.settings(configuration.places).plugins.timeout
-            plugins.trial(in: pool, within: timeout) { result in FileQueue.async { done(result) } }
+            plugins.trial(in: pool, within: timeout) { [self] result in lane.async { done(result) } }
         }
     }
 
@@ -125,7 +131,7 @@ final class Reloads {
                 reloadNext()
             }
         }
-        FileQueue.async { [self] in
+        lane.async { [self] in
             guard stage.file.map(FileSystem.mayExist) ?? true else { return tried(false) }
             tryPlugins { result in
                 guard case .success(let (hello, accept)) = result else { return tried(false) }

@@ -1,4 +1,6 @@
+import DaemonRuntime
 import PipelineControl
+import Synchronization
 import SystemCalls
 
 /// One call of a client, and the way back.
@@ -8,6 +10,7 @@ final class ControlRequest: Sendable {
     let connection: ControlConnection
     private let frame: [UInt8]
     private let oneway: Bool
+    private let answered = Mutex(false)
 
     init(head: WireCallHead, frame: [UInt8], connection: ControlConnection) {
         method = head.method
@@ -25,12 +28,37 @@ final class ControlRequest: Sendable {
         }
     }
 
+    /// Does work for this request that may wait for a disk. What does not fit is refused at once. A client that goes away
+    /// takes its waiting request with it.
+    func work(on lane: FileLane, _ body: @escaping @Sendable () -> Void) {
+        do {
+            let place = try lane.take(body)
+            connection.whenAbandoned { [connection] in
+                if place.withdraw() { connection.finishWithoutReply() }
+            }
+        } catch {
+            fail(ControlError.refused("\(error)"))
+        }
+    }
+
+    var isAnswered: Bool { answered.withLock { $0 } }
+
+    /// Only the first answer is sent: a client may have been told already that the ledger can't be written.
+    private func takeAnswer() -> Bool {
+        answered.withLock { isAnswered in
+            defer { isAnswered = true }
+            return !isAnswered
+        }
+    }
+
     func reply(_ parameters: some Codable & Sendable, beside descriptors: [Descriptor] = []) {
+        guard takeAnswer() else { return }
         if oneway { return connection.finishWithoutReply() }
         connection.send(Self.frame(parameters, continues: false), descriptors, last: true)
     }
 
     func fail(_ error: any Error) {
+        guard takeAnswer() else { return }
         if oneway { return connection.finishWithoutReply() }
         connection.send(Self.frame(error as? ControlError ?? .refused("\(error)")), last: true)
     }

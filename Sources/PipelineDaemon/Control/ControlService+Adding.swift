@@ -18,11 +18,11 @@ extension ControlService {
         }
         onPassing(Call.AddList.self) { [self] call, passed, request in
             let file = try Self.file(beside: "AddList", passed)
-            add(call, file, for: request) { request.reply($0) }
+            add(call, file, answering: request) { request.reply($0) }
         }
         onPassing(Call.AddUrls.self) { [self] call, _, request in
             let (list, file) = try Self.list(of: call)
-            add(list, file, for: request) { reply in
+            add(list, file, answering: request) { reply in
                 request.reply(Call.AddUrls.Reply(batch: reply.batch, first: reply.first, last: reply.last))
             }
         }
@@ -63,7 +63,7 @@ extension ControlService {
         }
         Coordination.async { [self] in
             do throws(ControlError) {
-                try add(call, name: name, file: file, by: request.connection.peer) { result in
+                try add(call, name: name, file: file, for: request) { result in
                     switch result {
                     case .success(let record):
                         request.reply(Call.Add.Reply(job: record.shown(state: record.state, reason: record.reason)))
@@ -80,18 +80,21 @@ extension ControlService {
 @Coordination
 extension ControlService {
     private func add(
-        _ call: Call.Add, name: String, file: Descriptor, by peer: String,
+        _ call: Call.Add, name: String, file: Descriptor, for request: ControlRequest,
         done: @escaping @Sendable (Result<JobRecord, ControlError>) -> Void
     ) throws(ControlError) {
         let (order, priority) = try adding(call.recipe, call.chain, call.raw, call.batch, call.after, call.priority)
+        write(for: request)
         Log.notice(
-            "add of \(name) to '\(order.recipe)' asked for by \(peer)",
+            "add of \(name) to '\(order.recipe)' asked for by \(request.connection.peer)",
             of: LogSubject(recipe: order.recipe, input: name))
         let wish = JobIntake.Passed(
             name: name, folder: call.folder, order: order, batch: call.batch, after: call.after ?? [],
             anyway: call.anyway ?? false,
             priority: priority)
-        owners.intake.add(file, wish) { [self] result in done(result.mapError(said)) }
+        request.work(on: FileLanes.copies(of: file)) { [self] in
+            owners.intake.add(file, wish) { [self] result in done(result.mapError(said)) }
+        }
     }
 
     nonisolated private func said(_ failure: JobIntake.PassedFailure) -> ControlError {
@@ -125,9 +128,7 @@ extension ControlService {
         }
         guard raw == nil else { throw .badValue("raw goes with a chain; a recipe has Raw=") }
         let name = recipe ?? current.configuration.defaultRecipe.name
-        guard let found = current.recipe(name) else {
-            throw .noSuchRecipe(name, recipes: current.configuration.recipes.map(\.name))
-        }
+        guard let found = current.recipe(name) else { throw missing(recipe: name) }
         return owners.configuration.order(for: found)
     }
 
@@ -143,7 +144,8 @@ extension ControlService {
                 "a chain has at most \(ControlInterface.longestChain) bytes; this one has \(chain.utf8.count)")
         }
         do throws(ChainProblem) {
-            return try Chain(parsing: chain, catalog: current.catalog)
+            let most = current.configuration.settings.maxStages
+            return try Chain(parsing: chain, catalog: current.catalog, mostStages: most)
         } catch {
             throw .badChain(error.message, column: error.column)
         }

@@ -12,6 +12,7 @@ extension ControlService {
             if let name = call.name, name.isEmpty || name.utf8.count > 255 {
                 throw ControlError.badValue("a batch's name has 1 to 255 bytes; this one has \(name.utf8.count)")
             }
+            write(for: request)
             let batch = owners.numbers.takeBatch()
             // A client that has gone adds nothing more.
             request.connection.whenClosed { [ledger] in ledger.close(batch: batch) }
@@ -21,6 +22,7 @@ extension ControlService {
             guard owners.numbers.knows(batch: call.batch) else {
                 throw ControlError.badValue("\(call.batch) is no batch; NewBatch gives one")
             }
+            write(for: request)
             ledger.close(batch: call.batch) { request.reply(Call.CloseBatch.Reply()) }
         }
         on(Call.Batches.self) { [self] call, request in try batches(call, request) }

@@ -7,7 +7,7 @@ import PipelineModel
 /// Calls that speak of many jobs at once.
 extension ControlService {
     func addChoiceCalls() {
-        onOwners(Call.CancelMatching.self) { [self] call, request in
+        onWriting(Call.CancelMatching.self) { [self] call, request in
             let choice = try choice(of: call)
             Log.notice(
                 "cancel of \(Self.said(call)) asked for by \(request.connection.peer)",
@@ -17,7 +17,7 @@ extension ControlService {
                 request.reply(Call.CancelMatching.Reply(cancelled: $0))
             }
         }
-        onOwners(Call.Prioritise.self) { [self] call, request in
+        onWriting(Call.Prioritise.self) { [self] call, request in
             let (choice, priority) = try choice(of: call)
             Log.notice(
                 "priority \(priority.rawValue) given by \(request.connection.peer)",
@@ -92,8 +92,14 @@ extension ControlService {
 
     /// A recipe that was removed may still have jobs.
     func check(recipe: String?) throws(ControlError) {
-        guard let recipe, current.recipe(recipe) == nil else { return }
+        guard let recipe, current.recipe(recipe) == nil, current.held(recipe) == nil else { return }
         if try ledger.answer({ try $0.knows(recipe: recipe) }) { return }
-        throw .noSuchRecipe(recipe, recipes: current.configuration.recipes.map(\.name))
+        throw missing(recipe: recipe)
+    }
+
+    /// Why there is no such recipe to be used.
+    func missing(recipe: String) -> ControlError {
+        if let held = current.held(recipe) { return .refused(held.reason) }
+        return .noSuchRecipe(recipe, recipes: current.configuration.recipes.map(\.name))
     }
 }

@@ -27,12 +27,15 @@ extension ControlService {
             owners.reloads.reload(asTrial: isTrial) { reloaded in
                 request.reply(
                     Call.Reload.Reply(
-                        problems: reloaded.problems.map {
-                            Control.Problem(file: $0.file, line: $0.line, message: $0.message)
-                        }, skipped: reloaded.skipped.map(\.shown)))
+                        problems: reloaded.problems.map(\.shown), skipped: reloaded.skipped.map(\.shown),
+                        hooks: reloaded.hooks.map(\.shown)))
             }
         }
     }
+}
+
+extension Problem {
+    fileprivate var shown: Control.Problem { Control.Problem(file: file, line: line, message: message) }
 }
 
 extension SkippedPlugin {
@@ -42,14 +45,16 @@ extension SkippedPlugin {
 @Coordination
 extension ControlService {
     func shownRecipes() -> [Control.Recipe] {
-        current.configuration.recipes.map { recipe in
+        let recipes = current.configuration.recipes + current.configuration.held.map(\.recipe)
+        return recipes.sorted { $0.name < $1.name }.map { recipe in
             let order = owners.configuration.order(for: recipe)
             let report = owners.inboxes.inbox(of: recipe.name)?.report
             return Control.Recipe(
                 name: recipe.name, description: recipe.description, file: recipe.file, inbox: order.inbox,
                 outbox: order.outbox, match: recipe.match, original: recipe.original.rawValue,
                 conflict: recipe.conflict.rawValue, onTruncated: recipe.onTruncated.rawValue,
-                priority: recipe.priority.rawValue, chains: order.chains, problem: report?.whyNothing,
+                priority: recipe.priority.rawValue, chains: order.chains,
+                problem: current.held(recipe.name)?.reason ?? report?.whyNothing,
                 hook: recipe.hook,
                 hookOn: HookOccasion.allCases.filter(recipe.hookOn.contains).map(\.rawValue),
                 hookFailures: owners.hooks.report(of: recipe.name).failures,

@@ -8,40 +8,51 @@ extension ControlService {
     func addDoneCalls() {
         on(Call.Redo.self) { [self] call, request in
             guard let path = call.path, path.hasPrefix("/"), !path.contains("\0") else { return redo(call, request) }
-            FileQueue.async { [self] in
+            request.work(on: FileLanes.looks(at: path)) { [self] in
                 var call = call
                 // A link may lead to the archive.
                 call.path = originals.known(path)
                 redo(call, request)
             }
         }
-        onOwners(Call.Undo.self) { [self] call, request in
-            let choice = try choice(of: call)
-            let isAsking = call.check ?? false
-            owners.doneJobs.checkGoal(call.to) { [self] refusal in
-                if let refusal { return request.fail(ControlError.badValue(refusal)) }
-                if !isAsking { tell("undo", call.ids, call.batch, call.recipe, by: request.connection.peer) }
-                owners.doneJobs.undo(choice, to: call.to, asking: isAsking) { outcome in
-                    if let error = outcome.unread { return request.fail(ControlError.unread(error)) }
-                    request.reply(
-                        Call.Undo.Reply(
-                            jobs: outcome.ids, refused: outcome.refused.shown, remarks: outcome.remarks.shown))
-                }
+        on(Call.Undo.self) { [self] call, request in
+            unlessAsking(call.check, request) { [self] in try undo(call, request) }
+        }
+    }
+
+    /// Calls `body`; if it changes anything, only while that can be recorded.
+    private func unlessAsking(
+        _ isAsking: Bool?, _ request: ControlRequest, _ body: @escaping @Coordination @Sendable () throws -> Void
+    ) {
+        guard isAsking == true else { return whenWritable(request, body) }
+        Coordination.async {
+            do { try body() } catch { request.fail(error) }
+        }
+    }
+
+    @Coordination
+    private func undo(_ call: Call.Undo, _ request: ControlRequest) throws(ControlError) {
+        let choice = try choice(of: call)
+        let isAsking = call.check ?? false
+        owners.doneJobs.checkGoal(call.to) { [self] goal, refusal in
+            if let refusal { return request.fail(ControlError.badValue(refusal)) }
+            if !isAsking { tell("undo", call.ids, call.batch, call.recipe, by: request.connection.peer) }
+            owners.doneJobs.undo(choice, to: goal, asking: isAsking) { outcome in
+                if let error = outcome.unread { return request.fail(ControlError.unread(error)) }
+                request.reply(
+                    Call.Undo.Reply(
+                        jobs: outcome.ids, refused: outcome.refused.shown, remarks: outcome.remarks.shown))
             }
         }
     }
 
     private func redo(_ call: Call.Redo, _ request: ControlRequest) {
-        Coordination.async { [self] in
-            do throws(ControlError) {
-                let choice = try choice(of: call)
-                if call.check != true { tell("redo", call.ids, call.batch, call.recipe, by: request.connection.peer) }
-                owners.doneJobs.redo(choice, asking: call.check ?? false) { [self] outcome in
-                    if let error = outcome.unread { return request.fail(ControlError.unread(error)) }
-                    answer(call, outcome, request)
-                }
-            } catch {
-                request.fail(error)
+        unlessAsking(call.check, request) { [self] in
+            let choice = try choice(of: call)
+            if call.check != true { tell("redo", call.ids, call.batch, call.recipe, by: request.connection.peer) }
+            owners.doneJobs.redo(choice, asking: call.check ?? false) { [self] outcome in
+                if let error = outcome.unread { return request.fail(ControlError.unread(error)) }
+                answer(call, outcome, request)
             }
         }
     }
@@ -64,7 +75,7 @@ extension ControlService {
         let reply = Call.Redo.Reply(
             jobs: outcome.ids, refused: outcome.refused.shown, remarks: outcome.remarks.shown, unknown: 0)
         guard let path = call.path else { return request.reply(reply) }
-        FileQueue.async { [originals] in
+        request.work(on: FileLanes.copies(of: path)) { [originals] in
             do {
                 var reply = reply
                 reply.unknown = try originals.count(at: path)

@@ -12,7 +12,7 @@ extension ControlService {
     func addExplaining() {
         onPassing(Call.Explain.self) { [self] call, passed, request in
             // A file is looked for where a mount may hang.
-            FileQueue.async { [self] in
+            request.work(on: FileLanes.looks(at: call.file ?? places.data)) { [self] in
                 let there = call.file.flatMap { try? FileSystem.status($0) }
                 // An error of the disk does not mean that the file is missing.
                 let mayExist = call.file.map(FileSystem.mayExist) ?? false
@@ -168,6 +168,7 @@ extension ControlService {
             inbox.recipe, owners.configuration.order(for: inbox.recipe),
             reason ?? inbox.report.whyNothing.map { "its inbox waits: \($0)" }
                 ?? "it is settling: it is taken when it has been quiet for \(settle)", nil)
+        if inbox.refusal != nil { known.explanation.operations = [] }
         known.named = Named(path: path, modified: Int(there.modified))
         return known
     }

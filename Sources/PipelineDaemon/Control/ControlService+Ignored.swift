@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import InboxWatching
 import JobLedger
@@ -20,12 +21,12 @@ extension ControlService {
             request.reply(Call.Sift.Reply(ignored: ignored))
         }
         onOwners(Call.ListIgnored.self) { [self] call, request in
-            if let name = call.recipe, current.recipe(name) == nil {
-                throw ControlError.noSuchRecipe(name, recipes: current.configuration.recipes.map(\.name))
+            if let name = call.recipe, current.recipe(name) == nil, current.held(name) == nil {
+                throw missing(recipe: name)
             }
             let inboxes = owners.inboxes.all.filter { call.recipe == nil || $0.recipe.name == call.recipe }
             // Sorting a great many files would hold up everything else.
-            FileQueue.async {
+            FileLanes.ledger.async {
                 let files = inboxes.flatMap { $0.report.reasons }.map { (path: $0.key.path, reason: $0.value) }
                     .filter { file in call.after.map { file.path > $0 } ?? true }
                     .sorted { $0.path < $1.path }

@@ -21,7 +21,7 @@ extension ControlService {
             request.connection.queue.async { [self] in
                 do {
                     let filter = try filter(call.states, call.recipe, call.batch, call.since, call.until)
-                    let ranges = try filter.map { filter in try ledger.answer { try $0.ids(filter) } } ?? []
+                    let ranges = try ledger.answer { try $0.ids(filter) }
                     request.reply(
                         Call.ListIDs.Reply(
                             ranges: ranges.map { Control.IDRange(first: $0.lowerBound, last: $0.upperBound) }))
@@ -34,7 +34,7 @@ extension ControlService {
             let record = try record(of: call.id)
             let current = current(of: call.id)
             // It looks for the original, where a mount may hang.
-            FileQueue.async { [self] in
+            request.work(on: FileLanes.looks(at: record.source)) { [self] in
                 do {
                     var story = try story(of: record)
                     if let current, let index = story.operations.lastIndex(where: { $0.state == "executing" }) {
@@ -57,7 +57,7 @@ extension ControlService {
                 }
             }
         }
-        onOwners(Call.Cancel.self) { [self] call, request in
+        onWriting(Call.Cancel.self) { [self] call, request in
             try check(call.ids)
             Log.notice(
                 "cancel of \(Self.said(call.ids)) asked for by \(request.connection.peer)",
@@ -70,7 +70,7 @@ extension ControlService {
                 }
             }
         }
-        onOwners(Call.Retry.self) { [self] call, request in
+        onWriting(Call.Retry.self) { [self] call, request in
             try check(call.ids)
             try check(batch: call.batch)
             let which =
@@ -95,10 +95,9 @@ extension ControlService {
     /// Jobs in a reply of its own, and in one of several.
     private static let (longPage, page) = (500, 100)
 
-    /// Nil when no job can be in one of these states now.
     private func filter(
         _ states: [String], _ recipe: String?, _ batch: Int?, _ since: String?, _ until: String?
-    ) throws(ControlError) -> JobFilter? {
+    ) throws(ControlError) -> JobFilter {
         var filter = JobFilter(
             recipe: recipe, batch: batch, since: try Self.time(since), until: try Self.time(until))
         for name in states {
@@ -108,18 +107,13 @@ extension ControlService {
             }
             filter.states.append(state)
         }
-        // While none begins, what is recorded as queued is shown as waiting.
-        let held = waitReasons().count
-        let (some, all) = (held > 0, held == FirstQueue.allCases.count)
-        if some, filter.states.contains(.waiting) { filter.states.append(.queued) }
-        if all, !states.isEmpty, !states.contains("waiting") { filter.states.removeAll { $0 == .queued } }
-        return all && !states.isEmpty && filter.states.isEmpty ? nil : filter
+        // Queued jobs of a queue that begins nothing are shown as waiting.
+        filter.held = waitReasons().map(\.entry)
+        return filter
     }
 
     private func list(_ call: Call.List, _ request: ControlRequest) throws(ControlError) {
-        guard var filter = try filter(call.states, call.recipe, call.batch, call.since, call.until) else {
-            return request.reply(Call.List.Reply(jobs: []))
-        }
+        var filter = try filter(call.states, call.recipe, call.batch, call.since, call.until)
         filter.before = call.before
         let limit = call.limit ?? Int.max
         guard limit > 0 else { throw .badValue("limit=\(limit) is not allowed; it begins at 1") }

@@ -22,7 +22,7 @@ extension ControlService {
                 }
             }
         }
-        onOwners(Call.Forget.self) { [self] call, request in
+        onWriting(Call.Forget.self) { [self] call, request in
             let (choice, time) = try choice(of: call)
             let left = try ledger.answer { try $0.unforgettable(choice, endedBefore: time) }
             let ids = call.ids.count == 1 ? "job \(call.ids[0])" : "\(call.ids.count) jobs"

@@ -7,12 +7,12 @@ import SystemCalls
 extension ControlService {
     /// Adds the list in `file`, and answers the request.
     func add(
-        _ call: Call.AddList, _ file: Descriptor, for request: ControlRequest,
+        _ call: Call.AddList, _ file: Descriptor, answering request: ControlRequest,
         done: @escaping @Sendable (Call.AddList.Reply) -> Void
     ) {
         Coordination.async { [self] in
             do throws(ControlError) {
-                try add(call, file, by: request.connection.peer) { result in
+                try add(call, file, for: request) { result in
                     switch result {
                     case .success(let reply): done(reply)
                     case .failure(let error): request.fail(error)
@@ -46,12 +46,13 @@ extension ControlService {
     /// A list that `pipectl add` has passed: its jobs are in the ledger when `done` is called, with the first and the
     /// last of them.
     func add(
-        _ call: Call.AddList, _ file: Descriptor, by peer: String,
+        _ call: Call.AddList, _ file: Descriptor, for request: ControlRequest,
         done: @escaping @Sendable (Result<Call.AddList.Reply, ControlError>) -> Void
     ) throws(ControlError) {
         let (order, wished) = try adding(call.recipe, call.chain, call.raw, call.batch, call.after, call.priority)
+        write(for: request)
         let after = call.after ?? []
-        FileQueue.async { [self] in
+        request.work(on: FileLanes.copies(of: file)) { [self] in
             let reading = owners.intake.reading(file, called: call.name ?? "")
             Coordination.async { [self] in
                 switch reading {
@@ -60,7 +61,7 @@ extension ControlService {
                 case .success(let list):
                     let listed = owners.intake.jobs(of: list, called: call.name, order, in: call.batch, wished)
                     Log.notice(
-                        "add of \(listed.count) URLs to '\(order.recipe)' asked for by \(peer)",
+                        "add of \(listed.count) URLs to '\(order.recipe)' asked for by \(request.connection.peer)",
                         of: LogSubject(batch: listed.batch.id, recipe: order.recipe))
                     let reply = Call.AddList.Reply(
                         batch: listed.batch.id, first: listed.id, last: listed.id + listed.count - 1)
@@ -74,7 +75,7 @@ extension ControlService {
                             done(error(answer, of: reply.first).map(Result.failure) ?? .success(reply))
                         }
                     }
-                    owners.intake.enter([], listed, batches: [listed.batch]) {
+                    owners.intake.enter([], listed, batches: [listed.batch], isAsked: true) {
                         done(.success(reply))
                     } refused: {
                         done(.failure(.refused("the ledger refuses the list; see the daemon's log")))

@@ -26,7 +26,7 @@ extension ControlService {
                             "disk_free_ratio", "The free part of the fullest disk of originals and results.", free)
                         let known = metrics
                         // Rows are read: others have their turn meanwhile.
-                        FileQueue.async { [self] in answer(known, request) }
+                        FileLanes.ledger.async { [self] in answer(known, request) }
                     }
                 }
             }

@@ -5,7 +5,7 @@ import PipelineModel
 
 extension ControlService {
     func addNeedsCalls() {
-        onOwners(Call.Depend.self) { [self] call, request in
+        onWriting(Call.Depend.self) { [self] call, request in
             try depend(call) { [self] answer in
                 if let error = error(answer, of: call.id) { return request.fail(error) }
                 do {

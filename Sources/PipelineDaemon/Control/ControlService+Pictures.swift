@@ -32,7 +32,7 @@ extension ControlService {
     @Coordination
     private func open(_ result: Int?, of record: JobRecord, _ request: ControlRequest) {
         // A mount may hang.
-        FileQueue.async { [pictures = owners.pictures] in
+        request.work(on: owners.pictures.lane(of: result, of: record)) { [pictures = owners.pictures] in
             request.hand(
                 Result {
                     let picture = try pictures.open(result, of: record)

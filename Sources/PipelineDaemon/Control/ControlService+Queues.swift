@@ -5,13 +5,13 @@ import WorkerProtocol
 
 extension ControlService {
     func addQueueCalls() {
-        onOwners(Call.Pause.self) { [self] call, request in
+        onWriting(Call.Pause.self, but: "the pause holds") { [self] call, request in
             try Self.check(reason: call.reason)
             obey(.pause(queue: call.queue, reason: call.reason), request) { service, _ in
                 Call.Pause.Reply(queues: service.queueReports())
             }
         }
-        onOwners(Call.Resume.self) { [self] call, request in
+        onWriting(Call.Resume.self, but: "the queues go on") { [self] call, request in
             obey(.resume(queue: call.queue), request) { service, _ in
                 Call.Resume.Reply(queues: service.queueReports())
             }
@@ -21,10 +21,10 @@ extension ControlService {
                 Call.Concurrency.Reply(queues: service.queueReports())
             }
         }
-        onOwners(Call.CancelAll.self) { [self] _, request in
+        onWriting(Call.CancelAll.self) { [self] _, request in
             obey(.cancelAll, request) { Call.CancelAll.Reply(cancelled: $1.cancelled ?? 0) }
         }
-        onOwners(Call.Drain.self) { [self] _, request in
+        onWriting(Call.Drain.self, but: "download and render are paused") { [self] _, request in
             obey(.drain, request) { service, _ in Call.Drain.Reply(queues: service.queueReports()) }
         }
         onOwners(Call.Command.self) { [self] call, request in try command(call, request) }

@@ -27,7 +27,7 @@ extension ControlService {
                 throw .refused("job \(record.id) was a list; `pipectl add` its file, which lies in \(record.source)")
             }
             guard owners.revivals.order(of: record) != nil else {
-                throw .noSuchRecipe(record.order.recipe, recipes: current.configuration.recipes.map(\.name))
+                throw missing(recipe: record.order.recipe)
             }
         }
         var states = call.states.compactMap(JobState.init(rawValue:)).filter(\.isFinal)

@@ -30,7 +30,7 @@ extension ControlService {
         onOwners(Call.WhyWaiting.self) { [self] call, request in
             let who = try waiters(call)
             let queues = waitReasons()
-            FileQueue.async { [self] in
+            FileLanes.ledger.async { [self] in
                 do {
                     let reasons = try reasons(of: who, queues)
                     request.reply(Call.WhyWaiting.Reply(waiting: reasons))
@@ -48,7 +48,7 @@ extension ControlService {
         owners.disks.look { [self] disks in
             let status = status.with(disks)
             // Rows are counted: others have their turn meanwhile.
-            FileQueue.async { [self] in request.reply(Call.Status.Reply(status: withReasons(status))) }
+            FileLanes.ledger.async { [self] in request.reply(Call.Status.Reply(status: withReasons(status))) }
         }
     }
 
@@ -77,7 +77,8 @@ extension ControlService {
                     ignored: report.ignored, problem: report.whyNothing)
             },
             ignored: reports.flatMap { $0.1.ignoredFiles }.map { Control.Ignored(path: $0.path, reason: $0.reason) },
-            workers: 0, cursor: ledger.cursor, problems: owners.problems, kept: [], disks: [],
+            workers: 0, cursor: ledger.cursor, problems: owners.problems + reports.compactMap(\.1.stuckProblem),
+            kept: [], disks: [],
             fleet: owners.fleet.report)
     }
 
@@ -96,8 +97,7 @@ extension ControlService {
     /// With what the waiting ones wait for.
     nonisolated func withReasons(_ status: Control.Overview) -> Control.Overview {
         var status = status
-        let settling = status.inboxes.reduce(0) { $0 + $1.settling }
-        if settling > 0 { status.waiting.append(Control.Waiting(reason: "settling", jobs: settling)) }
+        status.waiting += status.inboxes.map { Control.Waiting(reason: $0.problem ?? "settling", jobs: $0.settling) }
         do {
             status.waiting += try ledger.waiting().map(\.shown)
             status.kept = try kept()
@@ -159,6 +159,15 @@ extension ControlService {
         let waits = record.state == .queued ? owners.queues.waitReason(record.entry, ledger) : nil
         let stays = record.disposed ? nil : owners.disposals.reason(for: record.id)
         return record.shown(state: waits == nil ? record.state : .waiting, reason: waits ?? stays ?? record.reason)
+    }
+}
+
+extension InboxReport {
+    /// Files that can't be taken, in words.
+    fileprivate var stuckProblem: String? {
+        guard let (path, reason) = stuckFile else { return nil }
+        let others = stuck.count - 1
+        return "\(path): \(reason)" + (others > 0 ? " (and \(others) more, in `pipectl ignored`)" : "")
     }
 }
 

@@ -27,8 +27,8 @@ extension ControlService {
             Coordination.async { waiters.check() }
         }
         let waiter = Waiter(
-            each: { record in
-                endings.append(record)
+            each: { over in
+                endings.append(over)
                 connection.pump()
             },
             done: {
@@ -103,11 +103,24 @@ extension ControlService {
 /// Jobs that have ended, until the one who waits for them has taken them. Only their names are kept: it may be slow.
 private final class Endings: Sendable {
     private struct State {
-        var ended: [(id: Int, state: JobState)] = []
+        var ended: [JobEnd] = []
+        /// How many of them the client has got.
+        var taken = 0
         var isOver = false
         var isWanted = true
         var delay: String?
         var isDelayTold = true
+
+        /// The next few. Those that were taken before go in one piece: there may be a great many behind them.
+        mutating func take(_ most: Int) -> [JobEnd] {
+            let page = Array(ended[taken...].prefix(most))
+            taken += page.count
+            if taken > ended.count / 2 {
+                ended.removeFirst(taken)
+                taken = 0
+            }
+            return page
+        }
     }
 
     /// Jobs in one reply.
@@ -116,7 +129,7 @@ private final class Endings: Sendable {
 
     var isWanted: Bool { state.withLock { $0.isWanted } }
 
-    func append(_ record: JobRecord) { state.withLock { $0.ended.append((record.id, record.state)) } }
+    func append(_ over: [JobEnd]) { state.withLock { $0.ended += over } }
 
     /// Tells the client what holds up the remaining jobs.
     func tell(_ delay: String?) { state.withLock { ($0.delay, $0.isDelayTold) = (delay, false) } }
@@ -126,17 +139,14 @@ private final class Endings: Sendable {
     func abandon() {
         state.withLock {
             $0.isWanted = false
-            $0.ended = []
+            ($0.ended, $0.taken) = ([], 0)
         }
     }
 
     func next(_ ledger: Ledger) -> ControlConnection.Step {
         let (page, isOver, delay, isNews) = state.withLock { state in
-            defer {
-                state.ended.removeFirst(min(Self.page, state.ended.count))
-                state.isDelayTold = true
-            }
-            return (Array(state.ended.prefix(Self.page)), state.isOver, state.delay, !state.isDelayTold)
+            defer { state.isDelayTold = true }
+            return (state.take(Self.page), state.isOver, state.delay, !state.isDelayTold)
         }
         guard !page.isEmpty else {
             if isOver { return .last(ControlRequest.frame(Call.Wait.Reply(jobs: []), continues: false)) }

@@ -14,6 +14,7 @@ final class ControlService: Sendable {
     var limits: ControlSettings { owners.configuration.settings.control }
     let watchers = ProgressWatchers()
     private let complaints = Mutex(Complaints())
+    let writing = Mutex<[WritingRequest]>([])
     private let handlers = Mutex<[String: @Sendable (ControlRequest, PassedDescriptors) throws -> Void]>([:])
 
     init(_ owners: Owners, version: String) {
@@ -68,6 +69,25 @@ final class ControlService: Sendable {
             Coordination.async {
                 do { try handler(call, request) } catch { request.fail(error) }
             }
+        }
+    }
+
+    /// The same for a call that changes the ledger: if that can't be written, the call is refused at once, before it
+    /// changes anything.
+    func onWriting<Call: ControlCall>(
+        _ call: Call.Type, _ handler: @escaping @Coordination @Sendable (Call, ControlRequest) throws -> Void
+    ) {
+        on(call) { [self] call, request in whenWritable(request) { try handler(call, request) } }
+    }
+
+    /// The same for a call that is obeyed even then. Its client hears at once what holds, and that it is not recorded.
+    func onWriting<Call: ControlCall>(
+        _ call: Call.Type, but holds: String,
+        _ handler: @escaping @Coordination @Sendable (Call, ControlRequest) throws -> Void
+    ) {
+        onOwners(call) { [self] call, request in
+            try handler(call, request)
+            write(for: request, but: holds)
         }
     }
 

@@ -35,7 +35,7 @@ final class ServiceStatus {
         let status = service.status()
         let known = failed
         // Rows are counted: others have their turn meanwhile.
-        FileQueue.async { [self] in
+        FileLanes.ledger.async { [self] in
             let midnight = Timestamp.midnight()
             var failed = known
             if failed.all != status.jobs.failed || failed.since != midnight {

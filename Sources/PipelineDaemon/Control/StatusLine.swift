@@ -15,7 +15,7 @@ enum StatusLine {
         if counts.isEmpty { counts.append("nothing to do") }
         if failedToday > 0 { counts.append("\(failedToday) failed today") }
         let doing = (status.stopping ? "stopping: " : "") + counts.joined(separator: ", ")
-        let inboxes = status.inboxes.compactMap { inbox in inbox.problem.map { "inbox \(inbox.path): \($0)" } }
+        let inboxes = status.inboxProblems.map { "inbox \($0)" }
         let waiting = status.waiting.map { "\($0.jobs) \($0.jobs == 1 ? "waits" : "wait"): \($0.reason)" }
         return ([doing] + listed(status.problems + inboxes) + listed(waiting)).joined(separator: "; ").printable
     }

@@ -80,7 +80,7 @@ final class Fleet: FleetGuests {
             servers: settings.fleet.servers ?? [], name: name,
             filters: configuration.now.catalog.stages.map(\.name).sorted())
         // A mount may hang.
-        FileQueue.async { [self] in
+        FileLanes.work(on: configuration.places.configuration).async { [self] in
             let opened = Result {
                 try settings.fleet.credentials.map { key, path in
                     let file = try Self.open(key, path)

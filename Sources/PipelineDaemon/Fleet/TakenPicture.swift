@@ -62,15 +62,16 @@ final class TakenPicture {
         limits.transfer.maxSize = min(limits.transfer.maxSize, most)
         let retries = limits.retries
         let next = FetchTask(
-            url: url.text, resume: resume, limits: limits.transfer, target: file, progress: { _, _ in }
+            url: url.text, resume: resume, limits: limits.transfer, target: file, progress: { _, _, _ in }
         ) { result in
             Coordination.assumeIsolated { [self] in
                 transfer = nil
                 guard !isOver else { return }
                 switch result {
                 case .success(let came): arrived(came, file)
-                // A part has come, so the rest may come as well.
-                case .failure(.transfer(let failure)) where failure.resume != nil && tries <= retries:
+                // A part has come, so the rest may come as well; or the part is thrown away.
+                case .failure(.transfer(let failure))
+                where (failure.resume != nil || failure.kind == .changed) && tries <= retries:
                     download(url, most: most, into: file, failure.resume, tries: tries + 1)
                 case .failure(let reason): tell(reason)
                 }
@@ -120,6 +121,7 @@ final class TakenPicture {
     private var limits: RenderTask.Limits {
         var settings = configuration.settings
         settings.maxPixels = min(settings.maxPixels, picture.limits.maxPixels)
+        settings.maxTexts = min(settings.maxTexts, picture.limits.maxTexts)
         settings.maxResult = min(settings.maxResult, picture.limits.maxResult)
         return RenderTask.Limits(settings, onTruncated: picture.limits.onTruncated, raw: picture.limits.raw)
     }
@@ -162,7 +164,7 @@ final class TakenPicture {
         failed: @escaping @Coordination @Sendable (any Error) -> Void
     ) {
         let folder = configuration.places.state
-        FileQueue.async { [self] in
+        FileLanes.work(on: folder).async { [self] in
             let made = Result { try (0..<count).map { _ in try Descriptor.unnamed(in: folder) } }
             Coordination.async { [self] in
                 guard !isOver else { return }

@@ -27,11 +27,11 @@ actor HookRun: QueueActor {
         let input = try Descriptor.memory(event)
         let (output, words) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
         self.output = try ProcessOutput(output, on: executor)
-        let process = try ChildProgram.start(
+        let process = try ChildProgram.startKept(
             [program], environment: environment, streams: [input.number, words.number, words.number])
         self.process = process
         exit = ReadySource(Descriptor(owning: clinux_pidfd_open(process)), queue: executor.queue)
-        self.timeout = DispatchWorkItem { kill(-process, SIGKILL) }
+        self.timeout = DispatchWorkItem { kill(process, SIGTERM) }
         assumeIsolated { $0.follow(timeout, ended) }
     }
 

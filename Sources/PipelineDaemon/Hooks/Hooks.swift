@@ -34,6 +34,8 @@ actor Hooks: QueueActor {
         var isLookedAt = false
     }
 
+    private static let notRun = "is not run: "
+
     /// Announcements that are read at once.
     private static let page = 500
 
@@ -46,7 +48,7 @@ actor Hooks: QueueActor {
     private var timeout = Duration.seconds(30)
     private var seen = 0
     /// Hooks to be set once the ledger can be read.
-    private var awaited: (orders: [String: Order], from: Int)?
+    private var awaited: (orders: [String: Order], held: Set<String>, from: Int)?
     private var looksAgain = false
     private var finished: (@Sendable () -> Void)?
     private var timeIsUp = false
@@ -62,16 +64,18 @@ actor Hooks: QueueActor {
     /// The faults of the latest runs.
     nonisolated var problems: [String] {
         byRecipe.withLock { $0 }.sorted { $0.key < $1.key }.compactMap { recipe, report in
-            report.problem.map { "the hook of '\(recipe)' \($0) (\(report.failures) failed in all)" }
+            let failures = report.failures > 0 ? " (\(report.failures) failed in all)" : ""
+            return report.problem.map { "the hook of '\(recipe)' \($0)\(failures)" }
         }
     }
 
-    /// The hooks of the recipes in force. A new one begins with what happens from now on.
-    nonisolated func set(_ orders: [String: Order], timeout: Duration) {
+    /// The hooks of the recipes in force. A new one begins with what happens from now on. The hook of a held recipe
+    /// keeps its position.
+    nonisolated func set(_ orders: [String: Order], timeout: Duration, keeping held: Set<String> = []) {
         let now = ledger.cursor
         async { hooks in
             hooks.timeout = timeout
-            hooks.awaited = (orders, now)
+            hooks.awaited = (orders, held, now)
             hooks.isNeeded.withLock { $0 = !orders.isEmpty }
             hooks.look()
         }
@@ -79,10 +83,10 @@ actor Hooks: QueueActor {
 
     /// The ledger alone says how far a hook has come: a guess would run it twice, or not at all.
     private func setAwaited() throws {
-        guard let (orders, now) = awaited else { return }
+        guard let (orders, held, now) = awaited else { return }
         let known = try ledger.hooks()
         awaited = nil
-        for recipe in known.keys where orders[recipe] == nil { ledger.forget(hook: recipe) }
+        for recipe in known.keys where orders[recipe] == nil && !held.contains(recipe) { ledger.forget(hook: recipe) }
         for recipe in hooks.keys where orders[recipe] == nil { hooks[recipe] = nil }
         for (recipe, order) in orders {
             if hooks[recipe] == nil {
@@ -93,10 +97,31 @@ actor Hooks: QueueActor {
             }
             hooks[recipe]?.order = order
         }
+        lookAtPrograms()
         if hooks.values.allSatisfy({ $0.due.isEmpty }) { seen = hooks.values.map(\.record.cursor).min() ?? now }
         byRecipe.withLock { reports in
             reports = hooks.mapValues { Report(failures: $0.record.failures) }.merging(reports) { $1 }
                 .filter { hooks[$0.key] != nil }
+        }
+    }
+
+    /// A program that can't be run is told before its first event.
+    private func lookAtPrograms() {
+        for (recipe, hook) in hooks {
+            let program = hook.order.program
+            FileLanes.work(on: program).async { [self] in
+                let refusal = HookProgram.refusal(of: program)
+                async { $0.looked(recipe, program, refusal) }
+            }
+        }
+    }
+
+    private func looked(_ recipe: String, _ program: String, _ refusal: String?) {
+        guard let hook = hooks[recipe], hook.order.program == program, !hook.isBusy else { return }
+        if let refusal {
+            report(recipe, program, Self.notRun + refusal)
+        } else if report(of: recipe).problem?.hasPrefix(Self.notRun) == true {
+            report(recipe, program, nil)
         }
     }
 
@@ -182,16 +207,19 @@ actor Hooks: QueueActor {
             guard finished == nil else { return ended(recipe, "was not run: the event can't be read: \(error)") }
             return after(.seconds(1)) { $0.run(recipe, cursor) }
         }
-        guard let (event, job, batch) = found else { return ended(recipe, nil) }
+        // The next event is another hook's, or one that this hook runs for later.
+        guard let (event, job, batch) = found, event.cursor == cursor else {
+            return ended(recipe, "was not run for an event that is forgotten; HistoryEvents= in [Control] keeps more")
+        }
         let program = hook.order.program
         hooks[recipe]?.isLookedAt = true
         after(timeout.dispatch) { hooks in
             guard hooks.hooks[recipe]?.isLookedAt == true else { return }
             hooks.report(recipe, program, "waits for its disk, which does not answer")
         }
-        // On a thread of its own: its disk may not answer.
-        DispatchQueue(label: "pipelined.hook").async { [self] in
-            let refusal = Trust.refusal(of: program)
+        // Its disk may not answer.
+        FileLanes.work(on: program).async { [self] in
+            let refusal = HookProgram.refusal(of: program)
             async { $0.begin(recipe, program, refusal, event, job, batch) }
         }
     }
@@ -201,7 +229,7 @@ actor Hooks: QueueActor {
         _ batch: BatchRecord?
     ) {
         hooks[recipe]?.isLookedAt = false
-        if let refusal { return ended(recipe, "is not run: \(refusal)") }
+        if let refusal { return ended(recipe, Self.notRun + refusal) }
         guard finished == nil, hooks[recipe] != nil else { return ended(recipe, nil) }
         do {
             hooks[recipe]?.run = try HookRun(

@@ -22,7 +22,18 @@ final class Inboxes {
 
     /// Nothing settles in them, and everything that was there at the start has been looked at.
     var areIdle: Bool {
-        all.allSatisfy { $0.report.settling == 0 && ($0.report.scanned || $0.report.problem != nil) }
+        all.allSatisfy { inbox in
+            let report = inbox.report
+            return report.settling == 0 && !report.isPassing && (report.scanned || report.problem != nil)
+        }
+    }
+
+    /// Why nobody knows which files lie in some of them, until that has passed.
+    var delays: [String] {
+        all.compactMap { inbox in
+            let report = inbox.report
+            return report.isPassing ? report.problem.map { "inbox \(inbox.folder): \($0)" } : nil
+        }
     }
 
     /// The files that settle in them.
@@ -35,13 +46,13 @@ final class Inboxes {
     func open(adopting: Bool = false, into sink: any IntakeSink) {
         let old = all
         let current = configuration.now
-        let places = configuration.places
-        let recipes = current.configuration.recipes.map { (recipe: $0, folder: current.inbox(of: $0, places)) }
-        all = recipes.map { recipe, folder in
+        let watched = current.watched(configuration.places)
+        let others = watched.map(\.path) + current.misplacedOutboxes
+        all = watched.map { folder in
             Inbox(
-                folder: folder, recipe: recipe, longestPlace: longestPlace(of: recipe, folder),
-                excluded: recipes.map(\.folder).filter { FileSystem.lies($0, within: folder) && $0 != folder },
-                claims: claims, sink: sink)
+                folder: folder.path, recipe: folder.recipe, longestPlace: longestPlace(of: folder.recipe, folder.path),
+                excluded: others.filter { FileSystem.lies($0, within: folder.path) && $0 != folder.path },
+                claims: claims, sink: sink, refusal: folder.refusal)
         }
         for inbox in all where !old.contains(where: { $0.folder == inbox.folder }) {
             inbox.begin(adopting: adopting)
@@ -74,8 +85,8 @@ final class Inboxes {
 
     // MARK: - Waiting for them
 
-    /// Lets these inboxes, or all, look at what has happened before now. The chosen files that still settle there are to
-    /// end cancelled; `done` is told how many they are. Nobody waits for an inbox that hangs.
+    /// Lets these inboxes, or all, look at what has happened before now. The chosen files that lie there end cancelled;
+    /// `done` is told their number. Nobody waits for an inbox that hangs.
     func catchUp(
         cancelling chosen: SettlingChoice? = nil, _ some: [Inbox]? = nil,
         done: @escaping @Coordination @Sendable (_ cancelled: Int) -> Void
@@ -86,8 +97,22 @@ final class Inboxes {
                 count.withLock { $0 += cancelled }
                 over()
             }
-        } done: {
+        } done: { [self] silent in
+            if chosen != nil { tellUncancelled(silent, of: some ?? all) }
             done(count.withLock { $0 })
+        }
+    }
+
+    private func tellUncancelled(_ silent: [Inbox], of some: [Inbox]) {
+        for inbox in some {
+            let report = inbox.report
+            let isSilent = silent.contains { $0 === inbox }
+            guard isSilent || report.isPassing else { continue }
+            let reason = isSilent ? "does not answer" : "can't be read (\(report.problem ?? ""))"
+            Log.failure(
+                "inbox \(inbox.folder) \(reason): the files that lie in it are not cancelled",
+                advice: "cancel again when it \(isSilent ? "answers" : "can be read")",
+                of: LogSubject(recipe: inbox.recipe.name))
         }
     }
 
@@ -100,25 +125,38 @@ final class Inboxes {
         each(all) { inbox, wanted, over in
             // The end of the folder comes from the same queue, and later.
             inbox.expect(folder, wanted: wanted, found: { Coordination.async { found(inbox) } }, done: over)
-        } done: {
+        } done: { _ in
             done()
         }
     }
 
-    /// Asks some inboxes; `done` when each has called `over`, or after two seconds: then nobody wants its answer.
+    /// Asks these inboxes. Calls `done` when each has called `over` or is silent: an inbox that makes no step for two seconds
+    /// is given up.
     private func each(
         _ some: [Inbox],
         _ ask: (Inbox, _ wanted: @escaping @Sendable () -> Bool, _ over: @escaping @Sendable () -> Void) -> Void,
-        done: @escaping @Coordination @Sendable () -> Void
+        done: @escaping @Coordination @Sendable (_ silent: [Inbox]) -> Void
     ) {
         let group = DispatchGroup()
-        let once = Once(done)
+        let once = Once(some, done)
         for inbox in some {
             group.enter()
-            ask(inbox, { !once.isOver }, { group.leave() })
+            ask(inbox, { !once.isOver }) {
+                once.answered(inbox)
+                group.leave()
+            }
         }
         Coordination.notify(group) { once.call() }
-        Coordination.after(.seconds(2)) { once.call() }
+        giveUp(once, after: some.map(\.steps))
+    }
+
+    /// A busy inbox is waited for as long as any is: it answers behind what it is at.
+    private func giveUp(_ once: Once, after former: [Int]) {
+        Coordination.after(.seconds(2)) { [self] in
+            guard !once.isOver else { return }
+            let steps = once.silent.map(\.steps)
+            if steps == former { once.call() } else { giveUp(once, after: steps) }
+        }
     }
 
     /// Runs `body` on `line` when the inboxes of these folders are open: at the start they take in claimed files that
@@ -159,20 +197,25 @@ final class Inboxes {
     }
 }
 
-/// A completion that has two ways to be reached, and counts once.
+/// A completion that has two ways to be reached, and counts once; and the inboxes that have not answered.
 private final class Once: Sendable {
-    private let body: Mutex<(@Coordination @Sendable () -> Void)?>
+    typealias Body = @Coordination @Sendable (_ silent: [Inbox]) -> Void
 
-    init(_ body: @escaping @Coordination @Sendable () -> Void) { self.body = Mutex(body) }
+    private let state: Mutex<(body: Body?, silent: [Inbox])>
 
-    var isOver: Bool { body.withLock { $0 == nil } }
+    init(_ some: [Inbox], _ body: @escaping Body) { state = Mutex((body, some)) }
+
+    var isOver: Bool { state.withLock { $0.body == nil } }
+    var silent: [Inbox] { state.withLock { $0.silent } }
+
+    func answered(_ inbox: Inbox) { state.withLock { $0.silent.removeAll { $0 === inbox } } }
 
     @Coordination
     func call() {
-        let taken = body.withLock { body in
-            defer { body = nil }
-            return body
+        let taken = state.withLock { state in
+            defer { state.body = nil }
+            return (state.body, state.silent)
         }
-        taken?()
+        taken.0?(taken.1)
     }
 }

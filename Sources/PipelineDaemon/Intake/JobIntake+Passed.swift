@@ -40,7 +40,7 @@ extension JobIntake {
             return done(
                 .failure(.unfit("a file that is added may have \(most) bytes (MaxSize=); this one has \(bytes)")))
         }
-        FileQueue.async {
+        FileLanes.work(on: spool).async {
             do {
                 // It is copied when it is added.
                 try DiskRoom.check(in: spool, written: bytes, freeSpace: freeSpace)
@@ -51,7 +51,8 @@ extension JobIntake {
         }
     }
 
-    func add(
+    /// Copies the file, and waits for its disk.
+    nonisolated func add(
         _ file: Descriptor, _ wish: Passed, done: @escaping @Sendable (Result<JobRecord, PassedFailure>) -> Void
     ) {
         let spool = configuration.places.spool
@@ -59,27 +60,27 @@ extension JobIntake {
         let target = FileSystem.join(folder, wish.name)
         let most = configuration.settings.control.maxSize
         let remove = { @Sendable in
-            try? FileSystem.remove(target)
-            FileSystem.removeEmptyFolders(from: folder, upTo: spool)
-        }
-        FileQueue.async { [self] in
-            do {
-                let identity = try Self.copy(file, called: wish.name, to: target, most: most)
-                Coordination.async { [self] in
-                    var record = newRecord(
-                        order: wish.order, path: wish.path, source: target, origin: .spooled, file: identity,
-                        batch: wish.batch, at: Timestamp.now())
-                    record.anyway = wish.anyway
-                    if let priority = wish.priority { record.priority = priority.rank }
-                    enter(record, after: wish.after) { result in
-                        if case .failure(.needs) = result { FileQueue.async(remove) }
-                        done(result)
-                    }
-                }
-            } catch {
-                remove()
-                done(.failure(error as? PassedFailure ?? .failed("'\(wish.name)' can't be copied: \(error)")))
+            for folder in [folder, Spool.unfinished(folder)] {
+                try? FileSystem.remove(FileSystem.join(folder, wish.name))
+                FileSystem.removeEmptyFolders(from: folder, upTo: spool)
             }
+        }
+        do {
+            let identity = try Self.copy(file, called: wish.name, to: folder, most: most)
+            Coordination.async { [self] in
+                var record = newRecord(
+                    order: wish.order, path: wish.path, source: target, origin: .spooled, file: identity,
+                    batch: wish.batch, at: Timestamp.now())
+                record.anyway = wish.anyway
+                if let priority = wish.priority { record.priority = priority.rank }
+                enter(record, after: wish.after) { result in
+                    if case .failure = result { FileLanes.work(on: spool).async(remove) }
+                    done(result)
+                }
+            }
+        } catch {
+            remove()
+            done(.failure(error as? PassedFailure ?? .failed("'\(wish.name)' can't be copied: \(error)")))
         }
     }
 
@@ -87,7 +88,7 @@ extension JobIntake {
         _ record: JobRecord, after others: [Int], done: @escaping @Sendable (Result<JobRecord, PassedFailure>) -> Void
     ) {
         guard !others.isEmpty else {
-            return enter([record]) {
+            return enter([record], isAsked: true) {
                 done(.success(record))
             } refused: {
                 done(.failure(.failed("the ledger refuses '\(record.path)'; see the daemon's log")))
@@ -102,7 +103,7 @@ extension JobIntake {
 
     /// A whole copy of a whole file, durable. Whatever else the descriptor may be, it is not read.
     nonisolated private static func copy(
-        _ file: Descriptor, called name: String, to target: String, most: Int64
+        _ file: Descriptor, called name: String, to folder: String, most: Int64
     ) throws -> FileStatus.Identity {
         let before = FileStatus(try file.status())
         guard before.kind == .file else { throw PassedFailure.unfit("'\(name)' is no file that can be copied") }
@@ -110,7 +111,9 @@ extension JobIntake {
             throw PassedFailure.unfit(
                 "'\(name)' has \(before.size) bytes; a file that is added may have \(most) (MaxSize=)")
         }
-        try FileSystem.makeFolders(FileSystem.folder(of: target))
+        let part = Spool.unfinished(folder)
+        let target = FileSystem.join(part, name)
+        try FileSystem.makeFolders(part)
         let copy = try Descriptor.open(target, O_RDWR | O_CREAT | O_EXCL)
         try FileSystem.copy(file, to: copy, called: target, most: before.size, durably: false)
         // The time of the copying is no date of the picture.
@@ -120,7 +123,9 @@ extension JobIntake {
         guard (after.size, after.modified) == (before.size, before.modified) else {
             throw PassedFailure.failed("'\(name)' was written to while it was copied; add it when it is whole")
         }
-        try FileSystem.sync(FileSystem.folder(of: target))
+        try FileSystem.sync(part)
+        try FileSystem.rename(part, folder)
+        try FileSystem.sync(FileSystem.folder(of: folder))
         return FileStatus(try copy.status()).identity
     }
 }

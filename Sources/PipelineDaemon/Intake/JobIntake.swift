@@ -95,11 +95,11 @@ final class JobIntake: IntakeSink {
     /// Records new jobs; `done` when they are durable. A record that the ledger refuses is no job: its file stays
     /// claimed, and is taken in at the next start.
     func enter(
-        _ records: [JobRecord], _ listed: ListedJobs? = nil, batches: [BatchRecord] = [],
+        _ records: [JobRecord], _ listed: ListedJobs? = nil, batches: [BatchRecord] = [], isAsked: Bool = false,
         done: @escaping @Sendable () -> Void, refused: (@Sendable () -> Void)? = nil
     ) {
         count(records, listed, 1)
-        ledger.insert(records, listed, batches: batches) { [self] in
+        ledger.insert(records, listed, batches: batches, isAsked: isAsked) { [self] in
             done()
             Coordination.async { [self] in
                 for record in records where record.state.isFinal && !record.disposed { disposals.dispose(record) }
@@ -109,9 +109,13 @@ final class JobIntake: IntakeSink {
         } refused: { [self] in
             Coordination.async { [self] in
                 count(records, listed, -1)
+                // The client hears that nothing can be written, and nothing is done behind its back.
+                if isAsked, ledger.problem != nil { return (refused ?? done)() }
                 let records = records + (listed.map { listed in (0..<listed.count).map(listed.record) } ?? [])
                 guard records.count > 1 else {
-                    Log.failure("\(records.first?.source ?? "") stays there, and is taken in at the next start")
+                    if refused == nil {
+                        Log.failure("\(records.first?.source ?? "") stays there, and is taken in at the next start")
+                    }
                     waiters.check()
                     return (refused ?? done)()
                 }

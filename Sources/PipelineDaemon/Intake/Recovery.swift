@@ -16,15 +16,12 @@ struct Recovery: Sendable {
 
     private var places: Places { configuration.places }
 
+    /// Puts the ledger right, and the spool. No other disk is asked: one that hangs would hold up the start.
     func recover() throws {
-        var announcing: [Int] = []
-        var finished: [PublishIntent] = []
         for var job in try ledger.interrupted() {
-            if let intent = job.intent {
-                if recover(&job, intent) {
-                    announcing.append(job.id)
-                    finished.append(intent)
-                }
+            if job.intent != nil {
+                // Its operations finish the intent, in their turn and on its outbox's line.
+                queueAgain(&job)
             } else if job.state == .cancelling {
                 job.end(.cancelled, at: Timestamp.now())
             } else {
@@ -33,12 +30,8 @@ struct Recovery: Sendable {
             ledger.record(job)
         }
         ledger.followAll {}
-        for id in announcing { ledger.append(LoggedEvent(kind: "published", job: id, state: .done)) }
-        try sweepStaging()
         try sweepSpool()
         guard ledger.flush(seconds: 30) else { throw JobFailure("the ledger can't be written; see above") }
-        // The results of before may lie in an outbox that no recipe names any more.
-        for intent in finished where intent.leavesFiles { publisher.discard(intent) }
     }
 
     /// A job that was in work at a crash is tried again with nothing else beside it, and not for ever: if it could take
@@ -48,8 +41,6 @@ struct Recovery: Sendable {
             job.tries += 1
             job.crashes += 1
         }
-        job.story?.interrupt()
-        (job.reason, job.waitReason) = (nil, nil)
         queueAgain(&job)
         guard job.crashes >= configuration.settings.crashTries else { return }
         fail(
@@ -60,7 +51,10 @@ struct Recovery: Sendable {
                 class: .crash))
     }
 
-    private func queueAgain(_ job: inout JobRecord) { (job.state, job.started) = (.queued, nil) }
+    private func queueAgain(_ job: inout JobRecord) {
+        job.story?.interrupt()
+        (job.state, job.started, job.reason, job.waitReason) = (.queued, nil, nil, nil)
+    }
 
     private func fail(_ job: inout JobRecord, _ failure: JobFailure) {
         (job.error, job.advice, job.failure) = (failure.message, failure.advice, failure.class)
@@ -68,53 +62,45 @@ struct Recovery: Sendable {
         Log.failure("\(job.order.recipe): \(job.path) failed: \(failure.message) (job \(job.id))", of: LogSubject(job))
     }
 
-    /// The intent was recorded: its job ends done, if what it speaks of is there.
-    private func recover(_ job: inout JobRecord, _ intent: PublishIntent) -> Bool {
-        do {
-            guard let outcome = try publisher.recover(intent) else {
-                // Neither made nor published is left of it: once more from the original.
-                job.intent = nil
-                queueAgain(&job)
-                return false
-            }
-            (job.state, job.finished) = (.done, Timestamp.now())
-            job.conclude(outcome)
-            return true
-        } catch {
-            let failure = JobFailure(error, inOutboxDuring: "publishing after a crash")
-            // Unless it fails, the job runs again like any other, and finishes the intent.
-            if failure.class.remedy == .none { fail(&job, failure) } else { queueAgain(&job) }
-            return false
-        }
-    }
-
-    private func sweepStaging() throws {
-        var outboxes = Set(configuration.recipes.map(configuration.outbox))
+    /// Removes the staging files that no row names, in each outbox on its line.
+    func sweepStaging() throws -> StagingSweep {
+        var outboxes = Set(configuration.outboxes)
         outboxes.insert(configuration.adHocOutbox)
         // A recipe may be another since.
         outboxes.formUnion(try ledger.unfinishedOutboxes())
         let kept = try ledger.stagedPaths()
-        for outbox in outboxes.sorted() { staging.sweep(outbox, except: kept) }
+        return StagingSweep(outboxes, publisher) { [staging] in staging.sweep($0, except: kept) }
     }
 
-    /// Removes copies whose job was never recorded: the caller was not told that they are safe. A file that was brought
-    /// back is the only copy, and stays.
+    /// A file that no job knows may be the only copy, if the ledger was lost: it goes to `recovered/`. Only copies that
+    /// were not finished are removed.
     private func sweepSpool() throws {
+        var recovered = 0
         for name in (try? FileSystem.names(in: places.spool).compactMap(\.self)) ?? [] {
             let folder = FileSystem.join(places.spool, name)
             for file in (try? FileSystem.names(in: folder).compactMap(\.self)) ?? [] {
                 let path = FileSystem.join(folder, file)
+                if Spool.isUnfinished(name) {
+                    try FileSystem.remove(path)
+                    continue
+                }
                 guard try !ledger.knows(source: path) else { continue }
                 if let job = Spool.job(broughtBackTo: name) {
                     if try !putRight(job, source: path) {
                         Log.failure("\(path) stays there: it was brought back for job \(job), which does not want it")
                     }
                 } else if let there = try FileSystem.status(path), try !isOriginal(path, as: file, there.identity) {
-                    try? FileSystem.remove(path)
+                    _ = try Moving.move(Spot(path), into: "\(places.recovered)/added", as: file)
+                    recovered += 1
                 }
             }
             FileSystem.removeEmptyFolders(from: folder, upTo: places.spool)
         }
+        guard recovered > 0 else { return }
+        try FileSystem.sync("\(places.recovered)/added")
+        Log.failure(
+            "\(recovered) added or downloaded \(recovered == 1 ? "file" : "files") that no job knows: now in "
+                + "\(places.recovered)/added; drop them into an inbox, or remove them")
     }
 
     /// Whether a file that no row names is the original that a job has lost. If so, the row is put right.

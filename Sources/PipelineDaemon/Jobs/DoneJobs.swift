@@ -1,6 +1,7 @@
 import DaemonRuntime
 import JobLedger
 import PipelineModel
+import SystemCalls
 
 /// Done jobs are processed again, under their recipe as it is now, or undone.
 @Coordination
@@ -41,7 +42,7 @@ final class DoneJobs {
     /// that is durable. With `asking` nothing is changed.
     func redo(_ choice: Choice, asking: Bool, done: @escaping @Coordination @Sendable (Outcome) -> Void) {
         each(of: choice) { [self] records, outcome, goOn in
-            FileQueue.async { [check] in
+            lane(of: records).async { [check] in
                 let obstacles = records.map { check.obstacle(toRedoing: $0) }
                 let changed = asking ? records.filter { check.hasChangedResults($0) }.map(\.id) : []
                 Coordination.async { [self] in
@@ -65,7 +66,7 @@ final class DoneJobs {
             } else if let order = revivals.order(of: record) {
                 wanted.append(Returns.Wanted(job: record, order: order, states: [.done]))
             } else {
-                outcome.refused.add("there is no recipe '\(record.order.recipe)' any more", record.id)
+                outcome.refused.add(configuration.now.lack(of: record.order.recipe), record.id)
             }
         }
         guard !asking else {
@@ -107,25 +108,26 @@ final class DoneJobs {
 
     nonisolated private static let stays = "somebody has changed a result, which stays in the outbox"
 
-    /// Hands over why originals can't go to this folder, or nil when they can.
-    func checkGoal(_ goal: String?, done: @escaping @Coordination @Sendable (String?) -> Void) {
-        guard let goal else { return done(nil) }
+    /// Hands over the folder that originals go to, as a path without links, or why it can't take any.
+    func checkGoal(
+        _ goal: String?, done: @escaping @Coordination @Sendable (_ place: String?, _ refusal: String?) -> Void
+    ) {
+        guard let goal else { return done(nil, nil) }
         let places = configuration.places
-        let current = configuration.now
-        let recipes = configuration.recipes
         let own =
-            [places.archive, places.failed, places.state, places.run, places.inbox, places.outbox]
-            + recipes.map { current.inbox(of: $0, places) } + recipes.map(configuration.outbox)
-        FileQueue.async {
-            let refusal = UndoGoal.refusal(of: goal, own: own)
-            Coordination.async { done(refusal) }
+            [places.archive, places.failed, places.recovered, places.state, places.run, places.inbox, places.outbox]
+            + [places.configuration] + places.plugins + configuration.folders
+        FileLanes.looks(at: goal).async {
+            let refusal = UndoGoal.refusal(of: goal, own: own, tops: [places.data])
+            let place = FileSystem.resolved(goal)
+            Coordination.async { done(place, refusal) }
         }
     }
 
     private func askToUndo(
         _ records: [JobRecord], _ soFar: Outcome, _ goOn: @escaping @Coordination @Sendable (Outcome) -> Void
     ) {
-        FileQueue.async { [check] in
+        lane(of: records).async { [check] in
             var outcome = soFar
             for record in records {
                 if let obstacle = check.obstacle(toUndoing: record) {
@@ -137,6 +139,10 @@ final class DoneJobs {
             }
             Coordination.async { [outcome] in goOn(outcome) }
         }
+    }
+
+    private func lane(of records: [JobRecord]) -> FileLane {
+        FileLanes.copies(of: records.first?.source ?? configuration.places.archive)
     }
 
     private func each(
@@ -155,7 +161,7 @@ final class DoneJobs {
                 done(outcome)
             }
         case .these(let ids):
-            FileQueue.async { [ledger] in
+            FileLanes.ledger.async { [ledger] in
                 let read = Result { try ledger.jobs(ids) }
                 Coordination.async {
                     do {

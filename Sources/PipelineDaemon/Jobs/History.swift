@@ -9,6 +9,7 @@ final class History {
     private let counts: JobCounts
     private let configuration: ConfigurationInForce
     private let window: Window
+    private let ages: AgeClock
     /// Jobs that have ended since old ones were last forgotten.
     private var sinceForgetting = 0
     /// For jobs that grow old while nothing ends.
@@ -16,8 +17,12 @@ final class History {
 
     private static let sweepInterval = 3600.0
 
-    init(_ ledger: Ledger, _ counts: JobCounts, _ configuration: ConfigurationInForce, _ window: Window) {
-        (self.ledger, self.counts, self.configuration, self.window) = (ledger, counts, configuration, window)
+    init(
+        _ ledger: Ledger, _ counts: JobCounts, _ configuration: ConfigurationInForce, _ window: Window,
+        _ ages: AgeClock
+    ) {
+        (self.ledger, self.counts, self.configuration) = (ledger, counts, configuration)
+        (self.window, self.ages) = (window, ages)
     }
 
     /// Counts ended jobs. Old jobs are forgotten now and then, and not at each single end.
@@ -31,7 +36,9 @@ final class History {
         sinceForgetting = 0
         let settings = configuration.settings
         let seconds = settings.history / .seconds(1)
-        ledger.forget(allBut: settings.historyJobs, endedBefore: Timestamp.now() - seconds) { [self] forgotten in
+        // While the clock is doubted, no job is too old.
+        let oldest = ages.now.map { $0 - seconds } ?? -.infinity
+        ledger.forget(allBut: settings.historyJobs, endedBefore: oldest) { [self] forgotten in
             Coordination.async { [self] in
                 counts.add(forgotten, times: -1)
                 // A portion at a time, so that nothing urgent waits behind a large one.

@@ -87,6 +87,9 @@ final class Job {
         [.queued, .waiting].contains(record.state) && !operations.contains { $0.state == .executing }
     }
 
+    /// Its picture is rendered, and its publishing has not begun.
+    var waitsForPublish: Bool { render.state == .finished && publish?.hasBegun == false }
+
     var story: JobStory { record.story ?? JobStory() }
 
     func begin(_ kind: String) {
@@ -154,7 +157,7 @@ extension PictureHeader {
         if !framesTaken.isEmpty, framesTaken.allSatisfy({ $0 == pages }) { return "all its \(pages) frames" }
         if framesTaken.contains(pages) { return "all its \(pages) frames, or the first" }
         return switch format {
-        case "gif", "webp": "the first of its \(pages) frames"
+        case "gif", "webp", "png": "the first of its \(pages) frames"
         case "heif", "avif": "the main one of its \(pages) pictures"
         default: "the first of its \(pages) pages"
         }

@@ -13,6 +13,8 @@ protocol JobOperationsDelegate: AnyObject {
     func downloading(_ job: Job, _ state: OperationState)
     func rendering(_ job: Job, _ state: OperationState)
     func publishing(_ job: Job, _ state: OperationState)
+    /// The job's unfinished download has left this part in its file, or none that another could continue.
+    func holds(_ id: Int, _ part: FetchResume?, _ recorded: @escaping @Sendable () -> Void)
     /// A job in work waits for this reason, or goes on when there is none any more.
     func showWait(_ id: Int, _ reason: String?)
     /// The job's worker was lost, and the picture is tried once more in another.
@@ -108,7 +110,13 @@ final class JobOperations {
         return DownloadOperation(
             string: url, into: record.source, goingOn: record.partial,
             limits: DownloadOperation.Limits(configuration.settings.downloads),
-            login: configuration.settings.login(for:), pool: fetch, files: FileQueue.make())
+            login: configuration.settings.login(for:), pool: fetch,
+            record: { [self, id = record.id] part, done in
+                Coordination.async {
+                    guard let delegate = self.delegate else { return done() }
+                    delegate.holds(id, part, done)
+                }
+            })
     }
 
     private func render(
@@ -128,7 +136,7 @@ final class JobOperations {
                     configuration.settings, onTruncated: record.order.onTruncated, raw: record.order.raw),
                 names: names, isNamed: record.intent != nil, suspect: record.crashes > 0,
                 priority: isLendable(record) ? record.order.priority : nil),
-            pool: pool, files: FileQueue.make(), claims: claims,
+            pool: pool, claims: claims,
             waits: { [self] reason in Coordination.async { self.delegate?.showWait(id, reason) } },
             lost: { [self] failure, account in Coordination.async { self.delegate?.lost(id, failure, account) } })
     }
@@ -170,7 +178,7 @@ final class JobOperations {
             order: record.order, path: record.path, resuming: record.intent,
             replacing: record.former.map {
                 Publisher.Before(results: record.outputs, staging: staging.folder(in: $0.outbox))
-            }, publisher: publisher, files: FileQueue.make(),
+            }, publisher: publisher,
             steps: PublishOperation.Steps(
                 facts: { try names.facts($0) },
                 intend: { [self] intent, done in
@@ -193,7 +201,8 @@ final class JobOperations {
 
     /// Removes what was made of a picture, and is not to be published.
     nonisolated func discard(_ image: ImageHandle, then done: @escaping @Sendable () -> Void = {}) {
-        FileQueue.async { [publisher] in
+        guard let path = image.staged.first?.path else { return done() }
+        FileLanes.work(on: path).async { [publisher] in
             publisher.discard(image.staged)
             done()
         }

@@ -22,7 +22,7 @@ struct JobPortions {
         done: @escaping @Coordination @Sendable (Outcome, (any Error)?) -> Void
     ) {
         guard id < last else { return done(outcome, nil) }
-        FileQueue.async {
+        FileLanes.ledger.async {
             let read = Result { try ledger.list(filter, after: id, limit: Self.size) }
             Coordination.async {
                 switch read {

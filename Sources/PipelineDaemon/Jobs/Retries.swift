@@ -7,17 +7,15 @@ import PipelineModel
 final class Retries {
     private let ledger: Ledger
     private let numbers: JobNumbers
-    private let counts: JobCounts
     private let window: Window
     private let configuration: ConfigurationInForce
     /// For the job that is the first to be tried again.
     private lazy var next = Appointment { [unowned self] in queueDue(setBack: $0) }
 
     init(
-        _ ledger: Ledger, _ numbers: JobNumbers, _ counts: JobCounts, _ window: Window,
-        _ configuration: ConfigurationInForce
+        _ ledger: Ledger, _ numbers: JobNumbers, _ window: Window, _ configuration: ConfigurationInForce
     ) {
-        (self.ledger, self.numbers, self.counts) = (ledger, numbers, counts)
+        (self.ledger, self.numbers) = (ledger, numbers)
         (self.window, self.configuration) = (window, configuration)
     }
 
@@ -55,6 +53,7 @@ final class Retries {
         }
     }
 
-    /// Places at the end of the queue for all that may come back.
-    private func positions() -> Int { numbers.takePositions(max(0, counts[.waiting])) }
+    /// Places at the end of the queue for all that may come back. The counts are no bound: the ledger may have let more
+    /// jobs wait than it has told of.
+    private func positions() -> Int { numbers.takePositions(numbers.lastID) }
 }

@@ -56,7 +56,7 @@ final class Revivals {
         }
     }
 
-    /// The order for another try of a job, unless its recipe is gone.
+    /// The order for another try of a job, unless its recipe is gone or held.
     func order(of record: JobRecord) -> WorkOrder? {
         if record.order.adHoc { return record.order }
         return configuration.now.recipe(record.order.recipe).map(configuration.order)
@@ -87,7 +87,7 @@ final class Revivals {
                 orders[record.order] = order
                 wanted.append(Returns.Wanted(job: record, order: order))
             } else {
-                revival.outcome.lose(record.id, "there is no recipe '\(record.order.recipe)' any more")
+                revival.outcome.lose(record.id, configuration.now.lack(of: record.order.recipe))
             }
         }
         revival.begin()

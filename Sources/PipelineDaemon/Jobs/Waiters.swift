@@ -17,16 +17,24 @@ struct Waiter {
     }
 
     var kind = Kind.everything
-    var each: @Sendable (JobRecord) -> Void
+    /// Called with jobs that are over, several at once if they ended together.
+    var each: @Sendable ([JobEnd]) -> Void
     var done: @Sendable () -> Void
     /// Called with what holds up the remaining jobs, and with nil when nothing does.
     var delayed: @Sendable (String?) -> Void = { _ in }
     var toldDelay: String?
-    /// The jobs of the batch that have been told of.
+    /// The jobs of the batch that the waiter has been told of.
     var told: Set<Int> = []
     var batchHasEnded = false
     /// False once nobody is there any more to be told.
     var isWanted: @Sendable () -> Bool = { true }
+
+    /// The batch that is waited for.
+    fileprivate var batch: Int? { if case .batch(let batch) = kind { batch } else { nil } }
+}
+
+extension JobRecord {
+    fileprivate var end: JobEnd { JobEnd(id: id, state: state) }
 }
 
 /// Tells those who wait for jobs when these are over.
@@ -40,6 +48,8 @@ final class Waiters {
     /// Says what holds up the originals of these jobs, or of all.
     var delay: @Coordination (Set<Int>?) -> String? = { _ in nil }
     private var waiters: [Waiter] = []
+    /// Batches that are being read, and whether something has changed since that began.
+    private var reading: [Int: Bool] = [:]
 
     init(_ ledger: Ledger, _ window: Window, _ counts: JobCounts, _ inboxes: Inboxes, _ reads: RepeatedReads) {
         (self.ledger, self.window, self.counts) = (ledger, window, counts)
@@ -51,10 +61,9 @@ final class Waiters {
     func wait(for ids: [Int], _ waiter: Waiter) {
         var (left, waiter) = (Set(ids), waiter)
         do {
-            for record in try ledger.jobs(ids) where window[record.id] == nil && record.isOver {
-                left.remove(record.id)
-                waiter.each(record)
-            }
+            let over = try ledger.jobs(ids).filter { window[$0.id] == nil && $0.isOver }
+            left.subtract(over.map(\.id))
+            if !over.isEmpty { waiter.each(over.map(\.end)) }
         } catch {
             reads.missed(ended: ids)
         }
@@ -79,24 +88,49 @@ final class Waiters {
         check()
     }
 
-    /// Tells of the jobs of a batch that are over, as far as they have not been told of, and whether it has ended.
+    /// Finds out whether a batch has ended, and which jobs of it are over without anybody having told so: those of before,
+    /// and those that were changed in bulk. A batch may have a great many, so they are read elsewhere. While a waiter has
+    /// been told of as many as the batch counts, none is read.
     private func lookUp(batch: Int) {
-        let which = waiters.indices.filter { if case .batch(batch) = waiters[$0].kind { true } else { false } }
-        guard !which.isEmpty else { return }
-        do {
-            let hasEnded = try ledger.batches([batch])[batch]?.hasEnded ?? true
-            var last = 0
-            while case let over = try ledger.over(inBatch: batch, after: last, limit: Self.page), let end = over.last {
-                last = end.id
-                tell(over.filter { window[$0.id] == nil })
+        guard reading.updateValue(reading[batch] != nil, forKey: batch) == nil else { return }
+        let told = waiters.filter { $0.batch == batch }.map(\.told.count).min()
+        guard let told else { return reading[batch] = nil }
+        FileLanes.ledger.async { [self, ledger] in
+            let hasEnded = Result {
+                let record = try ledger.batches([batch])[batch]
+                var last = 0
+                while record.map({ $0.ended > told }) ?? false,
+                    case let over = try ledger.over(inBatch: batch, after: last, limit: Self.page), let end = over.last
+                {
+                    last = end.id
+                    Coordination.async { [self] in tell(over.filter { window[$0.id] == nil }, of: batch) }
+                }
+                return record?.hasEnded ?? true
             }
-            for index in which { waiters[index].batchHasEnded = hasEnded }
-        } catch {
-            reads.later()
+            Coordination.async { [self] in read(batch, hasEnded) }
         }
     }
 
-    private static let page = 500
+    nonisolated private static let page = 5000
+
+    private func read(_ batch: Int, _ hasEnded: Result<Bool, any Error>) {
+        let isOutdated = reading.removeValue(forKey: batch) == true
+        switch hasEnded {
+        case .success(let hasEnded):
+            // What has changed meanwhile may be a waiter who has been told of nothing yet.
+            if isOutdated { return lookUp(batch: batch) }
+            for index in waiters.indices where waiters[index].batch == batch { waiters[index].batchHasEnded = hasEnded }
+            check()
+        case .failure: reads.later()
+        }
+    }
+
+    private func tell(_ over: [JobEnd], of batch: Int) {
+        for index in waiters.indices where waiters[index].batch == batch {
+            let new = over.filter { waiters[index].told.insert($0.id).inserted }
+            if !new.isEmpty { waiters[index].each(new) }
+        }
+    }
 
     /// Reports every job that ends, until nothing settles, waits or runs, and no original is on its way.
     func waitForAll(_ waiter: Waiter) {
@@ -121,19 +155,20 @@ final class Waiters {
     }
 
     private func tell(_ records: [JobRecord]) {
+        for (batch, members) in Dictionary(grouping: records, by: \.batch) {
+            if let batch { tell(members.map(\.end), of: batch) }
+        }
+        let over = records.map(\.end)
         for index in waiters.indices {
-            for record in records {
-                switch waiters[index].kind {
-                case .everything: waiters[index].each(record)
-                case .these(var left):
-                    guard left.remove(record.id) != nil else { continue }
-                    waiters[index].kind = .these(left)
-                    waiters[index].each(record)
-                case .batch(let batch):
-                    guard record.batch == batch, waiters[index].told.insert(record.id).inserted else { continue }
-                    waiters[index].each(record)
-                case .stopping: break
-                }
+            switch waiters[index].kind {
+            case .everything: waiters[index].each(over)
+            case .these(var left):
+                let ended = over.filter { left.contains($0.id) }
+                guard !ended.isEmpty else { continue }
+                left.subtract(ended.map(\.id))
+                waiters[index].kind = .these(left)
+                waiters[index].each(ended)
+            case .batch, .stopping: break
             }
         }
     }
@@ -151,7 +186,7 @@ final class Waiters {
     func lookUp() {
         var ids: Set<Int> = []
         for case .these(let left) in waiters.map(\.kind) { ids.formUnion(left) }
-        for case .batch(let batch) in waiters.map(\.kind) { lookUp(batch: batch) }
+        for batch in Set(waiters.compactMap(\.batch)) { lookUp(batch: batch) }
         lookUp(ids)
     }
 
@@ -194,12 +229,18 @@ final class Waiters {
         }
     }
 
+    private var delayOfAll: String? {
+        let reasons = [delay(nil)].compactMap(\.self) + inboxes.delays
+        return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
+    }
+
     private func tellDelays() {
         for (index, waiter) in waiters.enumerated() {
             let reason =
                 switch waiter.kind {
                 case .these(let left): delay(left)
-                case .everything, .batch, .stopping: delay(nil)
+                case .everything: delayOfAll
+                case .batch, .stopping: delay(nil)
                 }
             guard reason != waiter.toldDelay else { continue }
             waiters[index].toldDelay = reason

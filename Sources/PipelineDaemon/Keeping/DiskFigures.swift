@@ -60,7 +60,7 @@ final class DiskFigures {
     }
 
     private func look(at folder: String) {
-        FileQueue.async { [self] in
+        FileLanes.work(on: folder).async { [self] in
             let figure = Figure(of: folder)
             Coordination.async { [self] in
                 known[folder] = figure
@@ -72,7 +72,7 @@ final class DiskFigures {
 
     /// The daemon's own folder comes first.
     private var folders: [String] {
-        let outboxes = configuration.recipes.map(configuration.outbox) + [configuration.adHocOutbox]
+        let outboxes = configuration.outboxes + [configuration.adHocOutbox]
         let own = configuration.places.data
         return [own] + Set(outboxes).filter { $0 != own }.sorted()
     }

@@ -9,8 +9,9 @@ import PipelineModel
 final class Keeping {
     private let ledger: Ledger
     private let configuration: ConfigurationInForce
+    private let ages: AgeClock
     /// The work on files: one look after the other.
-    nonisolated private let files = FileQueue.make()
+    nonisolated private let files = FileLane(threads: 1)
     private var isLooking = false
     /// Something has changed since the present look began.
     private var isToLookAgain = false
@@ -24,9 +25,11 @@ final class Keeping {
     nonisolated private static let gathering = 1.0
     /// The pause before files that can't be removed are tried again, in seconds.
     nonisolated private static let pause = 3600.0
+    /// The pause before a doubted clock is read again, in seconds.
+    private static let doubtPause = 60.0
 
-    init(_ ledger: Ledger, _ configuration: ConfigurationInForce) {
-        (self.ledger, self.configuration) = (ledger, configuration)
+    init(_ ledger: Ledger, _ configuration: ConfigurationInForce, _ ages: AgeClock) {
+        (self.ledger, self.configuration, self.ages) = (ledger, configuration, ages)
     }
 
     private var rules: KeepSettings { configuration.settings.keep }
@@ -47,6 +50,11 @@ final class Keeping {
         looks.make(at: Timestamp.now() + Self.gathering)
     }
 
+    /// The ledger can be written again: files whose removal could not be recorded are not left for an hour.
+    func ledgerRecovered() {
+        if !problems.isEmpty { look() }
+    }
+
     /// Removes what is over a rule.
     func look() {
         guard !rules.keepsEverything else {
@@ -58,9 +66,10 @@ final class Keeping {
             return
         }
         isLooking = true
-        let (tidying, rules) = (tidying, rules)
+        let (tidying, rules, now) = (tidying, rules, ages.now)
+        if now == nil { looks.make(at: Timestamp.now() + Self.doubtPause) }
         files.async { [self] in
-            let seen = Result { try Self.keep(rules, tidying) }
+            let seen = Result { try Self.keep(rules, tidying, now) }
             Coordination.async { [self] in looked(seen) }
         }
     }
@@ -71,11 +80,17 @@ final class Keeping {
         var next = Double.infinity
     }
 
-    nonisolated private static func keep(_ rules: KeepSettings, _ tidying: Tidying) throws -> Seen {
+    /// Without a time nothing is removed by its age.
+    nonisolated private static func keep(_ rules: KeepSettings, _ tidying: Tidying, _ time: Double?) throws -> Seen {
         var seen = Seen()
-        for place in KeptPlace.allCases where !rules[place].keepsEverything {
-            let (now, rule) = (Timestamp.now(), rules[place])
-            let age = rule.age.map { $0 / .seconds(1) }
+        for place in KeptPlace.allCases {
+            let rule = rules[place]
+            let age = time == nil ? nil : rule.age.map { $0 / .seconds(1) }
+            guard age != nil || rule.size != nil else { continue }
+            let now = time ?? Timestamp.now()
+            if age != nil, let oldest = try tidying.ledger.oldestKept(in: place), oldest < AgeClock.earliest {
+                tidying.ledger.redate(in: place, before: AgeClock.earliest, to: now)
+            }
             let wish = Tidying.Wish(
                 place: place, before: age.map { now - $0 }, most: rule.size.map(Int.init), by: rules.said(of: place))
             let outcome = try tidying.run(wish)
@@ -114,6 +129,7 @@ final class Keeping {
     func clean(
         _ wishes: [Tidying.Wish], done: @escaping @Sendable (Result<[Tidying.Outcome], any Error>) -> Void
     ) {
+        if wishes.contains(where: { $0.before != nil && !$0.isTrial }) { ages.confirm() }
         let tidying = tidying
         files.async {
             done(
@@ -129,7 +145,9 @@ final class Keeping {
 
     private var tidying: Tidying {
         let isDetailed = configuration.settings.log == .operations
-        return Tidying(ledger: ledger, places: configuration.places) { path in
+        return Tidying(
+            ledger: ledger, places: configuration.places, patience: configuration.settings.hangTimeout
+        ) { path in
             if isDetailed { Log.notice("removed \(path)") }
         }
     }

@@ -37,8 +37,12 @@ struct Tidying: Sendable {
             newest = max(newest ?? file.time, file.time)
         }
 
+        /// How many of these lie on disks that do not answer.
+        fileprivate var silent = 0
+
         fileprivate mutating func refuse(_ error: any Error, files: Int = 1) {
             refused += files
+            if error is FileLane.Silence { silent += files }
             refusal = refusal ?? "\(error)"
         }
     }
@@ -54,6 +58,8 @@ struct Tidying: Sendable {
 
     let ledger: Ledger
     let places: Places
+    /// How long a disk may take to answer. The files of one that takes longer stay, and hold up no others.
+    var patience = Duration.seconds(30)
     /// Called with the path of each file that is removed.
     let each: @Sendable (String) -> Void
 
@@ -62,10 +68,12 @@ struct Tidying: Sendable {
     private static let portion = 200
 
     func run(_ wish: Wish) throws -> Outcome {
+        if !wish.isTrial { try goOn() }
+        defer { if !wish.isTrial { reserve.renew() } }
         var outcome = Outcome()
         var excess = try excess(wish)
         var position = Ledger.KeptPosition.start
-        while outcome.refused < Self.mostRefused {
+        while outcome.refused - outcome.silent < Self.mostRefused {
             let files = try ledger.kept(in: wish.place, of: wish.recipe, after: position, limit: Self.portion)
             var same: [KeptFile] = []
             var others: [KeptFile] = []
@@ -79,7 +87,7 @@ struct Tidying: Sendable {
                 // A file that stays, for whatever reason, does not cost a newer one its place.
                 excess? -= file.file.size
                 do {
-                    switch try look(at: file) {
+                    switch try onDisk(of: file, { try look(at: file) }) {
                     case .same: same.append(file)
                     case .changed, .gone: others.append(file)
                     case .unknown: break
@@ -99,13 +107,16 @@ struct Tidying: Sendable {
         return outcome
     }
 
-    /// Removes the files whose removal a crash has broken off.
+    /// Removes the files whose removal a crash, or a full disk, has broken off.
     func goOn() throws {
+        reserve.renew()
         var outcome = Outcome()
         for (removal, files) in Dictionary(grouping: try ledger.leavingFiles(), by: \.leaving) where removal != nil {
             finish(files, &outcome)
         }
     }
+
+    private var reserve: LedgerReserve { LedgerReserve(path: places.reserve, ledger: ledger) }
 
     /// The bytes beyond the most that may be left.
     private func excess(_ wish: Wish) throws -> Int? {
@@ -132,21 +143,18 @@ struct Tidying: Sendable {
         return (there.size, there.modified) == (file.file.size, file.file.modified)
     }
 
-    /// Whether the nearest folder above the missing file is on the disk that the file was on.
+    /// Whether the disk of a missing file is mounted.
     private func isMounted(_ file: KeptFile) throws -> Bool {
         // Results are taken away all the time, and their disk is not recorded.
-        if file.place == .results { return true }
-        var folder = FileSystem.folder(of: file.path)
-        while true {
-            if let there = try FileSystem.status(folder) { return there.identity.device == file.file.device }
-            folder = FileSystem.folder(of: folder)
-        }
+        try file.place == .results || file.file.isDiskThere(at: file.path)
     }
 
     private func remove(_ files: [KeptFile], _ removal: JobRecord.Removal, _ outcome: inout Outcome) {
         guard !files.isEmpty else { return }
-        guard let begun = ledger.begin(removing: files, removal) else {
-            return outcome.refuse(JobFailure.unrecordedRemoval, files: files.count)
+        func begin() -> Set<Int>? { ledger.begin(removing: files, removal) }
+        guard let begun = begin() ?? (reserve.give() ? begin() : nil) else {
+            return outcome.refuse(
+                ledger.unwritableReason.map { JobFailure($0) } ?? .unrecordedRemoval, files: files.count)
         }
         finish(files.filter { begun.contains($0.id) }, &outcome)
     }
@@ -158,9 +166,13 @@ struct Tidying: Sendable {
         var left: [KeptFile] = []
         for file in files {
             do {
-                switch try look(at: file) {
+                let finding = try onDisk(of: file) {
+                    let finding = try look(at: file)
+                    if finding == .same { try remove(file) }
+                    return finding
+                }
+                switch finding {
                 case .same:
-                    try remove(file)
                     outcome.add(file)
                     each(file.path)
                     gone.append(file)
@@ -179,12 +191,20 @@ struct Tidying: Sendable {
                 file.place == .results ? FileSystem.join(places.outbox, file.recipe) : places.folder(of: file.place)
             })
         for folder in Set(gone.map { FileSystem.folder(of: $0.path) }) {
-            // A file that comes back with a power cut is one that nobody knows, and does no harm.
-            try? FileSystem.sync(folder)
-            for top in tops { FileSystem.removeEmptyFolders(from: folder, upTo: top) }
+            try? FileLanes.work(on: folder).wait(patience) {
+                // A file that comes back with a power cut is one that nobody knows, and does no harm.
+                try? FileSystem.sync(folder)
+                for top in tops { FileSystem.removeEmptyFolders(from: folder, upTo: top) }
+            }
         }
         ledger.abandon(removing: changed + left)
         ledger.forget(kept: gone + changed)
+    }
+
+    private func onDisk<Value: Sendable>(
+        of file: KeptFile, _ work: @escaping @Sendable () throws -> Value
+    ) throws -> Value {
+        try FileLanes.work(on: file.path).wait(patience, for: work)
     }
 
     /// The text beside a failed original goes first: without the original, it may be about another of the same name.

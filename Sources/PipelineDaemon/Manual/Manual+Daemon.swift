@@ -19,6 +19,11 @@ extension Manual {
                         + "white. `pipelined.conf`(5) and `pipelined.recipe`(5) say how to write others; `--check` "
                         + "says whether they are right."),
                 .paragraph(
+                    "A mistake in the configuration keeps no start from going on. A recipe with a mistake is held: its "
+                        + "pictures wait in their inbox. Settings with a mistake give way to the last that were right. "
+                        + "`pipectl status` says so until the mistake is mended and `pipectl reload` has read the files."
+                ),
+                .paragraph(
                     "Workers read pictures and servers: separate processes that the kernel confines. `pipectl`(1) "
                         + "shows, cancels and tunes their work. The log goes to standard error."),
                 .section("OPTIONS"),

@@ -66,7 +66,7 @@ extension Manual {
                     .section("EXAMPLES"), .paragraph("For the web, with a thumbnail:"),
                     .lines([
                         "[Recipe]", "Description=For the web, with a thumbnail", "Inbox=web", "", "[Output]",
-                        "Chain=resize width=1600 | save format=webp quality=80 metadata=copyright", "",
+                        "Chain=resize width=1600 | save format=webp quality=80 metadata=keep-without-place", "",
                         "[Output thumb]",
                         "Chain=resize width=320 height=320 fit=cover | noir contrast=1.4 | save format=jpeg",
                     ]),

@@ -14,7 +14,7 @@ enum Manual: String, CaseIterable {
 
     static let purpose = "turns pictures dropped into a folder into the results of a recipe"
 
-    static let usage = "[--root DIR] [--check | --give-back]"
+    static let usage = "[--root DIR] [--check | --give-back | --backup DIR]"
 
     var page: ManualPage {
         get throws {

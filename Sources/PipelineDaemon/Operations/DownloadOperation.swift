@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import Foundation
 import Glibc
@@ -38,7 +39,16 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
         var figures = Figures(.bytes)
         var tries = 0
         var partial: FetchResume?
+        /// What the worker has told last of the beginning that has come.
+        var come: FetchResume?
+        /// The bytes of the beginning that the ledger knows of.
+        var recorded: Int64 = 0
+        var isRecording = false
+        var keepsPart = false
     }
+
+    /// In bytes: a kill costs no more than this of what has come, and what one report of the worker brings.
+    private static let portion: Int64 = 4 << 20
 
     let url: WebAddress
     private let path: String
@@ -47,19 +57,24 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
     private let limits: Limits
     private let login: (host: String, login: HostLogin)?
     private let pool: FetchPool
-    private let files: DispatchQueue
-    private let box = Mutex(Box())
+    /// Work that may wait for the disk, in order.
+    private let files = FileLane(threads: 1)
+    private let record: @Sendable (FetchResume?, @escaping @Sendable () -> Void) -> Void
+    private let box: Mutex<Box>
 
-    /// Downloads into the file at `path`, which is made unless it is there as `earlier` says. Work that may wait for a
-    /// disk runs on `files`. Nil when `string` is no http or https URL.
+    /// Downloads into the file at `path`, which is made unless it is there as `earlier` says. `record` makes durable what
+    /// is known of the beginning in the file, so that another daemon goes on there; it calls back when that is done. Nil
+    /// when `string` is no http or https URL.
     init?(
         string: String, into path: String, goingOn earlier: FetchResume? = nil, limits: Limits = Limits(),
-        login: (WebAddress) -> (host: String, login: HostLogin)? = { _ in nil }, pool: FetchPool, files: DispatchQueue
+        login: (WebAddress) -> (host: String, login: HostLogin)? = { _ in nil }, pool: FetchPool,
+        record: @escaping @Sendable (FetchResume?, @escaping @Sendable () -> Void) -> Void = { $1() }
     ) {
         guard let url = try? WebAddress(string) else { return nil }
         (self.earlier, self.url, self.path, self.limits, self.pool) = (earlier, url, path, limits, pool)
         self.login = login(url)
-        self.files = files
+        self.record = record
+        box = Mutex(Box(partial: earlier))
     }
 
     var image: ImageHandle? {
@@ -70,7 +85,7 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
     var response: Response? { box.withLock { $0.response } }
     var failure: JobFailure? { box.withLock { $0.failure } }
     var tries: Int { box.withLock { $0.tries } }
-    /// The part that a failed download leaves in the file, if a later one may continue it.
+    /// The part that a download leaves in the file when it fails or is given back, if a later one may continue it.
     var partial: FetchResume? { box.withLock { $0.partial } }
     var account: JobStory.Account {
         box.withLock { JobStory.Account(written: $0.figures.done > 0 ? Int($0.figures.done) : nil) }
@@ -83,8 +98,10 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
             do {
                 try FileSystem.makeFolders(FileSystem.folder(of: path))
                 let there = try FileSystem.status(path)?.size ?? 0
-                let resume = earlier.flatMap { there >= $0.offset ? $0 : nil }
-                try begin(try open(resume == nil ? O_CREAT | O_TRUNC : 0), resume: resume)
+                guard let earlier else { return try begin(try open(O_CREAT | O_TRUNC), resume: nil) }
+                // A beginning that is not there any more is worth nothing.
+                guard earlier.offset > 0, there >= earlier.offset else { return forget() }
+                try begin(try open(), resume: earlier)
             } catch let failure as JobFailure {
                 end(failure, keeping: earlier)
             } catch {
@@ -97,6 +114,9 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
         if let task = box.withLock({ $0.task }) { pool.cancel(task) }
     }
 
+    /// When it is cancelled, what has come by then is not thrown away.
+    func keepPart() { box.withLock { $0.keepsPart = true } }
+
     private func open(_ flags: Int32 = 0) throws -> Descriptor {
         try Descriptor.open(path, O_WRONLY | O_NOFOLLOW | flags, mode: 0o644)
     }
@@ -105,15 +125,40 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
         let login = try login.map { try $0.login.read(for: $0.host) }
         let task = FetchTask(
             url: url.text, resume: resume, limits: limits.transfer, login: login, target: target,
-            progress: { [self] received, total in box.withLock { $0.figures.take(received, of: total) } },
+            progress: { [self] received, total, kept in heard(received, total, kept) },
             done: { [self] result in files.async { self.answered(result) } })
         box.withLock { box in
             box.task = task
             box.tries += 1
+            (box.come, box.recorded) = (resume, resume?.offset ?? 0)
             box.figures.begin(done: resume?.offset ?? 0)
         }
         if isCancelled { pool.cancel(task) }
         pool.run(task)
+    }
+
+    // MARK: - On the way
+
+    private func heard(_ received: Int64, _ total: Int64?, _ kept: FetchResume?) {
+        let isDue = box.withLock { box in
+            box.figures.take(received, of: total)
+            box.come = kept
+            guard !box.isRecording, let kept, kept.offset >= box.recorded + Self.portion else { return false }
+            box.isRecording = true
+            return true
+        }
+        if isDue, let kept { files.async { self.recordPart(kept) } }
+    }
+
+    /// The bytes are durable before the ledger speaks of them.
+    private func recordPart(_ part: FetchResume) {
+        guard (try? FileSystem.sync(path)) != nil else { return box.withLock { $0.isRecording = false } }
+        record(part) { [self] in
+            box.withLock { box in
+                box.recorded = max(box.recorded, part.offset)
+                box.isRecording = false
+            }
+        }
     }
 
     // MARK: - The answer
@@ -122,9 +167,10 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
         box.withLock { $0.task = nil }
         switch result {
         case .success(let file): arrived(file)
+        case .failure(.transfer(let failure)) where failure.kind == .changed && !isCancelled: forget()
         case .failure(.transfer(let failure)):
             guard let resume = failure.resume, tries <= limits.retries, !isCancelled else {
-                return end(JobFailure(failure), keeping: isCancelled ? nil : failure.kept)
+                return end(JobFailure(failure), keeping: isCancelled && !keepsPart ? nil : failure.kept)
             }
             // A part has come, so the rest may come as well.
             do { try begin(try open(), resume: resume) } catch {
@@ -132,7 +178,20 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
                     error as? JobFailure ?? JobFailure(error, during: "going on with the download"),
                     keeping: failure.kept)
             }
+        case .failure(.cancelled): end(nil, keeping: keepsPart ? box.withLock { $0.come } : nil)
         case .failure(let reason): end(JobFailure(reason))
+        }
+    }
+
+    private var keepsPart: Bool { box.withLock { $0.keepsPart } }
+
+    /// Begins again without the beginning. Nothing takes its place in the file until the ledger has forgotten it: after a
+    /// crash the two would be taken for one.
+    private func forget() { record(nil) { [self] in files.async { self.beginAgain() } } }
+
+    private func beginAgain() {
+        do { try begin(try open(O_CREAT | O_TRUNC), resume: nil) } catch {
+            end(error as? JobFailure ?? JobFailure(error, during: "beginning the download again"))
         }
     }
 
@@ -148,7 +207,7 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
                 url: file.url, status: file.status, name: DownloadName.name(said: file.name, url: url),
                 bytes: file.bytes, file: there.identity)
             box.withLock { box in
-                box.response = response
+                (box.response, box.partial) = (response, nil)
                 box.figures.take(file.bytes, of: file.bytes)
             }
             finish(.finished)
@@ -163,7 +222,7 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
         var failure = failure
         failure?.stage = FetchedFile.stage
         failure?.written = (try? FileSystem.status(path))?.size ?? 0
-        let partial = failure?.class == .transient ? kept : nil
+        let partial = [nil, .transient].contains(failure?.class) ? kept : nil
         if partial == nil || (try? FileSystem.sync(path)) == nil { try? FileSystem.remove(path) }
         box.withLock { [failure] box in
             box.partial = partial

@@ -81,11 +81,11 @@ extension JobFailure {
         let kind: FailureClass =
             switch failure.kind {
             case .input: .input
-            case .transient: .transient
+            case .transient, .changed: .transient
             case .room: .room
             }
         self.init(failure.message, advice: failure.advice, class: kind)
-        retryAfter = failure.retryAfter.map { .seconds($0) }
+        retryAfter = failure.retryAfter.map { .seconds(min(max(0, $0), 30 * 86400)) }
     }
 }
 

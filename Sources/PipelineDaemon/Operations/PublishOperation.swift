@@ -1,4 +1,4 @@
-import Dispatch
+import DaemonRuntime
 import JobLedger
 import OperationGraph
 import PipelineModel
@@ -36,15 +36,14 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
     /// The results of a job that was done before.
     private let before: Publisher.Before?
     private let publisher: Publisher
-    private let files: DispatchQueue
     private let steps: Steps
     private let box = Mutex(Box())
 
     init(
         order: WorkOrder, path: String, resuming: PublishIntent? = nil, replacing before: Publisher.Before? = nil,
-        publisher: Publisher, files: DispatchQueue, steps: Steps
+        publisher: Publisher, steps: Steps
     ) {
-        (self.resuming, self.order, self.path, self.publisher, self.files) = (resuming, order, path, publisher, files)
+        (self.resuming, self.order, self.path, self.publisher) = (resuming, order, path, publisher)
         (self.before, self.steps) = (before, steps)
     }
 
@@ -88,7 +87,7 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
             }
             steps.intend(publication.intent) { [self] recorded in
                 if recorded { return publish(publication, image) }
-                files.async { self.abandon(publication, image) }
+                FileLanes.work(on: order.outbox).async { self.abandon(publication, image) }
             }
         } catch {
             fail(image, error)
@@ -128,7 +127,7 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
         }
         steps.conclude(outcome) { [self] in
             if intent.leavesFiles || outcome.published.count < intent.steps.count {
-                files.async { self.publisher.discard(intent) }
+                FileLanes.work(on: order.outbox).async { self.publisher.discard(intent) }
             }
             finish(.finished)
         }

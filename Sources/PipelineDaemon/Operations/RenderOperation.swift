@@ -79,7 +79,6 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     private let parts: [Part]
     private let work: Work
     private let pool: WorkerPool
-    private let files: DispatchQueue
     private let claims: ClaimFolders
     /// Called with the reason while it waits, and with nil when it resumes.
     private let waits: @Sendable (String?) -> Void
@@ -87,9 +86,8 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     private let lost: @Sendable (JobFailure, JobStory.Account) -> Void
     private let box = Mutex(Box())
 
-    /// `files` runs what may wait for a disk.
     init(
-        _ work: Work, pool: WorkerPool, files: DispatchQueue, claims: ClaimFolders,
+        _ work: Work, pool: WorkerPool, claims: ClaimFolders,
         waits: @escaping @Sendable (String?) -> Void,
         lost: @escaping @Sendable (JobFailure, JobStory.Account) -> Void
     ) {
@@ -101,7 +99,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
             parts[known ?? parts.count - 1].pictures.append(picture)
             parts[known ?? parts.count - 1].staging.append(path)
         }
-        (self.parts, self.pool, self.files, self.claims) = (parts, pool, files, claims)
+        (self.parts, self.pool, self.claims) = (parts, pool, claims)
     }
 
     private var input: ImageHandle? { provided(ImageHandle.self) ?? work.source ?? downloaded }
@@ -129,10 +127,14 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     /// (…)`.
     var detail: String? {
         let (header, image, node) = box.withLock { ($0.header, $0.image, $0.node) }
-        let lacks: [String] = (image?.staged ?? []).compactMap { staged in
-            guard let result = staged.result, let lost = result.lost else { return nil }
+        let lacks: [String] = (image?.staged ?? []).flatMap { staged -> [String] in
+            guard let result = staged.result else { return [] }
             let name = staged.picture.name.map { "\($0) " } ?? ""
-            return "\(name)without \(lost.joined(separator: " and ")), which \(result.format) can't hold"
+            func without(_ parts: [String]?, _ why: String) -> String? {
+                parts.map { "\(name)without \($0.joined(separator: " and ")), which \(why)" }
+            }
+            return [without(result.lost, "\(result.format) can't hold"), without(result.dropped, "no result keeps")]
+                .compactMap(\.self)
         }
         let words =
             lacks + (header.map { [$0.decoderPaths.joined(separator: ", ")] } ?? [])
@@ -167,18 +169,31 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     /// Parts follow each other, each in a worker that is free.
     private func begin(_ number: Int) {
         guard number < parts.count else { return made() }
-        files.async { [self] in
-            do {
-                if number == 0, !work.isNamed, let input { try work.names.check(input) }
-                let sources = try paths(of: parts[number]).map { path in
-                    try fileWork.during(path) { try open(path) }
-                }
-                guard let targets = openTargets(of: parts[number]) else { return }
-                run(try makeTask(number, sources: sources, targets: targets))
-            } catch {
-                end(.failed, error as? JobFailure ?? JobFailure(error, during: "opening the picture"))
-            }
+        let paths = paths(of: parts[number])
+        onDisk(of: paths.first ?? parts[number].staging[0]) { [self] in
+            if number == 0, !work.isNamed, let input { try work.names.check(input) }
+            return try paths.map { path in try fileWork.during(path) { try open(path) } }
+        } then: { [self] sources in
+            do { openTargets(number, sources: try sources.get()) } catch { failedToOpen(error) }
         }
+    }
+
+    /// Does what may wait for the disk of `path`, in its lane. To wait for a turn counts as waiting for the disk, which
+    /// may hold up what came before.
+    private func onDisk<Value: Sendable>(
+        of path: String, _ body: @escaping @Sendable () throws -> Value,
+        then next: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        fileWork.begin(path)
+        FileLanes.work(on: path).async { [self] in
+            let result = Result { try body() }
+            fileWork.end()
+            next(result)
+        }
+    }
+
+    private func failedToOpen(_ error: any Error) {
+        end(.failed, error as? JobFailure ?? JobFailure(error, during: "opening the picture"))
     }
 
     private func open(_ path: String) throws -> Descriptor {
@@ -198,12 +213,17 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         if let task = box.withLock({ $0.task }) { pool.cancel(task) }
     }
 
-    private func openTargets(of part: Part) -> [Descriptor]? {
-        do {
-            return try part.staging.map { path in try fileWork.during(path) { try openStaging(path) } }
-        } catch {
-            end(.failed, JobFailure(error, inOutboxDuring: "making the result in the outbox"))
-            return nil
+    private func openTargets(_ number: Int, sources: [Descriptor]) {
+        let paths = parts[number].staging
+        onDisk(of: paths[0]) { [self] in
+            try paths.map(openStaging)
+        } then: { [self] targets in
+            switch targets {
+            case .success(let targets):
+                do { run(try makeTask(number, sources: sources, targets: targets)) } catch { failedToOpen(error) }
+            case .failure(let error):
+                end(.failed, JobFailure(error, inOutboxDuring: "making the result in the outbox"))
+            }
         }
     }
 
@@ -317,14 +337,21 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
 
     /// Removes partial files before it reports the end.
     private func end(_ outcome: OperationState, _ failure: JobFailure?) {
-        files.async { [self] in
+        let paths = work.staging
+        guard let first = paths.first else { return ended(outcome, failure) }
+        onDisk(of: first) {
+            let written = failure == nil ? 0 : paths.reduce(0) { $0 + ((try? FileSystem.status($1))?.size ?? 0) }
+            for path in paths { Litter.remove(path) }
+            return written
+        } then: { [self] written in
             var failure = failure
-            if failure != nil {
-                failure?.written = work.staging.reduce(0) { $0 + ((try? FileSystem.status($1))?.size ?? 0) }
-            }
-            for path in work.staging { fileWork.during(path) { Litter.remove(path) } }
-            box.withLock { [failure] in $0.failure = failure }
-            finish(outcome)
+            failure?.written = (try? written.get()) ?? 0
+            ended(outcome, failure)
         }
+    }
+
+    private func ended(_ outcome: OperationState, _ failure: JobFailure?) {
+        box.withLock { $0.failure = failure }
+        finish(outcome)
     }
 }

@@ -12,13 +12,18 @@ struct Disposal: Sendable {
     /// The claim folder of the originals' inbox, or why it can't be used.
     let claims: Result<ClaimFolder, any Error>
 
-    /// Makes the moves durable, and removes the empty folders that they leave. Returns the folders that could not be
-    /// synced.
+    /// Makes the moves and removals durable, and removes the empty folders that they leave. Returns the folders that could
+    /// not be synced.
     func finish(_ moved: [(job: JobRecord, source: String)]) -> [String: SystemError] {
         var failures: [String: SystemError] = [:]
         let there = moved.filter { $0.source != $0.job.source }.map { FileSystem.folder(of: $0.source) }
-        for folder in Set(there) {
-            do throws(SystemError) { try FileSystem.sync(folder) } catch { failures[folder] = error }
+        // A removed original that a power cut brought back would be taken for a new picture.
+        let removed = Set(moved.filter { Self.isRemoved($0.job) }.map { FileSystem.folder(of: $0.job.source) })
+        for folder in removed.union(there) {
+            do throws(SystemError) { try FileSystem.sync(folder) } catch {
+                if removed.contains(folder), error.isMissing { continue }
+                failures[folder] = error
+            }
         }
         let left = moved.map { (FileSystem.folder(of: $0.job.source), $0.job) }
         for (folder, job) in Dictionary(left, uniquingKeysWith: { first, _ in first }) {
@@ -37,9 +42,10 @@ struct Disposal: Sendable {
         if job.origin == .kept { return job.source }
         if job.needsDownload { return try disposeOfNothing(job) }
         guard let spot = try job.spot(of: job.source, in: claims.get), let there = try spot.status() else {
+            if Self.isRemoved(job) { return job.source }
             let moved = try movedBefore(job)
             if let moved, job.state == .failed { try Explanation(job: job).write(beside: moved) }
-            return moved ?? (Self.isRemoved(job) ? job.source : nil)
+            return moved
         }
         guard job.isOriginalInWork(there.identity) else {
             throw JobFailure("\(job.source) is not the file that was claimed")
@@ -48,7 +54,13 @@ struct Disposal: Sendable {
             try spot.remove()
             return job.source
         }
-        let target = try Moving.move(spot, into: Self.goal(of: job, places), as: FileSystem.name(of: job.path))
+        let opening =
+            job.state == .cancelled
+            ? job.goal.map { goal in
+                { try UndoGoal.open(goal, below: FileSystem.subfolder(of: job.path)) }
+            } : nil
+        let target = try Moving.move(
+            spot, into: Self.goal(of: job, places), as: FileSystem.name(of: job.path), opening: opening)
         if job.state == .failed { try Explanation(job: job).write(beside: target) }
         return target
     }
@@ -103,14 +115,18 @@ struct Disposal: Sendable {
         FileSystem.join("\(place)/\(job.order.recipe)", FileSystem.subfolder(of: job.path))
     }
 
-    /// Where the original went when a crash came between the move and its record.
+    /// Where the original went when a crash came between the move and its record. The names before it may have become
+    /// free since, so every number counts.
     private func movedBefore(_ job: JobRecord) throws -> String? {
-        let target = FileSystem.join(Self.goal(of: job, places), FileSystem.name(of: job.path))
-        for number in 0..<100 {
-            let path = number == 0 ? target : ResultName.numbered(target, number)
-            guard let there = try FileSystem.status(path) else { return nil }
-            if job.isOriginalInWork(there.identity) { return path }
+        let (folder, name) = (Self.goal(of: job, places), FileSystem.name(of: job.path))
+        guard try FileSystem.exists(folder) else { return nil }
+        var equal: String?
+        for other in try FileSystem.names(in: folder).compactMap(\.self) where ResultName.isVariant(other, of: name) {
+            let path = FileSystem.join(folder, other)
+            guard let there = try FileSystem.status(path)?.identity else { continue }
+            if there.inode == job.file.inode { return path }
+            if job.isOriginalInWork(there) { equal = path }
         }
-        return nil
+        return equal
     }
 }

@@ -55,9 +55,11 @@ final class Disposals {
         for line in state.withLock({ Array($0.lines.values) }) {
             line.moves.async(group: group) { line.returns.async(group: group) {} }
         }
-        group.notify(queue: FileQueue.make()) { [self] in
-            _ = ledger.flush(seconds: 10)
-            moves.whenDiscarded(done)
+        Coordination.notify(group) { [self] in
+            FileLanes.ledger.async { [self] in
+                _ = ledger.flush(seconds: 10)
+                moves.whenDiscarded(done)
+            }
         }
     }
 

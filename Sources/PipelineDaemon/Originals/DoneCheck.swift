@@ -9,8 +9,15 @@ struct DoneCheck: Sendable {
     /// Why it can't be processed again, in words that are the same for all such jobs.
     func obstacle(toRedoing job: JobRecord) -> String? {
         if let obstacle = Self.obstacle(job) { return obstacle }
-        return looked(for: job) { there in there == nil ? "its original is not at its place any more" : nil }
+        return looked(for: job) { there in
+            guard let there else { return Self.missing }
+            return job.isUnchangedOriginal(there) ? nil : Self.otherFile
+        }
     }
+
+    /// Why nothing is done with a job whose original was exchanged. The file there is somebody's own.
+    static let otherFile = "another file lies where its original was, or somebody has changed it"
+    private static let missing = "its original is not at its place any more"
 
     /// Why it can't be undone.
     func obstacle(toUndoing job: JobRecord) -> String? {
@@ -20,9 +27,8 @@ struct DoneCheck: Sendable {
             return "an older version has published its results: whether somebody has changed them since can't be told"
         }
         return looked(for: job) { there in
-            guard let there else { return "its original is not at its place any more" }
-            return job.isUnchangedOriginal(there) || job.origin == .kept
-                ? nil : "another file lies where its original was, or somebody has changed it"
+            guard let there else { return Self.missing }
+            return job.isUnchangedOriginal(there) || job.origin == .kept ? nil : Self.otherFile
         }
     }
 

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Glibc
 import JobLedger
 import PipelineModel
@@ -29,6 +30,12 @@ struct JobPicture: Sendable {
 /// and a file is handed out only if it is the one that the ledger knows.
 struct JobPictures: Sendable {
     let originals: OriginalPlaces
+
+    /// Where a disk is waited for that holds such a picture.
+    func lane(of result: Int?, of job: JobRecord) -> FileLane {
+        let path = result.flatMap { $0 >= 1 && $0 <= job.outputs.count ? job.outputs[$0 - 1].path : nil }
+        return FileLanes.looks(at: path ?? job.source)
+    }
 
     /// The first result is number 1; nil stands for the original.
     func open(_ result: Int?, of job: JobRecord) throws -> JobPicture {

@@ -3,62 +3,62 @@ import SystemCalls
 
 /// Moving an original: never over another file, and never gone before it has arrived.
 enum Moving {
+    /// Opens the folder that an original goes to, and makes it durable if it is missing.
+    typealias Opening = () throws -> Descriptor
+
     /// Moves `from` into `folder` under `name`, or `name-1`, …; returns where it lies now. It survives a power cut as
     /// soon as the folder does. The next move finishes one that a crash has interrupted.
-    static func move(_ from: Spot, into folder: String, as name: String) throws -> String {
-        let wanted = FileSystem.join(folder, name)
+    static func move(
+        _ from: Spot, into folder: String, as name: String, opening: Opening? = nil
+    ) throws -> String {
         for number in 0... {
-            let target = number == 0 ? wanted : ResultName.numbered(wanted, number)
-            if try move(from, to: target) { return target }
+            let target = FileSystem.join(folder, name)
+            let place = number == 0 ? target : ResultName.numbered(target, number)
+            if try move(from, to: FileSystem.name(of: place), in: folder, opening: opening) { return place }
         }
-        throw SystemError("rename", wanted, code: EEXIST)
+        throw SystemError("rename", FileSystem.join(folder, name), code: EEXIST)
     }
 
     /// Moves `from` to exactly this place; false when the name is taken.
     static func move(_ from: Spot, to target: String) throws -> Bool {
+        try move(from, to: FileSystem.name(of: target), in: FileSystem.folder(of: target), opening: nil)
+    }
+
+    private static func move(
+        _ from: Spot, to name: String, in path: String, opening: Opening?
+    ) throws -> Bool {
         for attempt in 0... {
-            try FileSystem.makeFolders(FileSystem.folder(of: target), durable: true)
             do {
-                try FileSystem.renameWithoutReplacing(from.name, in: from.folder, target)
-                return true
-            } catch {
-                if error.isTaken {
-                    guard try FileSystem.isPlaceholder(target) else { return false }
-                    // Left by a crash of an earlier move.
-                    try FileSystem.remove(target)
-                    continue
-                }
-                if error.code == EXDEV { return try copy(from, to: target) }
+                // Open from here on: the folder may be replaced by a link to elsewhere.
+                let folder = try opening?() ?? open(path)
+                if try move(from, to: name, in: folder) { return true }
+                guard try FileSystem.isPlaceholder(name, in: folder) else { return false }
+                // A crash of an earlier move has left it.
+                try FileSystem.remove(name, in: folder)
+            } catch let error as SystemError {
                 // The folder may be removed as empty between making and renaming.
-                guard error.isMissing, attempt < 3, try from.status() != nil else { throw error }
+                guard error.isMissing, attempt < 3, try from.status() != nil else {
+                    throw SystemError(error.call, FileSystem.join(path, name), code: error.code)
+                }
             }
         }
         return false
     }
 
-    /// Across mounts: copy, fsync, rename, unlink. False when the name is taken.
-    private static func copy(_ from: Spot, to target: String) throws -> Bool {
-        let source = try from.open(O_RDONLY)
-        if try FileSystem.exists(target) {
-            guard try FileSystem.isCopy(target, of: source) else { return false }
-            try from.remove()
-            return true
-        }
-        let folder = FileSystem.folder(of: target)
-        // Originals are moved one after the other, so the name is free; what a crash has left there is written over.
-        let temporary = FileSystem.join(folder, ".original.part")
-        defer { try? FileSystem.remove(temporary) }
-        let copy = try Descriptor.open(temporary, O_WRONLY | O_CREAT | O_TRUNC)
-        try FileSystem.copy(source, to: copy, called: temporary)
-        try FileSystem.copyMarks(of: source, to: copy)
+    private static func open(_ path: String) throws(SystemError) -> Descriptor {
+        try FileSystem.makeFolders(path, durable: true)
+        return try Descriptor.open(path, O_RDONLY | O_DIRECTORY)
+    }
+
+    /// False when the name is taken.
+    private static func move(_ from: Spot, to name: String, in folder: Descriptor) throws(SystemError) -> Bool {
         do {
-            try FileSystem.renameWithoutReplacing(temporary, target)
+            try FileSystem.renameWithoutReplacing(from.name, in: from.folder, name, in: folder)
+            return true
         } catch {
             if error.isTaken { return false }
-            throw error
+            guard error.code == EXDEV else { throw error }
         }
-        try FileSystem.sync(folder)
-        try from.remove()
-        return true
+        return try FileSystem.moveAcross(from, to: name, in: folder, parts: folder)
     }
 }

@@ -94,7 +94,7 @@ final class OriginalMoves {
 
     /// Calls `done` when the results that were taken back by the moves recorded so far have been removed.
     nonisolated func whenDiscarded(_ done: @escaping @Sendable () -> Void) {
-        discards.notify(queue: FileQueue.make(), execute: done)
+        Coordination.notify(discards, done)
     }
 
     /// Whether any of these jobs' originals has been moved, and that is not recorded yet.
@@ -109,7 +109,11 @@ final class OriginalMoves {
             state.withLock { $0.moved.subtract(over.map(\.id)) }
             let steps = over.flatMap { $0.intent?.steps ?? [] }
             if !steps.isEmpty {
-                FileQueue.make().async(group: discards) { for step in steps { Litter.remove(step.staging) } }
+                discards.enter()
+                FileLanes.work(on: steps[0].staging).async { [discards] in
+                    for step in steps { Litter.remove(step.staging) }
+                    discards.leave()
+                }
             }
             Coordination.async { [self] in
                 waiters.ended(over)

@@ -95,16 +95,33 @@ extension Places {
 }
 
 extension JobRecord {
-    /// The spot at this path; nil when the folder around it does not exist. `claims` opens the job's inbox: it throws
-    /// when that may be away, with the originals in it.
+    /// The spot at this path; nil when the folder around it does not exist. `claims` opens the job's inbox. This throws
+    /// when the inbox may be away, with the originals in it: then its disk is not mounted.
     func spot(of path: String, in claims: () throws -> ClaimFolder) throws -> Spot? {
         guard origin == .claimed, FileSystem.lies(path, within: order.inbox) else { return Spot(path) }
-        let folder = try claims()
+        let folder: ClaimFolder
+        do {
+            folder = try claims()
+        } catch let error as SystemError where error.isMissing {
+            guard try file.isDiskThere(at: order.inbox) else { throw error }
+            return nil
+        }
         do {
             return try folder.spot(path)
         } catch {
             if error.code == ENOENT || error.code == ENOTDIR { return nil }
             throw error
+        }
+    }
+}
+
+extension FileStatus.Identity {
+    /// Whether the disk of this file is mounted where the missing `path` was: the nearest folder above is on it.
+    func isDiskThere(at path: String) throws -> Bool {
+        var folder = FileSystem.folder(of: path)
+        while true {
+            if let there = try FileSystem.status(folder) { return there.identity.device == device }
+            folder = FileSystem.folder(of: folder)
         }
     }
 }

@@ -82,6 +82,10 @@ final class Returns: Sendable {
                     guard let file = try originals.status(record.source, of: record) else {
                         throw SystemError("open", record.source, code: ENOENT)
                     }
+                    // A failed picture may have been mended; the original of a done job is the one that its results came from.
+                    guard record.state != .done || record.isUnchangedOriginal(file.identity) else {
+                        throw JobFailure(DoneCheck.otherFile)
+                    }
                     record.file = file.identity
                 }
                 // The next try follows another order.
@@ -94,7 +98,10 @@ final class Returns: Sendable {
             }
         }
         let begun = ledger.begin(
-            prepared.jobs.map { Ledger.Return(job: $0.record.id, place: $0.start, state: $0.record.state) })
+            prepared.jobs.map {
+                Ledger.Return(
+                    job: $0.record.id, place: $0.start, state: $0.record.state, file: $0.record.file)
+            })
         if begun.count < prepared.jobs.count {
             prepared.outcome.others += prepared.jobs.map(\.record.id).filter { !begun.contains($0) }
             prepared.jobs.removeAll { !begun.contains($0.record.id) }
@@ -135,9 +142,23 @@ final class Returns: Sendable {
     private func end(_ job: JobRecord) throws {
         guard !job.needsDownload, job.origin != .kept, let place = job.returns, place != job.source,
             try originals.place(of: job, among: [place, job.source]) == place
-        else { return ledger.abandonReturn(of: job.id) }
+        else {
+            try removeCopy(of: job)
+            return ledger.abandonReturn(of: job.id)
+        }
         Log.notice("job \(job.id) was being brought back; its original, at \(place), goes back", of: LogSubject(job))
         ledger.putRight(job.id, source: place)
+    }
+
+    /// A crash may have come between the arrival of a copy and the removal of its original. Nobody knows the copy, and the next
+    /// start would take it for one more picture.
+    private func removeCopy(of job: JobRecord) throws {
+        guard job.origin != .kept, let place = job.returns, place != job.source,
+            let copy = try originals.spot(place, of: job), try copy.status() != nil,
+            let original = try originals.spot(job.source, of: job), try original.status() != nil,
+            try FileSystem.isCopy(copy.name, in: copy.folder, of: original.open(O_RDONLY))
+        else { return }
+        try copy.remove()
     }
 
     /// The return has failed: `end` finds out where the original lies.

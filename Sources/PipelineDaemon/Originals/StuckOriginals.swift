@@ -13,6 +13,10 @@ final class StuckOriginals {
     private let ledger: Ledger
     private let waiters: Waiters
     private let jobs = Mutex<[Int: Stuck]>([:])
+    private lazy var tries = Repetition(while: { [weak self] in self?.jobs.withLock(\.isEmpty) == false }) {
+        [weak self] in
+        self?.tryAgain()
+    }
     /// Called when it is time to try them again.
     var tryAgain: @Coordination () -> Void = {}
 
@@ -24,23 +28,16 @@ final class StuckOriginals {
 
     nonisolated func add(_ record: JobRecord, because cause: String) {
         let reason = "\(cause); this is tried again"
-        let (known, isFirst) = jobs.withLock { jobs in
-            defer { jobs[record.id] = Stuck(inbox: record.order.inbox, reason: reason) }
-            return (jobs[record.id]?.reason, jobs.isEmpty)
+        let known = jobs.withLock {
+            $0.updateValue(Stuck(inbox: record.order.inbox, reason: reason), forKey: record.id)?.reason
         }
         if known != reason {
             Log.failure("job \(record.id): \(reason)", of: LogSubject(record))
             ledger.append(.job(record.id, record.state, reason))
         }
-        if isFirst { tryLater() }
-        Coordination.async { self.waiters.check() }
-    }
-
-    nonisolated private func tryLater() {
-        Coordination.after(Shortages.interval) { [self] in
-            guard !jobs.withLock(\.isEmpty) else { return }
-            tryAgain()
-            tryLater()
+        Coordination.async { [self] in
+            tries.begin()
+            waiters.check()
         }
     }
 

@@ -14,6 +14,8 @@ final class PreviewWish {
     let size: Int
     private let answer: Answer
     private(set) var isOver = false
+    /// Its place among those whose picture is opened.
+    var opening: FileLane.Place?
     weak var making: PreviewMaking?
 
     init(_ record: JobRecord, result: Int?, size: Int, answer: @escaping Answer) {

@@ -65,15 +65,19 @@ final class Previews {
     func ask(_ wish: PreviewWish) {
         guard !isStopped else { return wish.fail(Self.stopping) }
         let (record, result) = (wish.record, wish.result)
-        // A mount may hang.
-        FileQueue.async { [self] in
-            let opened = Result { try pictures.open(result, of: record) }
-            Coordination.async { [self] in took(wish, opened) }
+        do {
+            wish.opening = try pictures.lane(of: result, of: record).take { [self] in
+                let opened = Result { try pictures.open(result, of: record) }
+                Coordination.async { [self] in took(wish, opened) }
+            }
+        } catch {
+            wish.fail(error)
         }
     }
 
     /// The client has gone.
     func withdraw(_ wish: PreviewWish) {
+        wish.opening?.withdraw()
         // Even so, the call has to be answered to be over.
         wish.fail(JobFailure("nobody waits for it any more"))
         guard let making = wish.making else { return }

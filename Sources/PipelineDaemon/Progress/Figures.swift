@@ -31,9 +31,13 @@ struct Figures: Sendable {
 
     /// The first word of it begins the measuring: what came before, connecting or decoding, says nothing of how fast it flows.
     mutating func take(_ done: Int64, of total: Int64?, at time: Double = Timestamp.now()) {
+        let (done, total) = (Self.sensible(done), total.map(Self.sensible))
         (self.done, self.total, heard) = (done, total, time)
         if pace.hasBegun { pace.take(done, at: time) } else { pace.begin(at: time, done: done) }
     }
+
+    /// A worker may say anything, and some numbers can't be calculated with.
+    private static func sensible(_ number: Int64) -> Int64 { min(max(0, number), 1 << 53) }
 
     func rate(at time: Double) -> Double? { pace.rate(at: time) }
 

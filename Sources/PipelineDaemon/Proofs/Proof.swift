@@ -57,7 +57,7 @@ final class Proof {
 
         init(in spool: String) throws {
             // The next start removes what a crash leaves of it there.
-            let folder = Spool.folder(in: spool)
+            let folder = Spool.unfinished(Spool.folder(in: spool))
             let path = FileSystem.join(folder, "proof")
             try FileSystem.makeFolders(folder)
             defer {
@@ -202,7 +202,7 @@ final class Proof {
     private func openFiles(
         _ count: Int, _ done: @escaping @Coordination @Sendable (Result<[NamelessFile], any Error>) -> Void
     ) {
-        FileQueue.async { [spool] in
+        FileLanes.work(on: spool).async { [spool] in
             let files = Result { try (0..<count).map { _ in try NamelessFile(in: spool) } }
             Coordination.async { done(files) }
         }

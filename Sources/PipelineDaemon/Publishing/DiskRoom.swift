@@ -50,7 +50,7 @@ struct DiskRoom: Sendable {
         // With no files left by count, the file made below decides: some file systems do not count files.
         guard room.filesLeft == 0 || !room.lacksFiles else { throw SystemError("make a file in", folder, code: ENOSPC) }
         let wanted = room.wanted(written: written, freeSpace: freeSpace)
-        try FileSystem.checkRoom(for: wanted, at: FileSystem.join(folder, "room"))
+        try FileSystem.checkRoom(for: wanted, in: folder)
     }
 
     static func isEnough(in folder: String, written: Int64, freeSpace: Int64) -> Bool {

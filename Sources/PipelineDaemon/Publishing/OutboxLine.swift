@@ -17,6 +17,8 @@ final class OutboxLine: Sendable {
     }
 
     private let queue = DispatchQueue(label: "pipelined.outbox")
+    /// The names that jobs in flight have chosen in this outbox. The lock is held while its disk is asked.
+    let reserved = Mutex<Set<String>>([])
     private let waiting = Mutex<[Turn]>([])
     /// Asked whether what is on its way is worth waiting for, in a burst.
     private let awaitsOthers: @Sendable () -> Bool

@@ -13,7 +13,7 @@ extension Publisher {
         let name = ResultName(order: order, path: path, facts: facts)
         try name.check(staged)
         let former = try before.map(Former.init)
-        let publication = try reserved.withLock { reserved in
+        let publication = try line(of: order.outbox).reserved.withLock { reserved in
             let isFree = { target in
                 try former?.owns(target) == true || (!reserved.contains(target) && !FileSystem.exists(target))
             }
@@ -23,11 +23,13 @@ extension Publisher {
                 let steps = try zip(staged, targets).map { try Self.step($0, to: $1, $0.conflict(order.conflict)) }
                 let names = steps.filter { $0.conflict == .number }.map(\.target)
                 return Publication(
-                    intent: PublishIntent(steps: steps), results: staged, reserved: reserved.take(names))
+                    intent: PublishIntent(steps: steps), results: staged, reserved: reserved.take(names),
+                    outbox: order.outbox)
             }
             let intent = try self.steps(staged, to: targets, former, order.conflict, isFree)
             return Publication(
-                intent: intent, results: staged, reserved: reserved.take(intent.steps.map(\.target)))
+                intent: intent, results: staged, reserved: reserved.take(intent.steps.map(\.target)),
+                outbox: order.outbox)
         }
         do {
             for folder in Set(publication.intent.steps.map { FileSystem.folder(of: $0.target) }) {

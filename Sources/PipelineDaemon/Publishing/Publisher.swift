@@ -12,8 +12,9 @@ final class Publisher: Sendable {
     struct Publication: Sendable {
         var intent: PublishIntent
         var results: [ImageHandle.Staged]
-        /// The names that are reserved for it.
+        /// The names that are reserved for it, in its outbox.
         var reserved: Set<String>
+        var outbox: String
     }
 
     struct Published: Sendable, Equatable {
@@ -33,7 +34,11 @@ final class Publisher: Sendable {
 
         fileprivate mutating func add(_ step: PublishIntent.Step, _ picture: JobStory.Picture?) {
             folders.insert(FileSystem.folder(of: step.target))
-            if step.isWithdrawal { return }
+            guard !step.isWithdrawal else {
+                // A rename is durable for certain when the folder that it leads to is.
+                folders.insert(FileSystem.folder(of: step.staging))
+                return
+            }
             published.append(Published(step: step, picture: picture))
         }
     }
@@ -42,8 +47,6 @@ final class Publisher: Sendable {
     typealias Record = (PublishIntent, @escaping @Sendable (Bool) -> Void) -> Void
 
     private let lines = Mutex<[String: OutboxLine]>([:])
-    /// Names that jobs in flight have chosen.
-    let reserved = Mutex<Set<String>>([])
     /// Asked whether what is on its way is worth waiting for, in a burst.
     private let awaitsOthers: @Sendable () -> Bool
 
@@ -204,7 +207,7 @@ final class Publisher: Sendable {
 
     /// The names may be chosen again.
     func release(_ publication: Publication) {
-        reserved.withLock { $0.subtract(publication.reserved) }
+        line(of: publication.outbox).reserved.withLock { $0.subtract(publication.reserved) }
     }
 
     func discard(_ staged: [ImageHandle.Staged]) {

@@ -71,6 +71,13 @@ struct ResultName {
         return FileSystem.join(FileSystem.folder(of: path), shortened(stem, toFit: ending) + ending)
     }
 
+    /// Whether this is the name itself, or a name that `numbered` makes of it.
+    static func isVariant(_ other: String, of name: String) -> Bool {
+        if other == name { return true }
+        guard let digits = split(other).stem.split(separator: "-").last, let number = Int(digits) else { return false }
+        return FileSystem.name(of: numbered(name, number)) == other
+    }
+
     /// `a/b-1.jpg` → `a/b.jpg`; any other name stays.
     static func unnumbered(_ path: String) -> String {
         let (stem, suffix) = split(FileSystem.name(of: path))

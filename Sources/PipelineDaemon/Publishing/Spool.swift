@@ -19,4 +19,11 @@ enum Spool {
     }
 
     private static let prefix = "retry-"
+
+    /// Where the copy for a folder is made, until it is whole and durable. A start removes what a crash leaves there.
+    static func unfinished(_ folder: String) -> String { folder + part }
+
+    static func isUnfinished(_ folder: String) -> Bool { folder.hasSuffix(part) }
+
+    private static let part = ".part"
 }

@@ -26,4 +26,7 @@ extension GatedQueue {
 extension GatedQueue.Report {
     /// Why a job behind the pause waits.
     var pauseText: String { "paused" + (reason.map { ": \($0)" } ?? "") }
+
+    /// Why nothing begins until a person changes that, or nil.
+    var obstacle: String? { paused ? pauseText : effective < 1 ? "its limit is 0" : nil }
 }

@@ -5,14 +5,24 @@ import OperationGraph
 /// Pauses queues, which outlives a restart, and lets them go on; drains the daemon.
 @Coordination
 final class Pauses {
+    /// How a drain ended.
+    enum DrainEnd: Sendable {
+        /// Everything that was in work is published.
+        case drained
+        /// The queues were resumed before.
+        case resumed
+        /// Rendered pictures can't be published, for this reason.
+        case heldBack(Int, String)
+    }
+
     private let ledger: Ledger
     private let queues: Queues
     private let states: JobStates
     private let window: Window
     private let progress: ProgressBoard
     private let fleet: Fleet
-    /// The callers that wait until nothing is in work; each is told whether that came true.
-    private var drains: [@Coordination @Sendable (Bool) -> Void] = []
+    /// The callers that wait until nothing is in work.
+    private var drains: [@Coordination @Sendable (DrainEnd) -> Void] = []
 
     init(
         _ ledger: Ledger, _ queues: Queues, _ states: JobStates, _ window: Window, _ progress: ProgressBoard,
@@ -44,7 +54,7 @@ final class Pauses {
     func resume(_ some: [GatedQueue], done: @escaping @Coordination @Sendable () -> Void) {
         for queue in some { queue.resume() }
         fleet.look()
-        if some.contains(where: { $0 !== queues.publish }) { endDrains(false) }
+        if some.contains(where: { $0 !== queues.publish }) { endDrains(.resumed) }
         progress.resumed()
         states.showPauses()
         window.fill()
@@ -52,8 +62,8 @@ final class Pauses {
     }
 
     /// Pauses download and render. `done` is called when what was in work is published, and no picture of another node is
-    /// here any more; or with false when the queues are resumed before.
-    func drain(done: @escaping @Coordination @Sendable (Bool) -> Void) {
+    /// here any more; or when that can't come true.
+    func drain(done: @escaping @Coordination @Sendable (DrainEnd) -> Void) {
         pause([queues.download, queues.render], reason: "drained") { [self] in
             drains.append(done)
             check()
@@ -62,14 +72,17 @@ final class Pauses {
 
     /// Something may have come to rest.
     func check() {
-        guard !drains.isEmpty, fleet.takenCount == 0, window.isRecorded, window.all.allSatisfy(\.rests) else { return }
-        endDrains(true)
+        guard !drains.isEmpty, fleet.takenCount == 0, window.isRecorded else { return }
+        let obstacle = queues.publish.report.obstacle
+        let heldBack = obstacle == nil ? [] : window.all.filter(\.waitsForPublish)
+        guard window.all.allSatisfy({ $0.rests || (obstacle != nil && $0.waitsForPublish) }) else { return }
+        endDrains(heldBack.isEmpty ? .drained : .heldBack(heldBack.count, obstacle ?? ""))
     }
 
-    private func endDrains(_ isDrained: Bool) {
+    private func endDrains(_ end: DrainEnd) {
         let ended = drains
         drains = []
-        for done in ended { done(isDrained) }
+        for done in ended { done(end) }
     }
 
     private func record(

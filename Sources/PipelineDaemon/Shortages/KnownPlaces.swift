@@ -27,9 +27,7 @@ final class KnownPlaces {
     func forget() { known = [:] }
 
     func learn() {
-        let folders =
-            configuration.recipes.flatMap { [configuration.inbox(of: $0), configuration.outbox(of: $0)] }
-            + [configuration.places.inbox, configuration.adHocOutbox]
+        let folders = configuration.folders + [configuration.places.inbox, configuration.adHocOutbox]
         for folder in Set(folders) { learn(folder) }
     }
 
@@ -39,7 +37,7 @@ final class KnownPlaces {
             looking[folder] = true
             return
         }
-        FileQueue.async { [self] in
+        FileLanes.work(on: folder).async { [self] in
             let resolved = FileSystem.resolved(folder)
             let mounts = try? MountTable.depth(of: resolved)
             Coordination.async { [self] in

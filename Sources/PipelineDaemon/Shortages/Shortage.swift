@@ -7,12 +7,15 @@ struct Shortage {
         case room(written: Int64, hope: String)
         case mount
         case permission
-        case plugin
+        /// The plugin's file is looked for if it is known.
+        case plugin(isKnown: Bool)
         /// Another version of a filter.
         case replacement
         case encoder
         /// The answers that these jobs wait for.
         case answer(Set<Int>)
+        /// The sweep of an outbox at the start.
+        case sweep
     }
 
     var reason: String
@@ -23,10 +26,10 @@ struct Shortage {
         case .room(_, let hope): hope
         case .mount: "it is mounted"
         case .permission: "it can be written"
-        case .plugin: "its plugin is back, or `pipectl reload` finds it"
-        case .encoder: "`pipectl reload` finds it"
+        case .plugin(isKnown: true): "its plugin is back, or `pipectl reload` finds it"
+        case .plugin(isKnown: false), .encoder: "`pipectl reload` finds it"
         case .replacement: "another version of it is loaded (`pipectl reload`)"
-        case .answer: "it answers"
+        case .answer, .sweep: "it answers"
         }
     }
 
@@ -38,7 +41,7 @@ struct Shortage {
         case .permission: "\(resource) can be written again"
         case .plugin, .encoder: "\(resource) is there again"
         case .replacement: "\(resource) was loaded anew"
-        case .answer: "\(resource) answers again"
+        case .answer, .sweep: "\(resource) answers again"
         }
     }
 }

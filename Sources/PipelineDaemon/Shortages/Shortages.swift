@@ -32,6 +32,9 @@ final class Shortages {
     private var shortages: [Resource: Shortage] = [:]
     /// Resources being looked at: a disk that does not answer holds one thread.
     private var looking: Set<Resource> = []
+    private lazy var looks = Repetition(while: { [weak self] in self?.shortages.isEmpty == false }) { [weak self] in
+        self?.look()
+    }
 
     /// How long to wait before something that a disk refused is tried again.
     nonisolated static let interval = Duration.seconds(2)
@@ -66,7 +69,7 @@ final class Shortages {
             of: LogSubject(filter: resource.filter))
         delegate?.setAside(resource, because: shortage.reason)
         holdInboxes()
-        if shortages.count == 1 { lookLater() }
+        looks.begin()
     }
 
     /// A job has found no room in `place`, after it had written so many bytes.
@@ -77,14 +80,14 @@ final class Shortages {
         let need = Shortage.Need.room(written: written, hope: hope)
         switch shortages[place]?.need {
         case .room: shortages[place]?.need = need
-        case .mount, .permission, .plugin, .replacement, .encoder, .answer: break
+        case .mount, .permission, .plugin, .replacement, .encoder, .answer, .sweep: break
         case nil: begin(Shortage(reason: "no space in \(place)", need: need), of: place)
         }
     }
 
     /// Looks why an outbox can't be written as a whole, if so.
     func lookForPermission(in outbox: String, done: @escaping @Coordination @Sendable (SystemError?) -> Void) {
-        FileQueue.async { [staging] in
+        FileLanes.work(on: outbox).async { [staging] in
             let refusal = staging.refusal(of: outbox)
             Coordination.async { done(refusal) }
         }
@@ -101,15 +104,27 @@ final class Shortages {
         begin(Shortage(reason: "\(place) is not mounted any more", need: .mount), of: .place(place))
     }
 
-    /// The job waits for a file system that does not answer. Returns why it waits, or nil when it waits for something
-    /// else already.
+    /// The job waits for a file system that does not answer. Returns why it waits, or nil when it waits already, for
+    /// this or something else.
     func begin(noAnswerFrom place: String, for job: Int) -> String? {
         switch shortages[.place(place)]?.need {
+        case .answer(let jobs) where jobs.contains(job): return nil
         case .answer(let jobs): shortages[.place(place)]?.need = .answer(jobs.union([job]))
-        case .room, .mount, .permission, .plugin, .replacement, .encoder: return nil
+        case .room, .mount, .permission, .plugin, .replacement, .encoder, .sweep: return nil
         case nil: begin(Shortage(reason: "\(place) does not answer", need: .answer([job])), of: .place(place))
         }
         return shortages[.place(place)]?.reason
+    }
+
+    /// The disk of this outbox has not answered at the start. Its jobs wait until it is swept.
+    func begin(unswept outbox: String) {
+        begin(Shortage(reason: "\(outbox) does not answer", need: .sweep), of: .place(outbox))
+    }
+
+    func swept(_ outbox: String) { if isUnswept(.place(outbox)) { goOn(.place(outbox)) } }
+
+    func isUnswept(_ resource: Resource) -> Bool {
+        if case .sweep = shortages[resource]?.need { true } else { false }
     }
 
     /// An operation of the job has ended: what it was waiting for has answered.
@@ -165,13 +180,6 @@ final class Shortages {
         places.learn()
     }
 
-    private func lookLater() {
-        Coordination.after(Self.interval) { [self] in
-            look()
-            if !shortages.isEmpty { lookLater() }
-        }
-    }
-
     /// Looks what of it is mended.
     func look() {
         let freeSpace = configuration.settings.freeSpace
@@ -182,20 +190,24 @@ final class Shortages {
             case (.filter(let name), .plugin): reloads.look(for: name) { self.goOn(resource) }
             case (.place(let place), .room(let written, _)):
                 let folder = staging.folder(in: place)
-                look(for: resource) { DiskRoom.isEnough(in: folder, written: written, freeSpace: freeSpace) }
+                look(for: resource, in: folder) {
+                    DiskRoom.isEnough(in: folder, written: written, freeSpace: freeSpace)
+                }
             case (.spool(let folder), .room(let written, _)):
-                look(for: resource) { DiskRoom.isEnough(in: folder, written: written, freeSpace: freeSpace) }
+                look(for: resource, in: folder) {
+                    DiskRoom.isEnough(in: folder, written: written, freeSpace: freeSpace)
+                }
             case (.place(let place), .permission):
-                look(for: resource) { [staging] in staging.refusal(of: place) == nil }
-            case (_, .answer), (_, .plugin), (_, .replacement), (_, .encoder): break
+                look(for: resource, in: place) { [staging] in staging.refusal(of: place) == nil }
+            case (_, .answer), (_, .sweep), (_, .plugin), (_, .replacement), (_, .encoder): break
             case (.spool, _), (.filter, _), (.encoder, _): break
             }
         }
     }
 
-    private func look(for resource: Resource, _ isWell: @escaping @Sendable () -> Bool) {
+    private func look(for resource: Resource, in folder: String, _ isWell: @escaping @Sendable () -> Bool) {
         guard looking.insert(resource).inserted else { return }
-        FileQueue.async { [self] in
+        FileLanes.work(on: folder).async { [self] in
             let isWell = isWell()
             Coordination.async { [self] in
                 looking.remove(resource)

@@ -23,13 +23,18 @@ final class Commands {
 
     typealias Done = @Coordination @Sendable (Result<NodeReport, Refusal>) -> Void
 
+    private let ledger: Ledger
     private let queues: Queues
     private let limits: QueueLimits
     private let pauses: Pauses
     private let changes: JobChanges
     private let inboxes: Inboxes
 
-    init(_ queues: Queues, _ limits: QueueLimits, _ pauses: Pauses, _ changes: JobChanges, _ inboxes: Inboxes) {
+    init(
+        _ ledger: Ledger, _ queues: Queues, _ limits: QueueLimits, _ pauses: Pauses, _ changes: JobChanges,
+        _ inboxes: Inboxes
+    ) {
+        self.ledger = ledger
         (self.queues, self.limits, self.pauses) = (queues, limits, pauses)
         (self.changes, self.inboxes) = (changes, inboxes)
     }
@@ -84,13 +89,28 @@ final class Commands {
     private func cancelAll(_ peer: String, _ done: @escaping Done) {
         Log.notice("cancel of all jobs asked for by \(peer)")
         // Everything that was accepted, claimed or settling before the call.
-        changes.cancel(JobChoice(), in: inboxes.all) { [self] in done(.success(report(cancelled: $0))) }
+        changes.cancel(JobChoice(), in: inboxes.all) { [self] cancelled in
+            if let reason = ledger.unwritableReason { return done(.failure(.refused(reason))) }
+            done(.success(report(cancelled: cancelled)))
+        }
     }
 
     private func drain(_ peer: String, _ done: @escaping Done) {
         Log.notice("drained by \(peer): what is in work is finished, and nothing begins")
-        pauses.drain { [self] isDrained in
-            done(isDrained ? .success(report()) : .failure(.refused("it was resumed before all was finished")))
+        pauses.drain { [self] end in
+            switch end {
+            case .drained: done(.success(report()))
+            case .resumed: done(.failure(.refused("it was resumed before all was finished")))
+            case .heldBack(let count, let obstacle):
+                let name = queues.publish.name
+                let remedy = queues.publish.report.paused ? "resume \(name)" : "concurrency \(name) auto"
+                let pictures = count == 1 ? "1 rendered picture is" : "\(count) rendered pictures are"
+                done(
+                    .failure(
+                        .refused(
+                            "\(pictures) not published, and would be rendered again after a restart: the queue \(name) "
+                                + "begins nothing (\(obstacle)); `pipectl \(remedy)` publishes, then drain again")))
+            }
         }
     }
 

@@ -44,6 +44,7 @@ final class JobStates {
     func giveBack(_ job: Job) {
         guard job.wish != .cancel, [.working, .discarding].contains(job.phase) else { return }
         job.wish = .giveBack
+        job.download?.keepPart()
         job.cancelOperations()
         stopIfStill(job)
     }

@@ -91,7 +91,7 @@ final class Remedies: ShortagesDelegate {
         let isOfDownload = failure.stage == FetchedFile.stage
         let folder = isOfDownload ? spool : job.record.order.outbox
         let place = isOfDownload ? Resource.spool(spool) : .place(folder)
-        FileQueue.async {
+        FileLanes.work(on: folder).async {
             let room = try? DiskRoom(in: folder)
             Coordination.async { [self] in
                 guard goesOn(job) else { return }
@@ -118,7 +118,8 @@ final class Remedies: ShortagesDelegate {
     private func waitForMending(_ job: Job, _ failure: JobFailure) {
         if let filter = failure.filter {
             let reason = "\(Resource.filter(filter)) is not loaded"
-            shortages.begin(Shortage(reason: reason, need: .plugin), of: .filter(filter))
+            let isKnown = configuration.now.catalog[filter] != nil
+            shortages.begin(Shortage(reason: reason, need: .plugin(isKnown: isKnown)), of: .filter(filter))
             return wait(job, for: .filter(filter))
         }
         let outbox = job.record.order.outbox
@@ -145,9 +146,13 @@ final class Remedies: ShortagesDelegate {
         states.wait(job, .place, shortages[resource]?.reason ?? "\(resource)")
     }
 
-    /// Sets the row's work aside if a filter or an encoder of it is missing: the job would only fail.
+    /// Sets the row's work aside if a filter or an encoder of it is missing, because the job would only fail, or if its
+    /// outbox is not swept yet.
     func setAside(_ row: JobRecord) -> Bool {
-        guard let missing = shortages.first(where: { $0.isOfWorkers && row.order.needs($0) }),
+        guard
+            let missing = shortages.first(where: {
+                ($0.isOfWorkers || shortages.isUnswept($0)) && row.order.needs($0)
+            }),
             let shortage = shortages[missing]
         else { return false }
         setAside(missing, because: shortage.reason)

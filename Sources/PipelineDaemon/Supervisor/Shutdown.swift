@@ -58,8 +58,10 @@ final class Shutdown {
             Log.notice("stopping: \(running) running, which have \(settings.drainTimeout.text) to finish")
         }
         check()
-        Coordination.after(settings.drainTimeout) { self.drainTimedOut() }
-        Coordination.after(settings.drainTimeout + settings.cancelGrace + .seconds(5)) { self.giveUp() }
+        // Nothing can be finished that can't be recorded.
+        let patience = ledger.problem == nil ? settings.drainTimeout : .zero
+        Coordination.after(patience) { self.drainTimedOut() }
+        Coordination.after(patience + settings.cancelGrace + .seconds(5)) { self.giveUp() }
     }
 
     private func drainTimedOut() {
@@ -82,10 +84,11 @@ final class Shutdown {
         done()
     }
 
-    /// A job has left the window, or its end is recorded.
+    /// A job has left the window, or its end is recorded, or can't be.
     func check() {
-        guard isStopping, window.isEmpty, window.isRecorded, !isDrained else { return }
+        guard isStopping, window.isEmpty, !isDrained, window.isRecorded || ledger.problem != nil else { return }
         isDrained = true
+        guard ledger.problem == nil else { return stopUnrecorded() }
         announcements.whenAnnounced { [self] in
             fleet.stop { [self] in
                 pool.stop { [self] in
@@ -96,6 +99,21 @@ final class Shutdown {
                                 done = nil
                             }
                         }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Nobody waits for a ledger that can't be written.
+    private func stopUnrecorded() {
+        Log.failure("stopping: \(ledger.unwritableReason ?? ""); what is not recorded is put right at the next start")
+        fleet.stop { [self] in
+            pool.stop { [self] in
+                fetch.stop { [self] in
+                    Coordination.async { [self] in
+                        done?()
+                        done = nil
                     }
                 }
             }

@@ -72,9 +72,16 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
             remedies.fail(job, job.download?.failure ?? JobFailure("the download failed"))
         case .cancelled:
             job.end("download", state, nil, job.download?.account)
+            job.record.partial = job.download?.partial
             states.stopIfStill(job)
         case .pending, .ready: break
         }
+    }
+
+    func holds(_ id: Int, _ part: FetchResume?, _ recorded: @escaping @Sendable () -> Void) {
+        guard let job = window[id], job.download?.state == .executing else { return recorded() }
+        job.record.partial = part
+        ledger.recordPart(of: job.record, done: recorded)
     }
 
     /// The file that has come is an original like one that `pipectl add` has passed: it lies in the spool, and is not
@@ -112,6 +119,8 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
             states.showPause(job)
             states.stopIfStill(job)
             if job.publish == nil { cross(job) }
+            // A drain does not wait for what can't be published.
+            states.rested()
         case .failed:
             job.note(job.render.header)
             job.end("render", job.render.failure, job.render.account)

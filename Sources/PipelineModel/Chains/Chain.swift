@@ -4,8 +4,19 @@ public struct Chain: Sendable, Hashable, Codable, CustomStringConvertible {
     public let text: String
     public let stages: [Stage]
 
-    public init(parsing text: String, catalog: StageCatalog) throws(ChainProblem) {
+    /// A worker gets an open file for each result.
+    public static let mostResults = 32
+
+    public init(
+        parsing text: String, catalog: StageCatalog, mostStages: Int = Settings().maxStages
+    ) throws(ChainProblem) {
         var elements = try ChainScanner.elements(of: text)
+        if elements.count > mostStages {
+            throw ChainProblem(
+                "the chain has \(elements.count) stages, and MaxStages= in [Daemon] allows \(mostStages):"
+                    + " '\(elements[mostStages].name)' is one too many",
+                column: elements[mostStages].column, advice: "make two chains of it, or raise MaxStages")
+        }
         let saves = elements.indices.filter { elements[$0].name == BuiltInStage.save.description.name }
         if saves.count > 1 {
             throw ChainProblem(
@@ -24,6 +35,11 @@ public struct Chain: Sendable, Hashable, Codable, CustomStringConvertible {
             if let name = stage.teeName, stages.contains(where: { $0.teeName == name }) {
                 throw ChainProblem(
                     "tee '\(name)' for the second time", column: element.column, advice: "give each a name of its own")
+            }
+            if stage.teeName != nil, stages.count(where: { $0.teeName != nil }) + 1 == Self.mostResults {
+                throw ChainProblem(
+                    "more than \(Self.mostResults) results, of which save makes one", column: element.column,
+                    advice: "leave out a tee, or make two chains of it")
             }
             stages.append(stage)
         }

@@ -1,8 +1,14 @@
-/// The place where a broken transfer goes on, and the proof that the server still has the same file.
+/// The place where a broken transfer goes on, and the marks of the file that the server had.
 public struct FetchResume: Codable, Sendable, Hashable {
     public var offset: Int64
-    /// A strong entity tag, or a date of change.
+    /// A strong entity tag, or else the date of change.
     public var validator: String
+    /// Last-Modified beside an entity tag.
+    public var modified: String?
+    /// The length of the whole file.
+    public var total: Int64?
 
-    public init(offset: Int64, validator: String) { (self.offset, self.validator) = (offset, validator) }
+    public init(offset: Int64, validator: String, modified: String? = nil, total: Int64? = nil) {
+        (self.offset, self.validator, self.modified, self.total) = (offset, validator, modified, total)
+    }
 }

@@ -4,17 +4,17 @@ extension Recipe {
     /// The recipe of a daemon without any file; without its output when a stage is missing.
     static func builtIn(intake: InboxSettings, catalog: StageCatalog) -> (recipe: Recipe, problem: Problem?) {
         var outputs: [RecipeOutput] = []
-        var problem: Problem?
+        var mistake: ChainProblem?
         do throws(ChainProblem) {
             let chain = try Chain(
                 parsing: "resize scale=0.5 | noir | save format=jpeg quality=85", catalog: catalog)
             outputs = [RecipeOutput(name: nil, chain: chain)]
         } catch {
-            problem = Problem(file: "built-in recipe \(builtInName)", line: nil, message: error.message)
+            mistake = error
         }
         let recipe = Recipe(
             name: builtInName, description: "Half size, black and white", inbox: "", outbox: builtInName,
             intake: intake, outputs: outputs)
-        return (recipe, problem)
+        return (recipe, mistake.map { Problem(file: recipe.place, line: nil, message: $0.message) })
     }
 }

@@ -52,6 +52,9 @@ public struct Recipe: Sendable, Hashable {
         globs = match.map(Glob.init)
     }
 
+    /// The recipe's file, or words for one without file.
+    public var place: String { file ?? "built-in recipe \(name)" }
+
     /// Whether the recipe takes a file of this name, which has no folders.
     public func matches(_ fileName: String) -> Bool {
         globs.contains { $0.matches(fileName) }

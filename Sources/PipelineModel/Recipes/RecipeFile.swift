@@ -4,23 +4,40 @@ struct RecipeFile {
 
     let recipe: Recipe
     let problems: [Problem]
+    /// False when only the file's name is known.
+    let isRead: Bool
     let inboxLine: Int?
     let outboxPlace: SettingPlace?
 
     init(_ file: ConfigurationText, settings: Settings, catalog: StageCatalog) {
         let name = Self.recipeName(file.name)
-        var reader = RecipeReader(file, recipe: name, intake: settings.intake, catalog: catalog)
+        var reader = RecipeReader(file, recipe: name, settings: settings, catalog: catalog)
         reader.read()
         let draft = reader.draft
         recipe = Recipe(
             name: name, description: draft.description, file: file.name,
-            inbox: draft.inbox ?? (name == settings.defaultRecipe ? "" : name), outbox: draft.outbox ?? name,
+            inbox: draft.inbox ?? Self.usualInbox(of: name, settings), outbox: draft.outbox ?? name,
             match: draft.match ?? Recipe.pictures, original: draft.original, conflict: draft.conflict,
             onTruncated: draft.onTruncated, raw: draft.raw, priority: draft.priority, fleet: draft.fleet,
             hook: draft.hook, hookOn: draft.hookOn, intake: draft.intake, outputs: reader.outputs)
         problems = reader.problems
+        isRead = true
         inboxLine = reader.inboxLine
         outboxPlace = reader.outboxPlace
+    }
+
+    /// The file of this problem can't be read.
+    init(unread problem: Problem, inbox: String?, settings: Settings) {
+        let name = Self.recipeName(problem.file)
+        recipe = Recipe(
+            name: name, file: problem.file, inbox: inbox ?? Self.usualInbox(of: name, settings), outbox: name,
+            intake: settings.intake, outputs: [])
+        (problems, isRead, inboxLine, outboxPlace) = ([problem], false, nil, nil)
+    }
+
+    /// The inbox of a recipe without Inbox=.
+    private static func usualInbox(of name: String, _ settings: Settings) -> String {
+        name == settings.defaultRecipe ? "" : name
     }
 
     /// The file's base name without `.recipe`.

@@ -1,11 +1,9 @@
 /// Reads the sections of a recipe's file, and collects their settings and all problems.
 struct RecipeReader {
-    /// A worker gets an open file for each result.
-    private static let mostResults = 32
-
     private let file: ConfigurationText
     private let recipe: String
     private let catalog: StageCatalog
+    private let mostStages: Int
     private let inherited: RecipeDraft
 
     private(set) var draft: RecipeDraft
@@ -19,9 +17,9 @@ struct RecipeReader {
     private var namePlaces: [String?: Int] = [:]
     private var commonNameLine: Int?
 
-    init(_ file: ConfigurationText, recipe: String, intake: InboxSettings, catalog: StageCatalog) {
-        (self.file, self.recipe, self.catalog) = (file, recipe, catalog)
-        inherited = RecipeDraft(intake: intake)
+    init(_ file: ConfigurationText, recipe: String, settings: Settings, catalog: StageCatalog) {
+        (self.file, self.recipe, self.catalog, mostStages) = (file, recipe, catalog, settings.maxStages)
+        inherited = RecipeDraft(intake: settings.intake)
         draft = inherited
     }
 
@@ -39,8 +37,8 @@ struct RecipeReader {
                 report(section.line, "unknown section [\(section.header)]; \(advice)")
             }
         }
-        if outputNames.count > Self.mostResults {
-            report(nil, "more than \(Self.mostResults) results, tees included; put the others into a second recipe")
+        if outputNames.count > Chain.mostResults {
+            report(nil, "more than \(Chain.mostResults) results, tees included; put the others into a second recipe")
         }
         if outputNames.isEmpty, problems.isEmpty {
             report(nil, "no [Output] section; add one with a Chain=")
@@ -68,7 +66,7 @@ struct RecipeReader {
             return
         }
         do throws(ChainProblem) {
-            let chain = try Chain(parsing: text, catalog: catalog)
+            let chain = try Chain(parsing: text, catalog: catalog, mostStages: mostStages)
             outputs.append(RecipeOutput(name: name, chain: chain, naming: draft.outputNaming))
             namePlaces[name] = section.assignments.last { $0.key == "Name" }?.line
             for tee in chain.tees {

@@ -4,6 +4,8 @@ public struct KeepSettings: Sendable, Hashable {
     public var failed = KeepRule()
     public var cancelled = KeepRule()
     public var results = KeepRule()
+    /// How far a clock may be ahead of the latest known time.
+    public var clockLeap = Duration.seconds(31 * 86_400)
     /// The bytes of all previews together.
     public var previews: Int64 = 256 << 20
 
@@ -20,6 +22,10 @@ public struct KeepSettings: Sendable, Hashable {
         Setting(
             "Keep", "Results", \.results, .rule,
             "the same for published results, in all outboxes; one that somebody has changed stays"),
+        Setting(
+            "Keep", "ClockLeap", \.clockLeap, .duration(.seconds(3600) ... .seconds(36_500 * 86_400)),
+            "how far the clock may be ahead of the latest time that is known, for instance after a pause, before ages do "
+                + "not count any more; a clock that systemd-timesyncd has set is always believed"),
         Setting(
             "Keep", "Previews", \.previews, .magnitude(.bytes, 0...1 << 50),
             "how much is kept of the small pictures that are made for looking; those unused for longest go first; "

@@ -9,10 +9,16 @@ public struct Settings: Sendable, Hashable {
     public var sandbox = Sandbox.best
     public var log = LogDetail.jobs
     public var maxPixels: Int64 = 268_000_000
+    public var maxTexts = Settings.usualTexts
+    /// Bytes. Real pictures have a few megabytes at most, those of a long history of changes.
+    public static let usualTexts: Int64 = 16 << 20
     public var maxResult: Int64 = 1 << 30
     public var memoryBudget = MemoryBudget.share(percent: 75)
     public var crashTries = 5
     public var crashStrikes = 3
+    public var maxStages = 32
+    /// libvips evaluates a chain as calls within calls, on a stack that is full at some 150 blurs.
+    public static let mostStages = 64
     public var workerJobs = 500
     public var history = Duration.seconds(30 * 86400)
     public var historyJobs = 100_000
@@ -66,6 +72,12 @@ public struct Settings: Sendable, Hashable {
             Setting(
                 "Daemon", "MaxPixels", \.maxPixels, .magnitude(.pixels, 1000...10_000_000_000),
                 "larger pictures are refused; 268M is 268 million pixels"),
+            Setting(
+                "Daemon", "MaxTexts", \.maxTexts, .magnitude(.bytes, 0...1 << 30),
+                "a PNG whose texts and profile unpack to more is refused; a worker holds them in memory"),
+            Setting(
+                "Daemon", "MaxStages", \.maxStages, .count(1...Settings.mostStages),
+                "a chain that is written with more stages, tees among them, is refused"),
             Setting(
                 "Daemon", "MaxResult", \.maxResult, .magnitude(.bytes, 1 << 10...1 << 50),
                 "a result that grows larger fails its job"),

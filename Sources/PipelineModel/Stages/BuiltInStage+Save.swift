@@ -40,8 +40,11 @@ extension BuiltInStage {
                         "keep: a picture in other colours, such as Display P3, stays in them, with its profile, and the "
                         + "filters take its values as they are; left out: srgb"),
                 ParameterDescription(
-                    name: "metadata", type: .choice, defaultValue: "keep", choices: ["keep", "strip", "copyright"],
-                    help: "what becomes of EXIF, XMP and IPTC; copyright: keeps author and copyright alone"),
+                    name: "metadata", type: .choice, defaultValue: "keep",
+                    choices: ["keep", "keep-without-place", "strip", "copyright"],
+                    help:
+                        "what becomes of EXIF, XMP and IPTC; keep-without-place: all but where the picture was taken, "
+                        + "and the notes of the camera's maker; copyright: keeps author and copyright alone"),
                 ParameterDescription(
                     name: "artist", type: .text, help: "the author, for pictures that name none"),
                 ParameterDescription(

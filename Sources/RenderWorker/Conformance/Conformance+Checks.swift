@@ -6,6 +6,7 @@ extension Conformance {
         Check(name: "one pixel") { try $0.sizes([(1, 1)]) },
         Check(name: "odd sizes") { try $0.sizes([(7, 5), (1, 99), (333, 1), (2, 3)]) },
         Check(name: "one band") { try $0.kinds(bands: 1) },
+        Check(name: "bands, interpretation") { try $0.bands() },
         Check(name: "alpha") { try $0.alpha() },
         Check(name: "16 bit") { try $0.wide() },
         Check(name: "CMYK") { try $0.inks() },
@@ -38,6 +39,19 @@ extension Conformance {
     private func kinds(bands: Int) throws -> String {
         let result = try render(Specimen(64, 48, bands: bands).file())
         return "becomes \(result.bands)"
+    }
+
+    /// Workers refuse a wrong number of bands and a wrong interpretation.
+    private func bands() throws -> String {
+        try [false, true].map { is16Bit in
+            try (1...4).map { bands in
+                do {
+                    return "\(bands) → \(try render(Specimen(64, 48, bands: bands, is16Bit: is16Bit).file()).bands)"
+                } catch {
+                    throw FilterTrouble("of \(bands) bands, \(is16Bit ? 16 : 8) bit: \(error)")
+                }
+            }.joined(separator: ", ")
+        }.first ?? ""
     }
 
     private func alpha() throws -> String {
@@ -121,7 +135,7 @@ extension Conformance {
 
     private func huge() throws -> String {
         // A fresh worker's peak is this picture's.
-        let process = try FilterProcess(plugin, arguments)
+        let process = try start()
         let begun = ContinuousClock.now
         let target = try Descriptor.memory([])
         _ = try process.render(try hugePicture.get(), try chain.stages(format: "jpeg"), into: target)

@@ -20,12 +20,23 @@ final class Conformance {
     private var joining: FilterProcess?
     private var apart: FilterProcess?
     private var withdrawn: [StageTrait: FilterProcess] = [:]
+    private let hang: FilterProcess.Hang
     private(set) lazy var specimen = Specimen(500, 400)
     /// 6000 × 4000.
     private(set) lazy var hugePicture = Result { try specimen.file(across: 12, down: 10) }
 
     init(plugin: String, arguments: Arguments, chain: FilterChain, process: FilterProcess) {
         (self.plugin, self.arguments, self.chain, joining) = (plugin, arguments, chain, process)
+        hang = process.hang
+    }
+
+    /// A filter that hangs would take as long in each check that follows.
+    var hasHung: Bool { hang.isSeen }
+
+    /// A new worker, unless the filter has hung: no further picture of a check is tried then.
+    func start(joins: Bool = true, without trait: StageTrait? = nil) throws -> FilterProcess {
+        guard !hasHung else { throw FilterTrouble("it hangs") }
+        return try FilterProcess(plugin, arguments, joins: joins, without: trait, hang: hang)
     }
 
     var filter: StageDescription { chain.filter }
@@ -43,7 +54,7 @@ final class Conformance {
     /// A worker as in service.
     func process() throws -> FilterProcess {
         if let joining, joining.isAlive { return joining }
-        let new = try FilterProcess(plugin, arguments)
+        let new = try start()
         joining = new
         return new
     }
@@ -51,7 +62,7 @@ final class Conformance {
     /// A worker that knows no tables.
     func processApart() throws -> FilterProcess {
         if let apart, apart.isAlive { return apart }
-        let new = try FilterProcess(plugin, arguments, joins: false)
+        let new = try start(joins: false)
         apart = new
         return new
     }
@@ -59,7 +70,7 @@ final class Conformance {
     func process(without trait: StageTrait) throws -> FilterProcess {
         if let process = withdrawn[trait], process.isAlive { return process }
         // That trait decides whether a table is made for luma or for each band.
-        let new = try FilterProcess(plugin, arguments, joins: trait != .lumaOnly, without: trait)
+        let new = try start(joins: trait != .lumaOnly, without: trait)
         withdrawn[trait] = new
         return new
     }

@@ -16,14 +16,24 @@ enum Conforming {
         _ = try chain.stages()
         let conformance = Conformance(plugin: plugin, arguments: arguments, chain: chain, process: first)
         var report = ConformanceReport(filter: first.filter.name, version: first.filter.version ?? "", file: plugin)
-        if !arguments.json { print(heading(first.filter, plugin, first.missing)) }
+        if !arguments.json { say(heading(first.filter, plugin, first.missing)) }
         for check in Conformance.checks {
             let result = conformance.result(of: check)
             report.checks.append(result)
-            if !arguments.json { print(result.line) }
+            if !arguments.json { say(result.line) }
+            if conformance.hasHung {
+                report.notRun = Conformance.checks.count - report.checks.count
+                break
+            }
         }
         print(arguments.json ? try report.json : "\n\(report.summary)")
         return report.passed ? EX_OK : EXIT_FAILURE
+    }
+
+    /// An author sees the line at once, also through a pipe.
+    private static func say(_ line: String) {
+        print(line)
+        fflush(nil)
     }
 
     private static func heading(_ filter: StageDescription, _ plugin: String, _ missing: [String]) -> String {
@@ -64,8 +74,10 @@ struct ConformanceReport: Encodable {
     var version: String
     var file: String
     var checks: [Result] = []
+    /// The checks behind one in which the filter hung.
+    var notRun = 0
 
-    private enum CodingKeys: String, CodingKey { case filter, version, file, checks, passed }
+    private enum CodingKeys: String, CodingKey { case filter, version, file, checks, notRun, passed }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
@@ -73,6 +85,7 @@ struct ConformanceReport: Encodable {
         try container.encode(version, forKey: .version)
         try container.encode(file, forKey: .file)
         try container.encode(checks, forKey: .checks)
+        try container.encode(notRun, forKey: .notRun)
         try container.encode(passed, forKey: .passed)
     }
 
@@ -81,7 +94,9 @@ struct ConformanceReport: Encodable {
     var summary: String {
         let failed = checks.count { $0.outcome == .failed }
         return failed == 0
-            ? "\(filter) conforms." : "\(filter) does not conform: \(failed) of \(checks.count) checks failed."
+            ? "\(filter) conforms."
+            : "\(filter) does not conform: \(failed) of \(checks.count) checks failed"
+                + (notRun == 0 ? "." : ". It hangs, so \(notRun) more were not made.")
     }
 
     var json: String {

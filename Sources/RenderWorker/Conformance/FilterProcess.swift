@@ -17,17 +17,27 @@ final class FilterProcess {
     private var status: Int32?
     private var crash: CrashNote?
 
+    /// Whether the filter has hung in any of its workers.
+    final class Hang {
+        fileprivate(set) var isSeen = false
+    }
+
+    let hang: Hang
     /// The longest time for one picture, or for loading.
-    private static let patience = Duration.seconds(60)
+    private let patience: Duration
 
     /// Unless it `joins`, the worker makes no tables. It ignores the trait `without`, if there is one.
-    init(_ plugin: String, _ arguments: Arguments, joins: Bool = true, without trait: StageTrait? = nil) throws {
+    init(
+        _ plugin: String, _ arguments: Arguments, joins: Bool = true, without trait: StageTrait? = nil,
+        hang: Hang = Hang()
+    ) throws {
+        (self.hang, patience) = (hang, arguments.patience)
         let options =
-            arguments.resources.flatMap { ["--resources", $0] } + (joins ? [] : ["--apart"])
+            ["--name-calls"] + arguments.resources.flatMap { ["--resources", $0] } + (joins ? [] : ["--apart"])
             + (trait.map { ["--withdraw", $0.rawValue] } ?? []) + (arguments.writesJXL ? ["--jxl"] : [])
         (process, channel) = try Self.start(options + [plugin])
         do {
-            let (hello, trail) = try Self.hello(channel)
+            let (hello, trail) = try Self.hello(channel, within: patience)
             self.trail = trail
             guard let filter = hello.filters.first else {
                 throw FilterTrouble(hello.skipped.first?.reason ?? "there is no filter in it")
@@ -58,7 +68,7 @@ final class FilterProcess {
         return (process, WorkerChannel(ours))
     }
 
-    private static func hello(_ channel: WorkerChannel) throws -> (Hello, FilterTrail?) {
+    private static func hello(_ channel: WorkerChannel, within patience: Duration) throws -> (Hello, FilterTrail?) {
         while true {
             guard channel.isReady(within: patience) else {
                 throw FilterTrouble("it had not loaded after \(patience.text)")
@@ -104,7 +114,7 @@ final class FilterProcess {
     ) throws -> Duration {
         _ = try open(source, name: "picture", stages)
         try channel.send(SupervisorMessage.render, descriptors: [target])
-        let end = ContinuousClock.now + Self.patience
+        let end = ContinuousClock.now + patience
         // No message reports the moment, and the trail's memory raises no event, so it is polled. A millisecond is
         // short beside the filter's work on its huge picture.
         while !channel.isReady(within: .milliseconds(1)), !has(reached: moment), .now < end {}
@@ -160,19 +170,16 @@ final class FilterProcess {
         end()
         let signal = (status ?? 0) & 0x7f
         let memory = crash?.isOutOfMemory == true ? ", when it had used all the memory that it may have" : ""
-        return FilterTrouble(
-            signal == SIGSYS
-                ? "it tried what a worker may not, and the kernel ended that"
-                : "it took its worker down: \(String(cString: strsignal(signal)))\(memory)")
+        return FilterTrouble("it took its worker down: \(String(cString: strsignal(signal)))\(memory)")
     }
 
     /// The next message that answers; nil when the process has ended.
     private func next() throws -> WorkerMessage? {
         while true {
-            guard channel.isReady(within: Self.patience) else {
-                kill(process, SIGKILL)
+            guard channel.isReady(within: patience) else {
                 end()
-                throw FilterTrouble("it does not come to an end: it was given up after \(Self.patience.text)")
+                hang.isSeen = true
+                throw FilterTrouble("it does not come to an end: it was given up after \(patience.text)")
             }
             switch try? channel.receive(WorkerMessage.self)?.message {
             case .said(let line): lines.append(line)

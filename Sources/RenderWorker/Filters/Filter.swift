@@ -52,7 +52,11 @@ struct Filter {
         if let call = RefusedCall.first {
             throw WorkerFailure(filter: description.name, tried: call)
         }
-        guard status == 0 else { throw failure(complaint ?? VipsError.take().reason) }
+        guard status == 0 else {
+            let error = VipsError.take()
+            if error.isOfOrder { throw WorkerFailure(readingOutOfOrder: [description.name]) }
+            throw failure(complaint ?? error.reason)
+        }
         if let misuse { throw failure(misuse) }
         guard let result else { throw failure("it returned no picture") }
         try check(result, against: input, maxPixels)
@@ -87,6 +91,7 @@ struct Filter {
         guard vips_band_format_iscomplex(result.format) == 0, result.isPlain else {
             throw failure("it returned a picture whose samples are not plain numbers")
         }
+        try checkBands(result, against: input)
         let sameSize = result.width == input.width && result.height == input.height
         guard sameSize || description.traits.contains(.changesSize) else {
             throw failure(
@@ -100,10 +105,55 @@ struct Filter {
         }
     }
 
+    private func checkBands(_ result: Picture, against input: Picture) throws {
+        guard result.hasAlpha || !input.hasAlpha else {
+            throw failure(
+                "it made \(result.bands) bands of \(input.bands) and lost the last, which is alpha; alpha that came in "
+                    + "must go out")
+        }
+        guard result.bands < 3 || Self.ofColours.contains(result.interpretation) else {
+            throw failure(
+                "it returned \(result.bands) bands whose interpretation is "
+                    + "\(result.interpretation.name ?? "none"); it must be sRGB or RGB16")
+        }
+        // Two bands of three would be taken for grey and alpha.
+        let isGrey = [VIPS_INTERPRETATION_B_W, VIPS_INTERPRETATION_GREY16].contains(result.interpretation)
+        guard result.bands != 2 || input.bands < 3 || isGrey else {
+            throw failure(
+                "it made 2 bands of \(input.bands): a colour is lost; a result has 1 or 3 colours, and perhaps alpha")
+        }
+    }
+
+    /// libvips' operations leave these on red, green and blue.
+    private static let ofColours = [
+        VIPS_INTERPRETATION_sRGB, VIPS_INTERPRETATION_RGB16, VIPS_INTERPRETATION_RGB, VIPS_INTERPRETATION_MULTIBAND,
+        VIPS_INTERPRETATION_HISTOGRAM,
+    ]
+
     private func failure(_ message: String) -> WorkerFailure {
         WorkerFailure(
             stage: description.name, message: message, advice: "leave the filter out of the chain, or mend it",
             filter: description.name)
+    }
+}
+
+extension WorkerFailure {
+    /// One of the filters has read rows that had gone by.
+    init(readingOutOfOrder filters: [String]) {
+        let names = filters.map { "'\($0)'" }.joined(separator: " or ")
+        self.init(
+            stage: filters.joined(separator: " + "),
+            message:
+                "the filter \(names) reads the picture in another order than from top to bottom, or twice, and does not "
+                + "ask for the whole picture",
+            advice: "give it the trait PIPELINE_WHOLE_PICTURE, or leave it out of the chain",
+            filter: filters.count == 1 ? filters.first : nil)
+    }
+}
+
+extension VipsInterpretation {
+    fileprivate var name: String? {
+        vips_enum_nick(vips_interpretation_get_type(), rawValue).map { String(cString: $0) }
     }
 }
 

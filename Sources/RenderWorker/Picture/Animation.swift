@@ -22,9 +22,7 @@ struct Animation {
         frames = header.integer("n-pages") ?? 1
         height = original == nil ? file.height : file.height / max(1, frames)
         // libvips takes a part of a GIF for all of it.
-        guard frames == 1 || self.original.acceptsDamage || self.original.format != .gif || self.original.isWhole else {
-            throw WorkerFailure(reading: VipsError(lines: []), of: .gif, isCut: true)
-        }
+        try self.original.refuseMissingEnd()
         guard frames > 1, height > 0, original == nil || file.height == height * frames else { return nil }
     }
 

@@ -80,6 +80,23 @@ struct EXIF {
     /// libvips' names of the entries in `copyright`.
     static let copyrightFields: Set = ["exif-ifd0-Artist", "exif-ifd0-Copyright"]
 
+    /// Everything but the place. The notes of a camera's maker may contain it, in a form of the maker's own.
+    var withoutPlace: EXIF {
+        var result = self
+        result.place = []
+        result.photo = photo.filter { !Self.makersTags.contains($0.tag) }
+        return result
+    }
+
+    /// Whether one of libvips' fields is outside of `withoutPlace`.
+    static func mayTellPlace(field: String) -> Bool {
+        ["exif-ifd1-", "exif-ifd3-"].contains(where: field.hasPrefix)
+            || ["GPS", "MakerNote", "XMLPacket", "IPTC", "ImageResources"].contains(where: field.contains)
+    }
+
+    /// The maker's notes, the directory of the place, and room that programs leave behind.
+    private static let makersTags: Set = [0x927c, placeTag, 0xea1c]
+
     /// The same EXIF with the result's size.
     func sized(_ width: Int, _ height: Int) -> EXIF {
         var result = self

@@ -29,7 +29,9 @@ struct MemoryEstimate {
         let path = decoding.path
         let own = decoding.outputs.map { stages[$0] }.map { stages in
             let result = ResultSize(of: picture, stages)
-            let made = streaming(path, stages, result) + turning(path, result) + wholePictures(path, stages)
+            let made =
+                streaming(path, stages, result) + turning(path, result) + wholePictures(path, stages)
+                + (path.frames > 1 ? 0 : cutPictures(path, stages[...]))
             return made + (path.frames > 1 ? frames(path, stages, result) : encoding(stages, result))
         }
         let held = shared(decoding, stages) + (own.max() ?? 0)
@@ -60,7 +62,9 @@ struct MemoryEstimate {
             let made = isDecoded ? (keepsColours ? 0 : planes - result.pixels) : planes
             let turned = picture.orientation > 1 ? planes : 0
             let filtered =
-                hasFilters ? result.pixels + streaming(path, stages, result) + wholePictures(path, stages) : 0
+                hasFilters
+                ? result.pixels + streaming(path, stages, result) + wholePictures(path, stages)
+                    + cutPictures(path, stages.dropFirst()) : 0
             let last =
                 if let save, save.storesPlanes {
                     encodingPlanes(save, result, isGrey: isGrey, isMapped: hasFilters)
@@ -139,7 +143,7 @@ struct MemoryEstimate {
             let preview = source.camera != nil && !path.isOfPlanes ? source.size : 0
             return preview + coefficients + (path.isOfPlanes ? source.size + decoded * bytesPerPixel(of: path) : 0)
         case .png:
-            return isProgressive ? pixels * bytesPerPixel : 0
+            return (isProgressive ? pixels * bytesPerPixel : 0) + (source.acceptsDamage ? 2 * source.size : 0)
         case .webp:
             // libwebp makes luma at full size and colours at half; smaller planes come on top.
             if path.isOfPlanes {
@@ -185,6 +189,20 @@ struct MemoryEstimate {
                 let held = ResultSize(of: picture, Array(stages[..<index])).pixels * bytes
                 return looksAround(stages[index]) ? held * 5 / 4 : held
             }.reduce(0, +)
+    }
+
+    /// The memory of pictures of which a resize cuts rows off.
+    private func cutPictures(_ path: DecoderPath, _ stages: ArraySlice<Stage>) -> Int {
+        guard source.isReadToItsEnd else { return 0 }
+        return stages.indices.compactMap { index in
+            guard let resize = ResizeStage(stages[index]) else { return nil }
+            let size = ResultSize(of: picture, Array(stages[..<index]))
+            let upright = resize.target(size.width, size.height)
+            // The first one takes the picture as it is stored.
+            let target = index == 0 && picture.orientation >= 5 ? upright.turned : upright
+            let read = index == 0 ? pixels / (path.shrink * path.shrink) : size.pixels
+            return target.cutsRows ? min(target.pixels, read) * bytesPerPixel(of: path) : nil
+        }.reduce(0, +)
     }
 
     private func encoding(_ stages: [Stage], _ result: ResultSize) -> Int {

@@ -3,12 +3,18 @@ import CVips
 /// The part of a picture's metadata that goes with the result.
 enum Metadata: String {
     case keep, strip, copyright
+    case keepWithoutPlace = "keep-without-place"
 
     /// Fields of the file, as opposed to those of its pixels.
     private static let carried = [
         "exif-", "xmp-data", "iptc-data", "photoshop-data", "image-description", "png-comment-", "gif-comment",
-        "orientation", "resolution-unit",
+        "orientation", "resolution-unit", attachedField,
     ]
+    /// What the file has, and no result: a line for each.
+    fileprivate static let attachedField = "attached-parts"
+
+    /// Says that the samples had 16 bits, in a result of 8 whose format is thought to hold more.
+    static let narrowedField = "narrowed-samples"
 
     /// Copies the metadata to a picture whose pixels were decoded elsewhere.
     static func copy(from file: Picture, to picture: Picture) throws -> Picture {
@@ -31,14 +37,21 @@ enum Metadata: String {
 
     /// Leaves those fields that are written to a file of `format`. The pixels are upright sRGB or grey already.
     func apply(to result: Picture, for format: String) {
+        let isWhole = self == .keep || self == .keepWithoutPlace
+        // A profile for three colours does not fit one.
+        if result.bands < 3 || self == .strip { result.removeField(ICCProfile.field) }
+        if isWhole { result.declareSRGBInEXIF() }
         // The thumbnail shows the picture before the filters.
         result.removeField("jpeg-thumbnail-data")
         // Without the field the encoders write 1.
         result.removeField("orientation")
-        // A profile for three colours does not fit one.
-        if result.bands < 3 || self == .strip { result.removeField(ICCProfile.field) }
+        let attached = result.dropped.compactMap(AttachedPart.init)
+        var unreadable: [String] = []
         switch self {
-        case .keep:
+        case .keep, .keepWithoutPlace:
+            let hasPlace = self == .keep
+            if !hasPlace, !result.removePlace() { unreadable.append("EXIF") }
+            if !result.cutXMP(keepingPlace: hasPlace) { unreadable.append("XMP") }
             if let xmp = result.blob("xmp-data") { result.setBlob("xmp-data", Self.upright(xmp: xmp)) }
             result.fitPhotoshop(to: format)
         case .strip:
@@ -50,6 +63,9 @@ enum Metadata: String {
             result.removeFields { Self.isCarried($0) && !kept.contains($0) }
             if let exif { result.setBlob("exif-data", exif.block) }
         }
+        result.setDropped(
+            attached.filter { isWhole || AttachedPart.ofPictures.contains($0) }.map(\.rawValue)
+                + unreadable.map { "\($0) that can't be read" })
     }
 
     /// `picture` without its metadata, for a file between two renders. The next render takes the metadata from the
@@ -88,6 +104,7 @@ enum Metadata: String {
             return bytes > mostUsual ? "\(name) of \(bytes) bytes" : name
         }
         if picture.hasComments, !hasComments { lost.append("comments") }
+        if picture.hasField(narrowedField) { lost.append("16 bits a sample") }
         return lost.isEmpty ? nil : lost
     }
 
@@ -111,6 +128,58 @@ enum Metadata: String {
 }
 
 extension Picture {
+    /// Parts of the file that go into no result.
+    var dropped: [String] { text(Metadata.attachedField)?.split(separator: "\n").map(String.init) ?? [] }
+
+    func setDropped(_ parts: [String]) {
+        if parts.isEmpty {
+            removeField(Metadata.attachedField)
+        } else {
+            setText(Metadata.attachedField, parts.joined(separator: "\n"))
+        }
+    }
+
+    /// Takes promises of parts that no result has, and the place on demand, out of XMP. XMP that can't be read is removed
+    /// whole, and that is false.
+    fileprivate func cutXMP(keepingPlace: Bool) -> Bool {
+        guard let xmp = blob("xmp-data"), !keepingPlace || AttachedPart.mayBePromised(in: xmp) else { return true }
+        let cut = XMPPacket.cut(xmp) { name in
+            AttachedPart.isPromised(by: name) || !keepingPlace && PlaceName.matches(name)
+        }
+        replace("xmp-data", with: cut ?? [])
+        return cut != nil
+    }
+
+    /// Takes the place out of everything but XMP. EXIF that can't be read is removed whole, and that is false.
+    fileprivate func removePlace() -> Bool {
+        let block = blob("exif-data")
+        let exif = block.flatMap(EXIF.init(block:))?.withoutPlace
+        removeFields { name in
+            name.hasPrefix("exif-") && (exif == nil || EXIF.mayTellPlace(field: name))
+                || name.hasPrefix("png-comment-") && Self.tellsPlace(comment: name)
+        }
+        if let exif { setBlob("exif-data", exif.block) }
+        for field in ["iptc-data", "photoshop-data"] {
+            guard let stored = blob(field) else { continue }
+            if let resources = PhotoshopResources(stored)?.withoutPlace {
+                replace(
+                    field,
+                    with: (stored.starts(with: PhotoshopResources.prefix) ? PhotoshopResources.prefix : [])
+                        + resources.bytes)
+            } else {
+                replace(field, with: IPTC.isList(stored) ? IPTC.withoutPlace(stored) : [])
+            }
+        }
+        return block == nil || exif != nil
+    }
+
+    /// ImageMagick writes whole blocks of metadata as texts, and fields of EXIF by their names.
+    private static func tellsPlace(comment: String) -> Bool {
+        // The name of libvips' field is a number and the text's key.
+        let key = comment.dropFirst("png-comment-".count).drop { $0 != "-" }.dropFirst()
+        return key.hasPrefix("Raw profile type") || PlaceName.matches(String(key.split(separator: ":").last ?? ""))
+    }
+
     var hasComments: Bool { fieldNames.contains { $0.hasPrefix("png-comment-") || $0 == "gif-comment" } }
 
     /// Takes the thumbnails out of Photoshop's resources, and moves IPTC to where `format` has it: among the resources

@@ -14,10 +14,20 @@ struct OpenPicture {
         _ request: OpenRequest, _ outputs: [RenderOutput], _ descriptor: Descriptor, original: Descriptor? = nil,
         filters: FilterLibrary, resizers: Resizers, cancellation: Cancellation
     ) throws {
-        let original = try original.map { try SourceFile($0, name: request.name, accepting: true, raw: request.raw) }
-        var source = try SourceFile(
-            descriptor, name: request.name, accepting: request.onTruncated == .accept, raw: request.raw)
+        func open(_ file: Descriptor, accepting: Bool) throws -> SourceFile {
+            try SourceFile(
+                file, name: request.name, accepting: accepting, raw: request.raw, maxTexts: request.maxTexts)
+        }
+        let original = try original.map { try open($0, accepting: true) }
+        var source = try open(descriptor, accepting: request.onTruncated == .accept)
         let outputs = outputs.map { [source] in $0.saved(like: (original ?? source).format) }
+        // A chain may come from an older ledger, or from another node.
+        if let long = outputs.map(\.stages).first(where: { $0.count > Settings.mostStages + 1 }) {
+            throw WorkerFailure(
+                stage: "open",
+                message: "the chain has \(long.count) stages; a worker takes \(Settings.mostStages), and save",
+                advice: "make two chains of it")
+        }
         let changesSize = { (stage: Stage) in filters.traits(stage.name).contains(.changesSize) }
         try source.camera?.check(outputs.map(\.stages), changesSize: changesSize)
         source.camera?.is16Bit = outputs.contains { $0.stages.last.map(SaveStage.init)?.holds16Bits ?? false }
@@ -86,7 +96,7 @@ struct OpenPicture {
     var pixelsToRead: Int64 { header.pixelsToRead }
 
     /// How often pixels flow: once for each output; before that into memory, when the picture has to be turned or a
-    /// filter needs all of it; and once for a decoding that several outputs share or that
+    /// filter needs all of it, or the first resize cuts rows off; and once for a decoding that several outputs share or that
     /// develops samples. Brief evaluations are not counted.
     var evaluations: Int {
         // The frames of an animation flow together.
@@ -94,8 +104,15 @@ struct OpenPicture {
         let wholePictures = stills.joined().count { rendering.filters.traits($0.name).contains(.wholePicture) }
         return rendering.outputs.count - stills.count
             + stills.count * (Picture.needsMemory(toTurn: header.orientation) ? 2 : 1)
-            + wholePictures + plan.decodings.count(where: \.isShared)
+            + wholePictures + heldForCuts + plan.decodings.count(where: \.isShared)
             + (rendering.source.format == .raw ? plan.decodings.count : 0)
+    }
+
+    /// The outputs whose first resize cuts rows off, as far as they are not decoded at once.
+    private var heldForCuts: Int {
+        guard rendering.source.isReadToItsEnd else { return 0 }
+        let streaming = plan.decodings.filter { !$0.isShared && !$0.path.isOfPlanes && $0.path.frames == 1 }
+        return streaming.flatMap(\.outputs).count { rendering.target(of: $0)?.cutsRows == true }
     }
 
     /// The work of all encoders after the last pixel. One evaluation of the pixels counts as 1.

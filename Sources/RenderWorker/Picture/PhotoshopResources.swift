@@ -13,6 +13,8 @@ struct PhotoshopResources {
     private static let iptcID = 0x0404
     /// Thumbnails show the picture before the filters.
     private static let thumbnailIDs = [0x0409, 0x040c]
+    /// EXIF, in two pieces, and XMP.
+    private static let copyIDs = [0x0422, 0x0423, 0x0424]
 
     private var list: [Resource] = []
 
@@ -52,6 +54,17 @@ struct PhotoshopResources {
     var iptc: [UInt8]? { list.first { $0.id == Self.iptcID }.map { Array($0.bytes[$0.data]) } }
 
     var withoutIPTC: [UInt8] { list.filter { $0.id != Self.iptcID }.flatMap(\.bytes) }
+
+    /// Without the places in IPTC, and without copies of EXIF and XMP.
+    var withoutPlace: PhotoshopResources {
+        var result = self
+        result.list = list.filter { !Self.copyIDs.contains($0.id) }.flatMap { resource in
+            guard resource.id == Self.iptcID else { return [resource] }
+            let left = IPTC.withoutPlace(Array(resource.bytes[resource.data]))
+            return left.isEmpty ? [] : PhotoshopResources(iptc: left).list
+        }
+        return result
+    }
 
     var bytes: [UInt8] { list.flatMap(\.bytes) }
 }

@@ -131,7 +131,15 @@ extension Picture {
         return try then { cvips_linear($0, $1, factor) }.rounded(to: usual).interpretedByBands()
     }
 
-    /// Evaluates the picture.
+    /// Reads every row. A search for the largest sample does not: it ends at the first that is white.
+    func readToEnd(_ cancellation: Cancellation) throws {
+        try cancellation.guarding(self) {
+            var average = 0.0
+            guard cvips_avg(image, &average) == 0 else { throw VipsError.take() }
+        }
+    }
+
+    /// Evaluates the picture, as far as white.
     func largestSample(_ cancellation: Cancellation) throws -> Double {
         try cancellation.guarding(self) {
             var largest = 0.0

@@ -48,16 +48,18 @@ struct Rendering {
     }
 
     private func renderPicture(_ decoding: DecodePlan.Decoding, into targets: [Descriptor]) throws -> Results {
-        try results(of: decoding, from: decode(decoding)) { output, decoded, left in
+        let results = try results(of: decoding, from: decode(decoding)) { output, decoded, left in
             var stages = outputs[output].stages[...]
             var picture = decoded.whole
             if let first = stages.first, let resize = ResizeStage(first) {
                 stages = stages.dropFirst()
-                picture = try resized(resize, from: &decoded, before: left)
+                picture = try resized(resize, from: &decoded, isRead: decoding.isShared, before: left)
             }
             let prepared = try prepared(picture, for: outputs[output].stages, like: described())
             return try finish(prepared, stages, into: targets[output])
         }
+        try source.refuseMissingEnd()
+        return results
     }
 
     /// The original behind a barrier, which has the metadata.
@@ -101,7 +103,9 @@ struct Rendering {
         guard let last = stages.last, last.name == SaveStage.name else { throw Self.unsaved }
         let (picture, save) = (try made(of: picture, by: stages.dropLast()), SaveStage(last))
         let encoded = try source.reading {
-            let encoded = try save.apply(to: picture, into: target, cancellation)
+            let encoded = try reading(through: stages.dropLast()) {
+                try save.apply(to: picture, into: target, cancellation)
+            }
             try refuseDamage()
             return encoded
         }
@@ -112,19 +116,24 @@ struct Rendering {
 
     /// The picture after the stages, of which none is save. `frames` of its kind count together.
     private func made(of picture: Picture, by stages: ArraySlice<Stage>, frames: Int = 1) throws -> Picture {
+        let all = stages
         var (picture, stages) = (picture, stages)
         while let stage = stages.popFirst() {
             if let resize = ResizeStage(stage) {
                 let target = resize.target(picture.width, picture.height)
                 try ResultSize(width: target.cropWidth, height: target.cropHeight)
                     .check(maxPixels: maxPixels, frames: frames)
-                picture = try within(stage.name) { try resize.apply(target, to: picture) }
+                let before = all[..<(all.endIndex - stages.count - 1)]
+                picture = try within(stage.name) {
+                    try resize.apply(target, to: picture) { frames == 1 ? try held($0, behind: before) : $0 }
+                }
             } else if let table = filters.table([stage] + stages, of: picture) {
                 stages = stages.dropFirst(table.stages.count - 1)
                 picture = try applying(table.stages.map(\.stage.name)) { try table.apply(to: picture, cancellation) }
             } else if let filter = filters.filters[stage.name] {
                 if filters.traits(stage.name).contains(.wholePicture) {
-                    picture = try source.reading { try picture.inMemory(cancellation) }
+                    let before = all[..<(all.endIndex - stages.count - 1)]
+                    picture = try inMemory(picture, behind: before)
                 }
                 picture = try applying([stage.name]) {
                     try filter.apply(stage, to: picture, maxPixels: maxPixels / Int64(frames))
@@ -138,6 +147,32 @@ struct Rendering {
         return picture
     }
 
+    /// A picture of which the last rows are about to be left out: all of it is read, so that damage in these rows does not
+    /// go unseen.
+    private func held(_ picture: Picture, behind stages: ArraySlice<Stage>) throws -> Picture {
+        guard source.isReadToItsEnd else { return picture }
+        let pixels = try inMemory(picture, behind: stages)
+        try source.reading(refuseDamage)
+        return pixels
+    }
+
+    private func inMemory(_ picture: Picture, behind stages: ArraySlice<Stage>) throws -> Picture {
+        try source.reading { try reading(through: stages) { try picture.inMemory(cancellation) } }
+    }
+
+    /// Evaluates pixels that flow through the stages, and blames the filters that may have read out of order.
+    private func reading<Result>(through stages: ArraySlice<Stage>, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as VipsError where error.isOfOrder {
+            // Behind a filter that asks for the whole picture there is one in memory, which may be read in any order.
+            let whole = stages.lastIndex { filters.traits($0.name).contains(.wholePicture) }
+            let names = stages[(whole.map { $0 + 1 } ?? stages.startIndex)...].map(\.name).filter { name in
+                filters.filters[name] != nil && !filters.traits(name).contains(.curve)
+            }
+            guard !names.isEmpty else { throw error }
+            throw WorkerFailure(readingOutOfOrder: Set(names).sorted())
+        }
+    }
+
     /// The target in the stored orientation: turning the smaller picture is cheaper.
     private func target(_ resize: ResizeStage) -> ResizeStage.Target {
         resize.target(stored: file.width, file.height, isTurned: file.orientation >= 5)
@@ -148,7 +183,7 @@ struct Rendering {
     }
 
     private func pixels(of output: Int) -> Int {
-        target(of: output).map { $0.width * $0.height } ?? file.width * file.height
+        target(of: output).map(\.pixels) ?? file.width * file.height
     }
 
     /// Whether a picture made for the target is worth keeping for other outputs.
@@ -158,13 +193,16 @@ struct Rendering {
     }
 
     /// Resizes the decoded pixels, or the picture of an earlier output, and keeps the result for later outputs that can
-    /// use it.
+    /// use it. `isRead` says that the pixels are in memory.
     private func resized(
-        _ resize: ResizeStage, from decoded: inout DecodedPixels<Picture>, before others: ArraySlice<Int>
+        _ resize: ResizeStage, from decoded: inout DecodedPixels<Picture>, isRead: Bool,
+        before others: ArraySlice<Int>
     ) throws -> Picture {
         let target = target(resize)
         let start = resize.mayShrinkWhileDecoding ? decoded.smallest(for: target) : decoded.whole
-        let picture = try within(ResizeStage.name) { try resize.apply(target, to: start) }
+        let picture = try within(ResizeStage.name) {
+            try resize.apply(target, to: start) { isRead ? $0 : try held($0, behind: []) }
+        }
         guard serves(target, others) else { return picture }
         let kept = try source.reading { try cancellation.guarding(picture, picture.inMemory) }
         decoded.keep(kept)
@@ -209,7 +247,7 @@ struct Rendering {
 
     private func canRead(_ shrink: Int) throws -> Bool {
         do {
-            _ = try source.picture(shrink: shrink).largestSample(cancellation)
+            try source.picture(shrink: shrink).readToEnd(cancellation)
             return true
         } catch is VipsError {
             return false

@@ -119,12 +119,21 @@ struct SourceFacts {
         return Double(length) + Double(width / shrink * (height / shrink)) * samples <= Double(Self.mostMemory)
     }
 
-    /// The largest shrink that leaves the decoder's picture at least as large as the target. Decoders of luma round up
-    /// to whole pixels; libvips' loaders leave out the last part of one.
+    /// In a picture that a decoder makes smaller than this, the parts of pixels at its edges show.
+    private static let leastShrunk = 64
+    /// The part of a side that libvips' loaders may leave out.
+    private static let mostLeftOut = 1.0 / 128
+
+    /// The largest shrink that leaves the decoder's picture at least as large as the target, and like what lanczos3 makes.
+    /// Decoders of luma round up to whole pixels; libvips' loaders leave out the last part of one.
     fileprivate func shrink(for resize: ResizeStage?, roundsUp: Bool) -> Int {
         guard let target = resize.map(target) else { return 1 }
-        func decoded(_ size: Int, _ shrink: Int) -> Int { roundsUp ? (size + shrink - 1) / shrink : size / shrink }
-        return shrinks.first { decoded(width, $0) >= target.width && decoded(height, $0) >= target.height } ?? 1
+        func serves(_ shrink: Int, _ size: Int, _ wanted: Int) -> Bool {
+            let decoded = roundsUp ? (size + shrink - 1) / shrink : size / shrink
+            let isWhole = roundsUp || Double(size % shrink) <= Double(size) * Self.mostLeftOut
+            return decoded >= max(wanted, Self.leastShrunk) && isWhole
+        }
+        return shrinks.first { serves($0, width, target.width) && serves($0, height, target.height) } ?? 1
     }
 
     /// The words for what resizes planes of this path, if anything has to.

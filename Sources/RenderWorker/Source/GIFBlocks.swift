@@ -1,45 +1,29 @@
 /// The blocks of a GIF. libvips takes one that is cut for a shorter animation, so they are followed to their end.
 struct GIFBlocks {
-    private let read: (_ offset: Int, _ count: Int) -> [UInt8]?
-    private let size: Int
-    private var window: (start: Int, bytes: [UInt8]) = (0, [])
+    var file: FileWindow
 
     private static let (frame, extension_, end): (UInt8, UInt8, UInt8) = (0x2c, 0x21, 0x3b)
-    private static let windowSize = 1 << 16
-
-    init(size: Int, _ read: @escaping (_ offset: Int, _ count: Int) -> [UInt8]?) {
-        (self.size, self.read) = (size, read)
-    }
 
     /// Whether the blocks go on to the sign that ends them. Bytes behind that do no harm.
     mutating func areWhole() -> Bool {
         let header = 13
-        guard let flags = byte(10) else { return false }
+        guard let flags = file.byte(10) else { return false }
         var at = header + Self.paletteSize(flags)
-        while let kind = byte(at) {
+        while let kind = file.byte(at) {
             switch kind {
             case Self.end: return true
             case Self.extension_: at += 2
             case Self.frame:
-                guard let flags = byte(at + 9) else { return false }
+                guard let flags = file.byte(at + 9) else { return false }
                 // The length of the first code comes before the pixels.
                 at += 11 + Self.paletteSize(flags)
             default: return false
             }
-            while let length = byte(at), length > 0 { at += 1 + Int(length) }
+            while let length = file.byte(at), length > 0 { at += 1 + Int(length) }
             at += 1
         }
         return false
     }
 
     private static func paletteSize(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
-
-    private mutating func byte(_ at: Int) -> UInt8? {
-        guard at < size else { return nil }
-        if !(window.start..<window.start + window.bytes.count).contains(at) {
-            guard let bytes = read(at, min(Self.windowSize, size - at)) else { return nil }
-            window = (at, bytes)
-        }
-        return window.bytes[at - window.start]
-    }
 }

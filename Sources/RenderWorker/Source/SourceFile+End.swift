@@ -1,21 +1,53 @@
+import WorkerProtocol
+
 extension SourceFile {
-    /// Whether the file goes to its end, by its format's own signs. A TIFF has none; in our own results the directory
-    /// lies at the end.
+    /// Whether the file goes to its end, by its format's own signs. Bytes behind that do no harm.
     var isWhole: Bool {
         switch format {
-        case .jpeg: exactly(size - 2, 2) == [0xff, 0xd9]
-        case .png: exactly(size - 8, 4) == Array("IEND".utf8)
+        case .jpeg: hasAllSegments
+        case .png: PNGEnd(size: size, exactly) == nil
         case .gif: hasAllBlocks
         case .webp: exactly(4, 4).map { $0.reversed().reduce(0) { $0 << 8 | Int($1) } + 8 <= size } ?? false
         case .heif, .avif: Boxes.areWhole(size: size, exactly)
-        case .bmp: (try? bmp).map { $0.end <= size } ?? false
+        // A header that can't be says nothing of the end.
+        case .bmp: (try? bmp).map { $0.end <= size } ?? true
+        case .tiff: tiffDirectory?.hasAllBlocks(within: size) ?? false
         // Decoding tells.
-        case .tiff, .raw: true
+        case .raw: true
         }
     }
 
+    /// Refuses a file whose end is missing, unless that is accepted. Decoders that read row by row stop at the last row
+    /// that a result needs, and see nothing of what is missing behind it; the others read the whole file.
+    func refuseMissingEnd() throws {
+        guard !acceptsDamage, [.jpeg, .png, .gif, .tiff, .bmp].contains(format), !isWhole else { return }
+        throw WorkerFailure(reading: VipsError(lines: []), of: format, isCut: true, accepted: acceptsDamage)
+    }
+
+    private var hasAllSegments: Bool {
+        var segments = JPEGSegments(file: FileWindow(size: size, exactly))
+        return segments.areWhole()
+    }
+
     private var hasAllBlocks: Bool {
-        var blocks = GIFBlocks(size: size, exactly)
+        var blocks = GIFBlocks(file: FileWindow(size: size, exactly))
         return blocks.areWhole()
+    }
+}
+
+extension TIFFDirectory {
+    /// Whether all strips or tiles of the picture end within the file. libtiff does not believe the length of a single
+    /// strip either.
+    fileprivate func hasAllBlocks(within size: Int) -> Bool {
+        let (strips, tiles) = ((offsets: 273, lengths: 279), (offsets: 324, lengths: 325))
+        // Many times the number of blocks in a real picture.
+        let most = 1 << 20
+        return [strips, tiles].allSatisfy { tags in
+            let (offsets, lengths) = (numbers(tags.offsets, most: most), numbers(tags.lengths, most: most))
+            return offsets.count < 2
+                || zip(offsets, lengths).allSatisfy { offset, length in
+                    length <= size && offset <= size - length
+                }
+        }
     }
 }

@@ -1,5 +1,5 @@
 extension SourceFile {
-    /// Adds metadata that libvips' loaders leave out, or rename.
+    /// Adds metadata that libvips' loaders leave out or rename, and the profile that a camera's EXIF stands for.
     func addMetadata(to picture: Picture) {
         camera?.addMetadata(to: picture)
         switch format {
@@ -10,6 +10,10 @@ extension SourceFile {
         case .jpeg, .png, .webp, .gif, .bmp, .raw:
             break
         }
+        // LibRaw makes sRGB of a camera's samples, whatever the camera was told to make of them.
+        if format != .raw { picture.addProfileOfEXIF() }
+        let attached = attachedParts(xmp: picture.blob("xmp-data") ?? [])
+        picture.setDropped(AttachedPart.allCases.filter(attached.contains).map(\.rawValue))
     }
 }
 

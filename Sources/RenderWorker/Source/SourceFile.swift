@@ -18,7 +18,7 @@ struct SourceFile {
 
     init(
         _ descriptor: Descriptor, name: String, called words: String = "the picture",
-        accepting acceptsDamage: Bool = false, raw: RawPolicy = .preview
+        accepting acceptsDamage: Bool = false, raw: RawPolicy = .preview, maxTexts: Int64 = Settings.usualTexts
     ) throws {
         (self.descriptor, self.acceptsDamage) = (descriptor, acceptsDamage)
         let status = try descriptor.status()
@@ -28,6 +28,7 @@ struct SourceFile {
         let format = try SourceFormat(sniffing: file.bytes(at: 0, SourceFormat.prefixLength)) { count in
             (try? file.bytes(at: max(0, length - count), count)) ?? []
         }
+        if format == .png { try PNGTexts.check(size: length, most: Int(maxTexts), file.exactly) }
         guard format == .raw || format == .tiff && CameraRaw.isRaw(tiff: file.exactly, name: name) else {
             (content, size, self.format) = (file, length, format)
             return
@@ -40,6 +41,10 @@ struct SourceFile {
             (content, size, self.format) = (file, length, .raw)
         }
     }
+
+    /// Whether a result is made only if all of its pixels can be read, those that it leaves out, too. A camera's samples are
+    /// read at once.
+    var isReadToItsEnd: Bool { !acceptsDamage && format != .raw }
 
     func hasChanged() throws -> Bool {
         let now = try descriptor.status()
@@ -59,7 +64,14 @@ struct SourceFile {
     }
 
     /// The number of pictures in so many pages. Smaller copies of the first picture do not count.
-    func pictures(among pages: Int) -> Int { format == .tiff ? pages - pyramid.pages : pages }
+    func pictures(among pages: Int) -> Int {
+        switch format {
+        case .tiff: pages - pyramid.pages
+        // libvips reads the first frame of an animated PNG, and knows of no others.
+        case .png: max(pages, framesOfPNG ?? 1)
+        default: pages
+        }
+    }
 
     /// A lazy picture, read from top to bottom, shrunk as far as `shrinks` allows. A camera's samples have to be developed
     /// first: this is their header alone.
@@ -86,7 +98,7 @@ struct SourceFile {
         }
         // A result that is some times as high would be saved as so many frames.
         picture.removeField("page-height")
-        return picture
+        return acceptsDamage && format == .png ? try PNGRows.present(of: picture, in: content, size: size) : picture
     }
 
     /// All frames, each below the one before; of formats without frames the picture.
@@ -120,7 +132,7 @@ struct SourceFile {
         do { return try body() } catch let error as VipsError {
             // The decoders of other formats report a missing end themselves.
             let isCut = [.png, .webp, .heif, .avif, .bmp].contains(format) && !isWhole
-            throw WorkerFailure(reading: error, of: format, isCut: isCut)
+            throw WorkerFailure(reading: error, of: format, isCut: isCut, accepted: acceptsDamage)
         }
     }
 

@@ -61,9 +61,8 @@ struct TIFFDirectory {
     func numbers(_ tag: Int, most: Int = 16) -> [Int] {
         guard let entry = entries[tag], [3, 4, 13, 16, 18].contains(entry.type) else { return [] }
         let size = TIFFForm.size(of: entry.type)
-        return (0..<min(entry.count, most)).compactMap { index in
-            read(entry.offset + index * size, size).map { form.number($0) }
-        }
+        let all = read(entry.offset, min(entry.count, most) * size) ?? []
+        return stride(from: 0, to: all.count, by: size).map { form.number(all[$0..<$0 + size]) }
     }
 
     /// The last number of a tag.

@@ -17,7 +17,11 @@ struct ResizeStage {
         }
 
         var turned: Target { Target(width: height, height: width, cropWidth: cropHeight, cropHeight: cropWidth) }
+        /// Before the cut.
+        var pixels: Int { width * height }
         var isCropped: Bool { cropWidth != width || cropHeight != height }
+        /// Whether the cut leaves out the last rows.
+        var cutsRows: Bool { cropHeight < height }
 
         /// Whether a picture of this size needs no scaling, but for a cut. A decoder that shrinks rounds up, to a last
         /// column or row that holds less than a pixel. Scaling all others by a hair to make room for it would blur
@@ -83,9 +87,13 @@ struct ResizeStage {
         isTurned ? target(height, width).turned : target(width, height)
     }
 
-    /// Brings a picture, shrunk already or not, to the target.
-    func apply(_ target: Target, to picture: Picture) throws -> Picture {
-        var result = try withoutRoundedUpEdge(picture, target)
+    /// Brings a picture, shrunk already or not, to the target. Before rows are cut off, `hold` gets the picture, scaled if
+    /// that makes it smaller.
+    func apply(
+        _ target: Target, to picture: Picture, holding hold: (Picture) throws -> Picture = { $0 }
+    ) throws -> Picture {
+        let growsFirst = target.pixels > picture.width * picture.height
+        var result = try withoutRoundedUpEdge(target.cutsRows && growsFirst ? hold(picture) : picture, target)
         if result.width != target.width || result.height != target.height {
             let x = Double(target.width) / Double(result.width)
             let y = Double(target.height) / Double(result.height)
@@ -94,6 +102,7 @@ struct ResizeStage {
         guard result.width != target.cropWidth || result.height != target.cropHeight else { return result }
         let (width, height) = (min(target.cropWidth, result.width), min(target.cropHeight, result.height))
         let (left, top) = ((result.width - width) / 2, (result.height - height) / 2)
+        if target.cutsRows, !growsFirst { result = try hold(result) }
         return try result.then { cvips_crop($0, $1, Int32(left), Int32(top), Int32(width), Int32(height)) }
     }
 

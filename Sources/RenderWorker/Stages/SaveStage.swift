@@ -168,6 +168,7 @@ struct SaveStage {
         try ResultSize(width: picture.width, height: picture.frameHeight).check(format)
         let fitting = try fittingFormat(picture)
         let final = isHandOver ? try Metadata.bare(fitting) : try withMetadata(fitting)
+        if format == "avif", picture.is16Bit { final.setInteger(Metadata.narrowedField, 1) }
         guard maxBytes == nil else { return try fit(final, into: target, cancellation) }
         if format == "jxl" {
             let encoded = try cancellation.guarding(final, encoding: encoding) {

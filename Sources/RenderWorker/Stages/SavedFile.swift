@@ -33,8 +33,9 @@ enum SavedFile {
         guard file.isWhole else { throw failure("its end is missing") }
         return RenderedOutput(
             format: format, width: saved.width, height: saved.height, pages: saved.frames, bands: saved.bands,
-            bytes: Int64(file.size), lost: Metadata.lost(picture, where: saved.hasField, hasComments: saved.hasComments)
-        )
+            bytes: Int64(file.size),
+            lost: Metadata.lost(picture, where: saved.hasField, hasComments: saved.hasComments),
+            dropped: picture.dropped)
     }
 
     /// What the file says of itself.
@@ -79,7 +80,7 @@ enum SavedFile {
         let kept = ["exif-data": file.has(JXLContainer.exif), "xmp-data": file.has(JXLContainer.xmp)]
         return RenderedOutput(
             format: "jxl", width: file.width, height: file.height, bands: picture.bands, bytes: Int64(size),
-            lost: Metadata.lost(picture) { kept[$0] ?? false })
+            lost: Metadata.lost(picture) { kept[$0] ?? false }, dropped: picture.dropped)
     }
 
     /// The SHA-256 of the file's bytes, in hexadecimal.

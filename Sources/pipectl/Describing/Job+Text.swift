@@ -28,7 +28,7 @@ extension Control.Job {
         guard let pages = before?.pages, pages > 1, !results.isEmpty, results.allSatisfy({ $0.pages == 1 }) else {
             return Text()
         }
-        let words = ["gif": "frames", "webp": "frames", "tiff": "pages"]
+        let words = ["gif": "frames", "png": "frames", "webp": "frames", "tiff": "pages"]
         return Text(" (1 of \(pages) \(words[before?.format ?? ""] ?? "pictures"))", .faint)
     }
 

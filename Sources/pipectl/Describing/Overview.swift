@@ -26,9 +26,7 @@ struct Overview {
 
     private var problems: [Text] {
         status.problems.map { "\("problem:", .bad) \($0)" }
-            + status.inboxes.compactMap { inbox in
-                inbox.problem.map { "\("problem:", .bad) \(inbox.path): \($0)" }
-            }
+            + status.inboxProblems.map { "\("problem:", .bad) \($0)" }
     }
 
     private var counts: Text {

@@ -35,8 +35,7 @@ struct Verdict: Encodable {
     init(_ status: Control.Overview, failed: Int, period: String?, _ limits: Limits) {
         let jobs = status.jobs
         let unfinished = jobs.waiting + jobs.queued + jobs.running + jobs.cancelling
-        var reasons = status.problems
-        reasons += status.inboxes.compactMap { inbox in inbox.problem.map { "\(inbox.path): \($0)" } }
+        var reasons = status.problems + status.inboxProblems
         reasons += status.queues.sorted { $0.key < $1.key }.compactMap { name, queue in
             guard queue.paused else { return nil }
             return "queue \(name) is paused" + (queue.reason.map { " (\($0))" } ?? "")

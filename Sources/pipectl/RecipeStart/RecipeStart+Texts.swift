@@ -38,9 +38,10 @@ extension RecipeStart {
     }
 
     private static let web = """
-        # 1600 pixels on the longer side; the author and the copyright stay, the place where it was taken does not.
+        # 1600 pixels on the longer side. Metadata stays, such as date and author; the place where it was taken does not.
+        # metadata=copyright leaves the author and the copyright alone.
         [Output]
-        Chain=resize edge=1600 | save format=webp quality=80 metadata=copyright
+        Chain=resize edge=1600 | save format=webp quality=80 metadata=keep-without-place
 
         # A second result of the same picture, NAME.thumb.jpg: cut to fill a square.
         [Output thumb]
@@ -55,7 +56,7 @@ extension RecipeStart {
 
         # A preview beside it, NAME.preview.jpg.
         [Output preview]
-        Chain=resize edge=1024 | save format=jpeg quality=80
+        Chain=resize edge=1024 | save format=jpeg quality=80 metadata=keep-without-place
 
         """
 

@@ -8,8 +8,9 @@ extension Verb {
         discussion: [
             "For a machine that is about to be shut down. Download and render are paused, and it answers when what was in",
             "work is published, what was lent has come back, and no picture of another machine is here any more. What",
-            "waits goes on waiting, also over a restart, until `pipectl resume`. On a terminal it shows what it waits for.",
-            "Ctrl-C ends the waiting, not the drain.",
+            "waits goes on waiting, also over a restart, until `pipectl resume`. If the queue publish is paused, or has the",
+            "limit 0, and rendered pictures wait there, it says so instead of waiting. On a terminal it shows what it waits",
+            "for. Ctrl-C ends the waiting, not the drain.",
         ],
         options: [.node, .wholeFleet],
         examples: [

@@ -28,11 +28,7 @@ enum FilterTrial: String {
         let task = self == .try ? "--try" : "--conform"
         // The loader searches the system's folders for a name without a slash.
         let plugin = file.contains("/") ? file : "./\(file)"
-        let command = [program] + (json ? ["--json"] : []) + [task, plugin] + values + pictures
-        var arguments = command.map { strdup($0) } + [nil]
-        fflush(nil)
-        execv(program, &arguments)
-        throw SystemError("start", program)
+        try InstalledProgram.become(program, (json ? ["--json"] : []) + [task, plugin] + values + pictures)
     }
 
     private var usage: String {

@@ -11,7 +11,8 @@ extension Verb {
         usage: "[--check]",
         discussion: [
             "Prints every mistake; if there is one, nothing has changed, and the exit code is 1. A plugin that can't be",
-            "loaded is left out: all else takes effect, file and reason are printed, and the exit code is 1, too.",
+            "loaded is left out, and a hook that can't be run is not run: all else takes effect, file and reason are",
+            "printed, and the exit code is 1, too.",
         ],
         options: [.check],
         examples: [
@@ -23,7 +24,7 @@ extension Verb {
             let reply = try context.call(Call.Reload(check: isTrial ? true : nil))
             if context.json {
                 try context.output.document(reply)
-                return reply.problems.isEmpty && reply.skipped.isEmpty ? .done : .failed
+                return reply.problems.isEmpty && reply.skipped.isEmpty && reply.hooks.isEmpty ? .done : .failed
             }
             guard reply.problems.isEmpty else {
                 let lines = reply.problems.map(\.placed).joined(separator: "\n")
@@ -32,14 +33,24 @@ extension Verb {
             }
             try context.output.line(
                 isTrial ? "configuration and plugins are right" : "configuration and plugins have been read again")
-            guard reply.skipped.isEmpty else {
-                let lines = reply.skipped.map { "\($0.file): \($0.reason)" }
-                let count = Amount.counted(lines.count, "plugin")
-                let left = isTrial ? "would be left out" : lines.count == 1 ? "was left out" : "were left out"
-                throw Failure("PluginsLeftOut", "\(count) \(left):\n\(lines.joined(separator: "\n"))", .failed)
+            guard reply.skipped.isEmpty, reply.hooks.isEmpty else {
+                throw Failure(
+                    reply.skipped.isEmpty ? "HooksNotRun" : "PluginsLeftOut",
+                    (leftOut(reply.skipped, isTrial) + notRun(reply.hooks)).joined(separator: "\n"), .failed)
             }
             return .done
         })
+
+    private static func leftOut(_ plugins: [Control.SkippedPlugin], _ isTrial: Bool) -> [String] {
+        guard !plugins.isEmpty else { return [] }
+        let left = isTrial ? "would be left out" : plugins.count == 1 ? "was left out" : "were left out"
+        return ["\(Amount.counted(plugins.count, "plugin")) \(left):"] + plugins.map { "\($0.file): \($0.reason)" }
+    }
+
+    private static func notRun(_ hooks: [Control.Problem]) -> [String] {
+        guard !hooks.isEmpty else { return [] }
+        return ["\(Amount.counted(hooks.count, "hook")) can't be run:"] + hooks.map(\.placed)
+    }
 }
 
 extension Control.Problem {

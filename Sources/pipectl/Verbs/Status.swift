@@ -30,7 +30,8 @@ extension Verb {
         discussion: [
             "Problems come first, then the jobs, the queues, the inboxes and the files left alone.",
             "With --check a problem, a paused queue, and more jobs or files than the options allow want a person. When the",
-            "check itself can't be made, for an unknown option, say, the line says so, and the exit code is 3.",
+            "check itself can't be made, for an unknown option, say, or without the right to use the socket, the line says",
+            "so, and the exit code is 3.",
         ],
         options: [.fleet, .check] + limits,
         examples: [
@@ -105,7 +106,8 @@ extension Verb {
                 let words = "the daemon at \(context.address.path) has not answered for \(patience) s"
                 failure = Failure("TimedOut", words, .unreachable)
             }
-            guard failure.code == .unreachable else { throw error }
+            // Without the right to ask, the state of the daemon is not known.
+            guard failure.code == .unreachable, failure.name != Unreachable.permissionDenied else { throw error }
             return Verdict(.away, failure)
         }
     }

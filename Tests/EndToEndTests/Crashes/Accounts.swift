@@ -12,6 +12,8 @@ struct Accounts: Equatable, CustomStringConvertible {
     /// results.
     var jobs: [String] = []
 
+    init() {}
+
     init(_ daemon: DaemonFixture, inboxes: [String] = ["inbox"]) async throws {
         for place in inboxes + ["outbox", "archive", "failed", "cancelled", "state/spool"] {
             for file in daemon.files(in: place) {
@@ -21,7 +23,7 @@ struct Accounts: Equatable, CustomStringConvertible {
             remains += Self.remains(in: daemon.path(place))
         }
         let ledger = try await Python.run(Self.read, daemon.path("state/ledger.sqlite"), daemon.root.path)
-        #expect(ledger.status == 0, "\(ledger.errors)")
+        guard ledger.status == 0 else { throw Missing(ledger.errors) }
         jobs = ledger.lines
     }
 

@@ -1,4 +1,6 @@
 import Foundation
+import Glibc
+import TestTools
 import Testing
 
 /// A picture's way, which is interrupted at each of its calls.
@@ -11,11 +13,11 @@ struct CrashCase: CustomTestStringConvertible, Sendable {
     /// Files that are there before: path and text.
     var before: [String: String] = [:]
     /// Answers of the kernel that are changed all the while.
-    var injecting: [String] = []
+    var changes: [FileCalls.Change] = []
     /// The archive lies on another file system.
     var archiveIsElsewhere = false
-    /// The calls on the ledger are interrupted as well.
-    var sweepsLedger = false
+    /// The calls on the ledger that are interrupted as well: every commit ends with one of these.
+    var callsOnLedger = Sweep.of([], all: ["fdatasync"])
     /// Words for pipectl: the picture is done before, and this is interrupted.
     var command: [String] = []
     /// Files that are written when the picture is done.
@@ -27,7 +29,7 @@ struct CrashCase: CustomTestStringConvertible, Sendable {
             files: [
                 "etc/recipes.d/two.recipe":
                     "[Recipe]\nInbox=two\n[Output]\nChain=resize scale=0.5 | save\n[Output small]\nChain=save format=png\n"
-            ], inbox: "inbox/two", sweepsLedger: true),
+            ], inbox: "inbox/two", callsOnLedger: Sweep.of(["fdatasync"], all: ["pwrite64", "fdatasync"])),
         CrashCase(
             testDescription: "the original is deleted, and names are chosen",
             files: [
@@ -43,7 +45,7 @@ struct CrashCase: CustomTestStringConvertible, Sendable {
         CrashCase(testDescription: "a picture that fails", picture: Data("no picture".utf8)),
         CrashCase(
             testDescription: "a file system that can't rename without replacing",
-            injecting: ["renameat2:error=EINVAL"]),
+            changes: [.fail("renameat2", EINVAL)]),
     ]
 
     private static let two =
@@ -63,7 +65,7 @@ struct CrashCase: CustomTestStringConvertible, Sendable {
         {
             var crash = redone
             crash.testDescription = "a redo on a file system that can't exchange two files"
-            crash.injecting = ["renameat2:error=EINVAL"]
+            crash.changes = [.fail("renameat2", EINVAL)]
             return crash
         }(),
         CrashCase(

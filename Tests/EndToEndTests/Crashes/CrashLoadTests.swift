@@ -39,7 +39,6 @@ struct CrashLoadTests {
         "state/id": "test\n",
     ]
 
-    /// Calls that only the daemon makes, its workers do not.
     private static let calls = ["renameat2", "fsync", "fdatasync", "pwrite64", "mkdir", "mkdirat"]
 
     @Test(
@@ -48,7 +47,7 @@ struct CrashLoadTests {
     func load(seed: Int) async throws {
         try await DaemonFixture.with(Self.files) { daemon in
             await daemon.stop()
-            var random = Seeded(state: UInt64(seed))
+            var random = SeededNumbers(seed: UInt64(seed))
             var names: [String] = []
             var kills = 0
             var rounds = 0
@@ -62,8 +61,7 @@ struct CrashLoadTests {
                 }
                 let call = try #require(Self.calls.randomElement(using: &random))
                 let count = Int.random(in: 1...12, using: &random)
-                let injected = ["\(call):signal=SIGKILL:when=\(count)"]
-                if try await daemon.isKilled(under: Strace.injecting(injected, into: [])) { kills += 1 }
+                if try await daemon.isKilled(under: FileCalls.wrapper([.kill(call, count)])) { kills += 1 }
                 for name in names { checkMidway(name, daemon) }
             }
             try await daemon.start()
@@ -106,18 +104,5 @@ struct CrashLoadTests {
                 #expect(suffix != "jpg" || made.first.flatMap(Picture.jpegSize) != nil)
             }
         }
-    }
-}
-
-/// A generator of the same numbers in every run (SplitMix64).
-private struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }

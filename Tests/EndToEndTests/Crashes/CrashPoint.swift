@@ -1,4 +1,7 @@
-/// The moment of a kill: before the `count`-th of a thread's calls of this kind on this path.
+import Glibc
+import Synchronization
+
+/// The moment of a kill: before the `count`-th call of this kind on this path.
 struct CrashPoint: Hashable, CustomStringConvertible {
     var call: String
     var path: String
@@ -8,41 +11,65 @@ struct CrashPoint: Hashable, CustomStringConvertible {
 
     static let ledger = "state/ledger.sqlite-wal"
 
-    /// The calls of a recording that a kill is worth, as far as they are wanted. strace counts by thread, and the ledger's
-    /// calls wander between threads: for them the count goes up to the calls of one thread.
+    /// The calls of a recording that a kill is worth, as far as they are wanted, without those on the ledger.
     ///
     /// A kill before a call that changes nothing leaves the same disk as a kill before the next one. Unless the sweep is
-    /// whole, each state of the disk counts once, and a commit of the ledger as one change.
-    static func all(
-        in calls: [TracedCall], withLedger: Bool, isWhole: Bool, where isWanted: (CrashPoint) -> Bool
-    ) -> [CrashPoint] {
+    /// whole, each state of the disk and of the ledger counts once.
+    static func all(in calls: [FileCall], isWhole: Bool, where isWanted: (CrashPoint) -> Bool) -> [CrashPoint] {
         var counts: [String: Int] = [:]
         var points: [CrashPoint] = []
         var hasChanged = true
         for call in calls {
-            // strace compares only the first path of `rename`.
-            guard let path = call.name == "rename" ? call.paths.first : call.paths.last, !path.hasPrefix("run/"),
-                !call.text.contains("= -1 EEXIST")
-            else {
-                continue
-            }
-            if call.name == "openat", !call.text.contains("O_CREAT") { continue }
-            let isLedger = path.hasPrefix("state/")
-            let key = "\(call.name) \(path) \(isLedger ? call.thread : "")"
+            guard let path = call.paths.last, !path.hasPrefix("run/"), call.error != EEXIST else { continue }
+            let key = "\(call.name) \(path)"
             counts[key, default: 0] += 1
             let point = CrashPoint(call: call.name, path: path, count: counts[key] ?? 1)
-            let isPossible =
-                !isLedger || (withLedger && path == ledger && call.name != "openat" && (isWhole || call.isSync))
-            if isPossible, isWhole || hasChanged, isWanted(point), !points.contains(point) {
+            if isWhole || hasChanged, !path.hasPrefix("state/"), isWanted(point) {
                 points.append(point)
                 hasChanged = false
             }
-            if !call.isSync, !call.text.contains("= -1 ") { hasChanged = true }
+            if !call.isSync, call.error == 0 { hasChanged = true }
         }
         return points
     }
 }
 
-extension TracedCall {
-    fileprivate var isSync: Bool { name == "fsync" || name == "fdatasync" }
+/// Hands out the points of a sweep, to several daemons at once.
+///
+/// The ledger is not written equally often in each run. So a kill is tried before its first call of a kind, before its second,
+/// and so on, until a run ends without one.
+final class CrashPoints: Sendable {
+    private struct State {
+        var points: ArraySlice<CrashPoint>
+        /// The next call of each kind on the ledger.
+        var ledger: [CrashPoint]
+        var reached = 0
+    }
+
+    private let state: Mutex<State>
+
+    init(_ points: [CrashPoint], onLedger calls: [String]) {
+        let ledger = calls.map { CrashPoint(call: $0, path: CrashPoint.ledger, count: 1) }
+        state = Mutex(State(points: points[...], ledger: ledger))
+    }
+
+    var reached: Int { state.withLock { $0.reached } }
+
+    func next() -> CrashPoint? {
+        state.withLock { state in
+            if let point = state.points.popFirst() { return point }
+            guard let point = state.ledger.first else { return nil }
+            state.ledger[0].count += 1
+            return point
+        }
+    }
+
+    /// False when it should have been reached.
+    func wasTried(_ point: CrashPoint, killed: Bool) -> Bool {
+        state.withLock { state in
+            if killed { state.reached += 1 }
+            if !killed { state.ledger.removeAll { $0.call == point.call && $0.path == point.path } }
+            return killed || point.path == CrashPoint.ledger
+        }
+    }
 }

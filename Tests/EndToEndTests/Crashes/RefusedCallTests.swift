@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import PipelineControl
 import TestTools
 import Testing
@@ -11,12 +12,19 @@ struct RefusedCall: CustomTestStringConvertible, Sendable {
 
     var testDescription: String { "\(call): \(error)" }
     var isOfRoom: Bool { error == "ENOSPC" || error == "EDQUOT" }
+
     /// The daemon repeats an interrupted call, so only each second one is interrupted.
-    var injected: String { "\(call):error=\(error)" + (error == "EINTR" ? ":when=1+2" : "") }
+    func change(on paths: [String]) -> FileCalls.Change {
+        .fail(call, Self.errors.first { $0.key == error }?.value ?? 0, on: paths, step: error == "EINTR" ? 2 : 1)
+    }
+
+    private static let errors: KeyValuePairs = [
+        "EIO": EIO, "ENOSPC": ENOSPC, "EDQUOT": EDQUOT, "EMFILE": EMFILE, "ENOMEM": ENOMEM, "EINTR": EINTR,
+    ]
 
     /// Each call with each error, or with each second one.
     static let all = ["mkdir,mkdirat", "openat", "renameat2", "fsync"].enumerated().flatMap { row, call in
-        ["EIO", "ENOSPC", "EDQUOT", "EMFILE", "ENOMEM", "EINTR"].enumerated()
+        errors.map(\.key).enumerated()
             .filter { Sweep.of(($0.offset + row).isMultiple(of: 2), all: true) }
             .map { RefusedCall(call: call, error: $0.element) }
     }
@@ -30,7 +38,7 @@ struct RefusedCallTests {
     private static let paths = [
         "mkdir,mkdirat": ["inbox/r3/.pipelined", "outbox/r4", "archive/r5"],
         "openat": ["outbox/r1/.staging/test/1-0.jpg", "outbox/r3"],
-        "renameat2": ["inbox/r3/.pipelined/test/0", "outbox/r4/r4.jpg", "archive/r5/r5.png"],
+        "renameat2": ["inbox/r3/.pipelined/test/0", "outbox/r4/r4.jpg", "archive/r5"],
         "fsync": ["outbox/r2/.staging/test/2-0.jpg", "outbox/r3/.staging/test", "outbox/r4", "archive/r5"],
     ]
 
@@ -42,7 +50,7 @@ struct RefusedCallTests {
             _ = try daemon.call(Call.Pause(queue: "render"))
             await daemon.stop()
             let paths = (Self.paths[refused.call] ?? []).map(daemon.path)
-            try await daemon.start(under: Strace.injecting([refused.injected], into: paths))
+            try await daemon.start(under: FileCalls.wrapper([refused.change(on: paths)]))
             for recipe in ["r1", "r2"] {
                 try daemon.drop(as: "\(recipe).png", inbox: "inbox/\(recipe)")
                 try await daemon.job("\(recipe).png", becomes: "queued")
@@ -111,12 +119,14 @@ struct RefusedCallTests {
 
     @Test(
         "a ledger that refuses a write for a moment costs no job",
-        arguments: ["pwrite64", "fdatasync"], ["EIO", "ENOSPC"])
-    func ledger(call: String, error: String) async throws {
+        arguments: ["pwrite64", "fdatasync"], [EIO, ENOSPC])
+    func ledger(call: String, error: Int32) async throws {
         try await DaemonFixture.with { daemon in
             await daemon.stop()
             try await daemon.start(
-                under: Strace.injecting(["\(call):error=\(error):when=2"], into: [daemon.path(CrashPoint.ledger)]))
+                under: FileCalls.wrapper([
+                    .fail(call, error, on: [daemon.path(CrashPoint.ledger)], first: 2, step: 0)
+                ]))
             for number in 1...4 { try daemon.drop(as: "\(number).png") }
             try await daemon.waitForAll()
             #expect(try daemon.list().map(\.state) == Array(repeating: "done", count: 4))

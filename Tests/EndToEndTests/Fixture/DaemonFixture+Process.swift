@@ -38,9 +38,6 @@ extension DaemonFixture {
     /// Memory in use, in megabytes.
     var resident: Int { (status("VmRSS") ?? -1) / 1024 }
 
-    /// The process that traces it.
-    var tracer: Int32? { status("TracerPid").map(Int32.init) }
-
     /// A number of /proc/PID/status.
     private func status(_ name: String) -> Int? {
         let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""

@@ -8,6 +8,8 @@ import Testing
 final class DaemonFixture {
     let root: URL
     private var daemon: DaemonProcess?
+    /// The events that `job(_:becomes:)` has returned for, by input and state.
+    private var waitedFor: [String: Int] = [:]
 
     private init() throws {
         root = FileManager.default.temporaryDirectory.appendingPathComponent("pipelined-test-\(UUID().uuidString)")
@@ -92,7 +94,7 @@ final class DaemonFixture {
 
     /// The worker that holds the picture of this name.
     func worker(holding name: String) async throws -> Int32 {
-        try await job(name, becomes: "running")
+        try await event { $0.job?.input == name && $0.job?.state == "running" }
         while true {
             for worker in try workers() where holds(worker, name) { return worker }
             if try !list(["queued", "waiting", "running"]).contains(where: { $0.input.hasSuffix(name) }) { break }
@@ -258,10 +260,21 @@ final class DaemonFixture {
         }
     }
 
+    /// Waits until a job with this input comes into this state; once more, if that was waited for before. An end that a job
+    /// has left since, because it is tried or done again, does not count.
     @discardableResult
     func job(_ input: String, becomes state: String) async throws -> Int {
-        let event = try await event { $0.job?.input == input && $0.job?.state == state && $0.kind == "job" }
-        return try #require(event.job?.id)
+        while true {
+            let event = try await event(since: waitedFor["\(input) \(state)"] ?? 0) {
+                $0.job?.input == input && $0.job?.state == state && $0.kind == "job"
+            }
+            waitedFor["\(input) \(state)"] = event.cursor
+            let id = try #require(event.job?.id)
+            guard ["done", "failed", "cancelled"].contains(state) else { return id }
+            if try call(Call.ListIDs(states: [state])).ranges.contains(where: { $0.first...$0.last ~= id }) {
+                return id
+            }
+        }
     }
 
     /// A blocking conversation gets a thread of its own: the test runner's threads are few.

@@ -4,11 +4,11 @@ import SystemCalls
 import TestTools
 import Testing
 
-/// A file system that answers errors where a test says so. `faulty_disk.c` is its server, and describes the commands.
+/// A file system that answers errors, or nothing, where a test says so. `faulty_disk.c` is its server, and describes the commands.
 struct FaultyDisk {
     private let folder: String
     /// The disk's files lie in this folder, where no call meets an error.
-    private let store: String
+    let store: String
     private let server: ChildProcess
     private let commands: Descriptor
 
@@ -82,11 +82,24 @@ struct FaultyDisk {
         try tell("fail \(call) \(glob) \(first - 1) \(times ?? -1) " + errors.map(String.init).joined(separator: " "))
     }
 
+    /// Leaves these calls unanswered until `clear`, on paths that match the pattern. The server has ten threads: then all
+    /// calls hang.
+    func hang(_ call: String, _ glob: String = "*") throws { try tell("hang \(call) \(glob)") }
+
+    /// Waits until so many calls have been refused, or hang.
+    func meets(_ count: Int = 1) async throws { while try refused < count { await Look.again() } }
+
     /// Takes renames that replace nothing (`noreplace`) or hard links (`link`) away, or makes inodes' numbers depend on
     /// paths (`inodes`).
     func lack(_ what: String...) throws { for what in what { try tell("lack \(what)") } }
 
-    /// Ends all faults.
+    /// From now on each change of a file or folder, and each sync, is written to `file`.
+    func record(to file: String) throws { try tell("record \(file)") }
+
+    /// Writes a line to the record.
+    func mark(_ text: String) throws { try tell("mark \(text)") }
+
+    /// Ends all faults. Calls that hang are answered.
     func clear() throws { try tell("clear") }
 
     /// Puts a file into its folder without a call to the faulty disk.

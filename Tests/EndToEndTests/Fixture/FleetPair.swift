@@ -37,7 +37,7 @@ struct FleetPair {
     /// settings, or run under another command, which is told of its root.
     static func with(
         _ more: String = "", ofA: String = "", ofB: String = "", lacking: Bool = false,
-        under wrapper: (String) -> [String] = { _ in [] }, _ body: (FleetPair) async throws -> Void
+        under wrapper: (String) throws -> [String] = { _ in [] }, _ body: (FleetPair) async throws -> Void
     ) async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)

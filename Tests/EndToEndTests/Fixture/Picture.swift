@@ -107,7 +107,7 @@ enum Picture {
 
     private static func bytes(_ number: Int) -> [UInt8] { (0..<4).map { UInt8(number >> (24 - 8 * $0) & 255) } }
 
-    private static func chunk(_ type: String, _ body: [UInt8]) -> Data {
+    static func chunk(_ type: String, _ body: [UInt8]) -> Data {
         let content = Array(type.utf8) + body
         return Data(bytes(body.count) + content + bytes(Int(crc(content))))
     }

@@ -5,12 +5,15 @@
  * Descriptor 3 is the test's socket. Each message is a command:
  *
  *     fail CALL GLOB SKIP COUNT ERROR...   skips SKIP calls, then refuses COUNT (below 0: all); errors take turns
+ *     hang CALL GLOB                       these calls get no answer before the next "clear", and then the usual one
  *     lack noreplace | link                there are no renames that replace nothing, or no hard links
  *     lack inodes | numbers                inodes' numbers belong to paths, or change with each call
  *     lack nothing                         nothing is lacking any more
  *     clear                                ends all faults
+ *     record FILE                          writes every change and every sync to FILE; DiskRecord.swift reads it
+ *     mark TEXT                            writes a line of the test's own to that file
  *
- * The answer is the number of calls that were refused since the last "clear", or what is wrong with the command. When
+ * The answer is the number of calls that were refused or hang since the last "clear", or what is wrong with the command. When
  * the socket closes, the file system is unmounted. */
 #define FUSE_USE_VERSION 31
 #define _GNU_SOURCE
@@ -20,6 +23,7 @@
 #include <fnmatch.h>
 #include <fuse.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,17 +35,54 @@
 
 #define MOST 1024
 
-struct rule { char call[16], glob[256]; int skip, count, errors[4], kinds, met; };
+struct rule { char call[16], glob[256]; int skip, count, errors[4], kinds, met, hangs; };
 struct handle { int fd; DIR *folder; char path[]; };
 
 static int top;
 static const char *mountpoint;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cleared = PTHREAD_COND_INITIALIZER;
 static struct rule rules[MOST];
 static _Atomic unsigned last_number = 1000;
-static int ruled, refused, no_replace, no_link, no_inodes, no_numbers;
+static int ruled, refused, clears, no_replace, no_link, no_inodes, no_numbers;
 
-/* The error with which a call is answered; 0 for none. */
+/* Held over each change, so that the record has the changes in their order. */
+static pthread_mutex_t recording = PTHREAD_MUTEX_INITIALIZER;
+static FILE *record;
+
+static void note(const char *format, ...) {
+    if (!record) return;
+    va_list values;
+    va_start(values, format);
+    vfprintf(record, format, values);
+    va_end(values);
+    fputc('\n', record);
+    fflush(record);
+}
+
+/* Makes a change, and notes it if it succeeds. The note's values are evaluated afterwards. */
+#define CHANGE(expression, ...) do { \
+        pthread_mutex_lock(&recording); \
+        int error = (expression) < 0 ? errno : 0; \
+        if (!error) note(__VA_ARGS__); \
+        pthread_mutex_unlock(&recording); \
+        return -error; \
+    } while (0)
+
+static struct stat seen(int folder, const char *path) {
+    struct stat status = {0};
+    if (record) fstatat(folder, path, &status, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH);
+    return status;
+}
+
+/* The number of a file or folder, and when it was changed, in nanoseconds. */
+static unsigned long inode(int folder, const char *path) { return seen(folder, path).st_ino; }
+static long long modified(int folder, const char *path) {
+    struct stat status = seen(folder, path);
+    return status.st_mtim.tv_sec * 1000000000LL + status.st_mtim.tv_nsec;
+}
+
+/* The error with which a call is answered; 0 for none. A call that hangs returns after the next "clear". */
 static int fault(const char *call, const char *path) {
     int error = 0;
     pthread_mutex_lock(&lock);
@@ -49,6 +90,12 @@ static int fault(const char *call, const char *path) {
         struct rule *rule = &rules[i];
         if (!rule->count || strcmp(rule->call, call) || fnmatch(rule->glob, path, 0)) continue;
         if (rule->skip > 0) { rule->skip--; continue; }
+        if (rule->hangs) {
+            int before = clears;
+            refused++;
+            while (clears == before) pthread_cond_wait(&cleared, &lock);
+            break;
+        }
         error = rule->errors[rule->met++ % rule->kinds];
         if (rule->count > 0) rule->count--;
         refused++;
@@ -69,7 +116,8 @@ static int keep(int fd, DIR *folder, const char *path, struct fuse_file_info *in
     made->folder = folder;
     strcpy(made->path, path);
     info->fh = (uintptr_t)made;
-    info->direct_io = 1;
+    /* SQLite maps this file of its own into memory. */
+    info->direct_io = fnmatch("*-shm", path, 0) != 0;
     return 0;
 }
 
@@ -87,9 +135,23 @@ static int fs_getattr(const char *path, struct stat *status, struct fuse_file_in
 }
 
 static int fs_access(const char *path, int mask) { REFUSE("access", path); ANSWER(faccessat(top, below(path), mask, 0)); }
-static int fs_mkdir(const char *path, mode_t mode) { REFUSE("mkdir", path); ANSWER(mkdirat(top, below(path), mode)); }
-static int fs_unlink(const char *path) { REFUSE("unlink", path); ANSWER(unlinkat(top, below(path), 0)); }
-static int fs_rmdir(const char *path) { REFUSE("rmdir", path); ANSWER(unlinkat(top, below(path), AT_REMOVEDIR)); }
+static int fs_mknod(const char *path, mode_t mode, dev_t device) { ANSWER(mknodat(top, below(path), mode, device)); }
+
+static int fs_mkdir(const char *path, mode_t mode) {
+    REFUSE("mkdir", path);
+    CHANGE(mkdirat(top, below(path), mode), "mkdir\t%lu\t%o\t%s", inode(top, below(path)), mode & 07777, path);
+}
+
+static int fs_unlink(const char *path) {
+    REFUSE("unlink", path);
+    CHANGE(unlinkat(top, below(path), 0), "unlink\t%s", path);
+}
+
+static int fs_rmdir(const char *path) {
+    REFUSE("rmdir", path);
+    CHANGE(unlinkat(top, below(path), AT_REMOVEDIR), "rmdir\t%s", path);
+}
+
 static int fs_symlink(const char *to, const char *path) { ANSWER(symlinkat(to, top, below(path))); }
 
 static int fs_readlink(const char *path, char *to, size_t size) {
@@ -106,18 +168,18 @@ static int fs_rename(const char *from, const char *to, unsigned flags) {
     int error = fault("renamed", from);
     if (error) return renameat2(top, below(from), top, below(to), flags) < 0 ? -errno : -error;
     if (flags && no_replace) return -EINVAL;
-    ANSWER(renameat2(top, below(from), top, below(to), flags));
+    CHANGE(renameat2(top, below(from), top, below(to), flags), "rename\t%u\t%s\t%s", flags, from, to);
 }
 
 static int fs_link(const char *from, const char *to) {
     REFUSE("link", from);
     if (no_link) return -EPERM;
-    ANSWER(linkat(top, below(from), top, below(to), 0));
+    CHANGE(linkat(top, below(from), top, below(to), 0), "link\t%s\t%s", from, to);
 }
 
 static int fs_chmod(const char *path, mode_t mode, struct fuse_file_info *info) {
     (void)info;
-    ANSWER(fchmodat(top, below(path), mode, 0));
+    CHANGE(fchmodat(top, below(path), mode, 0), "chmod\t%lu\t%o", inode(top, below(path)), mode & 07777);
 }
 
 static int fs_chown(const char *path, uid_t user, gid_t group, struct fuse_file_info *info) {
@@ -125,32 +187,48 @@ static int fs_chown(const char *path, uid_t user, gid_t group, struct fuse_file_
     ANSWER(fchownat(top, below(path), user, group, AT_SYMLINK_NOFOLLOW));
 }
 
+static int shorten(int fd, off_t size) {
+    CHANGE(ftruncate(fd, size), "truncate\t%lu\t%lld\t%lld", inode(fd, ""), modified(fd, ""), (long long)size);
+}
+
 static int fs_truncate(const char *path, off_t size, struct fuse_file_info *info) {
     REFUSE("truncate", path);
-    if (info && info->fh) ANSWER(ftruncate(handle(info)->fd, size));
+    if (info && info->fh) return shorten(handle(info)->fd, size);
     int fd = openat(top, below(path), O_WRONLY);
     if (fd < 0) return -errno;
-    int error = ftruncate(fd, size) < 0 ? -errno : 0;
+    int error = shorten(fd, size);
     close(fd);
     return error;
 }
 
 static int fs_utimens(const char *path, const struct timespec times[2], struct fuse_file_info *info) {
     REFUSE("utimens", path);
-    if (info && info->fh) ANSWER(futimens(handle(info)->fd, times));
-    ANSWER(utimensat(top, below(path), times, AT_SYMLINK_NOFOLLOW));
+    if (info && info->fh) {
+        int fd = handle(info)->fd;
+        CHANGE(futimens(fd, times), "utimens\t%lu\t%lld", inode(fd, ""), modified(fd, ""));
+    }
+    CHANGE(utimensat(top, below(path), times, AT_SYMLINK_NOFOLLOW), "utimens\t%lu\t%lld", inode(top, below(path)),
+        modified(top, below(path)));
 }
 
 static int fs_open(const char *path, struct fuse_file_info *info) {
     REFUSE("open", path);
-    int fd = openat(top, below(path), info->flags & ~(O_CREAT | O_EXCL | O_DIRECT));
-    return fd < 0 ? -errno : keep(fd, NULL, path, info);
+    int fd = openat(top, below(path), info->flags & ~(O_CREAT | O_EXCL | O_DIRECT | O_TRUNC));
+    if (fd < 0) return -errno;
+    int error = info->flags & O_TRUNC ? shorten(fd, 0) : 0;
+    if (!error) return keep(fd, NULL, path, info);
+    close(fd);
+    return error;
 }
 
 static int fs_create(const char *path, mode_t mode, struct fuse_file_info *info) {
     REFUSE("create", path);
+    pthread_mutex_lock(&recording);
     int fd = openat(top, below(path), info->flags & ~O_DIRECT, mode);
-    return fd < 0 ? -errno : keep(fd, NULL, path, info);
+    int error = fd < 0 ? errno : 0;
+    if (!error) note("create\t%lu\t%o\t%s", inode(fd, ""), mode & 07777, path);
+    pthread_mutex_unlock(&recording);
+    return error ? -error : keep(fd, NULL, path, info);
 }
 
 static int fs_read(const char *path, char *bytes, size_t size, off_t at, struct fuse_file_info *info) {
@@ -161,22 +239,37 @@ static int fs_read(const char *path, char *bytes, size_t size, off_t at, struct 
 
 static int fs_write(const char *path, const char *bytes, size_t size, off_t at, struct fuse_file_info *info) {
     REFUSE("write", handle(info)->path);
-    ssize_t put = pwrite(handle(info)->fd, bytes, size, at);
-    return put < 0 ? -errno : (int)put;
+    int fd = handle(info)->fd;
+    pthread_mutex_lock(&recording);
+    ssize_t put = pwrite(fd, bytes, size, at);
+    int error = put < 0 ? errno : 0;
+    if (!error && record) {
+        note("write\t%lu\t%lld\t%lld\t%zd", inode(fd, ""), modified(fd, ""), (long long)at, put);
+        fwrite(bytes, 1, put, record);
+        note("");
+    }
+    pthread_mutex_unlock(&recording);
+    return error ? -error : (int)put;
 }
 
 static int fs_fallocate(const char *path, int mode, off_t at, off_t size, struct fuse_file_info *info) {
     REFUSE("fallocate", handle(info)->path);
-    ANSWER(fallocate(handle(info)->fd, mode, at, size));
+    int fd = handle(info)->fd;
+    if (mode) return -EOPNOTSUPP;
+    CHANGE(fallocate(fd, mode, at, size), "allocate\t%lu\t%lld\t%lld", inode(fd, ""), modified(fd, ""),
+        (long long)(at + size));
 }
 
 static int fs_flush(const char *path, struct fuse_file_info *info) { REFUSE("flush", handle(info)->path); return 0; }
 
-static int fs_fsync(const char *path, int data, struct fuse_file_info *info) { REFUSE("fsync", handle(info)->path); return 0; }
+static int fs_fsync(const char *path, int data, struct fuse_file_info *info) {
+    REFUSE("fsync", handle(info)->path);
+    CHANGE(0, "sync\t%lu", inode(handle(info)->fd, ""));
+}
 
 static int fs_fsyncdir(const char *path, int data, struct fuse_file_info *info) {
     REFUSE("fsyncdir", handle(info)->path);
-    return 0;
+    CHANGE(0, "sync\t%lu", inode(dirfd(handle(info)->folder), ""));
 }
 
 static int fs_release(const char *path, struct fuse_file_info *info) {
@@ -207,6 +300,8 @@ static const char *obey(char *command) {
     char *word = strtok(command, " ");
     if (!strcmp(word, "clear")) {
         ruled = refused = 0;
+        clears++;
+        pthread_cond_broadcast(&cleared);
     } else if (!strcmp(word, "lack")) {
         word = strtok(NULL, " ");
         if (!strcmp(word, "nothing")) no_replace = no_link = no_inodes = no_numbers = 0;
@@ -224,6 +319,21 @@ static const char *obey(char *command) {
         rule.count = atoi(strtok(NULL, " "));
         while (rule.kinds < 4 && (word = strtok(NULL, " "))) rule.errors[rule.kinds++] = atoi(word);
         rules[ruled++] = rule;
+    } else if (!strcmp(word, "hang")) {
+        if (ruled == MOST) return "there are too many rules";
+        struct rule rule = {.count = -1, .hangs = 1};
+        snprintf(rule.call, sizeof rule.call, "%s", strtok(NULL, " "));
+        snprintf(rule.glob, sizeof rule.glob, "%s", strtok(NULL, " "));
+        rules[ruled++] = rule;
+    } else if (!strcmp(word, "record")) {
+        pthread_mutex_lock(&recording);
+        record = fopen(strtok(NULL, ""), "w");
+        pthread_mutex_unlock(&recording);
+        if (!record) return "the file can't be written";
+    } else if (!strcmp(word, "mark")) {
+        pthread_mutex_lock(&recording);
+        note("mark\t%s", strtok(NULL, ""));
+        pthread_mutex_unlock(&recording);
     } else if (strcmp(word, "count")) {
         return "there is no such command";
     }
@@ -257,7 +367,8 @@ static void *fs_init(struct fuse_conn_info *connection, struct fuse_config *conf
 }
 
 static const struct fuse_operations operations = {
-    .init = fs_init, .getattr = fs_getattr, .access = fs_access, .readlink = fs_readlink, .mkdir = fs_mkdir,
+    .init = fs_init, .getattr = fs_getattr, .access = fs_access, .readlink = fs_readlink, .mknod = fs_mknod,
+    .mkdir = fs_mkdir,
     .unlink = fs_unlink, .rmdir = fs_rmdir, .symlink = fs_symlink, .rename = fs_rename, .link = fs_link,
     .chmod = fs_chmod, .chown = fs_chown, .truncate = fs_truncate, .open = fs_open, .create = fs_create, .read = fs_read,
     .write = fs_write, .statfs = fs_statfs, .flush = fs_flush, .release = fs_release, .fsync = fs_fsync,

@@ -13,6 +13,7 @@ final class FetchProcess {
     private var next = 1
     private var answers: [Int: Answer] = [:]
     private(set) var progress: [Int: Int64] = [:]
+    private(set) var kept: [Int: FetchResume] = [:]
 
     enum Answer: Sendable {
         case done(FetchedFile)
@@ -83,7 +84,7 @@ final class FetchProcess {
         guard let (message, _) = try channel.receive(FetchMessage.self) else { throw Unexpected("the worker is gone") }
         switch message {
         case .hello: break
-        case .progress(let id, let received, _): progress[id] = received
+        case .progress(let id, let received, _, let kept): (progress[id], self.kept[id]) = (received, kept)
         case .done(let id, let file): answers[id] = .done(file)
         case .failed(let id, let failure): answers[id] = .failed(failure)
         case .cancelled(let id): answers[id] = .cancelled

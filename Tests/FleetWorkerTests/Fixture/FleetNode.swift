@@ -180,7 +180,8 @@ final class FleetNode {
     func deliver(_ id: Int, _ results: [[UInt8]]) throws {
         let header = PictureHeader(
             format: "jpeg", width: 640, height: 480, bands: 3, bitsPerSample: 8, pages: 1, orientation: 1,
-            profile: nil, progressive: false, decoderPaths: ["whole"], framesTaken: [1], memory: 1 << 20)
+            profile: nil, progressive: false, decoderPaths: results.map { _ in "whole" },
+            framesTaken: results.map { _ in 1 }, memory: 1 << 20)
         let outputs = results.map {
             RenderedOutput(format: "jpeg", width: 320, height: 240, bands: 3, bytes: Int64($0.count))
         }

@@ -103,19 +103,21 @@ final class WorkerProcess: Sendable {
 
     func open(
         _ file: TemporaryFile, name: String = "picture", _ chains: String..., maxPixels: Int64 = 268_000_000,
-        onTruncated: TruncatedPolicy = .fail, raw: RawPolicy = .preview
+        maxTexts: Int64 = Settings.usualTexts, onTruncated: TruncatedPolicy = .fail, raw: RawPolicy = .preview
     ) throws -> PictureHeader {
         let outputs = try chains.map { RenderOutput(name: nil, stages: try chain($0)) }
-        return try open([file], name: name, outputs, maxPixels: maxPixels, onTruncated: onTruncated, raw: raw)
+        return try open(
+            [file], name: name, outputs, maxPixels: maxPixels, maxTexts: maxTexts, onTruncated: onTruncated, raw: raw)
     }
 
     /// A picture that was handed over a barrier comes with its original.
     func open(
         _ files: [TemporaryFile], name: String = "picture", _ outputs: [RenderOutput],
-        maxPixels: Int64 = 268_000_000, onTruncated: TruncatedPolicy = .fail, raw: RawPolicy = .preview
+        maxPixels: Int64 = 268_000_000, maxTexts: Int64 = Settings.usualTexts, onTruncated: TruncatedPolicy = .fail,
+        raw: RawPolicy = .preview
     ) throws -> PictureHeader {
         let request = OpenRequest(
-            name: name, outputs: outputs, maxPixels: maxPixels, onTruncated: onTruncated, raw: raw)
+            name: name, outputs: outputs, maxPixels: maxPixels, maxTexts: maxTexts, onTruncated: onTruncated, raw: raw)
         switch try ask(.open(request), files.map { try $0.reopened() }) {
         case .opened(let header): return header
         case .failed(let failure): throw failure

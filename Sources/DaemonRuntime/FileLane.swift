@@ -1,0 +1,137 @@
+package import Dispatch
+import Synchronization
+
+/// A fixed number of threads for work that may wait for a disk, and a queue of such work. A thread lives while there is
+/// work: an idle lane costs nothing.
+package final class FileLane: Sendable {
+    package typealias Work = @Sendable () -> Void
+
+    /// The lane takes no more requests.
+    package struct Full: Error, CustomStringConvertible {
+        package var waiting: Int
+
+        package var description: String {
+            "its disk does not answer, or not fast enough: \(waiting) requests wait for it already; ask again later "
+                + "(`pipectl status` names a disk that hangs)"
+        }
+    }
+
+    /// The disk has not answered in time.
+    package struct Silence: Error, CustomStringConvertible {
+        package var description: String { "its disk does not answer" }
+    }
+
+    /// A request's place in the queue.
+    package struct Place: Sendable {
+        fileprivate let lane: FileLane
+        fileprivate let number: Int
+
+        /// Gives the place up. False when the work has begun already.
+        @discardableResult
+        package func withdraw() -> Bool { lane.withdraw(number) }
+    }
+
+    private struct State {
+        var threads = 0
+        var last = 0
+        /// Oldest first.
+        var waiting: [(number: Int, work: Work)] = []
+        var running: [Int: DispatchTime] = [:]
+    }
+
+    private let threads: Int
+    private let room: Int
+    private let state = Mutex(State())
+
+    /// Maximum threads of all lanes, not counting the first of each: libdispatch has 255, and needs some for the
+    /// coordination queue, the ledger and the control socket.
+    private static let most = 128
+    private static let total = Atomic(0)
+
+    /// `room` is the number of requests that may wait.
+    package init(threads: Int, room: Int = 0) { (self.threads, self.room) = (threads, room) }
+
+    /// Does the daemon's own work, which is never refused: whoever asks for it has a limit of its own.
+    package func async(_ work: @escaping Work) { begin(state.withLock { add(work, to: &$0) }.isNew) }
+
+    /// Does a client's work, if there is room.
+    package func take(_ work: @escaping Work) throws(Full) -> Place {
+        let added: (number: Int, isNew: Bool)? = state.withLock { state in
+            if state.running.count + state.waiting.count >= threads + room { return nil }
+            return add(work, to: &state)
+        }
+        guard let added else { throw Full(waiting: room) }
+        begin(added.isNew)
+        return Place(lane: self, number: added.number)
+    }
+
+    /// Does work and waits for it, but no longer than `patience`. A disk that has been silent for longer is not asked.
+    package func wait<Value: Sendable>(
+        _ patience: Duration, for work: @escaping @Sendable () throws -> Value
+    ) throws -> Value {
+        if let oldest, oldest < .now() - patience.dispatch { throw Silence() }
+        let result = Mutex<Result<Value, any Error>?>(nil)
+        let done = DispatchSemaphore(value: 0)
+        let added = state.withLock { state in
+            add(
+                {
+                    let outcome = Result { try work() }
+                    result.withLock { $0 = outcome }
+                    done.signal()
+                }, to: &state)
+        }
+        begin(added.isNew)
+        if done.wait(timeout: .now() + patience.dispatch) == .timedOut { withdraw(added.number) }
+        guard let outcome = result.withLock({ $0 }) else { throw Silence() }
+        return try outcome.get()
+    }
+
+    /// When the work began that a disk has held up for longest.
+    package var oldest: DispatchTime? { state.withLock { $0.running.values.min() } }
+
+    private func add(_ work: @escaping Work, to state: inout State) -> (number: Int, isNew: Bool) {
+        state.last += 1
+        state.waiting.append((state.last, work))
+        let isNew =
+            state.threads == 0 || state.threads < threads && Self.total.load(ordering: .relaxed) < Self.most
+        if isNew { state.threads += 1 }
+        return (state.last, isNew)
+    }
+
+    private func begin(_ isNew: Bool) {
+        guard isNew else { return }
+        Self.total.add(1, ordering: .relaxed)
+        // A serial queue has a thread of its own. A concurrent one has few, and libdispatch would look each second
+        // whether they hang.
+        DispatchQueue(label: "pipelined.files").async { self.run() }
+    }
+
+    private func run() {
+        while let (number, work) = next() {
+            work()
+            state.withLock { _ = $0.running.removeValue(forKey: number) }
+        }
+        Self.total.subtract(1, ordering: .relaxed)
+    }
+
+    private func next() -> (number: Int, work: Work)? {
+        state.withLock { state in
+            guard !state.waiting.isEmpty else {
+                state.threads -= 1
+                return nil
+            }
+            let next = state.waiting.removeFirst()
+            state.running[next.number] = .now()
+            return next
+        }
+    }
+
+    @discardableResult
+    private func withdraw(_ number: Int) -> Bool {
+        state.withLock { state in
+            guard let index = state.waiting.firstIndex(where: { $0.number == number }) else { return false }
+            state.waiting.remove(at: index)
+            return true
+        }
+    }
+}

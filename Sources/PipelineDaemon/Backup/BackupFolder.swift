@@ -1,0 +1,114 @@
+import CLinux
+import DaemonRuntime
+import Foundation
+import Glibc
+import SystemCalls
+
+/// Why there is no backup, or no whole one.
+struct BackupError: Error, CustomStringConvertible {
+    var name: String
+    var description: String
+
+    init(_ name: String, _ description: String) { (self.name, self.description) = (name, description) }
+}
+
+/// The folder of a backup. Files lie in it at their whole paths, and a note says whether they are all there.
+struct BackupFolder {
+    /// `pipelined-backup.json`.
+    struct Note: Codable {
+        /// The daemon's folder.
+        var of: String
+        var isComplete: Bool
+        var begun: String
+        var ended: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case of, begun, ended
+            case isComplete = "complete"
+        }
+    }
+
+    private static let note = "pipelined-backup.json"
+
+    let path: String
+    private var note: Note
+    private let lock: Descriptor
+
+    /// Makes the folder, or opens that of an earlier backup, for this process alone. `watched` folders have pictures in them.
+    init(_ folder: String, of places: Places, watched: [String]) throws {
+        path = FileSystem.resolved(FileSystem.absolute(folder))
+        try Self.check(path, against: watched + places.backedUp)
+        note = Note(of: places.data, isComplete: false, begun: Timestamp.dated(Timestamp.now()))
+        try FileSystem.makeFolders(path, mode: 0o700)
+        lock = try Descriptor.open(path, O_RDONLY | O_DIRECTORY)
+        guard clinux_lock(lock.number) == 0 else {
+            throw BackupError("Refused", "another backup is being made into \(path); wait for its end")
+        }
+        if let earlier = try Self.read(path), earlier.of != places.data {
+            throw BackupError("Refused", "\(path) is a backup of \(earlier.of); choose another folder for this one")
+        }
+    }
+
+    private static func check(_ path: String, against others: [String]) throws {
+        for folder in others where FileSystem.lies(path, within: FileSystem.resolved(folder)) {
+            throw BackupError(
+                "Refused",
+                "\(path) lies in \(folder), where the daemon works; choose a folder elsewhere, on another disk")
+        }
+        guard let there = try FileSystem.status(path) else { return }
+        guard there.kind == .folder else { throw BackupError("Refused", "\(path) is no folder") }
+        // A new ext4 file system has a folder of its own.
+        let names = try FileSystem.names(in: path).filter { $0 != "lost+found" }
+        guard names.isEmpty || names.contains(note) else {
+            throw BackupError(
+                "Refused", "\(path) is neither empty nor a backup: it has no \(note); choose an empty folder")
+        }
+    }
+
+    private static func read(_ folder: String) throws -> Note? {
+        guard let data = FileManager.default.contents(atPath: FileSystem.join(folder, note)) else { return nil }
+        guard let note = try? JSONDecoder().decode(Note.self, from: data) else {
+            throw BackupError(
+                "Refused", "\(FileSystem.join(folder, note)) can't be understood; choose an empty folder")
+        }
+        return note
+    }
+
+    /// Where a file's copy lies.
+    func place(of path: String) -> String { self.path + path }
+
+    /// From here on the folder says that it is incomplete.
+    func begin() throws { try write(note) }
+
+    /// Makes all durable, and says that it is complete.
+    mutating func finish() throws {
+        guard clinux_sync_disk(lock.number) == 0 else { throw SystemError("syncfs", path) }
+        (note.isComplete, note.ended) = (true, Timestamp.dated(Timestamp.now()))
+        try write(note)
+    }
+
+    private func write(_ note: Note) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        try FileSystem.write(try encoder.encode(note) + Data("\n".utf8), to: FileSystem.join(path, Self.note))
+    }
+}
+
+extension Places {
+    /// The folders of a backup: the daemon's own, its settings, and filters of one's own.
+    var backedUp: [String] {
+        var folders = [data]
+        for folder in [configuration, plugins[0]] where !FileSystem.lies(folder, within: data) {
+            folders.append(folder)
+        }
+        return folders.filter(FileSystem.isFolder)
+    }
+
+    /// What a start makes anew, and what would not be whole as a mere file.
+    var leftOutOfBackups: Set<String> {
+        Set([run, previews, lock, reserve, pluginCopies, comeback] + ["", "-wal", "-shm"].map { ledger + $0 })
+    }
+
+    /// The order in which a picture moves.
+    var way: [String] { [inbox, state, outbox, archive, failed, cancelled, recovered] }
+}

@@ -1,0 +1,72 @@
+import Glibc
+import JobLedger
+import SystemCalls
+
+/// Completes a backup by what the rows of its ledger need. Pictures have moved between the copying of their folders and that of the
+/// ledger; each is copied from where it lies now to where its row looks for it.
+struct BackupNeeds {
+    private let data: String
+    private let copyOfData: String
+    private let live: LedgerView
+    private let mirror: Mirror
+    private let source: Descriptor
+    private let target: Descriptor
+    /// Originals that are needed, and that are not there: their jobs have ended since.
+    private(set) var late: [LedgerView.Original] = []
+
+    init(_ places: Places, _ folder: BackupFolder, live: LedgerView, mirror: Mirror) throws {
+        (data, copyOfData) = (places.data, folder.place(of: places.data))
+        (self.live, self.mirror) = (live, mirror)
+        source = try Descriptor.open(data, O_RDONLY | O_DIRECTORY)
+        target = try Descriptor.open(copyOfData, O_RDONLY | O_DIRECTORY)
+    }
+
+    mutating func complete(_ copy: LedgerView) throws {
+        var late: [LedgerView.Original] = []
+        try copy.forEachOriginal { original in
+            guard !isThere(original.places), try !bring(original) else { return }
+            // An original in its place may have been removed by hand.
+            if !original.isOver { late.append(original) }
+        }
+        self.late = late
+        try copy.forEachMade { path in if !isThere([path]) { _ = try bring(path, to: path) } }
+    }
+
+    /// Whether the backup has one of them. Files elsewhere are not of this backup.
+    private func isThere(_ paths: [String]) -> Bool {
+        paths.contains { path in
+            guard let relative = relative(path) else { return true }
+            do throws(SystemError) {
+                _ = try target.open(relative, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+                return true
+            } catch {
+                // A link leads elsewhere.
+                return ![ENOENT, ENOTDIR].contains(error.code)
+            }
+        }
+    }
+
+    private func bring(_ original: LedgerView.Original) throws -> Bool {
+        for place in original.places where try bring(place, to: place) { return true }
+        // It moves while it is looked for, a few times at most.
+        for _ in 0..<5 {
+            guard let now = try live.original(of: original.job) else { return false }
+            for place in now.places where try bring(place, to: original.places[0]) { return true }
+        }
+        return false
+    }
+
+    private func bring(_ path: String, to place: String) throws -> Bool {
+        guard let from = relative(path), let to = relative(place),
+            let status = try FileSystem.status(from, in: source), status.kind == .file
+        else { return false }
+        let copy = FileSystem.join(copyOfData, to)
+        try FileSystem.makeFolders(FileSystem.folder(of: copy), mode: 0o750)
+        try mirror.copyFile(from, status, in: source, called: path, to: copy)
+        return isThere([place])
+    }
+
+    private func relative(_ path: String) -> String? {
+        FileSystem.lies(path, within: data) ? FileSystem.relative(path, to: data) : nil
+    }
+}

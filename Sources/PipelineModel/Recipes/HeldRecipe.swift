@@ -1,0 +1,19 @@
+/// A recipe that can't be used. Its pictures wait until the mistake is mended.
+public struct HeldRecipe: Sendable, Hashable {
+    /// The recipe as far as it could be read.
+    public let recipe: Recipe
+    public private(set) var problems: [Problem]
+    /// The reason for people: the first problem, and what to do.
+    public private(set) var reason = ""
+
+    init(_ recipe: Recipe, _ problem: Problem) {
+        (self.recipe, problems) = (recipe, [])
+        add(problem)
+    }
+
+    mutating func add(_ problem: Problem) {
+        if !problems.contains(problem) { problems.append(problem) }
+        let more = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
+        reason = "the recipe '\(recipe.name)' can't be used: \(problems[0])\(more); mend it, then `pipectl reload`"
+    }
+}

@@ -1,0 +1,183 @@
+/// The properties of an XMP packet. Unwanted ones are cut out; everything else stays byte for byte.
+struct XMPPacket {
+    /// The name of an element or an attribute.
+    struct Name {
+        /// The namespace's URI.
+        var space: String
+        var local: String
+    }
+
+    private struct Element {
+        var name: ArraySlice<UInt8>
+        /// How many namespaces were known outside of it.
+        var spaces: Int
+        /// Where it begins, if it is to be cut out.
+        var cut: Int?
+    }
+
+    private struct Attribute {
+        var name: ArraySlice<UInt8>
+        var value: Range<Int>
+        /// With the white space before it.
+        var whole: Range<Int>
+    }
+
+    /// Real packets declare a dozen. Each name is looked up among them.
+    private static let mostSpaces = 256
+
+    private let bytes: [UInt8]
+    private let isUnwanted: (Name) -> Bool
+    private var at = 0
+    private var spaces: [(prefix: ArraySlice<UInt8>, uri: String)] = []
+    private var open: [Element] = []
+    private var cuts: [Range<Int>] = []
+    /// Whether an element that is cut out is being read.
+    private var isWithinCut = false
+
+    /// The packet without the properties, and without comments. Nil when it is no well-formed XML in UTF-8, or has
+    /// entities of its own: nobody knows what another reader finds in it.
+    static func cut(_ bytes: [UInt8], where isUnwanted: @escaping (Name) -> Bool) -> [UInt8]? {
+        var packet = XMPPacket(bytes: bytes, isUnwanted: isUnwanted)
+        guard packet.scan() else { return nil }
+        var (result, at) = ([UInt8](), 0)
+        for cut in packet.cuts {
+            result += bytes[at..<cut.lowerBound]
+            at = cut.upperBound
+        }
+        return result + bytes[at...]
+    }
+
+    private init(bytes: [UInt8], isUnwanted: @escaping (Name) -> Bool) {
+        (self.bytes, self.isUnwanted) = (bytes, isUnwanted)
+    }
+
+    private mutating func scan() -> Bool {
+        guard !bytes.contains(0) else { return false }
+        var hasElements = false
+        while let start = bytes[at...].firstIndex(of: UInt8(ascii: "<")) {
+            at = start
+            if bytes[at...].starts(with: "<?".utf8) {
+                guard skip(past: "?>") else { return false }
+            } else if bytes[at...].starts(with: "<!--".utf8) {
+                guard skip(past: "-->") else { return false }
+                if !isWithinCut { cuts.append(start..<at) }
+            } else if bytes[at...].starts(with: "<![CDATA[".utf8) {
+                guard skip(past: "]]>") else { return false }
+            } else if bytes[at...].starts(with: "<!".utf8) {
+                return false
+            } else if bytes[at...].starts(with: "</".utf8) {
+                guard close() else { return false }
+            } else {
+                guard element() else { return false }
+                hasElements = true
+            }
+        }
+        return hasElements && open.isEmpty
+    }
+
+    private mutating func skip(past text: String) -> Bool {
+        guard let end = bytes.end(of: text, from: at) else { return false }
+        at = end
+        return true
+    }
+
+    private mutating func close() -> Bool {
+        at += 2
+        let name = word()
+        skipSpace()
+        guard take(">"), let element = open.popLast(), element.name == name else { return false }
+        end(element)
+        return true
+    }
+
+    private mutating func end(_ element: Element) {
+        spaces.removeLast(spaces.count - element.spaces)
+        guard let start = element.cut else { return }
+        cuts.append(start..<at)
+        isWithinCut = false
+    }
+
+    private mutating func element() -> Bool {
+        let start = at
+        at += 1
+        let name = word()
+        guard !name.isEmpty else { return false }
+        var element = Element(name: name, spaces: spaces.count)
+        var attributes: [Attribute] = []
+        while let attribute = attribute() {
+            if let prefix = Self.declared(attribute.name) {
+                spaces.append((prefix, String(decoding: bytes[attribute.value], as: UTF8.self)))
+                guard spaces.count <= Self.mostSpaces else { return false }
+            }
+            attributes.append(attribute)
+        }
+        skipSpace()
+        let isEmpty = take("/")
+        guard take(">") else { return false }
+        if !isWithinCut {
+            if isUnwanted(self.name(name)) {
+                element.cut = start
+                isWithinCut = true
+            } else {
+                cuts += attributes.filter { isUnwanted(self.name($0.name)) }.map(\.whole)
+            }
+        }
+        if isEmpty { end(element) } else { open.append(element) }
+        return true
+    }
+
+    /// The next one. Nil at the end of the tag, and before anything else, where it stays.
+    private mutating func attribute() -> Attribute? {
+        let start = at
+        var isRead = false
+        defer { if !isRead { at = start } }
+        skipSpace()
+        let name = word()
+        skipSpace()
+        guard !name.isEmpty, take("=") else { return nil }
+        skipSpace()
+        guard let quote = at < bytes.count ? bytes[at] : nil, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'"),
+            let end = bytes[(at + 1)...].firstIndex(of: quote)
+        else { return nil }
+        let value = at + 1..<end
+        at = end + 1
+        isRead = true
+        return Attribute(name: name, value: value, whole: start..<at)
+    }
+
+    /// The declaration of a namespace is a name without a local part.
+    private func name(_ whole: ArraySlice<UInt8>) -> Name {
+        if let prefix = Self.declared(whole) { return Name(space: uri(of: prefix), local: "") }
+        let parts = whole.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+        let prefix = parts.count == 2 ? parts[0] : []
+        return Name(space: uri(of: prefix), local: String(decoding: parts.last ?? [], as: UTF8.self))
+    }
+
+    private func uri(of prefix: ArraySlice<UInt8>) -> String { spaces.last { $0.prefix == prefix }?.uri ?? "" }
+
+    /// The prefix for which an attribute declares a namespace.
+    private static func declared(_ attribute: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        let (plain, prefixed) = (Array("xmlns".utf8), Array("xmlns:".utf8))
+        if attribute.elementsEqual(plain) { return [] }
+        return attribute.starts(with: prefixed) ? attribute.dropFirst(prefixed.count) : nil
+    }
+
+    private mutating func word() -> ArraySlice<UInt8> {
+        let start = at
+        while at < bytes.count, !Self.ends.contains(bytes[at]) { at += 1 }
+        return bytes[start..<at]
+    }
+
+    private mutating func skipSpace() {
+        while at < bytes.count, Self.space.contains(bytes[at]) { at += 1 }
+    }
+
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard at < bytes.count, bytes[at] == UInt8(ascii: character) else { return false }
+        at += 1
+        return true
+    }
+
+    private static let space = Array(" \t\r\n".utf8)
+    private static let ends = space + Array("<>/=\"'".utf8)
+}

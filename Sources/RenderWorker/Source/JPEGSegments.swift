@@ -1,0 +1,32 @@
+/// The segments of a JPEG and the coded pixels behind them. A decoder does not look behind the last row that it is asked
+/// for, so they are followed to the marker that ends the picture.
+struct JPEGSegments {
+    var file: FileWindow
+
+    private static let (escape, end): (UInt8, UInt8) = (0xff, 0xd9)
+
+    /// Whether the segments reach the marker that ends them. Bytes behind that do no harm: phones put films there.
+    mutating func areWhole() -> Bool {
+        var at = 2
+        while let (place, kind) = marker(from: at) {
+            if kind == Self.end { return true }
+            guard let high = file.byte(place + 2), let low = file.byte(place + 3) else { return false }
+            at = place + 2 + max(2, Int(high) << 8 + Int(low))
+        }
+        return false
+    }
+
+    /// The next marker that begins a segment, or ends the picture. Coded pixels hold others: a zero behind the escape
+    /// stands for the escape itself, and restarts have no length.
+    private mutating func marker(from start: Int) -> (place: Int, kind: UInt8)? {
+        var at = start
+        while let place = file.place(of: Self.escape, from: at), let kind = file.byte(place + 1) {
+            switch kind {
+            case 0, 1, 0xd0...0xd8: at = place + 2
+            case Self.escape: at = place + 1
+            default: return (place, kind)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,62 @@
+import CVips
+import Synchronization
+
+/// The rows of a PNG of which all bytes are there. libvips leaves the others as it finds them in memory, where pixels of
+/// earlier pictures lie. It warns of each, so the rows are counted only after a warning: that unpacks the picture once more.
+final class PNGRows: Sendable {
+    private let height: Int
+    private let size: Int
+    private let file: SourceBytes
+    private let warnings = VipsWarning.count
+    private let known = Mutex<Int?>(nil)
+
+    private init(_ file: SourceBytes, size: Int, height: Int) {
+        (self.file, self.size, self.height) = (file, size, height)
+    }
+
+    /// `picture` with black in place of rows that are missing.
+    static func present(of picture: Picture, in file: SourceBytes, size: Int) throws -> Picture {
+        let rows = Unmanaged.passRetained(PNGRows(file, size: size, height: picture.height))
+        return try picture.then { picture, out in
+            cvips_present_rows(
+                picture, out, { data in data.map { Int32(PNGRows.from($0).count) } ?? 0 }, rows.toOpaque(),
+                { data in if let data { Unmanaged<PNGRows>.fromOpaque(data).release() } })
+        }
+    }
+
+    private static func from(_ data: UnsafeMutableRawPointer) -> PNGRows {
+        Unmanaged.fromOpaque(data).takeUnretainedValue()
+    }
+
+    private var count: Int {
+        guard VipsWarning.count > warnings else { return height }
+        return known.withLock { known in
+            let count = known ?? counted ?? height
+            known = count
+            return count
+        }
+    }
+
+    /// Nil for an interlaced picture, whose rows come in several turns.
+    private var counted: Int? {
+        let form = TIFFForm(isBigEndian: true, isBig: false)
+        // Behind the signature and the head of the first chunk.
+        guard let header = file.exactly(16, 13), header[12] == 0 else { return nil }
+        let width = form.number(header[..<4])
+        let bands = [2: 3, 4: 2, 6: 4][header[9]] ?? 1
+        // A row begins with the number of its filter.
+        let bytesPerRow = 1 + (width * bands * Int(header[8]) + 7) / 8
+        let (bytes, isTooMuch) = bytesPerRow.multipliedReportingOverflow(by: height)
+        // Such a picture is refused by its header.
+        if isTooMuch { return nil }
+        var (packed, at) = ([UInt8](), 8)
+        while let head = file.exactly(at, 8) {
+            let (length, content) = (form.number(head[..<4]), at + 8)
+            if head[4...].elementsEqual("IDAT".utf8) {
+                packed += file.exactly(content, min(length, max(0, size - content))) ?? []
+            }
+            at = content + length + 4
+        }
+        return PNGTexts.unpackedCount(packed[...], most: bytes) / bytesPerRow
+    }
+}

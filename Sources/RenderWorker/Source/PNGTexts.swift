@@ -1,0 +1,71 @@
+import CVips
+import PipelineModel
+import WorkerProtocol
+
+/// Texts and profiles of a PNG are compressed: a few kilobytes can stand for gigabytes, all of which its decoder would
+/// hold.
+enum PNGTexts {
+    /// Many times the number of chunks in a real picture.
+    private static let mostChunks = 1 << 20
+    private static let (signature, head, checksum) = (8, 8, 4)
+
+    /// Unpacks each text into a small buffer, and refuses the picture if they come to more than `most` bytes.
+    static func check(
+        size: Int, most: Int, _ read: (_ offset: Int, _ count: Int) -> [UInt8]?
+    ) throws(WorkerFailure) {
+        var (left, at) = (most, signature)
+        for _ in 0..<mostChunks {
+            guard let head = read(at, Self.head) else { return }
+            let length = head[..<4].reduce(0) { $0 << 8 | Int($1) }
+            let (content, name) = (at + Self.head, String(decoding: head[4...], as: UTF8.self))
+            if ["zTXt", "iTXt", "iCCP"].contains(name) {
+                // A cut chunk is unpacked as far as it goes.
+                let bytes = read(content, min(length, max(0, size - content), most + 1)) ?? []
+                if let packed = packed(bytes, of: name) { left -= unpackedCount(packed, most: left + 1) }
+            }
+            guard left >= 0 else { throw refusal(most) }
+            at = content + length + checksum
+        }
+    }
+
+    private static func refusal(_ most: Int) -> WorkerFailure {
+        WorkerFailure(
+            stage: "open",
+            message: "the texts and the profile in the PNG unpack to more than MaxTexts=\(most) bytes",
+            advice: "save it without its metadata, and drop that. If you trust it, raise MaxTexts in [Daemon], "
+                + "then pipectl retry")
+    }
+
+    /// The compressed part of a chunk; nil when it has none.
+    private static func packed(_ bytes: [UInt8], of name: String) -> ArraySlice<UInt8>? {
+        // A key ends in a zero.
+        var rest = bytes.drop { $0 != 0 }.dropFirst()
+        let method = rest.prefix(name == "iTXt" ? 2 : 1)
+        rest = rest.dropFirst(method.count)
+        guard name == "iTXt" else { return method.first == 0 ? rest : nil }
+        // A language and a translated key follow.
+        return method.first == 1 ? rest.drop { $0 != 0 }.dropFirst().drop { $0 != 0 }.dropFirst() : nil
+    }
+
+    /// How many bytes it unpacks to, and no more than `most`.
+    static func unpackedCount(_ packed: ArraySlice<UInt8>, most: Int) -> Int {
+        guard let unpacker = g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_ZLIB) else { return 0 }
+        defer { g_object_unref(UnsafeMutableRawPointer(unpacker)) }
+        var (buffer, left, count) = ([UInt8](repeating: 0, count: 1 << 16), packed, 0)
+        while count < most {
+            var (taken, made): (gsize, gsize) = (0, 0)
+            let status = left.withUnsafeBytes { packed in
+                buffer.withUnsafeMutableBytes {
+                    g_converter_convert(
+                        unpacker, packed.baseAddress, gsize(packed.count), $0.baseAddress, gsize($0.count),
+                        G_CONVERTER_NO_FLAGS, &taken, &made, nil)
+                }
+            }
+            guard status == G_CONVERTER_CONVERTED || status == G_CONVERTER_FINISHED else { return count }
+            count += Int(made)
+            left = left.dropFirst(Int(taken))
+            if status == G_CONVERTER_FINISHED { return count }
+        }
+        return most
+    }
+}

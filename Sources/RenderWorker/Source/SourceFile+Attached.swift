@@ -1,0 +1,131 @@
+/// A part of a file beside its picture that goes into no result.
+enum AttachedPart: String, CaseIterable {
+    case gainMap = "gain map"
+    case video
+    case manifest = "C2PA manifest"
+
+    /// Parts that show something, as opposed to metadata.
+    static let ofPictures: Set<AttachedPart> = [.gainMap, .video]
+
+    /// What `hdrgm:Version`, `Container:Directory`, `dcterms:provenance` and the like promise would lie beside the picture.
+    static func isPromised(by name: XMPPacket.Name) -> Bool {
+        gainMapSpaces.contains(name.space) || name.space == termsSpace && name.local == provenance
+            || name.space.hasPrefix(containerSpace)
+            || name.space == cameraSpace && videoNames.contains { name.local.hasPrefix($0) }
+            || name.local == extended
+    }
+
+    /// Whether a packet of XMP may have such a name. A quick look, since few have.
+    static func mayBePromised(in xmp: [UInt8]) -> Bool {
+        (gainMapSpaces + videoNames + [containerSpace, extended, provenance]).contains { xmp.contains(text: $0) }
+    }
+
+    /// Whether a packet of XMP says where a manifest lies.
+    fileprivate static func hasManifest(in xmp: [UInt8]) -> Bool {
+        xmp.contains(text: termsSpace) && xmp.contains(text: provenance)
+    }
+
+    fileprivate static let gainMapSpaces = [
+        "http://ns.adobe.com/hdr-gain-map/1.0/", "http://ns.apple.com/HDRGainMap/1.0/",
+    ]
+    /// The list of what lies in the file, and the items of the list.
+    private static let containerSpace = "http://ns.google.com/photos/1.0/container/"
+    private static let cameraSpace = "http://ns.google.com/photos/1.0/camera/"
+    fileprivate static let videoNames = ["MotionPhoto", "MicroVideo"]
+    private static let termsSpace = "http://purl.org/dc/terms/"
+    /// The place of a C2PA manifest: in the file, or at a URL. Either is about the original's bytes.
+    private static let provenance = "provenance"
+    /// A JPEG may have more XMP in segments that libvips does not read.
+    private static let extended = "HasExtendedXMP"
+}
+
+extension SourceFile {
+    /// The parts that the file has beside its picture.
+    func attachedParts(xmp: [UInt8]) -> Set<AttachedPart> {
+        var parts: Set<AttachedPart> = []
+        if AttachedPart.gainMapSpaces.contains(where: { xmp.contains(text: $0) }) { parts.insert(.gainMap) }
+        if AttachedPart.videoNames.contains(where: { xmp.contains(text: "Camera:\($0)") }) { parts.insert(.video) }
+        if AttachedPart.hasManifest(in: xmp) { parts.insert(.manifest) }
+        switch format {
+        case .jpeg: parts.formUnion(attachedToJPEG)
+        case .png: if pngChunks.contains("caBX") { parts.insert(.manifest) }
+        case .webp: if webPChunks.contains("C2PA") { parts.insert(.manifest) }
+        case .tiff: if tiffDirectory?.has(0xcd41) == true { parts.insert(.manifest) }
+        case .heif, .avif: parts.formUnion(attachedToHEIF)
+        case .gif, .bmp, .raw: break
+        }
+        return parts
+    }
+
+    /// A file has few segments, chunks or boxes before its pixels.
+    private static let most = 1000
+
+    private var attachedToJPEG: Set<AttachedPart> {
+        var (parts, at) = (Set<AttachedPart>(), 2)
+        for _ in 0..<Self.most {
+            // APP markers and comments come first.
+            guard let head = exactly(at, 4), head[0] == 0xff, (0xe0...0xef).contains(head[1]) || head[1] == 0xfe else {
+                break
+            }
+            let length = Int(head[2]) << 8 + Int(head[3])
+            // JUMBF boxes, and the gain map of ISO 21496-1.
+            if head[1] == 0xeb, exactly(at + 4, max(0, min(length - 2, 64)))?.contains(text: "c2pa") == true {
+                parts.insert(.manifest)
+            }
+            if head[1] == 0xe2, exactly(at + 4, 26) == Array("urn:iso:std:iso:ts:21496:-".utf8) {
+                parts.insert(.gainMap)
+            }
+            at += 2 + max(2, length)
+        }
+        return parts
+    }
+
+    /// The number of frames that an animated PNG says it has.
+    var framesOfPNG: Int? {
+        pngPlaces["acTL"].flatMap { exactly($0 + 8, 4) }.map { TIFFForm(isBigEndian: true, isBig: false).number($0) }
+    }
+
+    private var pngChunks: Set<String> { Set(pngPlaces.keys) }
+
+    private var pngPlaces: [String: Int] {
+        let form = TIFFForm(isBigEndian: true, isBig: false)
+        // A checksum follows the content.
+        return chunks(from: 8) { head in (head[4...], form.number(head[..<4]) + 4) }
+    }
+
+    private var webPChunks: Set<String> {
+        let form = TIFFForm(isBigEndian: false, isBig: false)
+        return Set(chunks(from: 12) { head in (head[..<4], (form.number(head[4...]) + 1) / 2 * 2) }.keys)
+    }
+
+    /// The last place of each kind of chunk. `read` returns the name and the length of what follows the head.
+    private func chunks(
+        from start: Int, _ read: (_ head: [UInt8]) -> (name: ArraySlice<UInt8>, length: Int)
+    ) -> [String: Int] {
+        var (places, at) = ([String: Int](), start)
+        for _ in 0..<Self.most {
+            guard let head = exactly(at, 8) else { break }
+            let (name, length) = read(head)
+            places[String(decoding: name, as: UTF8.self)] = at
+            at += 8 + length
+        }
+        return places
+    }
+
+    private var attachedToHEIF: Set<AttachedPart> {
+        let c2pa: [UInt8] = [
+            0xd8, 0xfe, 0xc3, 0xd6, 0x1b, 0x0e, 0x48, 0x3c, 0x92, 0x97, 0x58, 0x28, 0x87, 0x7e, 0xc4, 0x81,
+        ]
+        var parts: Set<AttachedPart> = []
+        for box in Boxes.all(size: size, exactly) {
+            if box.name == "uuid", exactly(box.content, c2pa.count) == c2pa { parts.insert(.manifest) }
+            let end = min(box.end, size, box.content + 65536)
+            guard box.name == "meta", end > box.content, let meta = exactly(box.content, end - box.content) else {
+                continue
+            }
+            let names = ["urn:com:apple:photo:2020:aux:hdrgainmap", "tmap"]
+            if names.contains(where: { meta.contains(text: $0) }) { parts.insert(.gainMap) }
+        }
+        return parts
+    }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import PipelineControl
+import TestTools
+import Testing
+
+@Suite(
+    "A full disk on which everything lies", .enabled(if: Mount.isPermitted, "only root may mount a small file system"))
+struct OneFullDiskTests {
+    /// Runs `body` on a daemon whose root is a disk of its own: `bad.png`, of 2 MB, has failed two days ago, and
+    /// `queued.png` waits for its turn.
+    private func with(_ body: (DaemonFixture, Mount) async throws -> Void) async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            try await Mount.with(daemon.root.path, size: "24m") { disk in
+                try daemon.write("[Inbox]\nSettle=1ms\n", to: "etc/pipelined.conf")
+                try await daemon.start()
+                try daemon.drop(Data(count: 2 << 20), as: "bad.png")
+                try await daemon.job("bad.png", becomes: "failed")
+                try await daemon.waitForAll()
+                try await daemon.ledger("UPDATE kept SET time = time - 172800")
+                _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))
+                try daemon.drop(as: "queued.png")
+                try await daemon.job("queued.png", becomes: "queued")
+                try await daemon.has("state/reserve")
+                try await body(daemon, disk)
+                await daemon.stop()
+            }
+        }
+    }
+
+    /// Adds the rule while there is room for it.
+    private func writeRule(_ daemon: DaemonFixture) throws {
+        try daemon.write("[Inbox]\nSettle=1ms\n[Keep]\nFailed=1d\n", to: "etc/pipelined.conf")
+    }
+
+    /// Waits until the daemon has noticed that there is room, or none.
+    private func noticed(_ daemon: DaemonFixture, isFull: Bool) async throws {
+        while try daemon.status().problems.contains(where: { $0.contains("ledger can't be written") }) != isFull {
+            await Look.again()
+        }
+    }
+
+    private func finish(_ daemon: DaemonFixture) async throws {
+        try await noticed(daemon, isFull: false)
+        _ = try daemon.call(Call.Concurrency(queue: "render", limit: "auto"))
+        try await daemon.job("queued.png", becomes: "done")
+    }
+
+    /// Starts the daemon, which fails; returns what it says.
+    private func refusedStart(_ daemon: DaemonFixture) async throws -> String {
+        try daemon.launch()
+        #expect(await daemon.stop(0) == 1)
+        return daemon.log
+    }
+
+    private static let removed = "Keep Failed=1d: removed 1 of failed"
+
+    // MARK: - Retention
+
+    @Test("a rule of [Keep] makes room by itself, with the reserve, and the work goes on")
+    func keep() async throws {
+        try await with { daemon, disk in
+            try writeRule(daemon)
+            try disk.fill()
+            let refused = try await daemon.pipectl("cancel-all")
+            #expect(refused.status == 1)
+            try await noticed(daemon, isFull: true)
+            #expect(try daemon.call(Call.Reload()).problems == [])
+            try await daemon.says(Self.removed)
+            #expect(daemon.files(in: "failed") == [])
+            try await finish(daemon)
+        }
+    }
+
+    @Test("without the reserve it says what it can't remove, and removes that as soon as the ledger can be written")
+    func keepWithoutReserve() async throws {
+        try await with { daemon, disk in
+            try writeRule(daemon)
+            try FileManager.default.removeItem(atPath: daemon.path("state/reserve"))
+            try disk.fill()
+            #expect(try await daemon.pipectl("cancel-all").status == 1)
+            #expect(try daemon.call(Call.Reload()).problems == [])
+            while try !daemon.status().problems.contains(where: { $0.contains("1 files can't be removed") }) {
+                await Look.again()
+            }
+            #expect(daemon.exists("failed/noir/bad.png"))
+            try disk.free()
+            try await daemon.says(Self.removed)
+            #expect(!daemon.exists("failed/noir/bad.png"))
+            try await finish(daemon)
+            #expect(try daemon.status().problems == [])
+        }
+    }
+
+    // MARK: - Starts
+
+    @Test("a start uses the reserve, a rule of [Keep] makes room, and the work goes on", arguments: [SIGTERM, SIGKILL])
+    func keepAtStart(signal: Int32) async throws {
+        try await with { daemon, disk in
+            try writeRule(daemon)
+            await daemon.stop(signal)
+            try disk.fill()
+            try await daemon.start()
+            try await daemon.says("the start uses the room that was kept for this")
+            try await daemon.says(Self.removed)
+            try await finish(daemon)
+        }
+    }
+
+    @Test("a start uses the reserve, and clean makes room", arguments: [SIGTERM, SIGKILL])
+    func clean(signal: Int32) async throws {
+        try await with { daemon, disk in
+            await daemon.stop(signal)
+            try disk.fill()
+            try await daemon.start()
+            let cleaned = try await daemon.pipectl("clean", "--failed", "--yes")
+            #expect(cleaned.status == 0, "\(cleaned)")
+            #expect(daemon.files(in: "failed") == [])
+            try await finish(daemon)
+            // There is something to give at the next time.
+            #expect(daemon.exists("state/reserve"))
+        }
+    }
+
+    @Test("a start that has nothing to write needs no reserve, and the work waits until there is room")
+    func withoutReserve() async throws {
+        try await with { daemon, disk in
+            await daemon.stop()
+            try FileManager.default.removeItem(atPath: daemon.path("state/reserve"))
+            try disk.fill()
+            try await daemon.start()
+            try await noticed(daemon, isFull: true)
+            try disk.free()
+            try await finish(daemon)
+        }
+    }
+
+    @Test("a lost ledger is begun anew with the reserve, and told", arguments: [true, false])
+    func lostLedger(hasReserve: Bool) async throws {
+        try await with { daemon, disk in
+            await daemon.stop(SIGKILL)
+            let ledger = ["ledger.sqlite", "ledger.sqlite-wal", "ledger.sqlite-shm"].map { daemon.path("state/\($0)") }
+            for file in ledger { try? FileManager.default.removeItem(atPath: file) }
+            if !hasReserve { try FileManager.default.removeItem(atPath: daemon.path("state/reserve")) }
+            try disk.fill()
+            if !hasReserve {
+                #expect(try await refusedStart(daemon).contains("is full, and a start needs a megabyte there"))
+                try disk.free()
+            }
+            try await daemon.start()
+            let words = "is missing or empty, and a new one is begun"
+            #expect(try daemon.status().problems.contains { $0.contains(words) })
+            #expect(try daemon.text("state/ledger-lost.txt").contains("Nothing is left of the old ledger."))
+            try await daemon.job("queued.png", becomes: "done")
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+
+/// What a recording of `faulty_disk.c` says: the disk as it was at first, and the changes to it.
+struct DiskRecord {
+    enum Change {
+        case names(NameChange)
+        case bytes(node: Int, ByteChange, modified: Int64)
+        case mode(node: Int, UInt32)
+        /// A file or a folder becomes durable.
+        case sync(node: Int, path: String)
+        /// The test has learnt something: a client was answered.
+        case mark(String)
+    }
+
+    /// Names come, go or change, all of them at once.
+    struct NameChange {
+        struct Entry {
+            var folder: Int
+            var name: String
+            /// Nil when the name goes.
+            var node: Int?
+        }
+
+        var text: String
+        var entries: [Entry]
+        /// The nodes that get or lose a name.
+        var nodes: Set<Int>
+        /// A sync of one of these folders makes it durable.
+        var folders: Set<Int>
+    }
+
+    enum ByteChange {
+        case write(at: Int, [UInt8])
+        case size(Int)
+        /// Room up to there, and at least that size.
+        case room(Int)
+        case times
+    }
+
+    private(set) var changes: [Change] = []
+    let first: DiskImage
+    /// What each node is when it is made, without bytes and names.
+    private(set) var made: [Int: DiskImage.Node] = [:]
+
+    /// Reads a recording that began when the disk was like this.
+    init(_ file: String, first: DiskImage, inodes: [UInt64: Int]) throws {
+        self.first = first
+        var reader = Reader(
+            bytes: [UInt8](try Data(contentsOf: URL(fileURLWithPath: file))), image: first, inodes: inodes)
+        while let change = try reader.next() {
+            if case .some(let change) = change { changes.append(change) }
+        }
+        made = reader.made
+    }
+}
+
+/// Reads a recording line by line, and follows the changes, since lines name paths as they are at that time.
+private struct Reader {
+    let bytes: [UInt8]
+    var image: DiskImage
+    var inodes: [UInt64: Int]
+    var at = 0
+    var made: [Int: DiskImage.Node] = [:]
+    /// A file keeps the path that it was made with.
+    var names: [Int: String]
+
+    init(bytes: [UInt8], image: DiskImage, inodes: [UInt64: Int]) {
+        (self.bytes, self.image, self.inodes) = (bytes, image, inodes)
+        names = Dictionary(image.paths.map { ($0.node, $0.path) }) { first, _ in first }
+        names[DiskImage.top] = "/"
+    }
+
+    private mutating func line() -> [String]? {
+        guard at < bytes.count, let end = bytes[at...].firstIndex(of: 10) else { return nil }
+        defer { at = end + 1 }
+        return String(decoding: bytes[at..<end], as: UTF8.self).split(separator: "\t").map(String.init)
+    }
+
+    /// Nil at the end, and nothing for a line that does not count.
+    mutating func next() throws -> DiskRecord.Change?? {
+        guard let words = line(), let kind = words.first else { return .none }
+        func number(_ index: Int, radix: Int = 10) -> Int { Int(words[index], radix: radix) ?? 0 }
+        switch kind {
+        case "mark": return .some(.mark(words[1]))
+        case "create", "mkdir":
+            guard let place = counted(words[3]) else {
+                inodes[UInt64(number(1))] = nil
+                return .some(nil)
+            }
+            let node = image.nodes.count
+            made[node] = DiskImage.Node(isFolder: kind == "mkdir", mode: UInt32(number(2, radix: 8)))
+            image.nodes[node] = made[node]
+            inodes[UInt64(number(1))] = node
+            names[node] = words[3]
+            return .some(change(words, [(place, node)], folders: [place.folder], nodes: [node]))
+        case "unlink", "rmdir":
+            guard let place = counted(words[1]), let node = image.node(at: words[1]) else { return .some(nil) }
+            return .some(change(words, [(place, nil)], folders: [place.folder], nodes: [node]))
+        case "link":
+            guard let place = counted(words[2]), let node = image.node(at: words[1]) else { return .some(nil) }
+            return .some(change(words, [(place, node)], folders: [place.folder], nodes: [node]))
+        case "rename":
+            guard let from = counted(words[2]), let to = counted(words[3]), let node = image.node(at: words[2]) else {
+                return .some(nil)
+            }
+            let other = image.node(at: words[3])
+            let isExchange = number(1) & 2 != 0
+            names[node] = words[3]
+            if isExchange, let other { names[other] = words[2] }
+            return .some(
+                change(
+                    words, [(from, isExchange ? other : nil), (to, node)],
+                    // A move is durable with its new name.
+                    folders: isExchange ? [from.folder, to.folder] : [to.folder],
+                    nodes: Set([node, other].compactMap(\.self))))
+        case "write":
+            let count = number(4)
+            let written = Array(bytes[at..<at + count])
+            at += count + 1
+            guard let node = inodes[UInt64(number(1))] else { return .some(nil) }
+            return .some(.bytes(node: node, .write(at: number(3), written), modified: Int64(number(2))))
+        case "truncate":
+            guard let node = inodes[UInt64(number(1))] else { return .some(nil) }
+            return .some(.bytes(node: node, .size(number(3)), modified: Int64(number(2))))
+        case "utimens":
+            guard let node = inodes[UInt64(number(1))] else { return .some(nil) }
+            return .some(.bytes(node: node, .times, modified: Int64(number(2))))
+        case "allocate":
+            guard let node = inodes[UInt64(number(1))] else { return .some(nil) }
+            return .some(.bytes(node: node, .room(number(3)), modified: Int64(number(2))))
+        case "chmod":
+            guard let node = inodes[UInt64(number(1))] else { return .some(nil) }
+            return .some(.mode(node: node, UInt32(number(2, radix: 8))))
+        case "sync":
+            guard let node = inodes[UInt64(number(1))] else { return .some(nil) }
+            return .some(.sync(node: node, path: names[node] ?? "?"))
+        default: throw Missing("a recording has the line '\(words.joined(separator: " "))'")
+        }
+    }
+
+    private func counted(_ path: String) -> (folder: Int, name: String)? {
+        DiskImage.counts(path) ? image.place(of: path) : nil
+    }
+
+    private mutating func change(
+        _ words: [String], _ entries: [(place: (folder: Int, name: String), node: Int?)], folders: Set<Int>,
+        nodes: Set<Int>
+    ) -> DiskRecord.Change {
+        let change = DiskRecord.NameChange(
+            text: words.joined(separator: " "),
+            entries: entries.map { .init(folder: $0.place.folder, name: $0.place.name, node: $0.node) }, nodes: nodes,
+            folders: folders)
+        image.apply(change)
+        return .names(change)
+    }
+}
+
+extension DiskImage {
+    mutating func apply(_ change: DiskRecord.NameChange) {
+        for entry in change.entries { nodes[entry.folder]?.entries[entry.name] = entry.node }
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Synchronization
+import TestTools
+import Testing
+
+@Suite("A power cut at any moment", .enabled(if: FaultyDisk.isPermitted, FaultyDisk.absence))
+struct PowerCutTests {
+    @Test(
+        "every picture is in one place, every result whole and there once, and what a client was told holds",
+        arguments: Sweep.of([.dropped, .twoResults], all: PowerCutCase.all))
+    func cut(_ crash: PowerCutCase) async throws {
+        try await PowerCutTrial.with(crash) { trial in
+            let states = trial.states()
+            var random = SeededNumbers(seed: 1)
+            let some = states.shuffled(using: &random).prefix(Sweep.of(15, all: 80))
+            try await Self.check(some, of: trial)
+            print("\(crash.testDescription): \(some.count) of \(states.count) states")
+        }
+    }
+
+    @Test(
+        "does harm when one of these syncs is left out: of a claim, a result, or the outbox",
+        .enabled(if: Sweep.of(false, all: true), "./run test --all runs it"))
+    func leftOut() async throws {
+        try await PowerCutTrial.with(.dropped) { trial in
+            let usual = Set(trial.states().map(\.hash))
+            for (index, change) in trial.record.changes.enumerated() {
+                guard case .sync(_, let path) = change else { continue }
+                var random = SeededNumbers(seed: 1)
+                let states = trial.states { $0 == index }.filter { !usual.contains($0.hash) }.shuffled(using: &random)
+                var harm: String?
+                for state in states.prefix(40) where harm == nil {
+                    if try await !trial.survives(state) { harm = state.description }
+                }
+                print("without sync \(index) of \(path): \(harm ?? "no harm in \(min(states.count, 40)) states")")
+                fflush(nil)
+                let isNeeded = path.contains("/.pipelined/") || path.hasSuffix(".jpg") || path == "/outbox/noir/album"
+                #expect(harm != nil || !isNeeded, "no state shows that the sync of \(path) is needed")
+            }
+        }
+    }
+
+    @Test(
+        "the same for as long as ./run powercut says, with ever more states",
+        .enabled(if: PowerCutTests.minutes != nil, "./run powercut MINUTES runs it"))
+    func long() async throws {
+        let end = ContinuousClock.now + .seconds(60 * (Self.minutes ?? 0))
+        let tried = Tally()
+        var rounds = 0
+        while ContinuousClock.now < end {
+            rounds += 1
+            let round = rounds
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (index, crash) in PowerCutCase.all.enumerated() {
+                    // A start has pauses, in which others have room.
+                    if index >= 3 { try await group.next() }
+                    group.addTask {
+                        try await PowerCutTrial.with(crash) { trial in
+                            let states = trial.states(seed: UInt64(round), draws: 200)
+                            var random = SeededNumbers(seed: UInt64(round))
+                            for state in states.shuffled(using: &random) where ContinuousClock.now < end {
+                                try await Self.check([state], of: trial)
+                                tried.add(crash.testDescription)
+                            }
+                            print("round \(round), \(crash.testDescription): \(states.count) states; so far \(tried)")
+                            fflush(nil)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        print("\(tried)")
+    }
+
+    private static let minutes = ProcessInfo.processInfo.environment["PIPELINED_POWERCUT"].flatMap(Int.init)
+
+    private static func check(_ states: some Sequence<PowerCutTrial.State>, of trial: PowerCutTrial) async throws {
+        for state in states {
+            let accounts = try await trial.accounts(on: state.image)
+            #expect(
+                trial.allows(accounts, in: state),
+                """
+                \(trial.crash.testDescription): \(state.description)
+                is
+                \(accounts)
+                and not
+                \(trial.after)
+                """)
+        }
+    }
+}
+
+/// Counts, under a lock.
+private final class Tally: CustomStringConvertible, Sendable {
+    private let counts = Mutex<[String: Int]>([:])
+
+    func add(_ what: String) { counts.withLock { $0[what, default: 0] += 1 } }
+
+    var description: String {
+        counts.withLock { counts in
+            let each = counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+            return "\(counts.values.reduce(0, +)) states (\(each.joined(separator: "; ")))"
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import PipelineControl
+import TestTools
+import Testing
+
+/// A case of which everything that it does to its disk was recorded, and the states in which a power cut leaves that.
+struct PowerCutTrial {
+    let crash: PowerCutCase
+    var record: DiskRecord
+    private let daemon: DaemonFixture
+    /// Where everything is when nothing is left to do, without the command and with it.
+    private(set) var before = Accounts()
+    private(set) var after = Accounts()
+
+    private init(_ crash: PowerCutCase, _ record: DiskRecord, _ daemon: DaemonFixture) async throws {
+        (self.crash, self.record, self.daemon) = (crash, record, daemon)
+        var cut = PowerCut(record)
+        for change in record.changes { cut.apply(change) }
+        before = try await accounts(on: record.first)
+        after = try await accounts(on: cut.latest)
+    }
+
+    /// A state of the disk at the next start.
+    struct State {
+        fileprivate var cut: PowerCut
+        fileprivate var choice: PowerCut.Choice
+        /// The user was told that the command is done.
+        var isAcknowledged: Bool
+        var moment: String
+        var hash: Int
+
+        var image: DiskImage { cut.image(choice) }
+        var description: String { "cut \(moment); \(choice.words)" }
+    }
+
+    /// Records the case. Then the daemon's folder is an empty disk in memory, for the states. The files of a state have other
+    /// inodes than the recorded ones, which a cut would have kept.
+    static func with(_ crash: PowerCutCase, _ body: (PowerCutTrial) async throws -> Void) async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            let record: DiskRecord = try await FaultyDisk.with(daemon.root.path) { disk in
+                try await Self.record(crash, daemon, on: disk)
+            }
+            try await Mount.withoutInodes(daemon.root.path, size: "256m") { _ in
+                try await body(PowerCutTrial(crash, record, daemon))
+            }
+        }
+    }
+
+    private static func record(
+        _ crash: PowerCutCase, _ daemon: DaemonFixture, on disk: FaultyDisk
+    ) async throws -> DiskRecord {
+        let settings = ["etc/pipelined.conf": "[Queues]\nRender=1\n[Inbox]\nSettle=1ms\n", "state/id": "cut\n"]
+        for (path, text) in settings.merging(crash.files, uniquingKeysWith: { $1 }) { try daemon.write(text, to: path) }
+        try await daemon.start()
+        try await crash.before?(daemon)
+        await daemon.stop()
+        for (path, data) in crash.dropped { try daemon.drop(data, as: path, inbox: crash.inbox) }
+        let (first, inodes) = try DiskImage.read(disk.store)
+        let file = daemon.root.path + ".record"
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        try disk.record(to: file)
+        try await daemon.start()
+        if let command = crash.command {
+            try await command(daemon)
+            try disk.mark(acknowledged)
+        }
+        try await daemon.waitForAll()
+        await daemon.stop()
+        return try DiskRecord(file, first: first, inodes: inodes)
+    }
+
+    private static let acknowledged = "acknowledged"
+
+    /// All that a cut may leave, each once; `ignored` syncs do nothing.
+    func states(seed: UInt64 = 1, draws: Int = 20, ignoring ignored: (Int) -> Bool = { _ in false }) -> [State] {
+        var random = SeededNumbers(seed: seed)
+        var cut = PowerCut(record)
+        var isAcknowledged = false
+        var states: [State] = []
+        var known: [Int: Int] = [:]
+        func look(_ moment: String) {
+            for choice in cut.choices(draws: draws, random: &random) {
+                let hash = cut.image(choice).hash
+                if let index = known[hash] {
+                    // What was true before must hold afterwards.
+                    states[index].isAcknowledged = states[index].isAcknowledged || isAcknowledged
+                } else {
+                    known[hash] = states.count
+                    states.append(
+                        State(cut: cut, choice: choice, isAcknowledged: isAcknowledged, moment: moment, hash: hash))
+                }
+            }
+        }
+        for (index, change) in record.changes.enumerated() {
+            switch change {
+            case .sync(_, let path):
+                look("before sync \(index) of \(path)")
+                if !ignored(index) { cut.apply(change) }
+            case .mark(let text):
+                look("before \(text)")
+                isAcknowledged = isAcknowledged || text == Self.acknowledged
+            default: cut.apply(change)
+            }
+        }
+        look("at the end")
+        return states
+    }
+
+    /// Whether a daemon that starts on this state comes to an end that is allowed.
+    func survives(_ state: State) async throws -> Bool {
+        do { return allows(try await accounts(on: state.image), in: state) } catch is Missing { return false }
+    }
+
+    /// Whether a cut may end so: the command holds once it was acknowledged, and before it is done or not.
+    func allows(_ accounts: Accounts, in state: State) -> Bool {
+        accounts == after || (!state.isAcknowledged && accounts == before)
+    }
+
+    /// Starts a daemon on such a disk, and tells where everything is when nothing is left to do.
+    func accounts(on image: DiskImage) async throws -> Accounts {
+        try daemon.becomes(image)
+        try await daemon.start()
+        try await crash.afterwards?(daemon)
+        try await daemon.waitForAll()
+        await daemon.stop()
+        guard !daemon.exists("state/ledger-lost.txt") else { throw Missing("the ledger counts as lost") }
+        return try await Accounts(daemon)
+    }
+}
+
+extension DaemonFixture {
+    /// Replaces all that lies in its folder.
+    func becomes(_ image: DiskImage) throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: root.path) {
+            try FileManager.default.removeItem(atPath: path(name))
+        }
+        try image.write(to: root.path)
+    }
+}

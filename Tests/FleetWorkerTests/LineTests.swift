@@ -1,0 +1,20 @@
+import Testing
+
+@testable import FleetWorker
+
+@Suite("A line to a server")
+struct LineTests {
+    @Test("that can't be made leaves nothing behind")
+    func failed() {
+        final class Kept: Sendable {}
+        weak var kept: Kept?
+        do {
+            let call = Kept()
+            kept = call
+            #expect(throws: LineError.self) {
+                _ = try Line("nats://127.0.0.1:1", name: "a", nil) { withExtendedLifetime(call) {} }
+            }
+        }
+        #expect(kept == nil)
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import JobLedger
+import PipelineModel
+import SystemCalls
+import TestTools
+import Testing
+
+@testable import PipelineDaemon
+
+@Suite("What the ledger of a backup needs")
+struct BackupNeedsTests {
+    /// Runs `body` with a backup whose ledger is as the daemon's was then, and which has no pictures.
+    private func with(
+        _ job: (OwnersFixture) throws -> JobRecord, _ body: (OwnersFixture, BackupFolder, JobRecord) throws -> Void
+    ) async throws {
+        try await OwnersFixture.with { fixture in
+            try await withTemporaryFolder { (backup: String) async throws -> Void in
+                let job = try job(fixture)
+                fixture.ledger.insert([job])
+                fixture.ledger.record(job)
+                #expect(fixture.ledger.flush(seconds: 60))
+                let folder = try BackupFolder(backup, of: fixture.places, watched: [])
+                try FileSystem.makeFolders(folder.place(of: fixture.places.state))
+                try LedgerView(path: fixture.places.ledger).copy(to: folder.place(of: fixture.places.ledger))
+                try body(fixture, folder, job)
+            }
+        }
+    }
+
+    /// Completes the backup; returns the jobs whose originals are nowhere.
+    private func complete(_ fixture: OwnersFixture, _ folder: BackupFolder) throws -> [Int] {
+        let mirror = Mirror(leaving: [], order: [])
+        var needs = try BackupNeeds(
+            fixture.places, folder, live: LedgerView(path: fixture.places.ledger), mirror: mirror)
+        try needs.complete(try LedgerView(path: folder.place(of: fixture.places.ledger)))
+        return needs.late.map(\.job)
+    }
+
+    private func write(_ text: String, to path: String) throws {
+        try FileSystem.makeFolders(FileSystem.folder(of: path))
+        try FileSystem.write(Array(text.utf8), to: path)
+    }
+
+    private func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+
+    @Test("an original that came after its folder was copied is fetched")
+    func came() async throws {
+        try await with({ $0.job(7) }) { fixture, folder, job in
+            try write("picture", to: job.source)
+            #expect(try complete(fixture, folder) == [])
+            #expect(try text(folder.place(of: job.source)) == "picture")
+        }
+    }
+
+    @Test("an original that has moved on since is put where the row looks for it")
+    func moved() async throws {
+        try await with({ $0.job(7) }) { fixture, folder, job in
+            let archived = "\(fixture.places.archive)/r/7.png"
+            try write("picture", to: archived)
+            fixture.ledger.record(source: archived, of: 7)
+            #expect(fixture.ledger.flush(seconds: 60))
+            #expect(try complete(fixture, folder) == [])
+            #expect(try text(folder.place(of: job.source)) == "picture")
+        }
+    }
+
+    @Test(
+        "an original that is gone is missed if its job had not ended, and not if somebody has removed it from the archive"
+    )
+    func gone() async throws {
+        try await with({ $0.job(7) }) { fixture, folder, _ in
+            let late = try complete(fixture, folder)
+            #expect(late == [7])
+        }
+        let ended: (OwnersFixture) throws -> JobRecord = { fixture in
+            var job = fixture.job(7, .done)
+            (job.source, job.disposed, job.finished) = ("\(fixture.places.archive)/r/7.png", true, 1000)
+            return job
+        }
+        try await with(ended) { fixture, folder, _ in
+            let late = try complete(fixture, folder)
+            #expect(late == [])
+        }
+    }
+
+    @Test("a result that was published after its outbox was copied is fetched")
+    func result() async throws {
+        let done: (OwnersFixture) throws -> JobRecord = { fixture in
+            var job = fixture.job(7, .done)
+            (job.disposed, job.finished) = (true, 1000)
+            job.outputs = [PublishedFile(path: "\(fixture.places.outbox)/r/7.jpg")]
+            return job
+        }
+        try await with(done) { fixture, folder, job in
+            try write("result", to: job.outputs[0].path)
+            #expect(try complete(fixture, folder) == [])
+            #expect(try text(folder.place(of: job.outputs[0].path)) == "result")
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import DaemonRuntime
+import JobLedger
+import PipelineModel
+import Testing
+
+@testable import PipelineDaemon
+
+@Suite("Retries")
+struct RetriesTests {
+    @Test("jobs that come back have places of their own, though the ledger has not told yet that they wait")
+    func positions() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            let (owners, ledger) = (fixture.owners, fixture.ledger)
+            #expect(fixture.insert((1...3).map { fixture.job($0) }))
+            let last = Coordination.sync {
+                owners.numbers.begin(after: (id: 3, position: 3, batch: 0))
+                let place = Resource.place(fixture.places.outbox + "/r")
+                ledger.setAside(place, reason: "no space", except: []) { _ in }
+                owners.retries.queue(waitingFor: place)
+                return owners.numbers.takePositions()
+            }
+            #expect(ledger.flush(seconds: 30))
+            let positions = try ledger.jobs([1, 2, 3]).map(\.position)
+            #expect(positions == positions.sorted() && Set(positions).count == 3)
+            #expect(positions.allSatisfy { $0 > 3 && $0 < last }, "\(positions), \(last)")
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import DaemonRuntime
+import Foundation
+import Glibc
+import PipelineModel
+import Synchronization
+import SystemCalls
+import TestTools
+import Testing
+import WorkerProtocol
+
+@testable import WorkerPools
+
+@Suite("The fleet's process")
+struct FleetPoolTests {
+    /// Takes what is lent and says nothing more, or stops itself.
+    private static func program(_ atLend: String) -> String {
+        """
+        #!/usr/bin/python3
+        import json, os, signal, socket
+        channel = socket.socket(fileno=3)
+        def say(message): channel.send(json.dumps(message).encode())
+        node = {"name": "b", "version": "", "places": 1, "taken": 0, "lent": 0, "filters": ["save"]}
+        say({"hello": {"version": "", "missing": []}})
+        say({"state": {"_0": {"server": "nats://a", "nodes": [node], "silent": []}}})
+        while True:
+            message, descriptors, _, _ = socket.recv_fds(channel, 131072, 8)
+            if not message: break
+            if "lend" in json.loads(message): \(atLend)
+        """
+    }
+
+    /// What becomes of a picture that is lent to such a process, and then cancelled or not.
+    private func fate(_ atLend: String, cancelled: Bool, silence: Duration = .seconds(3600)) async throws -> String {
+        try await withTemporaryFolder { folder in
+            let program = "\(folder)/fleet"
+            try Data(Self.program(atLend).utf8).write(to: URL(fileURLWithPath: program))
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+            let (events, event) = AsyncStream<String>.makeStream()
+            let membership = FleetMembership(servers: [], name: "a", filters: [])
+            let file = try Descriptor.open("/dev/null", O_RDWR)
+            var settings = FleetSettings()
+            settings.give = .always
+            let task = RenderTask(
+                name: "a.jpg", subject: LogSubject(),
+                outputs: [RenderOutput(name: nil, stages: [Stage(name: "save", arguments: [:])])],
+                limits: RenderTask.Limits(Settings(), onTruncated: .fail, raw: .preview), alone: false,
+                lending: Lending(priority: .normal, bytes: .sources([1]), lent: { _ in }, downloaded: { _ in }),
+                sources: [file], targets: [file], waits: { _ in }, begun: { _ in }, opened: { _ in },
+                progress: { _, _ in }, done: { event.yield("\($0)") })
+            let pool = Coordination.sync { [settings] in
+                let pool = FleetPool(longestSilence: silence) { program }
+                pool.home = { _ in event.yield("home") }
+                pool.roomChanged = { [weak pool] in
+                    guard let pool, pool.hasRoom, !task.cancelled, pool.lentCount == 0, !task.isHome else { return }
+                    Coordination.async {
+                        guard pool.lentCount == 0, !task.isHome else { return }
+                        pool.lend(task)
+                        task.cancelled = cancelled
+                        if cancelled { _ = pool.cancel(task) }
+                    }
+                }
+                pool.join(FleetPlan(membership, credentials: [], settings, isConfined: false))
+                return pool
+            }
+            defer { Coordination.sync { pool.stop {} } }
+            for await event in events { return event }
+            return ""
+        }
+    }
+
+    @Test(
+        "a hung process blocks no cancel: it is ended after the grace, and what was lent is cancelled",
+        arguments: ["pass", "os.kill(os.getpid(), signal.SIGSTOP)"])
+    func cancelled(atLend: String) async throws {
+        #expect(try await fate(atLend, cancelled: true).contains("cancelled"))
+    }
+
+    @Test("what a hung process has comes home", arguments: ["pass", "os.kill(os.getpid(), signal.SIGSTOP)"])
+    func silent(atLend: String) async throws {
+        #expect(try await fate(atLend, cancelled: false, silence: .milliseconds(500)) == "home")
+    }
+}
