@@ -184,9 +184,21 @@ let package = Package(
         tests("GalleryTests", ["Gallery", "DaemonRuntime", "ManualPages", "PipelineControl", "SystemCalls"]),
         tests("PluginKitTests", ["PluginKit", "CVips", "CPipelinePlugin"]),
         tests("ManualPagesTests", ["ManualPages"]),
+        tests(
+            "FuzzTests",
+            [
+                "DaemonRuntime", "FetchWorker", "FleetWorker", "Gallery", "PipelineControl", "PipelineDaemon",
+                "PipelineModel",
+                "RenderWorker", "SystemCalls", "WorkerProtocol", "pipectl",
+            ], exclude: ["Corpus"]),
         tests("RoomTests", []),
     ]
         + filters.map {
             .target(name: $0, dependencies: ["CPipelinePlugin", "CVips"], path: "Sources/Plugins/\($0)")
         }
 )
+
+// A build for libFuzzer has no other tests, which would only make it longer.
+if Context.environment["PIPELINED_LIBFUZZER"] != nil {
+    package.targets.removeAll { $0.type == .test && $0.name != "FuzzTests" }
+}

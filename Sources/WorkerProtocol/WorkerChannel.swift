@@ -40,7 +40,7 @@ public struct WorkerChannel: Sendable {
         return (try Self.message(type, packet.bytes), packet.descriptors)
     }
 
-    private static func message<Message: Decodable>(_ type: Message.Type, _ bytes: [UInt8]) throws -> Message {
+    static func message<Message: Decodable>(_ type: Message.Type, _ bytes: [UInt8]) throws -> Message {
         // A message of JSON begins with a brace.
         guard bytes.first != UInt8(ascii: "{"), let packable = type as? any PackedMessage.Type else {
             return try JSONDecoder().decode(type, from: Data(bytes))

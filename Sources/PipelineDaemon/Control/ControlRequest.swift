@@ -21,10 +21,16 @@ final class ControlRequest: Sendable {
 
     /// The call's parameters. A call without any may leave them out.
     func parameters<Parameters: Codable & Sendable>(_ type: Parameters.Type) throws(ControlError) -> Parameters {
+        try Self.parameters(type, in: frame)
+    }
+
+    static func parameters<Parameters: Codable & Sendable>(
+        _ type: Parameters.Type, in frame: [UInt8]
+    ) throws(ControlError) -> Parameters {
         do {
             return try Wire.decode(Parametered<Parameters>.self, frame).parameters
         } catch {
-            throw ControlError.invalidParameter(Self.name(of: error))
+            throw ControlError.invalidParameter(name(of: error))
         }
     }
 

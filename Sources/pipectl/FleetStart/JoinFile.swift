@@ -31,7 +31,12 @@ struct JoinFile: Codable {
             throw Failure(
                 "NoJoinFile", "\(error)\njoin wants the file NODE.join that `pipectl fleet init` wrote", .failed)
         }
-        guard let file = try? JSONDecoder().decode(JoinFile.self, from: Data(bytes)) else {
+        try self.init(Data(bytes), from: path)
+    }
+
+    /// The file's text, as a stranger may have changed it.
+    init(_ text: Data, from path: String) throws(Failure) {
+        guard let file = try? JSONDecoder().decode(JoinFile.self, from: text) else {
             throw Self.bad(path, "it is no file of `pipectl fleet init`, or a part of one")
         }
         self = file

@@ -1,0 +1,91 @@
+import Foundation
+import PipelineControl
+import PipelineModel
+import SystemCalls
+
+@testable import FleetWorker
+@testable import WorkerProtocol
+
+/// What other nodes and the fleet's server send.
+extension FuzzTarget {
+    static let fleet: [FuzzTarget] = [asked, answered, lent, said, subjects, versions, engine]
+
+    private static let asked = parcels("asked", Asked.self) { asked in
+        if let failure = asked.failure { checkShown(Stranger.told(failure, by: "attic")) }
+        let picture = LentPicture(
+            id: 1, name: "a.jpg", priority: .normal, outputs: [RenderOutput(name: nil, stages: [])],
+            limits: LentLimits(maxPixels: 1 << 20, maxResult: 1 << 20, onTruncated: .fail, raw: .preview),
+            bytes: .sources([100]))
+        guard let result = asked.result, Stranger.accepts(result, of: picture) else { return }
+        precondition(result.header.isPlausible(outputs: 1), "a header that can't be is accepted")
+        precondition(result.header.pixelsToRead > 0, "a picture without pixels is accepted")
+    }
+
+    private static let answered = parcels("answered", Answered.self)
+
+    private static func parcels<Words: Codable & Sendable>(
+        _ name: String, _: Words.Type, _ check: @escaping @Sendable (Words) -> Void = { _ in }
+    ) -> FuzzTarget {
+        FuzzTarget(name) { bytes in
+            guard let parcel = bytes.withUnsafeBytes(Parcel<Words>.init) else { return }
+            check(parcel.words)
+            guard let again = try parcel.packed.withUnsafeBytes(Parcel<Words>.init) else { return }
+            precondition(again.bytes == parcel.bytes, "a parcel's bytes change on their way")
+            let (first, second) = (try Wire.encode(parcel.words), try Wire.encode(again.words))
+            precondition(first == second, "a parcel's words change on their way")
+        }
+    }
+
+    private static let lent = FuzzTarget("lent") { bytes in
+        let job = try JSONDecoder().decode(LentJob.self, from: Data(bytes))
+        guard Stranger.accepts(job.picture) else { return }
+        precondition(FleetMessage.offered(1, job.picture, origin: "attic").isPlausible { _ in nil })
+        _ = job.picture.stages
+    }
+
+    /// What a node says of itself, what it orders, and what it answers to an order.
+    private static let said = FuzzTarget("said") { bytes in
+        let data = Data(bytes)
+        if let presence = try? JSONDecoder().decode(Presence.self, from: data) {
+            precondition(!Stranger.accepts(presence.node) || NodeName.isOne(presence.node.name))
+        }
+        if let commanded = try? JSONDecoder().decode(Commanded.self, from: data) {
+            _ = (Token.isOne(commanded.token), Stranger.accepts(commanded.command))
+        }
+        if let answer = try? JSONDecoder().decode(CommandAnswer.self, from: data), let report = answer.report {
+            let told = Stranger.told(report)
+            precondition(told.queues.count <= 16 && told.error.map(isHarmless) ?? true)
+        }
+        if let failure = try? JSONDecoder().decode(WorkerFailure.self, from: data) {
+            checkShown(Stranger.told(failure, by: "attic"))
+        }
+    }
+
+    private static func checkShown(_ failure: WorkerFailure) {
+        let all = [failure.stage, failure.message, failure.advice ?? "", failure.filter ?? ""]
+        precondition(all.allSatisfy(isHarmless), "a node's words drive the terminal")
+    }
+
+    private static func isHarmless(_ text: String) -> Bool { !text.unicodeScalars.contains(where: \.drivesTerminals) }
+
+    private static let subjects = text("subjects", words: ["jobs.", "normal.", "0123456789abcdef-1"]) { text in
+        guard let key = LentKey(subject: text) else { return }
+        precondition(LentKey(subject: Subject.job(key, .high)) == key, "a subject names another picture")
+    }
+
+    private static let versions = text("versions", words: ["2.11.16"]) { text in
+        guard let version = ServerVersion(text) else { return }
+        precondition(ServerVersion(version.description) == version && version.needed.map { version < $0 } ?? true)
+    }
+
+    /// The answers of the server itself.
+    private static let engine = FuzzTarget(
+        "engine", words: ["\"error\"", "\"err_code\"", "\"config\"", "\"state\"", "\"subjects\"", "\"ack_policy\""]
+    ) { bytes in
+        let data = Data(bytes)
+        _ = try? JSONDecoder().decode(EngineAnswer.Plain.self, from: data).error?.isAbsence
+        _ = try? JSONDecoder().decode(EngineAnswer.Kept.self, from: data)
+        _ = try? JSONDecoder().decode(EngineAnswer.Stream.self, from: data)
+        _ = try? JSONDecoder().decode(EngineAnswer.Consumer.self, from: data)
+    }
+}

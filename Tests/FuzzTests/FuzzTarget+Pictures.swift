@@ -1,0 +1,106 @@
+import SystemCalls
+
+@testable import RenderWorker
+
+/// Pictures, as far as their headers and the order of their parts go. Pixels are libraries' matter.
+extension FuzzTarget {
+    static let pictures: [FuzzTarget] = [files, jpegs, gifs, pngs, bmps, boxes, tiffs, webps]
+
+    /// A file of any format, asked everything that is asked before its pixels are read.
+    private static let files = FuzzTarget("pictures") { bytes in
+        // A camera's file is LibRaw's matter.
+        let memory = SourceBytes.memory(bytes)
+        guard !CameraRaw.isRaw(prefix: Array(bytes.prefix(16))), !CameraRaw.isRaw(tiff: memory.exactly, name: "") else {
+            return
+        }
+        let file = try SourceFile(Descriptor.memory(bytes), name: "a.jpg", accepting: bytes.count % 2 == 0)
+        _ = (file.isWhole, file.shrinks, file.framesOfPNG, file.isLosslessWebP, try file.storedPlanes)
+        _ = (file.attachedParts(xmp: []), file.pictures(among: 3), try? file.bmp)
+        try file.refuseMissingEnd()
+    }
+
+    private static let jpegs = FuzzTarget("jpegs") { bytes in
+        let markers = JPEGMarkers(bytes)
+        for field in ["exif-data", "xmp-data", "iptc-data"] { _ = markers.has(field) }
+        let whole = bytes.prefix(2) + markers.markers.joined() + markers.rest
+        precondition(Array(whole) == bytes, "the markers and the rest are not the file")
+        if let header = JPEGHeader(bytes) { _ = (header.bands, header.storesLuma, header.sharedColours) }
+        var segments = JPEGSegments(file: window(bytes))
+        guard segments.areWhole() else { return }
+        var longer = JPEGSegments(file: window(bytes + [0, 1, 2]))
+        precondition(longer.areWhole(), "bytes behind the end do harm")
+    }
+
+    private static let gifs = FuzzTarget("gifs") { bytes in
+        var blocks = GIFBlocks(file: window(bytes))
+        guard blocks.areWhole() else { return }
+        var longer = GIFBlocks(file: window(bytes + [0, 1, 2]))
+        precondition(longer.areWhole(), "bytes behind the end do harm")
+    }
+
+    private static func window(_ bytes: [UInt8]) -> FileWindow {
+        FileWindow(size: bytes.count, SourceBytes.memory(bytes).exactly)
+    }
+
+    private static let pngs = FuzzTarget("pngs", words: ["IHDR", "IDAT", "IEND", "zTXt", "iTXt", "iCCP", "acTL"]) {
+        bytes in
+        let reader = SourceBytes.memory(bytes).exactly
+        if let end = PNGEnd(size: bytes.count, reader) {
+            precondition((8...max(8, bytes.count)).contains(end.size), "a file is made longer")
+            var mended = Array(bytes.prefix(end.size))
+            mended.withUnsafeMutableBytes { end.correct($0, at: 0) }
+            mended += end.bytes
+            precondition(
+                bytes.count < 8 || PNGEnd(size: mended.count, SourceBytes.memory(mended).exactly) == nil,
+                "a file is not whole with another end")
+        }
+        for most in [0, 100, 1 << 20] { try? PNGTexts.check(size: bytes.count, most: most, reader) }
+    }
+
+    private static let bmps = FuzzTarget("bmps") { bytes in
+        guard BMP.isBMP(bytes) else { return }
+        let header = try BMP(size: bytes.count, SourceBytes.memory(bytes).exactly)
+        _ = (header.isGrey, header.bytesPerRow, header.masks.map { $0.value(0x1234_5678) })
+        precondition((1...4).contains(header.bands) && header.end > header.start, "a picture has no pixels")
+        guard header.isCompressed, header.width * header.height <= 1 << 16 else { return }
+        guard let runs = BMPRuns(header, Array(bytes[header.start...])) else { return }
+        precondition(runs.indices.count == header.width * header.height, "a picture has other pixels than it says")
+    }
+
+    private static let boxes = FuzzTarget(
+        "boxes", words: ["ftyp", "meta", "mdat", "uuid", "jxlc", "jxlp", "Exif", "xml ", "JXL \u{d}\u{a}", "jxl "]
+    ) { bytes in
+        let reader = SourceBytes.memory(bytes).exactly
+        let all = Boxes.all(size: bytes.count, reader)
+        for (box, next) in zip(all, all.dropFirst()) {
+            precondition(box.start < box.end && box.end == next.start, "boxes do not follow each other")
+        }
+        _ = Boxes.areWhole(size: bytes.count, reader)
+        guard let picture = JXLContainer(size: bytes.count, reader) else { return }
+        precondition(picture.width > 0 && picture.height > 0, "a picture has no pixels")
+        guard let file = JXLContainer.file(of: bytes, exif: [1], xmp: [2]) else { return }
+        let made = JXLContainer(size: file.count, SourceBytes.memory(file).exactly)
+        precondition(made?.width == picture.width, "metadata hide the picture")
+    }
+
+    private static let tiffs = FuzzTarget("tiffs") { bytes in
+        let reader = SourceBytes.memory(bytes).exactly
+        _ = (CameraRaw.isRaw(tiff: reader, name: ""), CameraRaw.isCut(size: bytes.count, reader))
+        guard let directory = TIFFDirectory(reader) else { return }
+        _ = (TIFFPyramid(directory).shrinks, TIFFPyramid(directory).pages)
+        for tag in directory.entries.keys {
+            precondition(directory.numbers(tag).count <= 16, "a tag has too many numbers")
+            precondition(directory.value(tag, most: 100).map { $0.count <= 100 } ?? true, "a value is too long")
+            _ = directory.last(tag)
+        }
+    }
+
+    private static let webps = FuzzTarget(
+        "webps", words: ["RIFF", "WEBP", "VP8 ", "VP8L", "VP8X", "ANMF", "EXIF", "C2PA"]
+    ) {
+        bytes in
+        _ = WebPPlanes.isPossible(bytes)
+        let container = try WebPContainer(bytes)
+        for name in WebPContainer.metadata { _ = container[name] }
+    }
+}

@@ -1,0 +1,27 @@
+import Foundation
+import Testing
+
+@Suite("Readers of strangers' bytes")
+struct ReaderTests {
+    @Test("Every reader takes every input of the corpus without a crash", arguments: FuzzTarget.all)
+    func corpus(target: FuzzTarget) throws {
+        // After a crash, the last line of the log names the reader.
+        FileHandle.standardError.write(Data("\(target.name)\n".utf8))
+        for input in try Corpus.inputs(of: target) { target.read(input) }
+    }
+
+    @Test("The corpus has a file for every reader, and a megabyte in all")
+    func size() throws {
+        let files = try FileManager.default.contentsOfDirectory(
+            at: Corpus.folder, includingPropertiesForKeys: [.fileSizeKey])
+        let names = files.map { $0.deletingPathExtension().lastPathComponent }
+        #expect(names.sorted() == FuzzTarget.all.map { $0.name }.sorted())
+        let size = try files.reduce(0) { try $0 + ($1.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0) }
+        #expect(size < 1 << 20)
+    }
+
+    @Test("A search finds no input that a reader does not bear", .enabled(if: Search.name != nil))
+    func search() throws {
+        try Search.run(#require(FuzzTarget.all.first { $0.name == Search.name }))
+    }
+}
