@@ -16,7 +16,7 @@ enum Check {
             within: LoadedConfiguration.settings(places).plugins.timeout)
         let (loaded, problems) = LoadedConfiguration.load(places, hello: hello)
         for problem in problems { Log.refusal("\(problem)") }
-        for plugin in hello.skipped { Log.refusal("plugin \(plugin.file) is left out: \(plugin.reason)") }
+        for plugin in hello.skipped { Log.refusal(plugin.sentence) }
         let refusedHooks = loaded.refusedHooks
         for hook in refusedHooks { Log.refusal("\(hook)") }
         let complaint = LedgerFile.complaint(places)

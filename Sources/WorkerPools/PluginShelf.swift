@@ -24,7 +24,7 @@ package struct PluginShelf: Sendable {
             try? FileManager.default.removeItem(atPath: new)
             trial(try PluginStock(of: sources, in: new, before: newest.map(path)), in: pool, timeout, done)
         } catch {
-            done(.failure(WorkerStartError(program: folder, how: "can't be written: \(error)")))
+            done(.failure(WorkerStartError(copyingTo: folder, error)))
         }
     }
 

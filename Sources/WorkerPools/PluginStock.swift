@@ -40,7 +40,7 @@ struct PluginStock: Sendable {
                         skipped.append(SkippedPlugin(file: origin, reason: refusal))
                     }
                 } catch {
-                    skipped.append(SkippedPlugin(file: origin, reason: "it can't be copied to \(folder): \(error)"))
+                    leaveOut(origin, copiedTo: "\(index).\(name)", error)
                 }
             }
         }
@@ -58,6 +58,18 @@ struct PluginStock: Sendable {
         // A copy that a power cut has damaged differs from the file, and is made anew at the next start.
         try FileSystem.copy(file, to: copy, called: origin, durably: false)
         return nil
+    }
+
+    /// A part of a copy is no plugin: a worker would say that the file is damaged. The copy of the generation before, if
+    /// there is one, takes its place.
+    private mutating func leaveOut(_ origin: String, copiedTo name: String, _ error: SystemError) {
+        let place = FileSystem.folder(of: folder)
+        let reason =
+            error.isFull
+            ? "the disk of \(place) is full, and takes no copy of it; make room there, then `pipectl reload`"
+            : "it can't be copied to \(place): \(error)"
+        if origins[name] == nil { return skipped.append(SkippedPlugin(file: origin, reason: reason)) }
+        _ = refuse(FileSystem.join(folder, name), because: reason)
     }
 
     /// Links to the copy of the generation before if that is equal.

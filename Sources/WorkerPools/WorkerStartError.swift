@@ -1,9 +1,26 @@
-/// A render worker that does not come up.
+import SystemCalls
+
+/// A render worker that does not come up, or whose plugins can't be copied.
 package struct WorkerStartError: Error, Sendable, CustomStringConvertible {
     package let program: String
     package let how: String
     /// The plugin that it was loading.
     var loading: String?
 
-    package var description: String { "the render worker \(program) \(how)" }
+    private var subject = "the render worker"
+
+    init(program: String, how: String, loading: String? = nil) {
+        (self.program, self.how, self.loading) = (program, how, loading)
+    }
+
+    /// The folder for the copies of plugins can't be made.
+    init(copyingTo folder: String, _ error: SystemError) {
+        (program, subject) = (folder, "the folder for copies of plugins")
+        how =
+            error.isFull
+            ? "can't be made, since its disk is full; make room there, then `pipectl reload`"
+            : "can't be made: \(error)"
+    }
+
+    package var description: String { "\(subject) \(program) \(how)" }
 }

@@ -34,7 +34,7 @@ extension LoadedConfiguration {
             return "the settings in force are the last that were right: \(first)\(more); mend it, then `pipectl reload`"
         }
         return [settings].compactMap(\.self) + configuration.held.map { "\($0.reason); its pictures wait" }
-            + skipped.map { "plugin \($0.file) is left out: \($0.reason)" }
+            + skipped.map(\.sentence)
     }
 
     // MARK: - Folders

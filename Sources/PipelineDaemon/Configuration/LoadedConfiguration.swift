@@ -41,10 +41,12 @@ struct LoadedConfiguration: Sendable {
         after last: LastGood? = nil
     ) -> (LoadedConfiguration, [Problem]) {
         let lastInboxes = last?.inboxes ?? [:]
-        let catalog = StageCatalog(filters: hello.filters, missingEncoders: hello.missingEncoders)
+        let leftOut = hello.leftOut
+        let catalog = StageCatalog(
+            filters: hello.filters, missingEncoders: hello.missingEncoders, leftOut: leftOut)
         let (configuration, found) = Configuration.load(
             settings: files.allSettings, recipes: files.recipes, unread: files.unreadRecipes, lastInboxes: lastInboxes,
-            catalog: starting ? StageCatalog(filters: hello.filters) : catalog)
+            catalog: starting ? StageCatalog(filters: hello.filters, leftOut: leftOut) : catalog)
         var loaded = LoadedConfiguration(
             configuration: configuration, catalog: catalog, skipped: hello.skipped, missing: hello.missing,
             texts: files.settings, lastInboxes: lastInboxes)

@@ -117,8 +117,9 @@ final class Remedies: ShortagesDelegate {
     /// A job has met something that is not there, or not permitted.
     private func waitForMending(_ job: Job, _ failure: JobFailure) {
         if let filter = failure.filter {
-            let reason = "\(Resource.filter(filter)) is not loaded"
-            let isKnown = configuration.now.catalog[filter] != nil
+            let catalog = configuration.now.catalog
+            let reason = "\(Resource.filter(filter)) is not loaded" + (catalog.leftOut[filter].map { "; \($0)" } ?? "")
+            let isKnown = catalog[filter] != nil
             shortages.begin(Shortage(reason: reason, need: .plugin(isKnown: isKnown)), of: .filter(filter))
             return wait(job, for: .filter(filter))
         }

@@ -4,7 +4,7 @@ extension StageCatalog {
         guard let description = self[element.name] else {
             throw ChainProblem(
                 "unknown stage '\(element.name)'", column: element.column,
-                advice: suggestion(for: element.name, among: stages.map(\.name)))
+                advice: leftOut[element.name] ?? suggestion(for: element.name, among: stages.map(\.name)))
         }
         let builtIn = BuiltInStage.all.first { $0.description.name == element.name }
         var stage = Stage(name: element.name)

@@ -4,10 +4,12 @@ public struct StageCatalog: Sendable {
     private let byName: [String: StageDescription]
     /// The formats that `save` can't write on this machine.
     public let missingEncoders: [MissingEncoder]
+    /// Why there is no stage of a name, if the name is that of a plugin's file.
+    public let leftOut: [String: String]
 
     /// The built-in stages and `filters`. A name that is taken already keeps its first meaning.
-    public init(filters: [StageDescription], missingEncoders: [MissingEncoder] = []) {
-        self.missingEncoders = missingEncoders
+    public init(filters: [StageDescription], missingEncoders: [MissingEncoder] = [], leftOut: [String: String] = [:]) {
+        (self.missingEncoders, self.leftOut) = (missingEncoders, leftOut)
         let all = BuiltInStage.all.map(\.description) + filters
         byName = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }

@@ -153,4 +153,76 @@ struct OneFullDiskTests {
             try await daemon.job("queued.png", becomes: "done")
         }
     }
+
+    // MARK: - Plugins
+
+    private static let isFull = "is full, and takes no copy of it; make room there, then `pipectl reload`"
+
+    /// Adds a recipe whose filter's file is longer than all the room that is kept: nobody reads the zeros at its end.
+    private func addPlugin(_ daemon: DaemonFixture) async throws {
+        try FileManager.default.createDirectory(atPath: daemon.path("plugins"), withIntermediateDirectories: true)
+        try Plugin(name: "odd", body: "*out = in; g_object_ref(in); return 0;")
+            .compile(to: daemon.path("plugins/odd.so"))
+        let plugin = try FileHandle(forWritingTo: URL(fileURLWithPath: daemon.path("plugins/odd.so")))
+        try plugin.seekToEnd()
+        try plugin.write(contentsOf: Data(count: 4 << 20))
+        try plugin.close()
+        try daemon.write("[Recipe]\nInbox=odd\n[Output]\nChain=odd | save\n", to: "etc/recipes.d/odd.recipe")
+    }
+
+    private func useOdd(_ daemon: DaemonFixture) async throws {
+        let reloaded = try daemon.call(Call.Reload())
+        #expect(reloaded.problems == [] && reloaded.skipped == [], "\(reloaded)")
+        try daemon.drop(as: "strange.png", inbox: "inbox/odd")
+        _ = try daemon.call(Call.Concurrency(queue: "render", limit: "auto"))
+        try await daemon.job("strange.png", becomes: "done")
+    }
+
+    @Test("a reload says that the disk has no room for a plugin, and not that the plugin is wrong or missing")
+    func pluginAtReload() async throws {
+        try await with { daemon, disk in
+            try await addPlugin(daemon)
+            try disk.fill()
+            let refused = try daemon.call(Call.Reload()).problems.map(\.message)
+            #expect(refused.count == 1 && refused[0].contains("unknown stage 'odd'"), "\(refused)")
+            #expect(refused[0].contains("plugins/odd.so is left out") && refused[0].contains(Self.isFull), "\(refused)")
+            try disk.free()
+            try await useOdd(daemon)
+        }
+    }
+
+    @Test("a start goes on without a plugin that has no room, and its recipe waits for that reason")
+    func pluginAtStart() async throws {
+        try await with { daemon, disk in
+            try await addPlugin(daemon)
+            await daemon.stop()
+            try disk.fill()
+            try await daemon.start()
+            let copies = daemon.path("state/plugins")
+            try await daemon.says("plugins/odd.so is left out: the disk of \(copies) \(Self.isFull)")
+            let problems = try daemon.status().problems
+            #expect(problems.contains { $0.contains("unknown stage 'odd'") && $0.contains(Self.isFull) }, "\(problems)")
+            try disk.free()
+            try await useOdd(daemon)
+        }
+    }
+
+    @Test("a plugin that was changed while the disk is full stays what it was before")
+    func changedPlugin() async throws {
+        try await with { daemon, disk in
+            try await addPlugin(daemon)
+            try await useOdd(daemon)
+            try FileManager.default.removeItem(atPath: daemon.path("plugins/odd.so"))
+            try await addPlugin(daemon)
+            let changed = try FileHandle(forWritingTo: URL(fileURLWithPath: daemon.path("plugins/odd.so")))
+            try changed.seekToEnd()
+            try changed.write(contentsOf: Data("changed".utf8))
+            try disk.fill()
+            let reloaded = try daemon.call(Call.Reload())
+            #expect(reloaded.problems == [])
+            #expect(reloaded.skipped.count == 1)
+            #expect(reloaded.skipped.first?.reason.hasSuffix(Self.isFull + "; what it was before stays in use") == true)
+            try disk.free()
+        }
+    }
 }
