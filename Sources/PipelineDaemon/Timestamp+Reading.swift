@@ -9,7 +9,9 @@ extension Timestamp {
         if let ago = Duration(text: text), text.last?.isLetter == true, text.last != "Z" {
             return now - ago / .seconds(1)
         }
-        let form = /((\d{4})-(\d\d)-(\d\d))?[T ]?((\d\d):(\d\d)(?::(\d\d(?:\.\d+)?))?)?(Z|[+-]\d\d:?\d\d)?/
+        let form =
+            /((\d{4})-(\d\d)-(\d\d))?[T ]?((\d\d):(\d\d)(?::(\d\d(?:\.\d+)?))?)?(Z|[+-]\d\d:?\d\d)?/
+            .asciiOnlyDigits()
         guard let match = text.wholeMatch(of: form) else { return nil }
         var parts = tm()
         var today = time_t(now)

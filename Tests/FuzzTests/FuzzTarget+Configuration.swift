@@ -12,7 +12,8 @@ extension FuzzTarget {
     ) { text in
         let (configuration, _) = Configuration.load(
             settings: [ConfigurationText(name: "pipelined.conf", text: text)], recipes: [], catalog: catalog)
-        for row in configuration.settings.rows where !row.section.hasPrefix(HostLogin.section) {
+        for row in configuration.settings.rows
+        where row.source != "default" && !row.section.hasPrefix(HostLogin.section) {
             var settings = Settings()
             do throws(Problem) {
                 try settings.set(row.key, in: row.section, to: row.value, source: "again")

@@ -40,7 +40,9 @@ enum Search {
         let lines = Set(target.words).sorted().map { word in
             "\"" + word.utf8.map { "\\x" + String(Int($0) + 256, radix: 16).dropFirst() }.joined() + "\"\n"
         }
-        try lines.joined().write(toFile: String(option.dropFirst("-dict=".count)), atomically: true, encoding: .utf8)
+        // An empty file would be refused.
+        try (["# \(target.name)\n"] + lines).joined().write(
+            toFile: String(option.dropFirst("-dict=".count)), atomically: true, encoding: .utf8)
     }
 
     /// The words of this process, before and from the first option of libFuzzer, which has one dash. libFuzzer begins some

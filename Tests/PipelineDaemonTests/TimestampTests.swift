@@ -29,7 +29,10 @@ struct TimestampTests {
 
     @Test(
         "a text that is no time gives none",
-        arguments: ["", "yesterday", "5", "2026", "2026-13-01", "2026-03-01 25:00", "1 parsec", "-1h", "Z", "T"])
+        arguments: [
+            "", "yesterday", "5", "2026", "2026-13-01", "2026-03-01 25:00", "1 parsec", "-1h", "Z", "T", "٢٠٢٦-٠٣-٠١",
+            "٠٩:٣٠",
+        ])
     func none(text: String) { #expect(Timestamp.seconds(text, now: now) == nil) }
 
     @Test("a time that is not today's is shown with its date")

@@ -131,13 +131,24 @@ struct AttachedPartTests {
         "XMP that can't be read might hide a place: it is left out, and the story says so",
         arguments: [
             hidden.replacing("</rdf:Description>", with: ""), "<!DOCTYPE x [<!ENTITY e 'Passau'>]><x>&e;</x>",
-            hidden.replacing("geo:lat='48.1'", with: "geo:lat"), "Passau",
+            hidden.replacing("geo:lat='48.1'", with: "geo:lat"), "Passau", "<x City='Passau'local='1'/>",
             "<x " + (0..<300).map { "xmlns:a\($0)='u'" }.joined(separator: " ") + ">Passau</x>",
         ])
     func unreadableXMP(xmp: String) throws {
         let (result, file) = try render(photograph(xmp), "save metadata=keep-without-place")
         #expect(result.dropped == ["XMP that can't be read"])
         #expect(try !has("Passau", in: file))
+    }
+
+    @Test("EXIF that says nothing but how the picture stands hides no place, and is not missed")
+    func orientationAlone() throws {
+        let block: [UInt8] =
+            Array("Exif\0\0II".utf8) + [42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]
+        let plain = try Pixels.colourful(64, 48).file(.jpeg, strip: true)
+        let jpeg = try withSegment(0xe1, block, in: plain)
+        #expect(try render(jpeg, "save metadata=keep-without-place").result.dropped == nil)
+        let odd = try withSegment(0xe1, Array("Exif\0\0odd".utf8), in: plain)
+        #expect(try render(odd, "save metadata=keep-without-place").result.dropped == ["EXIF that can't be read"])
     }
 
     @Test("The maker's notes and ImageMagick's texts go with the place", arguments: ["jpeg", "png", "tiff", "webp"])

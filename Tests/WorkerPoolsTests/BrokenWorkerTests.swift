@@ -25,7 +25,8 @@ struct BrokenWorkerTests {
     private static let lies: [WorkerMessage] = [
         .rendered([]), .rendered([result, result]), header { $0.decoderPaths = [] },
         header { $0.decoderPaths = ["whole", "whole"] }, header { $0.framesTaken = [] },
-        header { $0.framesTaken = [.max] }, header { ($0.width, $0.height) = (.max, .max) }, header { $0.width = -1 },
+        header { $0.framesTaken = [0] }, header { $0.framesTaken = [.max] },
+        header { ($0.width, $0.height) = (.max, .max) }, header { $0.width = -1 },
         header { $0.memory = .max }, header { $0.memory = -1 }, .progress(done: -1, total: .max),
         .rendered([RenderedOutput(format: "jpeg", width: 8, height: 8, bands: 3, bytes: .max)]),
     ]

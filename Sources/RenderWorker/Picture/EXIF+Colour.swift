@@ -28,10 +28,6 @@ extension EXIF {
         return result
     }
 
-    private static func tiff(_ block: [UInt8]) -> ArraySlice<UInt8> {
-        block.starts(with: prefix) ? block.dropFirst(prefix.count) : block[...]
-    }
-
     private static func directories(in tiff: ArraySlice<UInt8>) -> (photo: TIFFDirectory?, exchange: TIFFDirectory?) {
         func below(_ tag: Int, of directory: TIFFDirectory?) -> TIFFDirectory? {
             directory?.numbers(tag).first.flatMap { directory?.directory(at: $0) }

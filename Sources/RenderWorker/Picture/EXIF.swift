@@ -65,8 +65,14 @@ struct EXIF {
 
     /// Reads the block that formats other than TIFF hold.
     init?(block: [UInt8]) {
-        let tiff = block.starts(with: Self.prefix) ? block.dropFirst(Self.prefix.count) : block[...]
-        self.init(TIFFDirectory(in: tiff))
+        self.init(TIFFDirectory(in: Self.tiff(block)))
+    }
+
+    /// Whether a block is a TIFF, even if it has none of the tags that are kept.
+    static func isReadable(_ block: [UInt8]) -> Bool { TIFFDirectory(in: tiff(block)) != nil }
+
+    static func tiff(_ block: [UInt8]) -> ArraySlice<UInt8> {
+        block.starts(with: prefix) ? block.dropFirst(prefix.count) : block[...]
     }
 
     /// Artist and Copyright alone. Nil when both are missing.

@@ -170,7 +170,7 @@ extension Picture {
                 replace(field, with: IPTC.isList(stored) ? IPTC.withoutPlace(stored) : [])
             }
         }
-        return block == nil || exif != nil
+        return block.map(EXIF.isReadable) ?? true
     }
 
     /// ImageMagick writes whole blocks of metadata as texts, and fields of EXIF by their names.

@@ -132,6 +132,8 @@ struct XMPPacket {
         var isRead = false
         defer { if !isRead { at = start } }
         skipSpace()
+        // Without white space between them, the one behind a cut would be read as a part of another name.
+        guard at > start else { return nil }
         let name = word()
         skipSpace()
         guard !name.isEmpty, take("=") else { return nil }
