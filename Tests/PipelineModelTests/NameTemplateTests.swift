@@ -82,6 +82,13 @@ struct NameTemplateTests {
         }
     }
 
+    @Test("A name is not hidden either when the value before its first dot has been shortened to nothing")
+    func hiddenByLength() throws {
+        let long = String(repeating: "a", count: 250)
+        let name = try name("{stem}.{stem}") { $0.name = "\(long).jpg" }
+        #expect(name.first == "_" && name.utf8.count == 255, "\(name)")
+    }
+
     @Test(
         "A name of more than 255 bytes loses the ends of the longest values, and no number",
         arguments: [1, 255, 256, 4000])

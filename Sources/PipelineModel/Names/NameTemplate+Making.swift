@@ -70,7 +70,6 @@ extension NameTemplate {
     /// A name begins with no dot, and fits, with its ending: the longest values are shortened.
     private static func name(_ pieces: [Piece], ending: String) -> String {
         var pieces = pieces
-        hideNothing(&pieces)
         while true {
             let length = pieces.reduce(ending.utf8.count) { $0 + $1.text.utf8.count }
             guard length > longest,
@@ -80,6 +79,8 @@ extension NameTemplate {
             else { break }
             pieces[index].shorten(by: length - longest)
         }
+        // A dot may stand at the beginning since the value before it is gone.
+        hideNothing(&pieces)
         let name = pieces.map(\.text).joined()
         return (name.isEmpty ? "_" : name) + ending
     }
