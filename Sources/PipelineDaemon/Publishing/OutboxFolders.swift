@@ -23,11 +23,12 @@ enum OutboxFolders {
         }
     }
 
-    /// Makes durable that these results have gone.
+    /// Makes durable that these results have left the outbox, or come back to it: a rename is durable for certain when the
+    /// folder that it leads to is.
     static func sync(_ steps: [PublishIntent.Step]) throws(SystemError) {
         var folders: Set<String> = []
-        for step in steps {
-            var folder = FileSystem.folder(of: step.target)
+        for place in steps.flatMap({ [$0.target, $0.staging] }) {
+            var folder = FileSystem.folder(of: place)
             while try !FileSystem.exists(folder), folder != "/" { folder = FileSystem.folder(of: folder) }
             folders.insert(folder)
         }

@@ -132,7 +132,8 @@ final class Publisher: Sendable {
         try moveBack(intent)
         let gone = try intent.steps.filter { try FileSystem.exists($0.staging) && !FileSystem.exists($0.target) }
         OutboxFolders.removeEmpty(around: gone)
-        try OutboxFolders.sync(gone)
+        try OutboxFolders.sync(
+            intent.steps.filter { try FileSystem.exists($0.staging) || FileSystem.exists($0.target) })
     }
 
     /// The same without the folders: the next try needs them again.

@@ -1,0 +1,181 @@
+import DaemonRuntime
+import Foundation
+import JobLedger
+import PipelineModel
+import Synchronization
+import SystemCalls
+import TestTools
+import Testing
+
+@testable import InboxWatching
+@testable import PipelineDaemon
+
+/// A power cut shows the same for whole daemons (`PowerCutTests`).
+@Suite("What is made durable, and when")
+struct DurableStepsTests {
+    private final class Notes: Sendable {
+        private let all = Mutex<[String]>([])
+
+        func add(_ note: String) { all.withLock { $0.append(note) } }
+        var list: [String] { all.withLock { $0 } }
+    }
+
+    private func staged(_ path: String) throws -> ImageHandle.Staged {
+        try FileSystem.makeFolders(FileSystem.folder(of: path))
+        try FileSystem.write(Array("result".utf8), to: path)
+        let chain = try Chain(parsing: "save format=jpeg", catalog: .builtIn)
+        let plan = Planner.plan(outputs: [RecipeOutput(name: nil, chain: chain)], inBatch: false)
+        return ImageHandle.Staged(picture: try #require(plan.results.first), path: path, result: nil)
+    }
+
+    private func step(_ staging: String, _ target: String) throws -> PublishIntent.Step {
+        PublishIntent.Step(
+            staging: staging, target: target, conflict: .number, file: try FileSystem.status(staging)?.identity)
+    }
+
+    /// The folders below `folder` that are synced, each with the names that are in it by then.
+    private func synced(_ folder: String, during body: () async throws -> Void) async throws -> [String] {
+        let notes = Notes()
+        try await Syncs.watch(folder) { path in
+            let names = (try? FileSystem.names(in: FileSystem.join(folder, path)).compactMap(\.self).sorted()) ?? []
+            notes.add("\(path): \(names.joined(separator: " "))")
+        } during: {
+            try await body()
+        }
+        return notes.list
+    }
+
+    // MARK: - Results
+
+    @Test("a result is durable before the work on it, and its folder when that is done")
+    func result() async throws {
+        try await withTemporaryFolder { (folder: String) async throws -> Void in
+            let (file, notes) = (try staged("\(folder)/1"), Notes())
+            await Syncs.watch(folder) {
+                notes.add("sync '\($0)'")
+            } during: {
+                await withCheckedContinuation { told in
+                    OutboxLine().take(
+                        OutboxLine.Turn(files: [file]) {
+                            notes.add("work")
+                            return [folder]
+                        } done: { _ in
+                            notes.add("done")
+                            told.resume()
+                        })
+                }
+            }
+            #expect(notes.list == ["sync '1'", "work", "sync ''", "done"])
+        }
+    }
+
+    @Test("a publication that is finished after a crash is durable when that is told")
+    func recovered() async throws {
+        try await withTemporaryFolder { (folder: String) async throws -> Void in
+            let out = "\(folder)/out"
+            let intent = PublishIntent(steps: [try step(staged("\(folder)/1").path, "\(out)/album/a.jpg")])
+            try FileSystem.makeFolders("\(out)/album")
+            let synced = try await synced(out) { _ = try Publisher().recover(intent) }
+            #expect(synced == ["album: a.jpg"])
+        }
+    }
+
+    @Test("results that are taken back are durably in staging, and not in the outbox any more")
+    func takenBack() async throws {
+        try await withTemporaryFolder { (folder: String) async throws -> Void in
+            let (out, staging) = ("\(folder)/out", "\(folder)/out/.staging/root")
+            let step = try step(staged("\(staging)/1").path, "\(out)/album/a.jpg")
+            for name in ["album/a.jpg", "b.jpg"] { try FileSystem.makeFolders(FileSystem.folder(of: "\(out)/\(name)")) }
+            #expect(rename(step.staging, step.target) == 0)
+            let synced = try await synced(out) { try Publisher().takeBack(PublishIntent(steps: [step])) }
+            #expect(synced.sorted() == [".staging/root: 1", ": .staging"])
+        }
+    }
+
+    @Test("a result of before that comes back to the outbox is durably there")
+    func broughtBackResult() async throws {
+        try await withTemporaryFolder { (folder: String) async throws -> Void in
+            let (out, staging) = ("\(folder)/out", "\(folder)/out/.staging/root")
+            var step = PublishIntent.Step(
+                staging: try staged("\(staging)/1.gone0").path, target: "\(out)/album/a.jpg", conflict: .skip)
+            step.replaces = try FileSystem.status(step.staging)?.identity
+            #expect(step.isWithdrawal)
+            try FileSystem.makeFolders("\(out)/album")
+            let synced = try await synced(out) { try Publisher().takeBack(PublishIntent(steps: [step])) }
+            #expect(synced.contains("album: a.jpg"))
+        }
+    }
+
+    // MARK: - Originals
+
+    @Test("a claim is durable when that is asked for")
+    func claimed() async throws {
+        try await withTemporaryFolder { (inbox: String) async throws -> Void in
+            try FileSystem.makeFolders("\(inbox)/album")
+            try FileSystem.write(Array("dropped".utf8), to: "\(inbox)/album/a.png")
+            let claims = try ClaimFolders(root: "r").begin(inbox) { false }
+            let place = try claims.claim("album/a.png") { _ in false }
+            let synced = try await synced(inbox) { try claims.sync([place]) }
+            #expect(synced == [".pipelined/r/0/album: a.png"])
+        }
+    }
+
+    @Test("an original that has left is durably where it belongs before that is recorded")
+    func moved() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            let job = try fixture.ended(1, .cancelled, at: "\(fixture.places.spool)/1/1.png")
+            #expect(fixture.insert([job]))
+            let (moves, _) = fixture.moves()
+            let synced = try await synced(fixture.places.cancelled) {
+                #expect(moves.move([job], of: job.order.inbox).isEmpty)
+            }
+            #expect(synced.last == "r: 1.png")
+        }
+    }
+
+    @Test("an original that is removed is durably gone before that is recorded")
+    func removed() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            let job = try fixture.ended(1, .done, at: "\(fixture.places.spool)/1/1.png")
+            #expect(fixture.insert([job]))
+            let (moves, _) = fixture.moves()
+            let synced = try await synced(fixture.places.spool) {
+                #expect(moves.move([job], of: job.order.inbox).isEmpty)
+            }
+            #expect(synced == ["1: "])
+            #expect(!fixture.exists("\(fixture.places.spool)/1"))
+        }
+    }
+
+    @Test("an original that is brought back is durably there before its job is queued")
+    func broughtBack() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            var job = try fixture.ended(1, .failed, at: "\(fixture.places.failed)/r/1.png")
+            job.disposed = true
+            #expect(fixture.insert([job]))
+            let originals = OriginalPlaces(
+                ledger: fixture.ledger, places: fixture.places, claims: ClaimFolders(root: "r"))
+            let returns = Returns(originals, Publisher())
+            let synced = try await synced(fixture.places.spool) {
+                let prepared = returns.prepare([Returns.Wanted(job: job, order: job.order)])
+                #expect(returns.takeBack(prepared).brought.count == 1)
+            }
+            #expect(synced.last == "retry-1: 1.png")
+        }
+    }
+
+    @Test("a copy in the spool that no job knows is durably in recovered/ when the start goes on")
+    func unknown() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            try fixture.write("picture", to: "\(fixture.places.spool)/some/added.png")
+            let (configuration, disposals) = Coordination.sync {
+                (fixture.owners.configuration, fixture.owners.disposals)
+            }
+            let recovery = Recovery(
+                ledger: fixture.ledger, configuration: configuration, publisher: Publisher(),
+                staging: try Staging(fixture.places), disposals: disposals)
+            let synced = try await synced(fixture.places.recovered) { try recovery.recover() }
+            #expect(synced.last == "added: added.png")
+        }
+    }
+}
