@@ -91,6 +91,38 @@ struct AgeClockTests {
         }
     }
 
+    @Test("the ledger gets the time once it has moved on by an hour, in either direction")
+    func recorded() async throws {
+        try await with { fixture, hand, clock in
+            @Coordination func recorded() throws -> Double? {
+                _ = clock.now
+                #expect(fixture.ledger.flush(seconds: 30))
+                return try fixture.ledger.believedTime()
+            }
+            var times = [try recorded()]
+            for seconds in [3599.0, 1, 3599] {
+                hand.reading.time += seconds
+                times.append(try recorded())
+            }
+            hand.reading.time = 1_799_999_000
+            hand.reading.isSynchronised = true
+            times.append(try recorded())
+            #expect(times == [1_800_000_000, 1_800_000_000, 1_800_003_600, 1_800_003_600, 1_799_999_000])
+        }
+    }
+
+    @Test("a boot gives a clock no more time than ClockLeap=, not even a second")
+    func leap() async throws {
+        try await with("[Keep]\nClockLeap=1d\n") { _, hand, clock in
+            _ = clock.now
+            hand.pass(days: 1, machineIsOff: true)
+            hand.reading.time += 0.5
+            #expect(clock.now == nil)
+            hand.reading.time -= 0.5
+            #expect(clock.now == 1_800_086_400)
+        }
+    }
+
     @Test("files that came while the machine had no clock grow old from when it has one")
     func redated() async throws {
         try await OwnersFixture.with("[Keep]\nFailed=90d\n") { (fixture: OwnersFixture) async throws -> Void in
