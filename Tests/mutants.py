@@ -1,4 +1,4 @@
-"""Mutation testing: python3 Tests/mutants.py [N] [--seed SEED] [--seconds SECONDS] [--list]
+"""Mutation testing: python3 Tests/mutants.py [N] [--files PATTERN] [--seed SEED] [--seconds SECONDS] [--list]
 
 Makes N small faults (mutants) in the files that move pictures, and looks whether a test fails with each. A mutant that no test kills is
 listed: a test is missing, the code is superfluous, or the mutant makes no difference. `Tests/mutants.txt` has the reason for the latter.
@@ -374,18 +374,20 @@ def together(functions):
         thread.join()
 
 
-def sample(mutants, count, seed):
-    """Chooses mutants evenly, so that every file has some."""
+def sample(mutants, count, seed, pattern):
+    """Chooses mutants of files that match, evenly, so that every file has some."""
     chance = random.Random(seed)
     files = {}
     for number, mutant in enumerate(mutants, 1):
-        files.setdefault(mutant["key"].split(":")[0], []).append(number)
+        name = mutant["key"].split(":")[0]
+        if re.search(pattern, name):
+            files.setdefault(name, []).append(number)
     for numbers in files.values():
         chance.shuffle(numbers)
     # A file of which a smaller part is chosen comes first.
     taken = collections.Counter()
     chosen = []
-    while len(chosen) < min(count, len(mutants)):
+    while len(chosen) < min(count, sum(map(len, files.values()))):
         name = min((name for name in files if taken[name] < len(files[name])), key=lambda name: ((taken[name] + 0.5) / len(files[name]), name))
         chosen.append(files[name][taken[name]])
         taken[name] += 1
@@ -417,7 +419,7 @@ def inside(options):
     for line in results_file.read_text().splitlines() if results_file.exists() else []:
         result = json.loads(line)
         results[result["key"]] = result
-    chosen = sample(mutants, options.count, options.seed)
+    chosen = sample(mutants, options.count, options.seed, options.files)
     over = {"killed"} if options.again else {"killed", "survived", "unreached"}
     waiting = [number for number in chosen if results.get(mutants[number - 1]["key"], {}).get("end") not in over]
     total, lock = len(waiting), threading.Lock()
@@ -474,6 +476,7 @@ def main():
     parser.add_argument("count", type=int, nargs="?", default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=int, default=90)
+    parser.add_argument("--files", default="", help="those of Sources/PipelineDaemon that match, as Publisher|Moving")
     parser.add_argument("--suites", default="")
     parser.add_argument("--again", action="store_true", help="run the survivors of before again")
     parser.add_argument("--list", action="store_true")
