@@ -68,18 +68,24 @@ struct OneFile {
         return ended.timeIntervalSince(begun) * 1000
     }
 
-    /// The ledger's for the job, the result's, its folder's, and the ledger's for the intent.
+    /// The claim's folder's, the ledger's for the job, the result's, its folder's, and the ledger's for the intent. The ledger's for
+    /// `running` goes on beside the render.
     private static func syncs(in root: String, like result: String) throws -> Double {
         let bytes = try Data(contentsOf: URL(fileURLWithPath: result))
-        let (log, file) = ("\(root)/sync.log", "\(root)/sync.jpg")
+        let (log, file, claimed) = ("\(root)/sync.log", "\(root)/sync.jpg", "\(root)/claimed")
         defer { unlink(file) }
+        // A new folder, as that of a claim.
+        mkdir(claimed, 0o755)
+        defer { rmdir(claimed) }
         let ledger = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
         let made = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
         let folder = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        defer { for descriptor in [ledger, made, folder] { close(descriptor) } }
+        let claims = open(claimed, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { for descriptor in [ledger, made, folder, claims] { close(descriptor) } }
         let page = [UInt8](repeating: 7, count: 8192)
         bytes.withUnsafeBytes { _ = write(made, $0.baseAddress, $0.count) }
         let begun = Clock.now
+        fsync(claims)
         _ = write(ledger, page, page.count)
         fdatasync(ledger)
         fsync(made)

@@ -62,8 +62,8 @@ struct Page {
             ## One file
 
             \(table.markdown)
-            The render is told by the daemon itself (`pipectl show`). The fsyncs are the four that lie between the renames, for the job's row, the
-            result, its folder and the intent; they are measured by doing the same beside it.
+            The render is told by the daemon itself (`pipectl show`). The fsyncs are the five that lie between the renames, for the claim, the
+            job's row, the result, its folder and the intent; they are measured by doing the same beside it.
 
             """
     }
