@@ -162,7 +162,8 @@ let package = Package(
             ["TestTools", "WorkerPools", "DaemonRuntime", "PipelineModel", "SystemCalls", "WorkerProtocol"]),
         tests(
             "RenderWorkerTests",
-            ["TestTools", "CLinux", "CVips", "CTurboJPEG", "SystemCalls", "PipelineModel", "WorkerProtocol"], fast),
+            ["TestTools", "CLinux", "CVips", "CTurboJPEG", "SystemCalls", "PipelineModel", "WorkerProtocol"],
+            exclude: ["Fixture/scarce_memory.c"], fast),
         tests("WorkerConfinementTests", ["WorkerConfinement", "FetchWorker", "FleetWorker", "RenderWorker"]),
         tests(
             "FetchWorkerTests",
@@ -188,8 +189,7 @@ let package = Package(
             "FuzzTests",
             [
                 "DaemonRuntime", "FetchWorker", "FleetWorker", "Gallery", "PipelineControl", "PipelineDaemon",
-                "PipelineModel",
-                "RenderWorker", "SystemCalls", "WorkerProtocol", "pipectl",
+                "PipelineModel", "RenderWorker", "SystemCalls", "WorkerProtocol", "pipectl",
             ], exclude: ["Corpus"]),
         tests("RoomTests", []),
     ]

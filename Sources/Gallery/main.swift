@@ -11,7 +11,15 @@ do {
     case .help: print(Manual.help)
     case .manual: print(Manual.page.roff(version: Release.version, date: Release.date), terminator: "")
     case .version: print("pipelined-gallery \(Release.version)")
-    case .run: try Gallery(arguments).run()
+    case .run:
+        let (needed, most) = (64, OpenFiles.raiseLimit(to: 64))
+        guard most >= needed else {
+            Log.refusal(
+                "the gallery needs \(needed) open files, and may have \(most) (RLIMIT_NOFILE); raise LimitNOFILE= of the "
+                    + "service, or `ulimit -n`", by: Arguments.Option.program)
+            exit(EXIT_FAILURE)
+        }
+        try Gallery(arguments).run()
     }
 } catch let error as UsageError {
     Log.refusal(error.description, by: Arguments.Option.program)

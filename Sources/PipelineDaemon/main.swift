@@ -21,7 +21,9 @@ do {
     case .settings: print(CommentedSettings.text, terminator: "")
     case .manual(let manual): try manual.print()
     case .version: print("pipelined \(Release.version)")
-    case .check: exit(try Check.run(places))
+    case .check:
+        try ProcessLimits.check()
+        exit(try Check.run(places))
     case .giveBack: exit(try GiveBack.run(places))
     case .backup(let folder): exit(Backup.run(places, into: folder, json: arguments.inJSON))
     case .run:

@@ -116,6 +116,7 @@ start_with_slow_pictures() { # SIDE NAME…
 archived() { test "$(find "$data/archive/$1" -type f | wc -l)" = "$2"; } # RECIPE COUNT
 
 is_running() { [[ $(pipectl list --state running --json) == *'"state"'* ]]; }
+is_queued() { [[ $(pipectl list --state queued --json) == *'"state"'* ]]; }
 
 # --- The units ---------------------------------------------------------------------------------------------------------------------
 
@@ -640,6 +641,28 @@ filters_that_draw_text_find_the_fonts() {
     drop "$scratch/a.jpg" signed/a.jpg
     pipectl wait --all
     test -f $data/outbox/signed/a.png
+}
+
+a_backup_of_a_running_daemon_is_restored_as_the_guide_says() {
+    systemctl start "$unit"
+    picture "$scratch/a.jpg"
+    drop "$scratch/a.jpg" done.jpg
+    pipectl wait --all
+    pipectl pause render
+    drop "$scratch/a.jpg" queued.jpg
+    eventually 20 is_queued
+    pipectl backup "$scratch/backup"
+    systemctl stop pipelined.socket "$unit"
+    rm -rf "${settings:?}"/* "${data:?}"/*
+    sed -n '/^## Restore/,/^## Move/ s/^    //p' "$folder/../../docs/backup-and-moving.md" \
+        | sed "s|/mnt/backup/pipelined|$scratch/backup|" | bash -ex
+    is_queued
+    pipectl resume render
+    pipectl wait --all
+    test -f $data/outbox/noir/done.jpg
+    test "$(stat -c %U:%G $data/outbox/noir/queued.jpg $data/archive/noir/*.jpg | sort -u)" = pipelined:pipelined
+    archived noir 2
+    pipectl status --check
 }
 
 an_inbox_elsewhere_and_a_hook_need_a_drop_in_and_no_more() {

@@ -18,7 +18,7 @@ public final class ChildProcess: Sendable {
     }
 
     /// The time is far more than any program takes, on the busiest machine.
-    private static let patience = Duration.seconds(600)
+    public static let patience = Duration.seconds(600)
 
     public let identifier: Int32
     private let state = Mutex(State())

@@ -26,8 +26,9 @@ final class Browser {
                 "--user-data-dir=\(profile)",
             ]
         ]
+        let patience = Int(ChildProcess.patience / .milliseconds(1))
         let wish: [String: Any] = [
-            "capabilities": ["alwaysMatch": ["goog:chromeOptions": options, "timeouts": ["script": 300_000]]]
+            "capabilities": ["alwaysMatch": ["goog:chromeOptions": options, "timeouts": ["script": patience]]]
         ]
         let made = try ask("POST", "", wish) as? [String: Any]
         session = "/" + (try #require(made?["sessionId"] as? String, "\(String(describing: made))"))

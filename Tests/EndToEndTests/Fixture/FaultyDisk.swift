@@ -20,16 +20,8 @@ struct FaultyDisk {
 
     static let absence: Comment = "needs root, /dev/fuse, clang and libfuse3-dev"
 
-    private static let path = NSTemporaryDirectory() + "pipelined-faulty-disk-\(getpid())"
-
-    /// The server, built once for each run of the tests, and removed at its end.
     private static let program = Result {
-        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("faulty_disk.c")
-        let command = #"exec clang -O1 -Wall -Werror -o "$1" "$2" $(pkg-config --cflags --libs fuse3)"#
-        let compiler = try ChildProcess("/bin/sh", ["-c", command, "sh", path, source.path]).wait()
-        guard compiler.status == 0 else { throw Missing("faulty_disk.c can't be compiled:\n\(compiler.errors)") }
-        atexit { unlink(FaultyDisk.path) }
-        return path
+        try CSource.built("faulty_disk.c", "$(pkg-config --cflags --libs fuse3)")
     }
 
     /// Runs `body` with a faulty disk at `folder`. Its files lie in a folder beside that.

@@ -5,17 +5,7 @@ import TestTools
 /// Stands between the daemon and the C library: it records the daemon's calls on files, and changes their answers.
 /// `file_calls.c` does that, without the daemon's knowledge, for SQLite's calls too. Workers are left alone.
 enum FileCalls {
-    private static let path = NSTemporaryDirectory() + "pipelined-file-calls-\(getpid()).so"
-
-    /// The library, built once for each run of the tests, and removed at its end.
-    private static let library = Result {
-        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("file_calls.c")
-        let command = #"exec clang -O1 -Wall -Werror -shared -fPIC -o "$1" "$2""#
-        let compiler = try ChildProcess("/bin/sh", ["-c", command, "sh", path, source.path]).wait()
-        guard compiler.status == 0 else { throw Missing("file_calls.c can't be compiled:\n\(compiler.errors)") }
-        atexit { unlink(FileCalls.path) }
-        return path
-    }
+    private static let library = Result { try CSource.built("file_calls.c", "-shared -fPIC") }
 
     /// The command to put in front of the daemon's. Every call is written to `file`.
     static func wrapper(_ changes: [Change] = [], recordedIn file: String? = nil) throws -> [String] {

@@ -46,16 +46,16 @@ struct LedgerDamageTests {
 
     @Test(
         "never lets a start begin anew in silence, and never costs an original or a result",
-        arguments: [false, true])
-    func damaged(isWrittenBack: Bool) async throws {
+        arguments: [false, true], 1...Sweep.of(1, all: 20))
+    func damaged(isWrittenBack: Bool, part: Int) async throws {
         let settings = "[Queues]\nRender=1\n[Inbox]\nSettle=1ms\n"
         try await DaemonFixture.with(started: false) { daemon in
             try await Mount.with(daemon.root.path, size: "256m") { _ in
                 try daemon.write(settings, to: "etc/pipelined.conf")
                 let whole = try await Self.disk(of: daemon, isWrittenBack: isWrittenBack)
-                var random = SeededNumbers(seed: isWrittenBack ? 1 : 2)
+                var random = SeededNumbers(seed: UInt64(part))
                 var (unnoticed, lost, refused) = (0, 0, 0)
-                for _ in 0..<Sweep.of(8, all: 500) {
+                for _ in 0..<Sweep.of(8, all: 25) {
                     let damage = LedgerDamage.any(of: whole, using: &random)
                     try daemon.becomes(damage.happened(to: whole))
                     switch try await Self.start(of: daemon, after: damage) {

@@ -20,17 +20,20 @@ final class WorkerProcess: Sendable {
         ?? URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
 
     /// A command that runs the worker. `./run test --memory` puts valgrind here.
-    private static let watch = environment["PIPELINED_WATCH"]?.split(separator: " ").map(String.init) ?? []
+    static let watch = environment["PIPELINED_WATCH"]?.split(separator: " ").map(String.init) ?? []
 
     private static let environment = ProcessInfo.processInfo.environment
 
-    init(plugins: [String] = [WorkerProcess.programs.path], _ options: String...) throws {
+    init(
+        plugins: [String] = [WorkerProcess.programs.path], under wrapper: [String] = WorkerProcess.watch,
+        _ options: String...
+    ) throws {
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
         let program = Self.programs.appendingPathComponent("pipelined-render").path
         let environment = Self.environment.merging(WorkerMemory.environment) { $1 }
         let nothing = try Descriptor.open("/dev/null", O_RDONLY)
         process = try ChildProgram.start(
-            Self.watch + [program] + options + plugins, environment: environment.map { "\($0)=\($1)" },
+            wrapper + [program] + options + plugins, environment: environment.map { "\($0)=\($1)" },
             streams: [nothing.number, STDERR_FILENO, STDERR_FILENO, theirs.number])
         channel = WorkerChannel(ours)
         while true {

@@ -1,0 +1,46 @@
+import Foundation
+import Glibc
+import Synchronization
+import SystemCalls
+import TestTools
+
+/// Refuses a worker one allocation. `scarce_memory.c` does that, from within the worker.
+final class ScarceMemory: Sendable {
+    private static let library = Result { try CSource.built("scarce_memory.c", "-shared -fPIC") }
+
+    private let file: TemporaryFile
+    /// The numbers of `struct wish`.
+    private let wish: Mutex<Numbers>
+
+    private struct Numbers: ~Copyable {
+        let place: UnsafeMutablePointer<Int>
+
+        deinit { munmap(place, 3 * MemoryLayout<Int>.size) }
+    }
+
+    init() throws {
+        file = try TemporaryFile([UInt8](repeating: 0, count: 3 * MemoryLayout<Int>.size))
+        let opened = try file.reopened(O_RDWR)
+        guard let shared = mmap(nil, 3 * MemoryLayout<Int>.size, PROT_READ | PROT_WRITE, MAP_SHARED, opened.number, 0),
+            shared != MAP_FAILED
+        else { throw Unexpected("no memory is shared with a worker") }
+        wish = Mutex(Numbers(place: shared.bindMemory(to: Int.self, capacity: 3)))
+    }
+
+    /// The command to put in front of the worker's.
+    var wrapper: [String] {
+        get throws { ["/usr/bin/env", "LD_PRELOAD=\(try Self.library.get())", "SCARCE_MEMORY=\(file.path)"] }
+    }
+
+    /// Runs `body`, while allocations of `least` bytes and more count, and this one of them is refused. Returns how many there were.
+    func refuse(_ number: Int, ofAtLeast least: Int, while body: () throws -> Void) throws -> Int {
+        set([least, number, 0])
+        defer { set([0, 0, 0]) }
+        try body()
+        return wish.withLock { $0.place[2] }
+    }
+
+    private func set(_ numbers: [Int]) {
+        wish.withLock { wish in for (index, number) in numbers.enumerated() { wish.place[index] = number } }
+    }
+}
