@@ -10,6 +10,9 @@ struct DiskRecord {
         case sync(node: Int, path: String)
         /// The test has learnt something: a client was answered.
         case mark(String)
+
+        /// The line of a change of names.
+        var text: String? { if case .names(let change) = self { change.text } else { nil } }
     }
 
     /// Names come, go or change, all of them at once.
@@ -41,6 +44,16 @@ struct DiskRecord {
     let first: DiskImage
     /// What each node is when it is made, without bytes and names.
     private(set) var made: [Int: DiskImage.Node] = [:]
+
+    /// Each sync, by its place among the changes.
+    var syncs: [(index: Int, node: Int, path: String)] {
+        changes.enumerated().compactMap { index, change in
+            if case .sync(let node, let path) = change { (index, node, path) } else { nil }
+        }
+    }
+
+    /// Has a change come earlier than it did.
+    mutating func move(_ index: Int, before earlier: Int) { changes.insert(changes.remove(at: index), at: earlier) }
 
     /// Reads a recording that began when the disk was like this.
     init(_ file: String, first: DiskImage, inodes: [UInt64: Int]) throws {

@@ -12,9 +12,15 @@ struct PowerCut {
     private(set) var durable: DiskImage
     private var pending: [Pending] = []
 
-    private enum Pending {
-        case names(DiskRecord.NameChange)
-        case bytes(node: Int, DiskRecord.ByteChange, modified: Int64)
+    private struct Pending {
+        enum Change {
+            case names(DiskRecord.NameChange)
+            case bytes(node: Int, DiskRecord.ByteChange, modified: Int64)
+        }
+
+        var change: Change
+        /// A sync that was left out would have made it durable.
+        var isOwed = false
     }
 
     init(_ record: DiskRecord) {
@@ -24,9 +30,9 @@ struct PowerCut {
 
     mutating func apply(_ change: DiskRecord.Change) {
         switch change {
-        case .names(let change): pending.append(.names(change))
+        case .names(let change): pending.append(Pending(change: .names(change)))
         case .bytes(let node, let change, let modified):
-            pending.append(.bytes(node: node, change, modified: modified))
+            pending.append(Pending(change: .bytes(node: node, change, modified: modified)))
         case .mode(let node, let mode): durable.nodes[node]?.mode = mode
         case .sync(let node, _): sync(node)
         case .mark: break
@@ -34,20 +40,28 @@ struct PowerCut {
     }
 
     private mutating func sync(_ node: Int) {
+        let forced = forced(by: node)
+        guard !forced.isEmpty else { return }
+        durable = image(forced, [:])
+        pending = pending.enumerated().filter { !forced.contains($0.offset) }.map(\.element)
+    }
+
+    /// A sync that does nothing.
+    mutating func leaveOutSync(of node: Int) { for index in forced(by: node) { pending[index].isOwed = true } }
+
+    /// The changes that a sync of this node makes durable.
+    private func forced(by node: Int) -> Set<Int> {
         var forced: Set<Int> = []
         let isFolder = durable.nodes[node]?.isFolder ?? false
-        for (index, change) in pending.enumerated() {
-            switch change {
+        for (index, one) in pending.enumerated() {
+            switch one.change {
             case .names(let names) where names.folders.contains(node) || isFolder && names.nodes.contains(node):
                 forced.insert(index)
             case .bytes(let file, _, _) where file == node: forced.insert(index)
             default: break
             }
         }
-        guard !forced.isEmpty else { return }
-        forced = withNeeds(forced)
-        durable = image(forced, [:])
-        pending = pending.enumerated().filter { !forced.contains($0.offset) }.map(\.element)
+        return withNeeds(forced)
     }
 
     // MARK: - The order that is kept
@@ -56,9 +70,9 @@ struct PowerCut {
     private func withNeeds(_ chosen: Set<Int>) -> Set<Int> {
         var chosen = chosen
         for later in pending.indices.reversed() where chosen.contains(later) {
-            guard case .names(let change) = pending[later] else { continue }
+            guard case .names(let change) = pending[later].change else { continue }
             for earlier in pending.indices.prefix(later) {
-                guard case .names(let before) = pending[earlier] else { continue }
+                guard case .names(let before) = pending[earlier].change else { continue }
                 if Self.needs(change, before) { chosen.insert(earlier) }
             }
         }
@@ -98,10 +112,21 @@ struct PowerCut {
         var words: String
     }
 
-    private var files: [Int] {
+    private var files: [Int] { files { _ in true } }
+
+    private func files(_ counts: (Pending) -> Bool) -> [Int] {
         var files: [Int] = []
-        for case .bytes(let node, _, _) in pending where !files.contains(node) { files.append(node) }
+        for one in pending where counts(one) {
+            if case .bytes(let node, _, _) = one.change, !files.contains(node) { files.append(node) }
+        }
         return files
+    }
+
+    private func isName(_ index: Int) -> Bool { if case .names = pending[index].change { true } else { false } }
+
+    /// All changes that don't need this one.
+    private func without(_ index: Int) -> Set<Int> {
+        Set(pending.indices.filter { !withNeeds([$0]).contains(index) })
     }
 
     private static let ways: [(Bytes, String)] = [
@@ -113,9 +138,8 @@ struct PowerCut {
     /// and of the bytes of all files together, or of each file, anything that `Bytes` knows. `draws` more are drawn.
     func choices(draws: Int, random: inout SeededNumbers) -> [Choice] {
         let (all, files) = (Set(pending.indices), files)
-        let names = pending.indices.filter { if case .names = pending[$0] { true } else { false } }
+        let names = pending.indices.filter(isName)
         func uniform(_ way: Bytes) -> [Int: Bytes] { Dictionary(uniqueKeysWithValues: files.map { ($0, way) }) }
-        func without(_ index: Int) -> Set<Int> { Set(all.filter { !withNeeds([$0]).contains(index) }) }
         var choices: [Choice] = []
         for count in 0...pending.count {
             let came = Set(pending.indices.prefix(count))
@@ -138,7 +162,7 @@ struct PowerCut {
             }
         }
         for file in files {
-            let count = pending.count { if case .bytes(file, _, _) = $0 { true } else { false } }
+            let count = pending.count { if case .bytes(file, _, _) = $0.change { true } else { false } }
             let each = (0..<min(count, 12)).map { (Bytes.without($0), "all bytes but change \($0)") }
             for (way, words) in Self.ways + [(.last, "the last change alone")] + each {
                 choices.append(Choice(came: all, bytes: [file: way], words: "file \(file) has \(words)"))
@@ -156,8 +180,27 @@ struct PowerCut {
         return choices
     }
 
+    /// What a cut may leave because of the syncs that were left out: all is there but the names, or one name, or the bytes that
+    /// they should have kept.
+    func choicesOwed() -> [Choice] {
+        let all = Set(pending.indices)
+        let names = pending.indices.filter { pending[$0].isOwed && isName($0) }
+        var choices: [Choice] = []
+        if names.count > 1 {
+            let came = names.reduce(all) { $0.intersection(without($1)) }
+            choices.append(Choice(came: came, bytes: [:], words: "not \(names.map(text))"))
+        }
+        for name in names { choices.append(Choice(came: without(name), bytes: [:], words: "not \(text(of: name))")) }
+        for file in files(\.isOwed) {
+            for (way, words) in Self.ways.dropFirst() {
+                choices.append(Choice(came: all, bytes: [file: way], words: "file \(file) has \(words)"))
+            }
+        }
+        return choices
+    }
+
     private func text(of index: Int) -> String {
-        if case .names(let change) = pending[index] { "'\(change.text)'" } else { "" }
+        if case .names(let change) = pending[index].change { "'\(change.text)'" } else { "" }
     }
 
     /// The disk as a running program sees it.
@@ -168,8 +211,8 @@ struct PowerCut {
     private func image(_ came: Set<Int>, _ ways: [Int: Bytes]) -> DiskImage {
         var image = durable
         var bytes: [Int: [(change: DiskRecord.ByteChange, modified: Int64)]] = [:]
-        for (index, change) in pending.enumerated() where came.contains(index) {
-            switch change {
+        for (index, one) in pending.enumerated() where came.contains(index) {
+            switch one.change {
             case .names(let change): image.apply(change)
             case .bytes(let node, let change, let modified): bytes[node, default: []].append((change, modified))
             }

@@ -18,12 +18,19 @@ struct PowerCutCase: CustomTestStringConvertible, Sendable {
     var command: Act?
     /// Needed after the next start, so that all can end.
     var afterwards: Act?
+    /// Paths of what has to be synced, with the number of syncs of which each, left out, lets a cut do harm.
+    var needs: [String: Int] = [:]
 
     static let all = [
         dropped, twoResults, deleted, kept, replaced, failing, redo, undo, retry, cancel, pause, add, download,
     ]
 
-    static let dropped = PowerCutCase(testDescription: "a picture is dropped", dropped: ["album/a.png": Picture.small])
+    static let dropped = PowerCutCase(
+        testDescription: "a picture is dropped", dropped: ["album/a.png": Picture.small],
+        needs: [
+            "/inbox/.pipelined/cut/0/album": 1, "/outbox/noir/.staging/cut/*.jpg": 1, "/state/*-wal": 1,
+            "/outbox/noir/album": 1, "/archive/noir/album": 1,
+        ])
 
     private static let two =
         "[Recipe]\nInbox=two\n[Output]\nChain=resize scale=0.5 | save\n[Output small]\nChain=save format=png\n"
@@ -32,14 +39,19 @@ struct PowerCutCase: CustomTestStringConvertible, Sendable {
 
     static let twoResults = PowerCutCase(
         testDescription: "two pictures with two results each", files: ["etc/recipes.d/two.recipe": two],
-        dropped: ["a.png": Picture.small, "b.png": Picture.png(width: 16, height: 16)], inbox: "inbox/two")
+        dropped: ["a.png": Picture.small, "b.png": Picture.png(width: 16, height: 16)], inbox: "inbox/two",
+        needs: [
+            "/inbox/two/.pipelined/cut/0": 1, "/outbox/two/.staging/cut/*": 4,
+            "/state/*-wal": 1, "/outbox/two": 1, "/archive/two": 1,
+        ])
 
     static let deleted = PowerCutCase(
         testDescription: "the original is deleted",
         files: [
             "etc/recipes.d/once.recipe":
                 "[Recipe]\nInbox=once\nOriginal=delete\nName={album}/{date:%Y}/{counter:3}-{hash:8}\n[Output]\nChain=save\n"
-        ], dropped: ["album/a.png": Picture.small], inbox: "inbox/once")
+        ], dropped: ["album/a.png": Picture.small], inbox: "inbox/once",
+        needs: ["/inbox/once/.pipelined/cut/0/album": 2])
 
     static let kept = PowerCutCase(
         testDescription: "the original is kept",
@@ -73,11 +85,22 @@ struct PowerCutCase: CustomTestStringConvertible, Sendable {
 
     static let redo = PowerCutCase(
         testDescription: "a redo under another recipe", files: ["etc/recipes.d/two.recipe": two],
-        before: done(as: otherTwo), command: pipectl("redo", "1"))
+        before: done(as: otherTwo), command: pipectl("redo", "1"),
+        needs: [
+            "/outbox/two/.staging/cut/*": 2, "/outbox/two/.staging/cut": 1,
+            "/outbox/two/album": 1, "/archive/two/album": 1, "/state/*-wal": 1,
+        ])
 
     static let undo = PowerCutCase(
-        testDescription: "an undo", files: ["etc/recipes.d/two.recipe": two], before: done(as: two),
-        command: pipectl("undo", "1"))
+        testDescription: "an undo", files: ["etc/recipes.d/two.recipe": two],
+        before: { daemon in
+            try await done(as: two)(daemon)
+            // The folders of the first stay in use.
+            try daemon.drop(Picture.png(width: 16, height: 16), as: "album/b.png", inbox: "inbox/two")
+            try await daemon.waitForAll()
+        },
+        command: pipectl("undo", "1"),
+        needs: ["/outbox/two/.staging/cut": 1, "/cancelled/two/album": 1, "/state/*-wal": 1])
 
     private static let waiting: Act = { daemon in
         _ = try daemon.call(Call.Pause(queue: "render"))
@@ -91,11 +114,13 @@ struct PowerCutCase: CustomTestStringConvertible, Sendable {
             try await waiting(daemon)
             try await pipectl("cancel", "1")(daemon)
             try await pipectl("resume", "render")(daemon)
-        }, command: pipectl("retry", "1"))
+        }, command: pipectl("retry", "1"),
+        needs: ["/inbox/.pipelined/cut/0/album": 1, "/state/*-wal": 1])
 
     static let cancel = PowerCutCase(
         testDescription: "a cancel", before: waiting, command: pipectl("cancel", "1"),
-        afterwards: pipectl("resume", "render"))
+        afterwards: pipectl("resume", "render"),
+        needs: ["/cancelled/noir/album": 1, "/state/*-wal": 1])
 
     static let pause = PowerCutCase(
         testDescription: "a pause", command: pipectl("pause", "render"),
@@ -109,12 +134,15 @@ struct PowerCutCase: CustomTestStringConvertible, Sendable {
     static let add = PowerCutCase(
         testDescription: "an added picture",
         before: { daemon in try daemon.write(Picture.small, to: "mine/added.png") },
-        command: { try await pipectl("add", $0.path("mine/added.png"))($0) })
+        command: { try await pipectl("add", $0.path("mine/added.png"))($0) },
+        needs: ["/state/spool/*/added.png": 1, "/state/spool/*": 1, "/state/spool": 1, "/state/*-wal": 1])
 
     private static let server = try? HTTPServer { _, connection in try connection.reply(200, [:], Picture.small) }
 
     static let download = PowerCutCase(
         testDescription: "a list of URLs is dropped",
         files: ["etc/pipelined.conf": "[Inbox]\nSettle=1ms\n[Download]\nAllowPrivateHosts=127.0.0.1\nRetries=0\n"],
-        dropped: ["some.urls": Data("\(server?.url("/a.png") ?? "")\n\(server?.url("/b.png") ?? "")\n".utf8)])
+        dropped: ["some.urls": Data("\(server?.url("/a.png") ?? "")\n\(server?.url("/b.png") ?? "")\n".utf8)],
+
+        needs: ["/state/spool/*/download": 1, "/state/spool/*": 1])
 }

@@ -71,15 +71,50 @@ struct PowerCutTrial {
 
     private static let acknowledged = "acknowledged"
 
-    /// All that a cut may leave, each once; `ignored` syncs do nothing.
-    func states(seed: UInt64 = 1, draws: Int = 20, ignoring ignored: (Int) -> Bool = { _ in false }) -> [State] {
+    /// The same, but the result gets its name before the ledger begins the commit that comes before that.
+    func withRenameBeforeIntent() throws -> PowerCutTrial {
+        let rename = try #require(
+            record.changes.firstIndex { $0.text?.hasPrefix("rename 1 /outbox/noir/.staging/") ?? false })
+        let commits = record.syncs.filter { $0.index < rename && $0.path.hasSuffix("-wal") }
+        let (before, log) = (try #require(commits.dropLast().last).index, try #require(commits.last).node)
+        let intent = try #require(
+            record.changes.indices.first {
+                if case .bytes(log, _, _) = record.changes[$0] { $0 > before } else { false }
+            })
+        var trial = self
+        trial.record.move(rename, before: intent)
+        return trial
+    }
+
+    /// All that a cut may leave, each once.
+    func states(seed: UInt64 = 1, draws: Int = 20) -> [State] {
         var random = SeededNumbers(seed: seed)
+        return states { $0.choices(draws: draws, random: &random) }
+    }
+
+    /// What a cut may leave only if this sync does nothing, and so many of it: first those that lack just what the sync
+    /// should have kept.
+    func states(withoutSync index: Int, besides usual: Set<Int>, most: Int) -> [State] {
+        var known = usual
+        var states: [State] = []
+        func add(_ more: [State]) {
+            for state in more where states.count < most && known.insert(state.hash).inserted { states.append(state) }
+        }
+        // Harm comes with what is done in reliance on the sync, so the latest states come first.
+        add(self.states(leavingOut: index) { $0.choicesOwed() }.reversed())
+        guard states.count < most else { return states }
+        var random = SeededNumbers(seed: 1)
+        add(self.states(leavingOut: index) { $0.choices(draws: 5, random: &random) }.shuffled(using: &random))
+        return states
+    }
+
+    private func states(leavingOut left: Int? = nil, _ choices: (PowerCut) -> [PowerCut.Choice]) -> [State] {
         var cut = PowerCut(record)
         var isAcknowledged = false
         var states: [State] = []
         var known: [Int: Int] = [:]
         func look(_ moment: String) {
-            for choice in cut.choices(draws: draws, random: &random) {
+            for choice in choices(cut) {
                 let hash = cut.image(choice).hash
                 if let index = known[hash] {
                     // What was true before must hold afterwards.
@@ -93,9 +128,9 @@ struct PowerCutTrial {
         }
         for (index, change) in record.changes.enumerated() {
             switch change {
-            case .sync(_, let path):
+            case .sync(let node, let path):
                 look("before sync \(index) of \(path)")
-                if !ignored(index) { cut.apply(change) }
+                if index == left { cut.leaveOutSync(of: node) } else { cut.apply(change) }
             case .mark(let text):
                 look("before \(text)")
                 isAcknowledged = isAcknowledged || text == Self.acknowledged
@@ -106,8 +141,13 @@ struct PowerCutTrial {
         return states
     }
 
-    /// Whether a daemon that starts on this state comes to an end that is allowed.
-    func survives(_ state: State) async throws -> Bool {
+    /// The first of these states from which a daemon comes to an end that is not allowed.
+    func harm(in states: some Sequence<State>) async throws -> State? {
+        for state in states where try await !survives(state) { return state }
+        return nil
+    }
+
+    private func survives(_ state: State) async throws -> Bool {
         do { return allows(try await accounts(on: state.image), in: state) } catch is Missing { return false }
     }
 
