@@ -116,7 +116,7 @@ start_with_slow_pictures() { # SIDE NAME…
 archived() { test "$(find "$data/archive/$1" -type f | wc -l)" = "$2"; } # RECIPE COUNT
 
 is_running() { [[ $(pipectl list --state running --json) == *'"state"'* ]]; }
-is_queued() { [[ $(pipectl list --state queued --json) == *'"state"'* ]]; }
+is_waiting() { [[ $(pipectl list --state waiting --json) == *'"state"'* ]]; }
 
 # --- The units ---------------------------------------------------------------------------------------------------------------------
 
@@ -649,18 +649,18 @@ a_backup_of_a_running_daemon_is_restored_as_the_guide_says() {
     drop "$scratch/a.jpg" done.jpg
     pipectl wait --all
     pipectl pause render
-    drop "$scratch/a.jpg" queued.jpg
-    eventually 20 is_queued
+    drop "$scratch/a.jpg" paused.jpg
+    eventually 20 is_waiting
     pipectl backup "$scratch/backup"
     systemctl stop pipelined.socket "$unit"
     rm -rf "${settings:?}"/* "${data:?}"/*
     sed -n '/^## Restore/,/^## Move/ s/^    //p' "$folder/../../docs/backup-and-moving.md" \
         | sed "s|/mnt/backup/pipelined|$scratch/backup|" | bash -ex
-    is_queued
+    is_waiting
     pipectl resume render
     pipectl wait --all
     test -f $data/outbox/noir/done.jpg
-    test "$(stat -c %U:%G $data/outbox/noir/queued.jpg $data/archive/noir/*.jpg | sort -u)" = pipelined:pipelined
+    test "$(stat -c %U:%G $data/outbox/noir/paused.jpg $data/archive/noir/*.jpg | sort -u)" = pipelined:pipelined
     archived noir 2
     pipectl status --check
 }
