@@ -97,12 +97,12 @@ struct StartMistakeTests {
             try await daemon.job("beside.png", becomes: "done")
             #expect(try await waits(in: "inbox/copy", daemon).contains("unknown stage 'copy'"))
             let event = try await daemon.event { $0.job?.input == "before.png" && $0.job?.state == "waiting" }
-            #expect(event.job?.reason == "the filter 'copy' is not loaded")
+            let leftOut = "plugin \(plugin) is left out: everybody can write \(plugin); `chmod o-w` it"
+            let reason = "the filter 'copy' is not loaded" + (how == "writable" ? "; \(leftOut)" : "")
+            #expect(event.job?.reason == reason)
             let problems = try daemon.status().problems
-            let hope = "the filter 'copy' is not loaded; its work goes on when `pipectl reload` finds it"
-            #expect(problems.contains(hope), "\(problems)")
-            let leftOut = problems.contains { $0.hasPrefix("plugin \(plugin) is left out: everybody can write") }
-            #expect(leftOut == (how == "writable"), "\(problems)")
+            #expect(problems.contains("\(reason); its work goes on when `pipectl reload` finds it"), "\(problems)")
+            #expect(problems.contains(leftOut) == (how == "writable"), "\(problems)")
             #expect(try await check(daemon).status == 78)
 
             if how == "missing" { try FileManager.default.moveItem(atPath: daemon.path("away.so"), toPath: plugin) }

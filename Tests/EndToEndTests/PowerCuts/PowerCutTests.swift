@@ -29,7 +29,7 @@ struct PowerCutTests {
             var harmful = crash.needs.mapValues { _ in 0 }
             for (index, _, path) in trial.record.syncs {
                 let need = crash.needs.first { fnmatch($0.key, path, FNM_PATHNAME) == 0 }
-                // ./run powercut looks at all of them, but for SQLite's own.
+                // With PIPELINED_POWERCUT it looks at all of them, but for SQLite's own.
                 let isOpen = need.map { (harmful[$0.key] ?? 0) < $0.value } ?? false
                 guard isOpen || Self.minutes != nil && !path.hasPrefix("/state/ledger") && path != "/state" else {
                     continue
