@@ -33,14 +33,10 @@ final class Gallery {
         }
         let own = listeners.own
         signals = [SIGTERM, SIGINT].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: executor.queue)
-            source.setEventHandler {
+            DispatchSource.signal(number, on: executor.queue) {
                 if let own { unlink(own) }
                 exit(0)
             }
-            source.activate()
-            return source
         }
         let places = listeners.all.map(\.name).joined(separator: " and ")
         Log.notice("pipelined-gallery \(Release.version) serves the daemon at \(control.path): at \(places)")

@@ -12,11 +12,8 @@ do {
     case .manual: print(Manual.page.roff(version: Release.version, date: Release.date), terminator: "")
     case .version: print("pipelined-gallery \(Release.version)")
     case .run:
-        let (needed, most) = (64, OpenFiles.raiseLimit(to: 64))
-        guard most >= needed else {
-            Log.refusal(
-                "the gallery needs \(needed) open files, and may have \(most) (RLIMIT_NOFILE); raise LimitNOFILE= of the "
-                    + "service, or `ulimit -n`", by: Arguments.Option.program)
+        if let complaint = ProcessLimit.complaint(of: "the gallery", [.openFiles]) {
+            Log.refusal(complaint, by: Arguments.Option.program)
             exit(EXIT_FAILURE)
         }
         try Gallery(arguments).run()

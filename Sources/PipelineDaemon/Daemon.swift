@@ -205,18 +205,11 @@ final class Daemon: Sendable {
         on(SIGHUP) { [self] in Coordination.async { [owners] in owners.reloads.reload { _ in } } }
     }
 
-    /// When this returns, no signal of that number is lost: before, it ends the process as it does any other, then
-    /// Dispatch has a handler of its own in place.
     private func on(_ number: Int32, _ handler: @escaping @Sendable () -> Void) {
-        let registered = DispatchSemaphore(value: 0)
         signals.withLock { signals in
-            let source = DispatchSource.makeSignalSource(signal: number, queue: Self.signalled)
-            source.setRegistrationHandler { registered.signal() }
-            source.setEventHandler { DispatchQueue.main.async(execute: handler) }
-            source.activate()
-            signals.append(source)
+            signals.append(
+                DispatchSource.signal(number, on: Self.signalled) { DispatchQueue.main.async(execute: handler) })
         }
-        registered.wait()
     }
 
     private static let signalled = DispatchQueue(label: "pipelined.signals")

@@ -20,7 +20,7 @@ enum LedgerFile {
         }
     }
 
-    /// The first sentence of the note of a loss; nil when there is none, or somebody has read and removed it.
+    /// The first line of the note that a ledger was lost; nil without a loss, or when somebody has removed the note.
     static func note(_ places: Places) -> String? {
         guard let file = try? Descriptor.open(places.ledgerNote, O_RDONLY | O_NOFOLLOW),
             let bytes = try? FileSystem.read(file, most: 4096, called: places.ledgerNote)

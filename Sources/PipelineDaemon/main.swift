@@ -13,6 +13,11 @@ sigprocmask(SIG_SETMASK, &none, nil)
 signal(SIGPIPE, SIG_IGN)
 signal(SIGIO, SIG_IGN)
 
+func checkLimits() throws(StartError) {
+    guard let complaint = ProcessLimit.complaint(of: "pipelined", [.openFiles, .addressSpace, .data]) else { return }
+    throw StartError(status: .failed, description: complaint)
+}
+
 do {
     let arguments = try Arguments(CommandLine.arguments.dropFirst())
     let places = arguments.root.map(Places.below) ?? arguments.instance.map(Places.instance) ?? .system
@@ -22,12 +27,12 @@ do {
     case .manual(let manual): try manual.print()
     case .version: print("pipelined \(Release.version)")
     case .check:
-        try ProcessLimits.check()
+        try checkLimits()
         exit(try Check.run(places))
     case .giveBack: exit(try GiveBack.run(places))
     case .backup(let folder): exit(Backup.run(places, into: folder, json: arguments.inJSON))
     case .run:
-        try ProcessLimits.check()
+        try checkLimits()
         if FirstProcess.isThis { try FirstProcess.run() }
         try Daemon(places: places).run()
     }

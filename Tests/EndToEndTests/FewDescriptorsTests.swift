@@ -48,9 +48,11 @@ struct FewDescriptorsTests {
                 if let status = gallery.status {
                     #expect(
                         status > 0 && !gallery.errors.isEmpty && count < 64, "\(count): \(status) \(gallery.errors)")
+                    continue
                 }
+                // A gallery that serves hears at once.
                 gallery.signal(SIGTERM)
-                _ = await gallery.outcome()
+                #expect(await gallery.outcome().status == 0)
             }
         }
     }

@@ -88,9 +88,9 @@ final class Waiters {
         check()
     }
 
-    /// Finds out whether a batch has ended, and which jobs of it are over without anybody having told so: those of before,
-    /// and those that were changed in bulk. A batch may have a great many, so they are read elsewhere. While a waiter has
-    /// been told of as many as the batch counts, none is read.
+    /// Finds out whether a batch has ended, and which of its jobs are over that no waiter was told of: those that ended before
+    /// the waiter came, and those that were changed in bulk. They may be many, so they are read on another queue. None is
+    /// read when each waiter has been told of as many jobs as have ended.
     private func lookUp(batch: Int) {
         guard reading.updateValue(reading[batch] != nil, forKey: batch) == nil else { return }
         let told = waiters.filter { $0.batch == batch }.map(\.told.count).min()
@@ -117,7 +117,7 @@ final class Waiters {
         let isOutdated = reading.removeValue(forKey: batch) == true
         switch hasEnded {
         case .success(let hasEnded):
-            // What has changed meanwhile may be a waiter who has been told of nothing yet.
+            // A waiter may have come meanwhile, who was told of nothing yet.
             if isOutdated { return lookUp(batch: batch) }
             for index in waiters.indices where waiters[index].batch == batch { waiters[index].batchHasEnded = hasEnded }
             check()

@@ -51,8 +51,8 @@ extension Picture {
         guard declaring != block else { return }
         let fields = Set(fieldNames)
         setBlob("exif-data", declaring)
-        // libvips makes fields of the whole block, also those that were taken away, as the orientation of a picture that
-        // is upright.
+        // libvips makes a field of each tag in the block, also of the orientation, which was removed when the picture was
+        // turned upright.
         removeFields { !fields.contains($0) }
     }
 }
@@ -66,7 +66,7 @@ extension ICCProfile {
         func element(_ name: String, _ content: [UInt8]) -> [UInt8] { Array(name.utf8) + [0, 0, 0, 0] + content }
         let white = [0.9642, 1, 0.8249]
         let name = text("Compatible with Adobe RGB (1998)")
-        // Behind the name come its translations, of which there are none.
+        // The zeros say that the name has no translations.
         let description = element("desc", form.bytes(name.count, 4) + name + [UInt8](repeating: 0, count: 78))
         let gamma = element("curv", form.bytes(1, 4) + form.bytes(563, 2))
         let elements: [(tag: String, bytes: [UInt8])] = [

@@ -1,0 +1,40 @@
+import Glibc
+import SystemCalls
+
+/// The limits that this process was started with. Below some of them no thread can begin and no worker starts, and the runtime
+/// ends or waits without a word, so the start looks at them first.
+package struct ProcessLimit: Sendable {
+    private var resource: __rlimit_resource
+    private var name: String
+    /// In `unit`s.
+    private var least: rlim_t
+    private var unit: rlim_t
+    private var what: String
+    private var setting: String
+    private var shell: String
+
+    package static let openFiles = ProcessLimit(
+        resource: RLIMIT_NOFILE, name: "RLIMIT_NOFILE", least: 64, unit: 1, what: "open files",
+        setting: "LimitNOFILE", shell: "ulimit -n")
+    package static let addressSpace = ProcessLimit(
+        resource: RLIMIT_AS, name: "RLIMIT_AS", least: 2048, unit: 1 << 20, what: "MB of address space",
+        setting: "LimitAS", shell: "ulimit -v")
+    package static let data = ProcessLimit(
+        resource: RLIMIT_DATA, name: "RLIMIT_DATA", least: 512, unit: 1 << 20, what: "MB of data",
+        setting: "LimitDATA", shell: "ulimit -d")
+
+    /// Says which of these limits is too low for `program`.
+    package static func complaint(of program: String, _ limits: [ProcessLimit]) -> String? {
+        _ = OpenFiles.raiseLimit(to: Int(openFiles.least))
+        return limits.lazy.compactMap { $0.complaint(of: program) }.first
+    }
+
+    private func complaint(of program: String) -> String? {
+        var present = rlimit()
+        guard getrlimit(__rlimit_resource_t(resource.rawValue), &present) == 0, present.rlim_cur / unit < least else {
+            return nil
+        }
+        return "\(program) needs \(least) \(what), and may have \(present.rlim_cur / unit) (\(name)); raise "
+            + "\(setting)= of the service, or `\(shell)`"
+    }
+}
