@@ -5,14 +5,22 @@ struct FilesAside {
     private struct Names {
         /// The folder right below the inbox.
         let top: FileSystem.Key?
-        /// In the order in which they are to be taken.
+        /// In the order in which they are to be taken, with those that are not aside any more.
         var names: [String] = []
         /// The place of the next one.
         var next = 0
-        /// The names of files that are to become cancelled jobs.
+        var left: Set<FileSystem.Key> = []
+        /// Those that are to become cancelled jobs.
         var cancelled: Set<FileSystem.Key> = []
 
-        var left: ArraySlice<String> { names[next...] }
+        mutating func takeNext() -> (name: String, isCancelled: Bool)? {
+            while next < names.count {
+                defer { next += 1 }
+                let key = FileSystem.Key(names[next])
+                if left.remove(key) != nil { return (names[next], cancelled.remove(key) != nil) }
+            }
+            return nil
+        }
     }
 
     private var folders: [FileSystem.Key: Names] = [:]
@@ -20,27 +28,29 @@ struct FilesAside {
     private var order: [FileSystem.Key] = []
     private(set) var count = 0
 
-    func names(in folder: FileSystem.Key) -> Set<FileSystem.Key> {
-        Set(folders[folder]?.left.map(FileSystem.Key.init) ?? [])
-    }
+    func names(in folder: FileSystem.Key) -> Set<FileSystem.Key> { folders[folder]?.left ?? [] }
 
     mutating func put(_ name: String, in folder: FileSystem.Key, top: FileSystem.Key?) {
         if folders[folder] == nil { order.append(folder) }
-        folders[folder, default: Names(top: top)].names.append(name)
+        guard folders[folder, default: Names(top: top)].left.insert(FileSystem.Key(name)).inserted else { return }
+        folders[folder]?.names.append(name)
         count += 1
     }
 
-    /// The path of the next file.
+    /// The path of the next file, which is aside no more.
     mutating func next() -> (path: String, isCancelled: Bool)? {
-        guard let folder = order.first, var names = folders.removeValue(forKey: folder) else { return nil }
-        let name = names.names[names.next]
-        names.next += 1
-        count -= 1
-        if names.left.isEmpty { order.removeFirst() } else { folders[folder] = names }
-        return (FileSystem.join(folder.path, name), names.cancelled.contains(FileSystem.Key(name)))
+        while let folder = order.first {
+            if let next = folders[folder]?.takeNext() {
+                count -= 1
+                return (FileSystem.join(folder.path, next.name), next.isCancelled)
+            }
+            folders[folder] = nil
+            order.removeFirst()
+        }
+        return nil
     }
 
-    func isIn(top: FileSystem.Key) -> Bool { folders.values.contains { $0.top == top } }
+    func isIn(top: FileSystem.Key) -> Bool { folders.values.contains { $0.top == top && !$0.left.isEmpty } }
 
     // MARK: - Ends
 
@@ -48,11 +58,9 @@ struct FilesAside {
     mutating func cancel(below top: FileSystem.Key?) -> Int {
         var more = 0
         for folder in order where top == nil || folders[folder]?.top == top {
-            guard var names = folders.removeValue(forKey: folder) else { continue }
-            let former = names.cancelled.count
-            names.cancelled.formUnion(names.left.map(FileSystem.Key.init))
-            more += names.cancelled.count - former
-            folders[folder] = names
+            guard let names = folders[folder] else { continue }
+            more += names.left.count - names.cancelled.count
+            folders[folder]?.cancelled = names.left
         }
         return more
     }
@@ -62,11 +70,14 @@ struct FilesAside {
         return names.cancelled.contains(FileSystem.Key(FileSystem.name(of: path.path)))
     }
 
-    /// The file is gone: another of its name is not cancelled.
+    /// The file is gone, or somebody looks at it: another of its name is not cancelled.
     mutating func forget(_ path: FileSystem.Key) {
-        guard isCancelled(path) else { return }
-        folders[FileSystem.Key(FileSystem.folder(of: path.path))]?.cancelled
-            .remove(FileSystem.Key(FileSystem.name(of: path.path)))
+        guard count > 0 else { return }
+        let folder = FileSystem.Key(FileSystem.folder(of: path.path))
+        let name = FileSystem.Key(FileSystem.name(of: path.path))
+        guard folders[folder]?.left.remove(name) != nil else { return }
+        folders[folder]?.cancelled.remove(name)
+        count -= 1
     }
 
     /// A folder is gone with all that is in it.

@@ -51,7 +51,7 @@ package actor Inbox: QueueActor {
     /// Calls to catch up that wait for the predecessor to end.
     private var early: [@Sendable (isolated Inbox) -> Void] = []
     /// Calls to catch up that are not answered.
-    private let calls = Mutex(0)
+    private let calls = Mutex<[CatchUp]>([])
     private let progress = Mutex((steps: 0, isComputing: false))
 
     /// The most claims that are handed over at once. The inbox waits until they are durable before it takes more.
@@ -156,12 +156,13 @@ package actor Inbox: QueueActor {
         cancelling chosen: SettlingChoice? = nil, wanted: @escaping @Sendable () -> Bool,
         done: @escaping @Sendable (_ cancelled: Int) -> Void
     ) {
-        calls.withLock { $0 += 1 }
+        let call = CatchUp(chosen, wanted)
+        calls.withLock { $0.append(call) }
         let answer = { @Sendable (inbox: isolated Inbox) in
             // If the caller has gone on, files that settle now came after the call.
-            let cancelled = wanted() ? inbox.catchUp(cancelling: chosen) : 0
-            inbox.calls.withLock { $0 -= 1 }
-            done(cancelled)
+            let settling = wanted() ? inbox.catchUp(cancelling: chosen) : 0
+            inbox.calls.withLock { $0.removeAll { $0 === call } }
+            done(settling + call.claimed)
         }
         async { inbox in
             if inbox.hasBegun || inbox.stopped { answer(inbox) } else { inbox.early.append(answer) }
@@ -188,8 +189,13 @@ package actor Inbox: QueueActor {
         return wanted.count
     }
 
+    /// A claimed file is about to become a job. If a call that is not answered cancels it, the call counts it.
+    package nonisolated func cancels(claimed path: String) -> Bool {
+        calls.withLock { $0.contains { $0.cancels(claimed: path) } }
+    }
+
     /// A call to catch up waits.
-    var isCalled: Bool { calls.withLock { $0 > 0 } }
+    var isCalled: Bool { calls.withLock { !$0.isEmpty } }
 
     /// How often it has looked at a file, handed files over, or was computing when it was asked. While this does not rise,
     /// a disk does not answer.

@@ -10,6 +10,12 @@ package struct Claim: Sendable {
     /// `cancel-all` came while it settled, so it becomes a job that is cancelled.
     package var cancelled: Bool
 
+    package var whenCancelled: Claim {
+        var claim = self
+        claim.cancelled = true
+        return claim
+    }
+
     /// The folder right below the inbox that it lay in, or nil.
     package var folder: String? {
         let end = path.utf8.firstIndex(of: UInt8(ascii: "/"))

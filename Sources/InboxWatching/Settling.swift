@@ -157,6 +157,7 @@ struct Settling {
                 size: size, modified: modified, deadline: deadline, isCancelled: cancelled || isCancelled(path),
                 folder: candidates[path].map(\.folder) ?? FolderBursts.top(of: path.path, below: folder),
                 isUnreadable: isUnreadable), at: path)
+        aside.forget(path)
         return deadline
     }
 

@@ -96,6 +96,27 @@ struct CancelTests {
         }
     }
 
+    @Test(
+        "cancel-all, and cancel of its recipe, tell of an inbox that does not answer, and cancel everything else",
+        .enabled(if: Mount.isPermitted, "only root may mount"))
+    func silent() async throws {
+        let files = ["etc/recipes.d/far.recipe": "[Recipe]\nInbox=far\n[Output]\nChain=resize scale=0.5\n"]
+        try await DaemonFixture.with(files) { daemon in
+            _ = try daemon.call(Call.Pause(queue: "render"))
+            try daemon.drop(as: "one.png")
+            try await daemon.job("one.png", becomes: "queued")
+            let inbox = daemon.path("inbox/far")
+            let server = try HangingMount(inbox)
+            defer { server.end() }
+            let line = ", but inbox \(inbox) does not answer: the files that lie in it are not cancelled"
+            let all = try await daemon.pipectl("cancel-all")
+            #expect(all.status == 1 && all.errors.contains("cancelled 1" + line), "\(all)")
+            let far = try await daemon.pipectl("cancel", "--recipe", "far")
+            #expect(far.status == 1 && far.errors.contains("cancelled 0" + line), "\(far)")
+            #expect(try daemon.status().jobs.cancelled == 1)
+        }
+    }
+
     @Test("a batch, a recipe, a state are cancelled as such, and the others run; what is not there is told")
     func chosen() async throws {
         let files = [

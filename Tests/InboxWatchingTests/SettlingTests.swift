@@ -138,6 +138,21 @@ struct SettlingTests {
         #expect(settling.putAside("/in/album/e") == false)
     }
 
+    @Test("a file that is aside counts once, also when somebody writes to it, when it is found again, and when it goes")
+    func asideOnce() {
+        var settling = settling(room: 1)
+        settle(["a": 0], in: &settling)
+        for _ in 1...2 { for name in ["b", "c", "d"] { #expect(settling.putAside("/in/\(name)") == true) } }
+        settle(["c": 0], in: &settling)
+        #expect(settling.count == 4 && settling.cancel(.all) == 4 && settling.cancel(.all) == 0)
+        settling.heard(.gone("/in/b"), at: after(1), isEmpty: { _ in false })
+        #expect(settling.count == 3 && settling.putAside("/in/b") == true && settling.count == 4)
+        for name in ["a", "c"] { settling.forget(key(name)) }
+        #expect(settling.nextAside() == "/in/b" && !settling.isCancelled(key("b")))
+        #expect(settling.nextAside() == "/in/d" && settling.isCancelled(key("d")))
+        #expect(settling.nextAside() == nil && settling.count == 0)
+    }
+
     @Test("files that are aside are cancelled with the others; those that come later, or again, are not")
     func asideCancelled() {
         var settling = settling(room: 1)

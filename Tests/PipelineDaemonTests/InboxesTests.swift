@@ -72,7 +72,12 @@ struct InboxesTests {
             Coordination.sync { #expect(inboxes.areOpen && !inboxes.areIdle) }
             await withCheckedContinuation { continuation in
                 // A second call of it would end the test.
-                Coordination.async { inboxes.catchUp { _ in continuation.resume() } }
+                Coordination.async {
+                    inboxes.catchUp(cancelling: .all) { _, left in
+                        #expect(left.contains { $0.hasPrefix("inbox \(fixture.places.inbox)/r does not answer") }, "\(left)")
+                        continuation.resume()
+                    }
+                }
             }
             #expect(!sink.gate.isOpen)
             await withCheckedContinuation { continuation in

@@ -1,6 +1,8 @@
 import DaemonRuntime
+import InboxWatching
 import JobLedger
 import PipelineModel
+import TestTools
 import Testing
 
 @testable import PipelineDaemon
@@ -39,6 +41,26 @@ struct JobChangesTests {
                 #expect(fixture.owners.window.isEmpty && !fixture.owners.counts.isBusy)
             }
             #expect(await cancel(JobChoice(), changes) == 0)
+        }
+    }
+
+    @Test("no job waits for an inbox that does not answer, and the caller is told that its files are not cancelled")
+    func silent() async throws {
+        try await with { (fixture, changes) async throws in
+            let (gate, inboxes) = (Gate(), Coordination.sync { fixture.owners.inboxes })
+            Coordination.sync { inboxes.open(into: fixture.owners.intake) }
+            let all = Coordination.sync { inboxes.all }
+            for inbox in all { inbox.afterwards { gate.wait() } }
+            let answer = await withCheckedContinuation { continuation in
+                Coordination.async {
+                    changes.cancel(JobChoice(), in: all) { continuation.resume(returning: (count: $0, left: $1)) }
+                }
+            }
+            #expect(answer.count == 4 && fixture.count(.cancelled) == 4)
+            let line = "cancelled 4, but inbox \(fixture.places.inbox) does not answer: the files that lie in it are not"
+            #expect(answer.left?.hasPrefix(line) == true, "\(answer)")
+            gate.open()
+            await inboxes.stopped()
         }
     }
 

@@ -1,10 +1,11 @@
 import DaemonRuntime
-import InboxWatching
 import JobLedger
 import PipelineModel
 import SystemCalls
+import TestTools
 import Testing
 
+@testable import InboxWatching
 @testable import PipelineDaemon
 
 @Suite("The intake of jobs")
@@ -49,6 +50,28 @@ struct JobIntakeTests {
                 #expect(fixture.owners.counts[.failed] == 1 && fixture.owners.counts[.done] == 1)
                 #expect(fixture.owners.counts.unended == 2)
             }
+        }
+    }
+
+    @Test("what was claimed when a call to cancel came becomes a cancelled job, lists as well, and the call counts it")
+    func cancelled() async throws {
+        try await with { (fixture, folder) async throws in
+            let gate = Gate()
+            let (inbox, intake) = try Coordination.sync {
+                (try #require(fixture.owners.inboxes.inbox(of: "r")), fixture.owners.intake)
+            }
+            let claims = ["a.png", "l.urls"].map { name in
+                Claim(path: name, source: "\(folder)/\(name)", isKept: true, file: .none, cancelled: false)
+            }
+            // The inbox waits until these files are recorded.
+            inbox.afterwards { gate.wait() }
+            let cancelled = await withCheckedContinuation { continuation in
+                inbox.catchUp(cancelling: .all, wanted: { true }) { continuation.resume(returning: $0) }
+                intake.accept(claims, from: inbox, counted: {}, done: { gate.open() })
+            }
+            #expect(cancelled == 2)
+            #expect(try fixture.ledger.jobs([1, 2, 3]).map(\.state) == [.cancelled, .cancelled])
+            #expect(!inbox.cancels(claimed: "later.png"))
         }
     }
 

@@ -13,8 +13,9 @@ extension ControlService {
                 "cancel of \(Self.said(call)) asked for by \(request.connection.peer)",
                 of: LogSubject(batch: call.batch, recipe: call.recipe))
             let (files, inboxes) = settling(choice)
-            owners.changes.cancel(choice, settling: files, in: inboxes) {
-                request.reply(Call.CancelMatching.Reply(cancelled: $0))
+            owners.changes.cancel(choice, settling: files, in: inboxes) { cancelled, left in
+                if let left { return request.fail(ControlError.refused(left)) }
+                request.reply(Call.CancelMatching.Reply(cancelled: cancelled))
             }
         }
         onWriting(Call.Prioritise.self) { [self] call, request in

@@ -86,10 +86,10 @@ final class Inboxes {
     // MARK: - Waiting for them
 
     /// Lets these inboxes, or all, look at what has happened before now. The chosen files that lie there end cancelled;
-    /// `done` is told their number. Nobody waits for an inbox that hangs.
+    /// `done` is told their number, and which inboxes have not cancelled theirs. Nobody waits for an inbox that hangs.
     func catchUp(
         cancelling chosen: SettlingChoice? = nil, _ some: [Inbox]? = nil,
-        done: @escaping @Coordination @Sendable (_ cancelled: Int) -> Void
+        done: @escaping @Coordination @Sendable (_ cancelled: Int, _ left: [String]) -> Void
     ) {
         let count = Mutex(0)
         each(some ?? all) { inbox, wanted, over in
@@ -98,22 +98,20 @@ final class Inboxes {
                 over()
             }
         } done: { [self] silent in
-            if chosen != nil { tellUncancelled(silent, of: some ?? all) }
-            done(count.withLock { $0 })
+            done(count.withLock { $0 }, chosen == nil ? [] : (some ?? all).compactMap { leaves($0, silent) })
         }
     }
 
-    private func tellUncancelled(_ silent: [Inbox], of some: [Inbox]) {
-        for inbox in some {
-            let report = inbox.report
-            let isSilent = silent.contains { $0 === inbox }
-            guard isSilent || report.isPassing else { continue }
-            let reason = isSilent ? "does not answer" : "can't be read (\(report.problem ?? ""))"
-            Log.failure(
-                "inbox \(inbox.folder) \(reason): the files that lie in it are not cancelled",
-                advice: "cancel again when it \(isSilent ? "answers" : "can be read")",
-                of: LogSubject(recipe: inbox.recipe.name))
-        }
+    /// Why the files that lie in an inbox are not cancelled.
+    private func leaves(_ inbox: Inbox, _ silent: [Inbox]) -> String? {
+        let report = inbox.report
+        let isSilent = silent.contains { $0 === inbox }
+        guard isSilent || report.isPassing else { return nil }
+        let reason = isSilent ? "does not answer" : "can't be read (\(report.problem ?? ""))"
+        let line = "inbox \(inbox.folder) \(reason): the files that lie in it are not cancelled"
+        let advice = "cancel again when it \(isSilent ? "answers" : "can be read")"
+        Log.failure(line, advice: advice, of: LogSubject(recipe: inbox.recipe.name))
+        return "\(line); \(advice)"
     }
 
     /// Calls `found` with each inbox into which pictures of a folder of this name are on their way, and `done` behind

@@ -23,7 +23,12 @@ extension JobIntake {
         let read = lists.map { (claim: $0, list: reading($0, in: inbox)) }
         Coordination.async { [self] in
             let group = DispatchGroup()
+            var others = others
             for (claim, list) in read {
+                if inbox.cancels(claimed: claim.path) {
+                    others.append(claim.whenCancelled)
+                    continue
+                }
                 group.enter()
                 enter(claim, list, from: inbox) { group.leave() }
             }

@@ -72,7 +72,7 @@ final class JobIntake: IntakeSink {
                 return newRecord(
                     order: order, path: claim.path, source: claim.source, origin: claim.origin,
                     file: claim.file, batch: batch?.id,
-                    state: claim.cancelled ? .cancelled : .queued, at: now)
+                    state: claim.cancelled || inbox.cancels(claimed: claim.path) ? .cancelled : .queued, at: now)
             }
             enter(records, batches: Array(batches.values), done: done)
             counted()

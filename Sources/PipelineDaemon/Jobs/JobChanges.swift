@@ -32,14 +32,28 @@ final class JobChanges {
 
     // MARK: - Cancelling
 
-    /// Cancels the chosen jobs that were accepted before the call, and the chosen files that settle in these inboxes.
-    /// `done` is told their number when none of them runs any more: cancelled means stopped.
+    /// Cancels the chosen jobs that were accepted before the call, and the chosen files that lie in these inboxes. `done`
+    /// is told their number when none of them runs any more: cancelled means stopped. Its second word says why files in
+    /// some inboxes are not cancelled.
     func cancel(
         _ choice: JobChoice, settling files: SettlingChoice = .all, in some: [Inbox],
-        done: @escaping @Coordination @Sendable (Int) -> Void
+        done: @escaping @Coordination @Sendable (_ cancelled: Int, _ left: String?) -> Void
     ) {
-        inboxes.catchUp(cancelling: files, some) { [self] settling in
-            cancel(choice) { done($0 + settling) }
+        let counted = Mutex((cancelled: 0, left: [String]()))
+        let group = DispatchGroup()
+        for _ in 0..<2 { group.enter() }
+        // First: a file that becomes a job from now on does so cancelled.
+        inboxes.catchUp(cancelling: files, some) { settling, left in
+            counted.withLock { $0 = ($0.cancelled + settling, left) }
+            group.leave()
+        }
+        cancel(choice) { jobs in
+            counted.withLock { $0.cancelled += jobs }
+            group.leave()
+        }
+        Coordination.notify(group) {
+            let (cancelled, left) = counted.withLock { $0 }
+            done(cancelled, left.isEmpty ? nil : "cancelled \(cancelled), but \(left.joined(separator: "\n"))")
         }
     }
 

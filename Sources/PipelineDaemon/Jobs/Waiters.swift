@@ -134,7 +134,7 @@ final class Waiters {
 
     /// Reports every job that ends, until nothing settles, waits or runs, and no original is on its way.
     func waitForAll(_ waiter: Waiter) {
-        inboxes.catchUp { [self] _ in
+        inboxes.catchUp { [self] _, _ in
             waiters.append(waiter)
             check()
         }

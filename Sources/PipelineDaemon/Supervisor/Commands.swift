@@ -89,8 +89,8 @@ final class Commands {
     private func cancelAll(_ peer: String, _ done: @escaping Done) {
         Log.notice("cancel of all jobs asked for by \(peer)")
         // Everything that was accepted, claimed or settling before the call.
-        changes.cancel(JobChoice(), in: inboxes.all) { [self] cancelled in
-            if let reason = ledger.unwritableReason { return done(.failure(.refused(reason))) }
+        changes.cancel(JobChoice(), in: inboxes.all) { [self] cancelled, left in
+            if let reason = ledger.unwritableReason ?? left { return done(.failure(.refused(reason))) }
             done(.success(report(cancelled: cancelled)))
         }
     }

@@ -28,9 +28,9 @@ private struct Fault: Sendable {
         + on("/inbox/#/.pipelined*", "opendir", "mkdir")
         + on("/outbox/#", "mkdir", "getattr", "opendir", "fsyncdir") + on("/outbox/#/.staging*", "mkdir", "opendir")
 
-    /// Once at the first call, once at a later one, and twice from the first one on.
-    static let times: [(first: Int, count: Int)] = Sweep.of(
-        [(1, 1), (2, 1), (1, 2)], all: (1...4).flatMap { first in (1...4).map { (first, $0) } })
+    /// Once at the first call, once at a later one, and twice from the first one on; then later and longer ones.
+    static let times: [(first: Int, count: Int)] =
+        [(1, 1), (2, 1), (1, 2)] + Sweep.of([], all: [(1, 4), (2, 3), (3, 2), (4, 4)])
 
     static func folder(_ number: Int) -> String { "p\(number + 1000)" }
 

@@ -46,7 +46,7 @@ struct LedgerDamageTests {
 
     @Test(
         "never lets a start begin anew in silence, and never costs an original or a result",
-        arguments: [false, true], 1...Sweep.of(1, all: 20))
+        arguments: [false, true], 1...Sweep.of(1, all: 4))
     func damaged(isWrittenBack: Bool, part: Int) async throws {
         let settings = "[Queues]\nRender=1\n[Inbox]\nSettle=1ms\n"
         try await DaemonFixture.with(started: false) { daemon in

@@ -13,7 +13,7 @@ struct PowerCutTests {
         try await PowerCutTrial.with(crash) { trial in
             let states = trial.states()
             var random = SeededNumbers(seed: 1)
-            let some = states.shuffled(using: &random).prefix(Sweep.of(15, all: 40))
+            let some = states.shuffled(using: &random).prefix(Sweep.of(15, all: 20))
             try await Self.check(some, of: trial)
             print("\(crash.testDescription): \(some.count) of \(states.count) states")
         }
