@@ -34,6 +34,14 @@ struct VipsError: Error, CustomStringConvertible {
         lines.first?.prefix(while: { $0 != ":" && $0 != "_" }).hasSuffix("save") ?? false
     }
 
+    /// Whether memory was refused, in the words of libvips and of the libraries below it.
+    var isOfMemory: Bool {
+        lines.contains { line in
+            let line = line.lowercased()
+            return ["out of memory", "insufficient memory", "memory allocation", "no memory"].contains(where: line.contains)
+        }
+    }
+
     /// Whether somebody wanted rows that had gone by already.
     var isOfOrder: Bool { lines.contains { $0.contains("out of order read") } }
 

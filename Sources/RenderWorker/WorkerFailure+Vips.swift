@@ -4,10 +4,21 @@ import WorkerProtocol
 
 /// Puts libvips' failures into words for the person who dropped the picture.
 extension WorkerFailure {
+    /// Memory was refused, which says nothing of the picture.
+    init(stage: String, withoutMemory message: String) {
+        self.init(
+            stage: stage, message: message,
+            advice: "leave the machine more memory, or make the picture smaller; then pipectl retry", class: .transient)
+    }
+
     init(reading error: VipsError, of format: SourceFormat, isCut: Bool, accepted: Bool) {
         // libtiff looks at every page, and complains of unwanted ones as well. The error that ends the reading comes
         // last.
         let error = format == .tiff ? VipsError(lines: error.lines.reversed()) : error
+        guard !error.isOfMemory else {
+            self.init(stage: "open", withoutMemory: error.adding(to: "there was no memory to read the picture"))
+            return
+        }
         let words = (format == .tiff ? error.reason : error.lines.joined(separator: " ")).lowercased()
         if words.contains("security limit") || words.contains("exceeds user limit") {
             self.init(
@@ -80,7 +91,12 @@ extension WorkerFailure {
                 advice: "leave profile=keep out, or choose another format; then pipectl retry")
             return
         }
-        self.init(stage: SaveStage.name, message: error.adding(to: "the result can't be written"), class: .input)
+        let message = error.adding(to: "the result can't be written")
+        if error.isOfMemory {
+            self.init(stage: SaveStage.name, withoutMemory: message)
+        } else {
+            self.init(stage: SaveStage.name, message: message, class: .input)
+        }
     }
 }
 

@@ -55,6 +55,10 @@ struct Filter {
         guard status == 0 else {
             let error = VipsError.take()
             if error.isOfOrder { throw WorkerFailure(readingOutOfOrder: [description.name]) }
+            if error.isOfMemory {
+                let message = error.adding(to: "there was no memory for the filter")
+                throw WorkerFailure(stage: description.name, withoutMemory: message)
+            }
             throw failure(complaint ?? error.reason)
         }
         if let misuse { throw failure(misuse) }

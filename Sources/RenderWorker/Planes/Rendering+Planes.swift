@@ -65,7 +65,7 @@ extension Rendering {
 
     private func room<Result>(_ body: () throws -> Result?) throws -> Result {
         guard let result = try body() else {
-            throw WorkerFailure(stage: ResizeStage.name, message: "there is no memory for the result")
+            throw WorkerFailure(stage: ResizeStage.name, withoutMemory: "there was no memory for the result")
         }
         return result
     }

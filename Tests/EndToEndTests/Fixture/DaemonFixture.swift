@@ -278,7 +278,7 @@ final class DaemonFixture {
     }
 
     /// A blocking conversation gets a thread of its own: the test runner's threads are few.
-    private func elsewhere<Value: Sendable>(_ body: @escaping () throws -> Value) async throws -> Value {
+    func elsewhere<Value: Sendable>(_ body: @escaping () throws -> Value) async throws -> Value {
         let work = Unshared(body: body)
         return try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread { continuation.resume(with: Result { try work.body() }) }

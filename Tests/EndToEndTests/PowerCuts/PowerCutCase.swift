@@ -134,12 +134,13 @@ struct PowerCutCase: CustomTestStringConvertible, Sendable {
     static let add = PowerCutCase(
         testDescription: "an added picture",
         before: { daemon in try daemon.write(Picture.small, to: "mine/added.png") },
-        command: { try await pipectl("add", $0.path("mine/added.png"))($0) })
+        command: { try await pipectl("add", $0.path("mine/added.png"))($0) }, needs: ["/none": 0])
 
     private static let server = try? HTTPServer { _, connection in try connection.reply(200, [:], Picture.small) }
 
     static let download = PowerCutCase(
         testDescription: "a list of URLs is dropped",
         files: ["etc/pipelined.conf": "[Inbox]\nSettle=1ms\n[Download]\nAllowPrivateHosts=127.0.0.1\nRetries=0\n"],
-        dropped: ["some.urls": Data("\(server?.url("/a.png") ?? "")\n\(server?.url("/b.png") ?? "")\n".utf8)])
+        dropped: ["some.urls": Data("\(server?.url("/a.png") ?? "")\n\(server?.url("/b.png") ?? "")\n".utf8)],
+        needs: ["/none": 0])
 }

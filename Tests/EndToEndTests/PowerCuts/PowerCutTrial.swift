@@ -161,10 +161,24 @@ struct PowerCutTrial {
         try daemon.becomes(image)
         try await daemon.start()
         try await crash.afterwards?(daemon)
-        try await daemon.waitForAll()
+        try await finish()
         await daemon.stop()
         guard !daemon.exists("state/ledger-lost.txt") else { throw Missing("the ledger counts as lost") }
         return try await Accounts(daemon)
+    }
+
+    /// An original in whose place another file lies waits for a person.
+    private func finish() async throws {
+        let client = try daemon.client()
+        let obstacle = try await daemon.elsewhere {
+            var obstacle: String?
+            try client.stream(Call.Wait(ids: [])) { reply in
+                obstacle = reply.waitsFor.flatMap { $0.contains("its original stays") ? $0 : nil }
+                return obstacle == nil
+            }
+            return obstacle
+        }
+        if let obstacle { throw Missing("it waits for a person: \(obstacle)") }
     }
 }
 
