@@ -50,6 +50,23 @@ struct LedgerTests {
         }
     }
 
+    @Test("a row with a damaged text is told with its job, its column and what to do")
+    func damagedRow() throws {
+        try withTemporaryFolder { folder in
+            let file = "\(folder)/ledger.sqlite"
+            let ledger = try Ledger(path: file)
+            ledger.insert([job(1), job(2)])
+            #expect(ledger.flush(seconds: 30))
+            let database = try Database(path: file)
+            try database.run("UPDATE jobs SET outputs = '{' WHERE id = 2")
+            let error = #expect(throws: LedgerError.self) { try ledger.jobs([1, 2]) }
+            #expect(error?.message.contains("job 2 is damaged in 'outputs'; go back to a backup") == true, "\(error?.message ?? "")")
+            try database.run("UPDATE orders SET body = '{'")
+            #expect(throws: LedgerError.self) { try ledger.job(1) }
+            #expect(try ledger.job(3) == nil)
+        }
+    }
+
     @Test("readers do not wait for each other")
     func readers() throws {
         try withTemporaryFolder { folder in

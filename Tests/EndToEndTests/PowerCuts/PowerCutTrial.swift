@@ -161,16 +161,17 @@ struct PowerCutTrial {
         try daemon.becomes(image)
         try await daemon.start()
         try await crash.afterwards?(daemon)
-        try await finish()
+        let obstacle = try await obstacle()
         await daemon.stop()
+        if let obstacle { throw Missing("it waits for a person: \(obstacle)") }
         guard !daemon.exists("state/ledger-lost.txt") else { throw Missing("the ledger counts as lost") }
         return try await Accounts(daemon)
     }
 
-    /// An original in whose place another file lies waits for a person.
-    private func finish() async throws {
+    /// Waits until nothing is left to do. An original in whose place another file lies waits for a person: then it is told.
+    private func obstacle() async throws -> String? {
         let client = try daemon.client()
-        let obstacle = try await daemon.elsewhere {
+        return try await daemon.elsewhere {
             var obstacle: String?
             try client.stream(Call.Wait(ids: [])) { reply in
                 obstacle = reply.waitsFor.flatMap { $0.contains("its original stays") ? $0 : nil }
@@ -178,7 +179,6 @@ struct PowerCutTrial {
             }
             return obstacle
         }
-        if let obstacle { throw Missing("it waits for a person: \(obstacle)") }
     }
 }
 
