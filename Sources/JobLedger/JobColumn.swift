@@ -41,7 +41,8 @@ extension Database.Row {
             let id = integer(.id)
             throw LedgerError(
                 attempted: "read job \(id)",
-                message: "the row of job \(id) is damaged in '\(column)'; go back to a backup, or stop the daemon and take the row "
+                message:
+                    "the row of job \(id) is damaged in '\(column)'; go back to a backup, or stop the daemon and take the row "
                     + "away: sqlite3 state/ledger.sqlite 'DELETE FROM jobs WHERE id = \(id)'")
         }
     }
@@ -51,7 +52,8 @@ extension JobRecord {
     init(_ row: Database.Row, _ orders: inout OrderCache) throws {
         self.init(
             id: row.integer(.id), position: row.integer(.position), batch: row.optionalInteger(.batch),
-            order: try row.read(.order) { try orders.order(row.text(.order)) }, path: row.text(.path), origin: row.word(.origin) ?? .claimed,
+            order: try row.read(.order) { try orders.order(row.text(.order)) }, path: row.text(.path),
+            origin: row.word(.origin) ?? .claimed,
             source: row.text(.source),
             file: FileStatus.Identity(
                 device: row.integer(.device), inode: row.integer(.inode), size: row.integer(.size),
@@ -65,7 +67,8 @@ extension JobRecord {
             setbacks: row.integer(.setbacks), crashes: row.integer(.crashes), failure: row.word(.failure),
             segment: row.integer(.segment), staged: try row.json(.staged) ?? [], anyway: row.flag(.anyway),
             returns: row.optionalText(.returns), removed: try row.json(.removed),
-            former: try row.optionalText(.former).map { body in try row.read(.former) { try orders.order(body) } }, goal: row.optionalText(.goal))
+            former: try row.optionalText(.former).map { body in try row.read(.former) { try orders.order(body) } },
+            goal: row.optionalText(.goal))
     }
 }
 

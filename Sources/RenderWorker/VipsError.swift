@@ -38,7 +38,8 @@ struct VipsError: Error, CustomStringConvertible {
     var isOfMemory: Bool {
         lines.contains { line in
             let line = line.lowercased()
-            return ["out of memory", "insufficient memory", "memory allocation", "no memory"].contains(where: line.contains)
+            return ["out of memory", "insufficient memory", "memory allocation", "no memory"].contains(
+                where: line.contains)
         }
     }
 

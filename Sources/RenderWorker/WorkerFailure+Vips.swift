@@ -15,15 +15,16 @@ extension WorkerFailure {
         // libtiff looks at every page, and complains of unwanted ones as well. The error that ends the reading comes
         // last.
         let error = format == .tiff ? VipsError(lines: error.lines.reversed()) : error
-        guard !error.isOfMemory else {
-            self.init(stage: "open", withoutMemory: error.adding(to: "there was no memory to read the picture"))
-            return
-        }
         let words = (format == .tiff ? error.reason : error.lines.joined(separator: " ")).lowercased()
         if words.contains("security limit") || words.contains("exceeds user limit") {
             self.init(
                 stage: "open", message: "the picture is larger than its decoder takes (\(error.reason))",
                 advice: "save it smaller, or in another format; then drop that")
+            return
+        }
+        // libheif calls its limits errors of memory, too.
+        guard !error.isOfMemory else {
+            self.init(stage: "open", withoutMemory: error.adding(to: "there was no memory to read the picture"))
             return
         }
         if words.contains("no decoding plugin") {

@@ -60,7 +60,9 @@ struct LedgerTests {
             let database = try Database(path: file)
             try database.run("UPDATE jobs SET outputs = '{' WHERE id = 2")
             let error = #expect(throws: LedgerError.self) { try ledger.jobs([1, 2]) }
-            #expect(error?.message.contains("job 2 is damaged in 'outputs'; go back to a backup") == true, "\(error?.message ?? "")")
+            #expect(
+                error?.message.contains("job 2 is damaged in 'outputs'; go back to a backup") == true,
+                "\(error?.message ?? "")")
             try database.run("UPDATE orders SET body = '{'")
             #expect(throws: LedgerError.self) { try ledger.job(1) }
             #expect(try ledger.job(3) == nil)

@@ -74,7 +74,9 @@ struct InboxesTests {
                 // A second call of it would end the test.
                 Coordination.async {
                     inboxes.catchUp(cancelling: .all) { _, left in
-                        #expect(left.contains { $0.hasPrefix("inbox \(fixture.places.inbox)/r does not answer") }, "\(left)")
+                        #expect(
+                            left.contains { $0.hasPrefix("inbox \(fixture.places.inbox)/r does not answer") }, "\(left)"
+                        )
                         continuation.resume()
                     }
                 }

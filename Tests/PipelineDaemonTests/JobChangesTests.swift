@@ -57,7 +57,8 @@ struct JobChangesTests {
                 }
             }
             #expect(answer.count == 4 && fixture.count(.cancelled) == 4)
-            let line = "cancelled 4, but inbox \(fixture.places.inbox) does not answer: the files that lie in it are not"
+            let line =
+                "cancelled 4, but inbox \(fixture.places.inbox) does not answer: the files that lie in it are not"
             #expect(answer.left?.hasPrefix(line) == true, "\(answer)")
             gate.open()
             await inboxes.stopped()

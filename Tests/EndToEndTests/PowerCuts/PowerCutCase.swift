@@ -134,7 +134,10 @@ struct PowerCutCase: CustomTestStringConvertible, Sendable {
     static let add = PowerCutCase(
         testDescription: "an added picture",
         before: { daemon in try daemon.write(Picture.small, to: "mine/added.png") },
-        command: { try await pipectl("add", $0.path("mine/added.png"))($0) }, needs: ["/none": 0])
+        command: { try await pipectl("add", $0.path("mine/added.png"))($0) },
+        needs: [
+            "/state/spool/*.part/*": 1, "/state/spool": 1, "/outbox/noir/.staging/cut/*.jpg": 1, "/outbox/noir": 1,
+        ])
 
     private static let server = try? HTTPServer { _, connection in try connection.reply(200, [:], Picture.small) }
 
@@ -142,5 +145,8 @@ struct PowerCutCase: CustomTestStringConvertible, Sendable {
         testDescription: "a list of URLs is dropped",
         files: ["etc/pipelined.conf": "[Inbox]\nSettle=1ms\n[Download]\nAllowPrivateHosts=127.0.0.1\nRetries=0\n"],
         dropped: ["some.urls": Data("\(server?.url("/a.png") ?? "")\n\(server?.url("/b.png") ?? "")\n".utf8)],
-        needs: ["/none": 0])
+        needs: [
+            "/inbox/.pipelined/cut/0": 1, "/archive/noir": 1, "/state/spool/*": 2, "/state/spool/*/download": 2,
+            "/outbox/noir/.staging/cut/*.jpg": 2, "/outbox/noir": 1,
+        ])
 }
