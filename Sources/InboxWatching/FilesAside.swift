@@ -5,10 +5,11 @@ struct FilesAside {
     private struct Names {
         /// The folder right below the inbox.
         let top: FileSystem.Key?
-        /// In the order in which they are to be taken, with those that are not aside any more.
+        /// In the order in which they are to be taken. Some are not aside any more.
         var names: [String] = []
         /// The place of the next one.
         var next = 0
+        /// Those that are aside.
         var left: Set<FileSystem.Key> = []
         /// Those that are to become cancelled jobs.
         var cancelled: Set<FileSystem.Key> = []

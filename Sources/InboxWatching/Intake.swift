@@ -10,7 +10,7 @@ package struct Claim: Sendable {
     /// `cancel-all` came while it settled, so it becomes a job that is cancelled.
     package var cancelled: Bool
 
-    package var whenCancelled: Claim {
+    package var asCancelled: Claim {
         var claim = self
         claim.cancelled = true
         return claim

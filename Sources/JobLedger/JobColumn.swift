@@ -53,8 +53,7 @@ extension JobRecord {
         self.init(
             id: row.integer(.id), position: row.integer(.position), batch: row.optionalInteger(.batch),
             order: try row.read(.order) { try orders.order(row.text(.order)) }, path: row.text(.path),
-            origin: row.word(.origin) ?? .claimed,
-            source: row.text(.source),
+            origin: row.word(.origin) ?? .claimed, source: row.text(.source),
             file: FileStatus.Identity(
                 device: row.integer(.device), inode: row.integer(.inode), size: row.integer(.size),
                 modified: row.integer(.modified)),

@@ -20,10 +20,8 @@ package struct Lending: Sendable {
     /// Nobody here has the picture: it is lent, or not rendered at all.
     var isElsewhere: Bool { if case .url = bytes { true } else { false } }
 
-    /// The time that processors spend on moving the picture, on both sides: it was measured over TLS, with a result as long
+    /// The time that processors spend on moving a picture, on both sides: it was measured over TLS, with a result as long
     /// as the picture.
-    var cost: Duration { Self.cost(of: bytes) }
-
     static func cost(of bytes: LentBytes) -> Duration { .milliseconds(3) + .nanoseconds(9) * bytes.sizes.reduce(0, +) }
 }
 

@@ -118,6 +118,21 @@ struct BackupTests {
         }
     }
 
+    @Test("has links as links, wherever they lead, and changes them when they lead elsewhere")
+    func links() async throws {
+        try await DaemonFixture.with(Self.files) { daemon in
+            let link = daemon.path("archive/latest.png")
+            try await withBackup { backup in
+                for aim in ["noir/album/done.png", "/nowhere", "/nowhere"] {
+                    try? FileManager.default.removeItem(atPath: link)
+                    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: aim)
+                    try await backUp(daemon, into: backup)
+                    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: backup + link) == aim)
+                }
+            }
+        }
+    }
+
     @Test("taken while it ran, a second time into the same folder: only what has changed is copied")
     func running() async throws {
         try await DaemonFixture.with(Self.files) { first in

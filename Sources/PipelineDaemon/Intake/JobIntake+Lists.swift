@@ -26,7 +26,7 @@ extension JobIntake {
             var others = others
             for (claim, list) in read {
                 if inbox.cancels(claimed: claim.path) {
-                    others.append(claim.whenCancelled)
+                    others.append(claim.asCancelled)
                     continue
                 }
                 group.enter()
