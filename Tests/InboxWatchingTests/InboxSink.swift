@@ -30,6 +30,7 @@ final class InboxSink: IntakeSink {
 
     var asked: Int { state.withLock { $0.asked } }
     var taken: [String] { state.withLock { $0.taken.map(\.path) } }
+    var sources: [String] { state.withLock { $0.taken.map(\.source) } }
     var cancelled: Int { state.withLock { $0.taken.count(where: \.cancelled) } }
     var ended: [String] { state.withLock { $0.ended } }
 

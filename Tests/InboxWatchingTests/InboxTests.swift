@@ -205,6 +205,37 @@ struct InboxTests {
         }
     }
 
+    @Test("gives back a file that was written to while it was claimed: it settles once more, and is still to be cancelled")
+    func writtenMeanwhile() async throws {
+        try await withTemporaryFolder { folder in
+            let sink = InboxSink()
+            let inbox = sink.inbox(folder)
+            inbox.begin(adopting: true)
+            for await _ in sink.isWatched.stream { break }
+            try await inbox.takeWhatGrows("\(folder)/a.png")
+            for await _ in sink.isTaking.stream { break }
+            await withCheckedContinuation { continuation in inbox.stop { _ in continuation.resume() } }
+            #expect(sink.taken == ["a.png"] && sink.cancelled == 1)
+            #expect(try FileSystem.status(#require(sink.sources.first))?.size == 9)
+        }
+    }
+
+    @Test("polls when the kernel lets it watch no more folders, and says why")
+    func tooManyWatches() async throws {
+        try await withTemporaryFolder { folder in
+            let sink = InboxSink()
+            let inbox = sink.inbox(folder)
+            inbox.begin(adopting: true)
+            for await _ in sink.isWatched.stream { break }
+            await inbox.fallBack(SystemError("inotify_add_watch", folder, code: ENOSPC))
+            #expect(inbox.report.watch.hasPrefix("poll ("))
+            try Data().write(to: URL(fileURLWithPath: "\(folder)/a.png"))
+            for await _ in sink.isTaking.stream { break }
+            #expect(sink.taken == ["a.png"])
+            await withCheckedContinuation { continuation in inbox.stop { _ in continuation.resume() } }
+        }
+    }
+
     @Test("tells the latest reason why a file is ignored")
     func reason() async throws {
         try await withInbox { inbox, folder in
@@ -231,5 +262,15 @@ struct InboxTests {
             await catchUp(inbox)
             #expect(await inbox.logged.isEmpty)
         }
+    }
+}
+
+extension Inbox {
+    /// Takes a new file by what it was before somebody wrote to it once more.
+    fileprivate func takeWhatGrows(_ path: String) throws {
+        try Data("old".utf8).write(to: URL(fileURLWithPath: path))
+        let status = try #require(try FileSystem.status(path))
+        try Data("old + new".utf8).write(to: URL(fileURLWithPath: path))
+        take(path, status, cancelled: true)
     }
 }
