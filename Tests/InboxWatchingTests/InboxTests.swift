@@ -205,7 +205,9 @@ struct InboxTests {
         }
     }
 
-    @Test("gives back a file that was written to while it was claimed: it settles once more, and is still to be cancelled")
+    @Test(
+        "gives back a file that was written to while it was claimed: it settles once more, and is still to be cancelled"
+    )
     func writtenMeanwhile() async throws {
         try await withTemporaryFolder { folder in
             let sink = InboxSink()
@@ -217,6 +219,27 @@ struct InboxTests {
             await withCheckedContinuation { continuation in inbox.stop { _ in continuation.resume() } }
             #expect(sink.taken == ["a.png"] && sink.cancelled == 1)
             #expect(try FileSystem.status(#require(sink.sources.first))?.size == 9)
+        }
+    }
+
+    @Test("looks again at a claim of which its predecessor was not sure, and takes it if it succeeded")
+    func unsure() async throws {
+        try await withTemporaryFolder { folder in
+            let sources = ["a", "b"].map { "\(folder)/.pipelined/r/0/\($0).png" }
+            try FileSystem.makeFolders(FileSystem.folder(of: sources[0]), mode: 0o700)
+            try Data().write(to: URL(fileURLWithPath: sources[0]))
+            let status = try #require(try FileSystem.status(sources[0]))
+            var remains = Inbox.Remains()
+            for (path, source) in zip(["a.png", "b.png"], sources) {
+                remains.unsure[source] = UnsureClaim(path: path, before: status, cancelled: true)
+            }
+            let sink = InboxSink()
+            let inbox = sink.inbox(folder)
+            inbox.begin(adopting: false, with: remains)
+            for await _ in sink.isTaking.stream { break }
+            #expect(sink.taken == ["a.png"] && sink.cancelled == 1)
+            for await _ in sink.isWatched.stream { break }
+            await withCheckedContinuation { continuation in inbox.stop { _ in continuation.resume() } }
         }
     }
 

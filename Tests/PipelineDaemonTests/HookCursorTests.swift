@@ -97,6 +97,25 @@ struct HookCursorTests {
         }
     }
 
+    @Test(
+        "the position of a hook that its recipe has no more is forgotten: another begins with what happens from then on"
+    )
+    func gone() async throws {
+        try await withTemporaryFolder { folder in
+            let fixture = try Fixture(folder, "echo $PIPELINED_JOB >>runs")
+            fixture.finish(1)
+            fixture.hooks.set([:], timeout: .seconds(60))
+            await withCheckedContinuation { continuation in fixture.hooks.async { _ in continuation.resume() } }
+            #expect(fixture.ledger.flush(seconds: 30))
+            #expect(try fixture.ledger.hooks().isEmpty)
+            fixture.begin()
+            fixture.finish(2)
+            fixture.hooks.eventsAppended()
+            #expect(await fixture.lines(1) == ["2"])
+            await fixture.stop()
+        }
+    }
+
     @Test("no hook runs for another event instead of one that is forgotten")
     func forgotten() async throws {
         try await withTemporaryFolder { folder in

@@ -63,6 +63,26 @@ struct ReturnsTests {
         }
     }
 
+    @Test(
+        "a place that somebody takes meanwhile is left to them: the original comes to the next, and the ledger knows it"
+    )
+    func placeTaken() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            var job = try failed(1, fixture)
+            let inbox = "\(fixture.places.inbox)/r"
+            for folder in [inbox, "\(inbox)/.pipelined"] { try FileSystem.makeFolders(folder, mode: 0o700) }
+            (job.path, job.origin) = ("a.png", .claimed)
+            #expect(fixture.insert([job]))
+            let returns = returns(fixture)
+            let prepared = returns.prepare([Returns.Wanted(job: job, order: job.order)])
+            let places = (0...1).map { "\(inbox)/.pipelined/r/\($0)/a.png" }
+            try fixture.write("somebody's", to: places[0])
+            #expect(returns.takeBack(prepared).brought.map(\.source) == [places[1]])
+            #expect(try fixture.ledger.job(1)?.returns == places[1])
+            #expect(places.allSatisfy(fixture.exists) && !fixture.exists(job.source))
+        }
+    }
+
     @Test("an original that is gone is lost, and its job stays over")
     func lost() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
