@@ -58,6 +58,25 @@ struct HangingDiskTests {
         }
     }
 
+    @Test("a stop does not wait for a disk that hangs: it says what is left, and the next start does that")
+    func stopping() async throws {
+        try await Self.with("archive/card") { daemon, disk in
+            try daemon.write("[Daemon]\nDrainTimeout=0\nCancelGrace=0\n", to: "etc/pipelined.conf")
+            try await daemon.start()
+            try disk.hang("create")
+            try daemon.drop(as: "a.png", inbox: "inbox/card")
+            try await disk.meets()
+            try await daemon.job("a.png", becomes: "done")
+            #expect(kill(daemon.process, SIGTERM) == 0)
+            try await daemon.says("stopping: originals can't be moved; they are at the next start")
+            try disk.clear()
+            await daemon.stop(0)
+            try await daemon.start()
+            try await daemon.waitForAll()
+            #expect(disk.files(in: ".").contains("a.png"))
+        }
+    }
+
     @Test(
         "a start does not wait for an outbox that hangs: an interrupted publication there is finished when it answers",
         arguments: ["getattr", "open", "opendir", "readdir", "rename", "fsyncdir", "statfs"])
