@@ -140,6 +140,7 @@ extension Inbox {
     func handle(_ events: [Inotify.Event]) {
         guard !stopped else { return }
         for event in events {
+            step()
             // The inbox itself has claimed the file, and given it back since.
             if case .gone(let path) = event, givenBack.contains(FileSystem.Key(path)) { continue }
             settling.heard(event, at: .now()) { (try? FileSystem.status($0))?.size == 0 }

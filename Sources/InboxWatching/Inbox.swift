@@ -177,7 +177,7 @@ package actor Inbox: QueueActor {
         } else if settling.isPolled {
             scan()
         }
-        let cancelled = chosen.map { settling.cancel($0) + cancelUnsure($0) } ?? 0
+        let cancelled = chosen.map { chosen in compute { settling.cancel(chosen) + cancelUnsure(chosen) } } ?? 0
         publishReport()
         return cancelled
     }

@@ -100,7 +100,10 @@ struct CancelTests {
         "cancel-all, and cancel of its recipe, tell of an inbox that does not answer, and cancel everything else",
         .enabled(if: Mount.isPermitted, "only root may mount"))
     func silent() async throws {
-        let files = ["etc/recipes.d/far.recipe": "[Recipe]\nInbox=far\n[Output]\nChain=resize scale=0.5\n"]
+        let files = [
+            "etc/recipes.d/far.recipe": "[Recipe]\nInbox=far\n[Output]\nChain=resize scale=0.5\n",
+            "etc/pipelined.conf": "[Daemon]\nHangTimeout=3s\n",
+        ]
         try await DaemonFixture.with(files) { daemon in
             _ = try daemon.call(Call.Pause(queue: "render"))
             try daemon.drop(as: "one.png")

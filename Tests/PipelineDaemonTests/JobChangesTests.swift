@@ -11,7 +11,8 @@ import Testing
 struct JobChangesTests {
     /// Four jobs, of which two are in the window.
     private func with(_ body: (OwnersFixture, JobChanges) async throws -> Void) async throws {
-        try await OwnersFixture.with("Window=2\n") { (fixture: OwnersFixture) async throws -> Void in
+        let settings = "Window=2\n[Daemon]\nHangTimeout=1\n"
+        try await OwnersFixture.with(settings) { (fixture: OwnersFixture) async throws -> Void in
             #expect(fixture.insert((1...4).map { fixture.job($0) }))
             let changes = Coordination.sync {
                 fixture.owners.numbers.begin(after: (4, 4, 0))

@@ -128,8 +128,8 @@ final class Inboxes {
         }
     }
 
-    /// Asks these inboxes. Calls `done` when each has called `over` or is silent: an inbox that makes no step for two seconds
-    /// is given up.
+    /// Asks these inboxes. Calls `done` when each has called `over` or is silent: an inbox that makes no step within
+    /// HangTimeout is given up.
     private func each(
         _ some: [Inbox],
         _ ask: (Inbox, _ wanted: @escaping @Sendable () -> Bool, _ over: @escaping @Sendable () -> Void) -> Void,
@@ -150,7 +150,7 @@ final class Inboxes {
 
     /// A busy inbox is waited for as long as any is: it answers behind what it is at.
     private func giveUp(_ once: Once, after former: [Int]) {
-        Coordination.after(.seconds(2)) { [self] in
+        Coordination.after(configuration.settings.hangTimeout) { [self] in
             guard !once.isOver else { return }
             let steps = once.silent.map(\.steps)
             if steps == former { once.call() } else { giveUp(once, after: steps) }
