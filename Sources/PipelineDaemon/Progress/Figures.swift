@@ -16,6 +16,8 @@ struct Figures: Sendable {
     private var began: Double
     /// When its worker last reported progress.
     private var heard: Double?
+    /// The largest estimate that may have been told: figures do not go back.
+    private var told: Int64 = 0
 
     init(_ unit: Unit, at time: Double = Timestamp.now()) {
         self.unit = unit
@@ -31,6 +33,7 @@ struct Figures: Sendable {
 
     /// The first word of it begins the measuring: what came before, connecting or decoding, says nothing of how fast it flows.
     mutating func take(_ done: Int64, of total: Int64?, at time: Double = Timestamp.now()) {
+        if let estimate = estimate(at: time) { told = max(told, Int64(estimate.done)) }
         let (done, total) = (Self.sensible(done), total.map(Self.sensible))
         (self.done, self.total, heard) = (done, total, time)
         if pace.hasBegun { pace.take(done, at: time) } else { pace.begin(at: time, done: done) }
@@ -47,7 +50,7 @@ struct Figures: Sendable {
     }
 
     /// Progress at `time`; at least what its worker has reported, and never the whole.
-    func done(at time: Double) -> Int64 { estimate(at: time).map { Int64($0.done) } ?? done }
+    func done(at time: Double) -> Int64 { max(told, estimate(at: time).map { Int64($0.done) } ?? done) }
 
     /// Seconds without a report before progress is estimated.
     private static let patience = 1.0
