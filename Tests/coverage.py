@@ -58,7 +58,7 @@ def table(files):
 
 
 def unreached(functions):
-    """(file, line, name) of each function that was never called, with those that are made of it."""
+    """Yields file, line and name of each function that no test calls; what is made of a generic function counts for it."""
     calls = collections.Counter()
     for each in functions:
         name = each["name"].rsplit(":", 1)[-1]

@@ -5,13 +5,13 @@ struct FilesAside {
     private struct Names {
         /// The folder right below the inbox.
         let top: FileSystem.Key?
-        /// In the order in which they are to be taken. Some are not aside any more.
+        /// The names of all files that were put aside, in the order of taking; `left` says which files still are.
         var names: [String] = []
         /// The place of the next one.
         var next = 0
-        /// Those that are aside.
+        /// The names of the files that are aside.
         var left: Set<FileSystem.Key> = []
-        /// Those that are to become cancelled jobs.
+        /// The names of the files that become cancelled jobs.
         var cancelled: Set<FileSystem.Key> = []
 
         mutating func takeNext() -> (name: String, isCancelled: Bool)? {

@@ -21,7 +21,7 @@ struct FiguresTests {
             #expect(done >= Int64(last) && done < 1000 && left > 0)
             last = Double(done)
         }
-        // Figures do not go back when the worker tells its next one, and go on with those that are larger.
+        // A smaller report does not turn the figure back, and a larger one moves it on.
         let told = figures.done(at: 6001)
         figures.take(990, of: 1000, at: 6001)
         #expect(told > 990 && figures.done(at: 6001) == told)

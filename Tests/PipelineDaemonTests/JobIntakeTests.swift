@@ -53,7 +53,7 @@ struct JobIntakeTests {
         }
     }
 
-    @Test("what was claimed when a call to cancel came becomes a cancelled job, lists as well, and the call counts it")
+    @Test("a picture or list that was claimed before cancel-all becomes a cancelled job, and cancel-all counts it")
     func cancelled() async throws {
         try await with { (fixture, folder) async throws in
             let gate = Gate()

@@ -17,6 +17,9 @@ enum SavedFile {
             saved = try file.format == .jpeg ? header(ofJPEG: file) : header(file, isAnimation: picture.frames > 1)
         } catch let error as WorkerFailure {
             throw failure(error.message)
+        } catch let error as VipsError where error.isOfMemory {
+            let message = error.adding(to: "there was no memory to look at the written result")
+            throw WorkerFailure(stage: SaveStage.name, withoutMemory: message)
         } catch let error as VipsError {
             throw failure(error.adding(to: "it can't be read again"))
         }

@@ -58,7 +58,7 @@ struct HangingDiskTests {
         }
     }
 
-    @Test("a stop does not wait for a disk that hangs: it says what is left, and the next start does that")
+    @Test("a stop does not wait for a hanging disk: the log says what is left, and the next start moves the original")
     func stopping() async throws {
         try await Self.with("archive/card") { daemon, disk in
             try daemon.write("[Daemon]\nDrainTimeout=0\nCancelGrace=0\n", to: "etc/pipelined.conf")
