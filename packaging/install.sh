@@ -4,7 +4,7 @@
 set -euo pipefail
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$1 prefix=$2 to=${DESTDIR:-}$2
-version=$("$build/pipectl" --version --socket /nonexistent 2>/dev/null | sed -n '1s/^pipectl //p')
+version=$("$build/pipelined" --version | sed 's/^pipelined //')
 
 put() { # MODE FOLDER FILE…
     local mode=$1 folder=$2

@@ -7,7 +7,9 @@ source=$1 programs=$2 picture=$3 work=$4
 mount -t tmpfs guide "$work"
 mkdir "$work"/{upper,work,root}
 mount -t overlay -o "lowerdir=/,upperdir=$work/upper,workdir=$work/work" overlay "$work/root"
-for folder in /proc /dev "$source" "$programs"; do
+# Of this machine's mounts the overlay shows nothing. The toolchain, whose libraries the programs need, may be one.
+libraries=$(ldd "$programs/pipelined" | sed -n 's|.* => \(.*\)/libswiftCore.so .*|\1|p')
+for folder in /proc /dev "$source" "$programs" $libraries; do
     mkdir -p "$work/root$folder" && mount --rbind "$folder" "$work/root$folder"
 done
 mount -t tmpfs run "$work/root/run"
