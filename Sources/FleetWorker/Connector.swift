@@ -3,20 +3,27 @@ import Foundation
 import Synchronization
 import WorkerProtocol
 
-/// Keeps a line to one of the servers, on a thread of its own: connects, looks whether the engine is what is needed, and
-/// waits for the line's end, for ever again.
+/// Keeps a line to one of the servers, on a thread of its own: connects, and waits for the line's end, for ever again.
 final class Connector: Sendable {
     enum News: Sendable {
-        /// The line is there, and the engine is good.
         case ready(Line)
-        /// No line, or one that is not used, and why.
+        /// The server refuses a message.
+        case refusal(String)
+        /// There is no line, and why.
         case problem(String)
+    }
+
+    private struct State {
+        /// The server that is tried first.
+        var first = 0
+        var isToLeave = false
     }
 
     private let membership: FleetMembership
     private let certificates: Certificates?
     private let tell: @Sendable (News) -> Void
-    /// Signalled when a line is lost.
+    private let state = Mutex(State())
+    /// Signalled when a line is lost, or is to be left.
     private let lost = DispatchSemaphore(value: 0)
 
     private static let pause = 1.0
@@ -37,74 +44,58 @@ final class Connector: Sendable {
         }
     }
 
+    /// Leaves the server, if there is another.
+    func tryNext() {
+        guard membership.servers.count > 1 else { return }
+        state.withLock { $0.isToLeave = true }
+        lost.signal()
+    }
+
     /// Tries each server.
     private func connect() -> Line? {
         var reasons: [String] = []
-        for server in membership.servers {
+        let first = state.withLock { state in
+            state.isToLeave = false
+            return state.first
+        }
+        for server in membership.servers[first...] + membership.servers[..<first] {
             do throws(LineError) {
-                let lost = lost
-                return try Line(server, name: membership.name, certificates) { lost.signal() }
+                let (lost, tell) = (lost, tell)
+                return try Line(server, name: membership.name, certificates) { reason in
+                    tell(.refusal("\(Self.shown(server)) refuses what this node says: \(reason); \(Self.remedy)"))
+                } lost: {
+                    lost.signal()
+                }
             } catch {
-                reasons.append(Self.reason(error, Self.shown(server), hasCertificates: certificates != nil))
+                reasons.append(ServerTrouble(error, at: server, certificates).description)
             }
         }
         tell(.problem(reasons.isEmpty ? "no server is named; name one in Servers=" : reasons.joined(separator: "; ")))
         return nil
     }
 
-    /// Returns when the line is gone.
+    private static let remedy = """
+        give the server the nodes.conf that `pipectl fleet` has written, and let it read that again: nats-server --signal reload
+        """
+
+    /// Returns when the line is gone, or is to be left.
     private func use(_ line: Line) {
-        let engine = Engine(line: line)
-        var isReady = false
-        while !line.isClosed {
-            if isReady {
-                lost.wait()
-                continue
-            }
-            do {
-                try engine.check(
-                    ackWait: .milliseconds(membership.ackWaitMilliseconds),
-                    copies: membership.servers.count < 3 ? 1 : 3)
-                tell(.ready(line))
-                isReady = true
-            } catch {
-                guard !line.isClosed else { break }
-                tell(.problem("\(Self.shown(line.server)): \(error)"))
-                _ = lost.wait(timeout: .now() + Self.pause)
-            }
+        tell(.ready(line))
+        while !line.isClosed, !state.withLock(\.isToLeave) { lost.wait() }
+        if line.isClosed {
+            tell(
+                .problem("the line to \(Self.shown(line.server)) is lost; it is made again as soon as a server answers")
+            )
+        } else {
+            let index = membership.servers.firstIndex(of: line.server) ?? 0
+            state.withLock { $0.first = (index + 1) % membership.servers.count }
+            tell(.problem("no other node is heard of at \(Self.shown(line.server)); the next server is tried"))
         }
-        tell(.problem("the line to \(Self.shown(line.server)) is lost; it is made again as soon as a server answers"))
     }
 
     /// Without what is secret in it.
     static func shown(_ server: String) -> String {
         guard let at = server.lastIndex(of: "@"), let scheme = server.range(of: "://") else { return server }
         return String(server[..<scheme.upperBound] + server[server.index(after: at)...])
-    }
-
-    private static func reason(_ error: LineError, _ server: String, hasCertificates: Bool) -> String {
-        switch error.status {
-        // With TLS 1.3 a server that refuses a certificate just hangs up.
-        case NATS_IO_ERROR where hasCertificates, NATS_CONNECTION_CLOSED where hasCertificates:
-            "\(server) does not answer, or hangs up: \(error); start it, or look into its log, whether it accepts this "
-                + "node's certificate"
-        case NATS_NO_SERVER, NATS_TIMEOUT, NATS_IO_ERROR:
-            "no NATS server answers at \(server): \(error); start one there, or mend Servers="
-        case NATS_SSL_ERROR where !hasCertificates:
-            "\(server) wants TLS: \(error); name the certificate, its key and the authority"
-        case NATS_SSL_ERROR:
-            "\(server) and this node do not accept each other's certificates: \(error); both must be signed by the "
-                + "authority, be valid now, and the server's must name its host"
-        case NATS_SECURE_CONNECTION_REQUIRED:
-            "\(server) wants TLS; name the certificate, its key and the authority"
-        case NATS_SECURE_CONNECTION_WANTED:
-            "\(server) has no TLS, which is wanted here; give it certificates, or name none here"
-        case NATS_CONNECTION_AUTH_FAILED: "\(server) refuses this node: \(error); look into the server's authorization"
-        case NATS_PROTOCOL_ERROR, NATS_LINE_TOO_LONG:
-            "what answers at \(server) is no NATS server: \(error); mend Servers="
-        default:
-            "\(server): \(error); look into the server's log"
-                + (hasCertificates ? ", whether it accepts this node's certificate" : "")
-        }
     }
 }

@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Dispatch
+import Foundation
 import PipelineModel
 import SystemCalls
 import WorkerProtocol
@@ -11,16 +12,16 @@ final class Fleet {
     private let lines = Lines()
     private var membership: FleetMembership?
     private var giving: Giving?
+    private var offers: Offers?
     private var taking: Taking?
     private var connector: Connector?
-    private var puller: Puller?
-    private var nodes = Nodes()
     private let commanding: Commanding
     private let obeying: Obeying
     /// Why there is no line, or why it is not used.
     private var problem: String?
-    private var told: FleetState?
-    private var isTelling = false
+    private var told: (server: String?, problem: String?)?
+    private var toldNodes: [String: Nodes.Told] = [:]
+    private var solitude = Solitude()
 
     nonisolated init(_ supervisor: Supervisor) {
         self.supervisor = supervisor
@@ -30,6 +31,9 @@ final class Fleet {
     func obey(_ order: FleetOrder, _ files: [Descriptor]) {
         switch order {
         case .join(let membership): join(membership, files)
+        case .filters(let filters):
+            taking?.filters = filters
+            say()
         case .lend(let picture):
             guard let giving else {
                 supervisor.send(.returned(picture.id))
@@ -37,7 +41,9 @@ final class Fleet {
             }
             giving.lend(picture, files)
         case .takeBack(let id): giving?.takeBack(id)
-        case .take(let places): taking?.take(places)
+        case .take(let places):
+            taking?.take(places)
+            say()
         case .accept(let id): taking?.accept(id, files)
         case .putOff(let id): taking?.putOff(id)
         case .refuse(let id, let reason): taking?.refuse(id, reason)
@@ -56,7 +62,7 @@ final class Fleet {
 
     private func join(_ membership: FleetMembership, _ files: [Descriptor]) {
         guard self.membership == nil else { return supervisor.say("it has joined a fleet already") }
-        guard NodeName.isOne(membership.name), membership.ackWaitMilliseconds > 0 else {
+        guard NodeName.isOne(membership.name), membership.patienceMilliseconds > 0 else {
             problem = "\(membership.name) is no name for a node: small letters, digits and hyphens, 40 at most"
             return tell()
         }
@@ -68,16 +74,21 @@ final class Fleet {
             return tell()
         }
         self.membership = membership
-        let changed: @Sendable () -> Void = { [weak self] in Coordination.async { self?.change() } }
-        let taking = Taking(supervisor, membership, lines, changed: changed)
-        giving = Giving(supervisor, membership, lines, changed: changed)
-        self.taking = taking
-        puller = Puller(lines, taking)
+        let giving = Giving(supervisor, membership, lines) { [weak self] freed in
+            Coordination.async {
+                if let freed { self?.offers?.nodes.freesOne(freed) }
+                self?.offers?.look()
+            }
+        }
+        self.giving = giving
+        offers = Offers(giving, lines, patience: .milliseconds(membership.patienceMilliseconds))
+        taking = Taking(supervisor, membership, lines) { [weak self] origins in
+            Coordination.async { self?.invite(origins) }
+        }
         connector = Connector(membership, certificates) { [weak self] news in Coordination.async { self?.hear(news) } }
         connector?.start()
-        puller?.start()
         beat()
-        showLife(every: .milliseconds(membership.ackWaitMilliseconds) / 3)
+        showLife(every: .milliseconds(membership.patienceMilliseconds) / 3)
     }
 
     private func hear(_ news: Connector.News) {
@@ -85,13 +96,15 @@ final class Fleet {
         case .problem(let text):
             problem = text
             lines.set(nil)
+        case .refusal(let text): problem = text
         case .ready(let line):
             do {
                 try listen(on: line)
                 problem = nil
                 lines.set(line)
-                giving?.look()
-                change()
+                solitude.begins()
+                say()
+                offers?.begin()
             } catch {
                 // The line is lost again; the connector tells it.
                 problem = "\(error)"
@@ -101,29 +114,26 @@ final class Fleet {
     }
 
     private func listen(on line: Line) throws {
+        guard let membership else { return }
         try giving?.serve(on: line)
-        try line.listen(to: Subject.presence(of: "*")) { [weak self] message in
-            guard let presence = Nodes.presence(in: message) else { return }
-            Coordination.async { self?.hear(presence) }
-        }
-        if let membership {
-            try line.listen(to: Subject.unwanted(on: membership.name)) { [taking] _ in taking?.askWhetherWanted() }
-            try commanding.listen(on: line)
-            try obeying.listen(on: line, as: membership.name)
-        }
-        try line.listen(to: Subject.wake) { [taking] _ in taking?.news.signal() }
+        try offers?.listen(on: line)
+        try taking?.listen(on: line)
+        try hear(Subject.presence(of: "*"), on: line) { $0.hear($1, answering: true) }
+        try hear(Subject.presence(of: "*", to: membership.name), on: line) { $0.hear($1) }
+        try hear(Subject.room(at: "*", for: membership.name), on: line) { $0.isInvited($1) }
+        try commanding.listen(on: line)
+        try obeying.listen(on: line, as: membership.name)
     }
 
     // MARK: - The other nodes
 
-    /// How often a node says that it is there.
-    private static let pause = Duration.seconds(2)
-
     private func beat() {
         say()
-        nodes.forget()
+        offers?.nodes.forget()
+        for name in Set(toldNodes.keys).union(offers?.nodes.names ?? []) { tell(of: name) }
+        if solitude.isTooLong { connector?.tryNext() }
         tell()
-        Coordination.after(Self.pause) { [weak self] in self?.beat() }
+        Coordination.after(offers?.nodes.pause ?? .seconds(2)) { [weak self] in self?.beat() }
     }
 
     private func showLife(every pause: Duration) {
@@ -131,43 +141,93 @@ final class Fleet {
         Coordination.after(pause) { [weak self] in self?.showLife(every: pause) }
     }
 
-    private func hear(_ presence: Presence) {
-        guard let membership, let giving else { return }
-        nodes.hear(presence, own: membership.name)
-        giving.hasTwin = nodes.hasTwin
-        tell()
-    }
-
-    /// Something has been lent or taken, or has come to an end. Several changes are said at once.
-    private func change() {
-        guard !isTelling else { return }
-        isTelling = true
-        Coordination.after(.milliseconds(50)) { [weak self] in
-            self?.isTelling = false
-            self?.say()
+    private func hear(
+        _ subject: String, on line: Line, _ body: @escaping @Coordination @Sendable (Fleet, Presence) -> Void
+    ) throws(LineError) {
+        try line.listen(to: subject) { [weak self] message in
+            guard let presence = Nodes.presence(in: message) else { return }
+            Coordination.async { if let self { body(self, presence) } }
         }
     }
 
-    private func say() {
+    private func hear(_ presence: Presence, answering: Bool = false) {
+        guard let membership, let giving, let offers else { return }
+        let isNew = offers.nodes.hear(presence, own: membership.name)
+        giving.hasTwin = offers.nodes.hasTwin
+        solitude.ends()
+        // It need not wait until this one says something again.
+        if isNew, answering { publish { Subject.presence(of: $0, to: presence.node.name) } }
+        offers.look()
+        tell(of: presence.node.name)
+        tell()
+    }
+
+    private func say() { publish { Subject.presence(of: $0) } }
+
+    /// There are places for these origins, which may let them go unused.
+    private func invite(_ origins: [String]) {
+        for origin in origins { publish { Subject.room(at: $0, for: origin) } }
+        Coordination.after(WaitingLine.time + .milliseconds(10)) { [weak self] in self?.taking?.invite() }
+    }
+
+    private func isInvited(_ presence: Presence) {
+        let hasSome = giving?.all.contains { $0.search != nil } == true
+        hear(presence)
+        guard !hasSome, let membership else { return }
+        try? lines.current?.publish(to: Subject.declined(at: presence.node.name, by: membership.name))
+    }
+
+    private func publish(to subject: (String) -> String) {
         guard let membership, let giving, let taking, let line = lines.current else { return }
-        let node = FleetState.Node(
+        let node = FleetNode(
             name: membership.name, version: Release.version, places: taking.places, taken: taking.count,
-            lent: giving.count, filters: membership.filters)
-        Nodes.say(Presence(token: giving.run, node: node), on: line)
+            lent: giving.count, filters: taking.filters)
+        guard let bytes = try? JSONEncoder().encode(Presence(token: giving.run, node: node)) else { return }
+        try? line.publish(Array(bytes), to: subject(membership.name))
     }
 
     private func tell() {
-        let twin = nodes.hasTwin ? membership.map { Self.twin($0.name) } : nil
-        let server = (lines.current?.server).map(Connector.shown)
-        let state = FleetState(
-            server: server, problem: problem ?? twin, nodes: server == nil ? [] : nodes.all,
-            silent: nodes.silent(isConnected: server != nil))
-        guard state != told else { return }
-        told = state
-        supervisor.send(.state(state))
+        let twin = offers?.nodes.hasTwin == true ? membership.map { Self.twin($0.name) } : nil
+        let now = ((lines.current?.server).map(Connector.shown), problem ?? twin ?? offers?.problem)
+        guard told.map({ $0 != now }) ?? true else { return }
+        told = now
+        supervisor.send(.line(server: now.0, problem: now.1))
+    }
+
+    private func tell(of name: String) {
+        let now = offers?.nodes[name]
+        guard toldNodes[name] != now else { return }
+        toldNodes[name] = now
+        if let now {
+            supervisor.send(.node(now.node, isSilent: now.isSilent))
+        } else {
+            supervisor.send(.forgotten(node: name))
+        }
     }
 
     private static func twin(_ name: String) -> String {
         "another node of the fleet is called \(name), too; give each a name of its own (Name= of [Fleet])"
+    }
+}
+
+/// How long no other node has been heard of. The others may be at another server, which this node can't know.
+struct Solitude {
+    private var since = ContinuousClock.now
+    private var patience = shortest
+
+    private static let shortest = Duration.seconds(15)
+    private static let longest = Duration.seconds(600)
+
+    mutating func begins() { since = .now }
+
+    mutating func ends() { (since, patience) = (.now, Self.shortest) }
+
+    /// After each time it takes twice as long: there may be no other.
+    var isTooLong: Bool {
+        mutating get {
+            guard since + patience < .now else { return false }
+            (since, patience) = (.now, min(patience * 2, Self.longest))
+            return true
+        }
     }
 }

@@ -6,18 +6,18 @@ import WorkerProtocol
 /// What the nodes ask of the origin, each request in the order in which it comes.
 extension Giving {
     func serve(on line: Line) throws {
-        try line.listen(to: Subject.origin(name, "*")) { [weak self, weak line] message in
+        try line.listen(to: Subject.origin(name, "*", by: "*")) { [weak self, weak line] message in
             guard let self, let line else { return }
             serve(message, line)
         }
     }
 
     private func serve(_ message: LineMessage, _ line: Line) {
-        let parcel = message.withBytes(Parcel<Asked>.init)
-        guard let parcel, let verb = Verb(rawValue: Subject.last(of: message.subject)),
-            NodeName.isOne(parcel.words.node), Token.isOne(parcel.words.attempt)
+        let words = message.subject.split(separator: ".").map(String.init)
+        guard words.count == 4, let verb = Verb(rawValue: words[2]), NodeName.isOne(words[3]),
+            let parcel = message.withBytes(Parcel<Asked>.init)
         else { return answer(message, line, Answered(.notWanted, "it can't be understood")) }
-        let asked = parcel.words
+        let (asked, node) = (parcel.words, words[3])
         guard asked.run == run, let lent = lent(asked.id) else {
             // The other one of this name answers.
             if asked.run != run, hasTwin { return }
@@ -25,15 +25,17 @@ extension Giving {
         }
         do {
             switch verb {
-            case .begin: answer(message, line, try begin(lent, asked))
-            case .read: try read(lent, asked, message, line)
+            case .read:
+                guard has(lent, asked, node) else { return answer(message, line, Answered(.notWanted)) }
+                answer(message, line, Answered(.yes), try lent.read(asked.index ?? -1, at: asked.offset ?? -1))
             case .write:
-                let isWritten = try lent.write(parcel.bytes, asked.index ?? -1, at: asked.offset ?? -1, asked.attempt)
+                let isWritten = try lent.write(
+                    parcel.bytes, asked.index ?? -1, at: asked.offset ?? -1, asked.attempt, by: node)
                 answer(message, line, Answered(isWritten ? .yes : .notWanted))
-            case .progress: answer(message, line, progress(lent, asked))
-            case .done: done(lent, asked, message, line)
-            case .failed: answer(message, line, failed(lent, asked))
-            case .leave: if lent.leave(asked.attempt) { supervisor.send(.begun(lent.key.id, node: nil)) }
+            case .progress: answer(message, line, progress(lent, asked, node))
+            case .done: done(lent, asked, node, message, line)
+            case .failed: answer(message, line, failed(lent, asked, node))
+            case .leave: leave(lent, asked, node)
             }
         } catch let refusal as Lent.Refusal {
             answer(message, line, Answered(.again, refusal.reason))
@@ -43,52 +45,37 @@ extension Giving {
         }
     }
 
-    private func begin(_ lent: Lent, _ asked: Asked) throws -> Answered {
-        let begun = try lent.begin(asked.node, asked.attempt, patience: patience) {
-            supervisor.send(.begun(lent.key.id, node: asked.node))
-        }
-        switch begun {
-        case .yes: return Answered(.yes)
-        case .busy: return Answered(.busy)
-        case .dangerous(let nodes):
-            end(lent, .failed(lent.key.id, Self.dangerous(nodes)))
-            return Answered(.notWanted)
-        }
+    private func has(_ lent: Lent, _ asked: Asked, _ node: String, then: () -> Void = {}) -> Bool {
+        lent.has(asked.attempt, by: node, begins: { begun(lent, by: $0) }, then: then)
     }
 
-    private static func dangerous(_ nodes: [String]) -> WorkerFailure {
-        WorkerFailure(
-            stage: "fleet",
-            message: "\(nodes.count) nodes have begun it, and none came to an end: \(nodes.joined(separator: ", "))",
-            advice: "look into the logs of these nodes", class: .crash)
-    }
-
-    private func read(_ lent: Lent, _ asked: Asked, _ message: LineMessage, _ line: Line) throws {
-        guard lent.has(asked.attempt) else { return answer(message, line, Answered(.notWanted)) }
-        answer(message, line, Answered(.yes), try lent.read(asked.index ?? -1, at: asked.offset ?? -1))
-    }
-
-    private func progress(_ lent: Lent, _ asked: Asked) -> Answered {
-        let has = lent.has(asked.attempt) {
+    private func progress(_ lent: Lent, _ asked: Asked, _ node: String) -> Answered {
+        let has = has(lent, asked, node) {
             guard let done = asked.done, let total = asked.total, total > 0, (0...total).contains(done) else { return }
             supervisor.send(.progress(lent.key.id, done: done, total: total))
         }
         return Answered(has ? .yes : .notWanted)
     }
 
-    private func failed(_ lent: Lent, _ asked: Asked) -> Answered {
-        guard lent.has(asked.attempt) else { return Answered(.notWanted) }
+    private func failed(_ lent: Lent, _ asked: Asked, _ node: String) -> Answered {
+        guard has(lent, asked, node) else { return Answered(.notWanted) }
         let failure = asked.failure ?? WorkerFailure(stage: "fleet", message: "it does not say why", class: .crash)
-        end(lent, .failed(lent.key.id, Stranger.told(failure, by: asked.node)))
+        end(lent, .failed(lent.key.id, Stranger.told(failure, by: node)))
         return Answered(.yes)
     }
 
-    private func done(_ lent: Lent, _ asked: Asked, _ message: LineMessage, _ line: Line) {
-        guard lent.has(asked.attempt) else { return answer(message, line, Answered(.notWanted)) }
+    private func leave(_ lent: Lent, _ asked: Asked, _ node: String) {
+        guard lent.leave(asked.attempt, by: node) else { return }
+        if asked.leaving == .refused { lent.isRefused(by: node) }
+        left(lent, by: node, hasPlace: asked.leaving != .full)
+    }
+
+    private func done(_ lent: Lent, _ asked: Asked, _ node: String, _ message: LineMessage, _ line: Line) {
+        guard has(lent, asked, node) else { return answer(message, line, Answered(.notWanted)) }
         guard let result = asked.result, Stranger.accepts(result, of: lent.picture) else {
             return answer(message, line, Answered(.again, "the results are not what was asked for"))
         }
-        guard lent.beginsEnd(asked.attempt) else { return answer(message, line, Answered(.busy)) }
+        guard lent.beginsEnd(asked.attempt, by: node) else { return answer(message, line, Answered(.busy)) }
         looks.async { [self] in
             do {
                 try lent.check(result.digests)

@@ -11,29 +11,30 @@ final class Lent: Sendable {
         var token: String
         /// When it last showed life.
         var seen = ContinuousClock.now
+        /// The node has said that it takes the picture, or has asked for something.
+        var isBegun = false
+        /// What an attempt before it has written is gone.
+        var isEmpty = false
         /// Its results are being looked at.
         var isEnding = false
-    }
-
-    enum Begun {
-        case yes
-        case busy
-        /// So many nodes have been lost with it that no other gets it.
-        case dangerous([String])
     }
 
     struct Refusal: Error { var reason: String }
 
     private struct State {
         var attempt: Attempt?
-        /// The nodes that have begun.
-        var nodes: [String] = []
+        /// The nodes that have begun, and were lost with it.
+        var lost: [String] = []
+        /// Nodes that don't take it, until then.
+        var refusers: [String: ContinuousClock.Instant] = [:]
+        /// When it began to wait for a node.
+        var waits = ContinuousClock.now
         var isOver = false
-        /// When it was offered last: the stream has it, as far as is known.
-        var offered: ContinuousClock.Instant?
     }
 
-    static let mostAttempts = 3
+    /// After the loss of so many nodes with it no other gets it.
+    static let mostLosses = 3
+    private static let refusal = Duration.seconds(30)
 
     let key: LentKey
     let picture: LentPicture
@@ -45,52 +46,92 @@ final class Lent: Sendable {
         (self.key, self.picture, self.sources, self.targets) = (key, picture, sources, targets)
     }
 
-    var subject: String { Subject.job(key, picture.priority) }
+    // MARK: - Finding a node
 
-    /// An attempt that has shown no life for so long makes room for another. `announce` is called before anything else
-    /// is said of it.
-    func begin(_ node: String, _ token: String, patience: Duration, announce: () -> Void) throws -> Begun {
-        try state.withLock { state in
-            guard !state.isOver else { return .busy }
-            if var present = state.attempt {
-                if present.token == token {
-                    present.seen = .now
-                    state.attempt = present
-                    return .yes
-                }
-                guard !present.isEnding, present.seen + patience < .now else { return .busy }
-            }
-            guard state.nodes.count < Self.mostAttempts else { return .dangerous(state.nodes) }
-            for target in targets { try target.empty() }
-            state.nodes.append(node)
-            state.attempt = Attempt(node: node, token: token)
-            announce()
-            return .yes
+    /// Since when nobody has it, and the nodes that don't take it. Nil when somebody has it.
+    var search: (since: ContinuousClock.Instant, refusers: Set<String>)? {
+        state.withLock { state in
+            guard state.attempt == nil, !state.isOver else { return nil }
+            state.refusers = state.refusers.filter { $0.value > .now }
+            return (state.waits, Set(state.refusers.keys))
         }
     }
 
-    /// The attempt gives it up, which is no node's loss. Returns false when it does not have it.
-    func leave(_ token: String) -> Bool {
+    /// Makes an attempt for a node that is asked now. Nil when there is one, or none is wanted.
+    func attempt(by node: String) -> String? {
         state.withLock { state in
-            guard Self.has(token, &state), state.attempt?.isEnding == false else { return false }
+            guard state.attempt == nil, !state.isOver else { return nil }
+            let token = Token.made()
+            state.attempt = Attempt(node: node, token: token)
+            return token
+        }
+    }
+
+    /// The node has said yes. Returns false when the attempt is over. `announce` is called at its first sign of life.
+    func begins(_ token: String, announce: (_ node: String) -> Void) -> Bool {
+        state.withLock { Self.has(token, by: nil, &$0, announce) }
+    }
+
+    /// The node has not taken it. Returns false when it has, after all, or is not asked any more.
+    func isNotBegun(_ token: String) -> Bool {
+        state.withLock { state in
+            guard state.attempt?.token == token, state.attempt?.isBegun == false else { return false }
             state.attempt = nil
-            state.nodes.removeLast()
+            return true
+        }
+    }
+
+    func isRefused(by node: String) { state.withLock { $0.refusers[node] = .now + Self.refusal } }
+
+    /// The attempt has shown no life for so long that it makes room for another. Returns its node.
+    func isLost(after patience: Duration) -> String? {
+        state.withLock { state in
+            guard let attempt = state.attempt, attempt.isBegun, !attempt.isEnding, attempt.seen + patience < .now else {
+                return nil
+            }
+            (state.attempt, state.waits) = (nil, .now)
+            state.lost.append(attempt.node)
+            return attempt.node
+        }
+    }
+
+    func mayBeSilent() { state.withLock { $0.attempt?.seen = .now } }
+
+    /// The nodes that were lost with it, if they are too many.
+    var dangerousTo: [String]? {
+        state.withLock { $0.lost.count < Self.mostLosses ? nil : $0.lost }
+    }
+
+    // MARK: - What a node asks
+
+    /// The attempt gives it up, which is no node's loss. Returns false when it does not have it.
+    func leave(_ token: String, by node: String) -> Bool {
+        state.withLock { state in
+            guard Self.has(token, by: node, &state), state.attempt?.isEnding == false else { return false }
+            (state.attempt, state.waits) = (nil, .now)
             return true
         }
     }
 
     /// Whether this attempt has it; that shows life.
-    func has(_ token: String, announce: () -> Void = {}) -> Bool {
+    func has(
+        _ token: String, by node: String, begins: (_ node: String) -> Void = { _ in }, then announce: () -> Void = {}
+    ) -> Bool {
         state.withLock { state in
-            guard Self.has(token, &state) else { return false }
+            guard Self.has(token, by: node, &state, begins) else { return false }
             announce()
             return true
         }
     }
 
-    private static func has(_ token: String, _ state: inout State) -> Bool {
-        guard !state.isOver, state.attempt?.token == token else { return false }
-        state.attempt?.seen = .now
+    private static func has(
+        _ token: String, by node: String?, _ state: inout State, _ begins: (_ node: String) -> Void = { _ in }
+    ) -> Bool {
+        guard !state.isOver, var attempt = state.attempt, attempt.token == token, node == nil || attempt.node == node
+        else { return false }
+        if !attempt.isBegun { begins(attempt.node) }
+        (attempt.seen, attempt.isBegun) = (.now, true)
+        state.attempt = attempt
         return true
     }
 
@@ -103,21 +144,25 @@ final class Lent: Sendable {
     }
 
     /// Returns false when the attempt does not have it any more.
-    func write(_ bytes: [UInt8], _ index: Int, at offset: Int64, _ token: String) throws -> Bool {
+    func write(_ bytes: [UInt8], _ index: Int, at offset: Int64, _ token: String, by node: String) throws -> Bool {
         guard targets.indices.contains(index), bytes.count <= Piece.most, offset >= 0,
             offset <= picture.limits.maxResult - Int64(bytes.count)
         else { throw Refusal(reason: "the piece is larger than what may be written") }
         return try state.withLock { state in
-            guard Self.has(token, &state), state.attempt?.isEnding == false else { return false }
+            guard Self.has(token, by: node, &state), state.attempt?.isEnding == false else { return false }
+            if state.attempt?.isEmpty == false {
+                for target in targets { try target.empty() }
+                state.attempt?.isEmpty = true
+            }
             try targets[index].put(bytes, at: offset)
             return true
         }
     }
 
     /// From now on nothing is written, and no other attempt begins, until the results have been looked at.
-    func beginsEnd(_ token: String) -> Bool {
+    func beginsEnd(_ token: String, by node: String) -> Bool {
         state.withLock { state in
-            guard Self.has(token, &state), state.attempt?.isEnding == false else { return false }
+            guard Self.has(token, by: node, &state), state.attempt?.isEnding == false else { return false }
             state.attempt?.isEnding = true
             return true
         }
@@ -146,21 +191,6 @@ final class Lent: Sendable {
             var (output, digest) = made
             output.hash = wanted.wantsHash ? digest.sha256 : nil
             return output
-        }
-    }
-
-    var isOffered: Bool { state.withLock { $0.offered != nil } }
-
-    func offered() { state.withLock { $0.offered = .now } }
-
-    /// An attempt has it, whether or not it shows life.
-    var isBegun: Bool { state.withLock { $0.attempt != nil } }
-
-    /// Nobody has shown life for so long, neither an attempt nor a node that could begin one.
-    func isForgotten(for patience: Duration) -> Bool {
-        state.withLock { state in
-            guard let offered = state.offered, !state.isOver, state.attempt?.isEnding != true else { return false }
-            return max(offered, state.attempt?.seen ?? offered) + patience < .now
         }
     }
 

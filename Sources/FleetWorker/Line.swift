@@ -1,6 +1,7 @@
 import CNats
 import Foundation
 import Synchronization
+import SystemCalls
 
 /// A failed call of libnats.
 struct LineError: Error, CustomStringConvertible {
@@ -16,9 +17,6 @@ struct LineError: Error, CustomStringConvertible {
         let saysMore = last == status && !words.isEmpty && !words.hasSuffix(plain)
         description = saysMore ? "\(plain) (\(words))" : plain
     }
-
-    /// Nobody has subscribed to the subject of a request.
-    var isNoResponders: Bool { status == NATS_NO_RESPONDERS }
 
     static func check(_ status: natsStatus) throws(LineError) {
         guard status == NATS_OK else { throw LineError(status) }
@@ -36,10 +34,11 @@ final class Line: @unchecked Sendable {
     /// The subjects that are listened to, until the line ends.
     private let subscriptions = Mutex<[UInt]>([])
 
-    /// Connects, and waits for it. `lost` is called once, on a thread of libnats, after a connection that was made is
-    /// gone.
+    /// Connects, and waits for it. `refused` is called on a thread of libnats with the server's words when it takes a message
+    /// or a subscription of this node for forbidden; `lost` is called there once, after a connection that was made is gone.
     init(
-        _ server: String, name: String, _ certificates: Certificates?, lost: @escaping @Sendable () -> Void
+        _ server: String, name: String, _ certificates: Certificates?,
+        refused: @escaping @Sendable (String) -> Void, lost: @escaping @Sendable () -> Void
     ) throws(LineError) {
         (self.server, inboxes) = (server, "_INBOX.\(name)")
         var options: OpaquePointer?
@@ -61,12 +60,16 @@ final class Line: @unchecked Sendable {
             try LineError.check(
                 natsOptions_SetCertificatesChain(options, certificates.certificate, certificates.key))
         }
-        let call = Self.closings.withLock { closings in
-            closings.last += 1
-            closings.calls[closings.last] = lost
-            return closings.last
+        let call = Self.callers.withLock { callers in
+            callers.last += 1
+            callers.all[callers.last] = (refused, lost)
+            return callers.last
         }
         do throws(LineError) {
+            let failed: natsErrHandler = { connection, _, status, call in
+                Line.hasFailed(UInt(bitPattern: call), status, connection)
+            }
+            try LineError.check(natsOptions_SetErrorHandler(options, failed, UnsafeMutableRawPointer(bitPattern: call)))
             let closed: natsConnectionHandler = { _, call in Line.hasClosed(UInt(bitPattern: call)) }
             try LineError.check(natsOptions_SetClosedCB(options, closed, UnsafeMutableRawPointer(bitPattern: call)))
             var made: OpaquePointer?
@@ -74,18 +77,27 @@ final class Line: @unchecked Sendable {
             guard let made else { throw LineError(NATS_ERR) }
             connection = made
         } catch {
-            _ = Self.closings.withLock { $0.calls.removeValue(forKey: call) }
+            _ = Self.callers.withLock { $0.all.removeValue(forKey: call) }
             throw error
         }
     }
 
-    /// The `lost` calls, by the number that libnats keeps for each connection. Each is called at most once, however often
+    private typealias Calls = (refused: @Sendable (String) -> Void, lost: @Sendable () -> Void)
+
+    /// Who made each connection, by the number that libnats keeps for it. `lost` is called at most once, however often
     /// libnats reports the end.
-    private static let closings = Mutex<(last: UInt, calls: [UInt: @Sendable () -> Void])>((0, [:]))
+    private static let callers = Mutex<(last: UInt, all: [UInt: Calls])>((0, [:]))
 
     private static func hasClosed(_ call: UInt) {
-        let lost = closings.withLock { $0.calls.removeValue(forKey: call) }
+        let lost = callers.withLock { $0.all.removeValue(forKey: call)?.lost }
         lost?()
+    }
+
+    private static func hasFailed(_ call: UInt, _ status: natsStatus, _ connection: OpaquePointer?) {
+        guard status == NATS_NOT_PERMITTED, let refused = callers.withLock({ $0.all[call]?.refused }) else { return }
+        var words: UnsafePointer<CChar>?
+        natsConnection_GetLastError(connection, &words)
+        refused(words.map { String(cString: $0).printable } ?? "a message is not permitted")
     }
 
     private final class Heard: Sendable {
@@ -109,7 +121,7 @@ final class Line: @unchecked Sendable {
         try LineError.check(natsConnection_PublishRequest(connection, subject, reply, bytes, count))
     }
 
-    /// Waits for the answer. Not for pulls of the stream: their answers come by other subjects.
+    /// Waits for the answer.
     func request(_ bytes: [UInt8] = [], of subject: String, within patience: Duration) throws(LineError) -> LineMessage
     {
         var answer: OpaquePointer?
@@ -148,34 +160,6 @@ final class Line: @unchecked Sendable {
 
     /// Where an answer may go.
     func inbox(_ word: String) -> String { "\(inboxes).\(word)" }
-
-    /// A subject of one's own, whose messages are waited for.
-    func inbox() throws(LineError) -> LineInbox {
-        let subject = inbox(Token.made())
-        var subscription: OpaquePointer?
-        try LineError.check(natsConnection_SubscribeSync(&subscription, connection, subject))
-        guard let subscription else { throw LineError(NATS_ERR) }
-        return LineInbox(subject: subject, subscription)
-    }
-}
-
-/// Messages to a subject of one's own.
-final class LineInbox {
-    let subject: String
-    private let subscription: OpaquePointer
-
-    init(subject: String, _ subscription: OpaquePointer) { (self.subject, self.subscription) = (subject, subscription) }
-
-    deinit { natsSubscription_Destroy(subscription) }
-
-    /// Nil when none has come in time.
-    func next(within patience: Duration) throws(LineError) -> LineMessage? {
-        var message: OpaquePointer?
-        let status = natsSubscription_NextMsg(&message, subscription, Int64(patience / .milliseconds(1)))
-        if status == NATS_TIMEOUT { return nil }
-        try LineError.check(status)
-        return message.map(LineMessage.init)
-    }
 }
 
 /// A message that has come.

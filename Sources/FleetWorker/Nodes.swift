@@ -1,50 +1,117 @@
 import Foundation
+import PipelineModel
 import WorkerProtocol
 
-/// The other nodes that have been heard of lately.
+/// The other nodes that have been heard of lately, and which of them may have a free place.
 struct Nodes {
-    private var heard: [String: (node: FleetState.Node, at: ContinuousClock.Instant)] = [:]
+    struct Told: Hashable {
+        var node: FleetNode
+        var isSilent: Bool
+    }
+
+    private struct Heard {
+        var node: FleetNode
+        /// Of its process.
+        var token: String
+        var at = ContinuousClock.now
+        /// Free places, as far as is known: what it has said, less what it has taken since.
+        var free: Int
+        /// It has not answered, and is not asked until it is heard of again.
+        var isMute = false
+    }
+
+    private var heard: [String: Heard] = [:]
     /// When another process of this node's name was heard of last.
     private var twin: ContinuousClock.Instant?
 
-    /// A node that has been silent for so long is gone, and is forgotten after a day.
-    private static let patience = Duration.seconds(10)
+    /// A node that has been silent is forgotten after a day.
     private static let memory = Duration.seconds(86400)
-    /// A message to the supervisor has room for so many.
-    private static let most = 64
-    private static let longest = 4096
+    /// Messages that each node hears in a second from the others, at most.
+    private static let mostMessages = 25
+    /// Far more than anybody has: a stranger at the server may invent any number.
+    private static let most = 10_000
+    private static let longest = 16 << 10
 
-    var all: [FleetState.Node] {
-        var room = 64 << 10
-        return heard.values.filter(Self.isPresent).map(\.node).sorted { $0.name < $1.name }.map { node in
-            var node = node
-            room -= node.filters.reduce(200) { $0 + $1.utf8.count + 4 }
-            if room < 0 { node.filters = [] }
-            return node
+    /// A node, and whether it has been silent lately.
+    subscript(name: String) -> Told? { heard[name].map { Told(node: $0.node, isSilent: !isPresent($0)) } }
+
+    var names: [String] { Array(heard.keys) }
+
+    var hasTwin: Bool { twin.map { $0 + patience > .now } ?? false }
+
+    /// How often a node says that it is there: among many, more rarely.
+    var pause: Duration { max(.seconds(2), .seconds(heard.count) / Self.mostMessages) }
+    /// A node that has been silent for so long is gone.
+    private var patience: Duration { max(.seconds(10), pause * 3) }
+
+    private func isPresent(_ one: Heard) -> Bool { one.at + patience > .now }
+
+    /// Returns whether the node is new here.
+    mutating func hear(_ presence: Presence, own name: String) -> Bool {
+        let node = presence.node
+        guard node.name != name else {
+            twin = .now
+            return false
         }
-    }
-
-    /// The names of nodes that were here and are not heard of now. Without a connection nobody is.
-    func silent(isConnected: Bool) -> [String] {
-        heard.values.filter { !isConnected || !Self.isPresent($0) }.map(\.node.name).sorted()
-    }
-
-    private static func isPresent(_ entry: (node: FleetState.Node, at: ContinuousClock.Instant)) -> Bool {
-        entry.at + patience > .now
-    }
-
-    var hasTwin: Bool { twin.map { $0 + Self.patience > .now } ?? false }
-
-    mutating func hear(_ presence: Presence, own name: String) {
-        guard presence.node.name != name else { return twin = .now }
-        if heard[presence.node.name] == nil, heard.count >= Self.most {
-            guard let silent = heard.first(where: { !Self.isPresent($0.value) }) else { return }
-            heard[silent.key] = nil
-        }
-        heard[presence.node.name] = (presence.node, .now)
+        let before = heard[node.name]
+        let isNew = before.map { !isPresent($0) || $0.token != presence.token } ?? true
+        if before == nil, heard.count >= Self.most { return false }
+        heard[node.name] = Heard(node: node, token: presence.token, free: max(0, node.places - node.taken))
+        return isNew
     }
 
     mutating func forget() { heard = heard.filter { $0.value.at + Self.memory > .now } }
+
+    // MARK: - Places
+
+    /// A node that has room for a picture, by chance, so that several origins don't all ask the same: one with more free
+    /// places more often.
+    func choose(for picture: LentPicture, of version: String, without refusers: Set<String>) -> String? {
+        var able: [(name: String, upTo: Int)] = []
+        for (name, one) in heard
+        where one.free > 0 && isAble(one, picture, version) && !one.isMute && !refusers.contains(name) {
+            able.append((name, (able.last?.upTo ?? 0) + one.free))
+        }
+        guard let sum = able.last?.upTo else { return nil }
+        let chosen = Int.random(in: 0..<sum)
+        return able.first { chosen < $0.upTo }?.name
+    }
+
+    /// A node that could render it, and has no place as far as is known: asked, it says when it has one.
+    func chooseFull(for picture: LentPicture, of version: String, without refusers: Set<String>) -> String? {
+        heard.filter { name, one in
+            one.free == 0 && one.node.places > 0 && isAble(one, picture, version) && !one.isMute
+                && !refusers.contains(name)
+        }.randomElement()?.key
+    }
+
+    /// So many full nodes are asked at once. Asked each half second, and noted for five, an origin waits at all of them.
+    var mostAsked: Int { max(1, heard.values.count { $0.free == 0 } / 10) }
+
+    func hasRoom(for picture: LentPicture, of version: String) -> Bool {
+        heard.values.contains { $0.free > 0 && isAble($0, picture, version) }
+    }
+
+    private func isAble(_ one: Heard, _ picture: LentPicture, _ version: String) -> Bool {
+        isPresent(one) && one.node.equals(version, picture.filters)
+    }
+
+    mutating func takesOne(_ name: String) { change(name, by: -1) }
+    mutating func freesOne(_ name: String) { change(name, by: 1) }
+
+    private mutating func change(_ name: String, by count: Int) {
+        guard let one = heard[name] else { return }
+        heard[name]?.free = min(max(0, one.free + count), one.node.places)
+    }
+
+    mutating func hasNoPlace(_ name: String) { heard[name]?.free = 0 }
+
+    /// It has not answered a question of that time.
+    mutating func isMute(_ name: String, since asked: ContinuousClock.Instant) {
+        if let one = heard[name], one.at < asked { heard[name]?.isMute = true }
+    }
+
+    // MARK: - Messages
 
     /// Nil for what is not plausible.
     static func presence(in message: LineMessage) -> Presence? {
@@ -52,15 +119,5 @@ struct Nodes {
             presence.node.name == Subject.last(of: message.subject), Stranger.accepts(presence.node)
         else { return nil }
         return presence
-    }
-
-    static func say(_ presence: Presence, on line: Line) {
-        guard var bytes = try? JSONEncoder().encode(presence) else { return }
-        if bytes.count > longest {
-            var short = presence
-            short.node.filters = []
-            bytes = (try? JSONEncoder().encode(short)) ?? bytes
-        }
-        try? line.publish(Array(bytes), to: Subject.presence(of: presence.node.name))
     }
 }

@@ -30,10 +30,8 @@ struct Parcel<Words: Codable> {
 /// The most bytes of a parcel's words.
 private let parcelWords = WorkerChannel.longestMessage
 
-/// What a node may ask an origin. The verb is the last word of the subject.
+/// What a node may ask an origin. The verb is a word of the subject.
 enum Verb: String {
-    /// May this attempt have the picture?
-    case begin
     case read
     case write
     case progress
@@ -46,7 +44,6 @@ enum Verb: String {
 struct Asked: Codable, Sendable {
     var run: String
     var id: Int
-    var node: String
     /// A random word: only the attempt that has the picture may write.
     var attempt: String
     /// The source that is read, or the output that is written, and the place in it.
@@ -57,10 +54,10 @@ struct Asked: Codable, Sendable {
     var total: Int64?
     var result: LentResult?
     var failure: WorkerFailure?
+    /// Why it leaves.
+    var leaving: TakeAnswer.Word?
 
-    init(_ key: LentKey, node: String, attempt: String) {
-        (run, id, self.node, self.attempt) = (key.run, key.id, node, attempt)
-    }
+    init(_ key: LentKey, attempt: String) { (run, id, self.attempt) = (key.run, key.id, attempt) }
 }
 
 struct LentResult: Codable, Sendable {
@@ -74,7 +71,7 @@ struct LentResult: Codable, Sendable {
 struct Answered: Codable, Sendable {
     enum Word: String, Codable, Sendable {
         case yes
-        /// Another attempt has the picture, and has shown life lately.
+        /// The results are being looked at.
         case busy
         /// The picture is not lent any more, or not to this attempt.
         case notWanted
@@ -88,14 +85,27 @@ struct Answered: Codable, Sendable {
     init(_ word: Word, _ reason: String? = nil) { (self.word, self.reason) = (word, reason) }
 }
 
-/// What the stream keeps of a lent picture.
-struct LentJob: Codable, Sendable {
+/// An origin asks a node to take a picture. It comes once: a node that does not answer in time does not get it.
+struct Offer: Codable, Sendable {
     var run: String
+    var attempt: String
     var picture: LentPicture
+}
+
+struct TakeAnswer: Codable, Sendable {
+    enum Word: String, Codable, Sendable {
+        case yes
+        /// There is no free place. The node says when there is one.
+        case full
+        /// It does not take this picture, as it lacks a filter, or some memory.
+        case refused
+    }
+
+    var word: Word
 }
 
 /// What a node says of itself. The token tells two nodes of the same name apart.
 struct Presence: Codable, Sendable {
     var token: String
-    var node: FleetState.Node
+    var node: FleetNode
 }

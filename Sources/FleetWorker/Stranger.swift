@@ -8,9 +8,13 @@ enum Stranger {
     private static let mostPages = 1 << 16
 
     static func accepts(_ picture: LentPicture) -> Bool {
-        picture.isPlausible && accepts(picture.bytes)
+        picture.isPlausible && accepts(picture.bytes) && accepts(picture.filters)
             && picture.outputs.allSatisfy { (1...100).contains($0.stages.count) && isShort($0.name, 255) }
             && isShort(picture.name, 1024)
+    }
+
+    private static func accepts(_ filters: [String: String]) -> Bool {
+        filters.count <= 200 && filters.allSatisfy { isShort($0.key, 64) && isShort($0.value, 64) }
     }
 
     private static func accepts(_ bytes: LentBytes) -> Bool {
@@ -94,9 +98,7 @@ enum Stranger {
     }
 
     /// A node as it may be shown.
-    static func accepts(_ node: FleetState.Node) -> Bool {
-        NodeName.isOne(node.name) && isShort(node.version, 40) && node.filters.count <= 200
-            && node.filters.allSatisfy { isShort($0, 64) }
-            && node.isPlausible
+    static func accepts(_ node: FleetNode) -> Bool {
+        NodeName.isOne(node.name) && isShort(node.version, 40) && accepts(node.filters) && node.isPlausible
     }
 }

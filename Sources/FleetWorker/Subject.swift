@@ -1,32 +1,33 @@
-import PipelineModel
-
-/// The subjects of the fleet's messages.
+/// The subjects of the fleet's messages. Where a node says or asks something, its name is a word of the subject, and the
+/// server sees to it that no other node uses it: that word is believed, and nothing else.
 enum Subject {
-    static let stream = "JOBS"
-    /// What the stream keeps.
-    static let jobs = "jobs.>"
-    /// Said after a picture has been lent: nodes with room look.
-    static let wake = "wake"
+    /// A node says to all what it has.
+    static func presence(of node: String) -> String { "nodes.\(node)" }
 
-    static func jobs(_ priority: Priority) -> String { "jobs.\(priority.rawValue).>" }
+    /// The same, to a node that is new.
+    static func presence(of node: String, to other: String) -> String { "hello.\(other).\(node)" }
 
-    static func jobs(of origin: String) -> String { "jobs.*.\(origin).>" }
+    /// The same, to an origin that was told that there is no place: there is one now, and it is kept for a moment.
+    static func room(at node: String, for origin: String) -> String { "room.\(origin).\(node)" }
 
-    static func job(_ key: LentKey, _ priority: Priority) -> String {
-        "jobs.\(priority.rawValue).\(key.origin).\(key.run)-\(key.id)"
+    /// The origin has nothing for that place.
+    static func declined(at node: String, by origin: String) -> String { "declined.\(node).\(origin)" }
+
+    /// An origin asks a node to take a picture.
+    static func take(by node: String, of origin: String) -> String { "take.\(node).\(origin)" }
+
+    /// A node that has taken a picture asks its origin.
+    static func origin(_ origin: String, _ verb: String, by node: String) -> String {
+        "origin.\(origin).\(verb).\(node)"
     }
 
     /// Said to a node when a picture that it has is not wanted any more: it asks the origin.
-    static func unwanted(on node: String) -> String { "unwanted.\(node)" }
+    static func unwanted(on node: String, by origin: String) -> String { "unwanted.\(node).\(origin)" }
 
-    static func presence(of node: String) -> String { "nodes.\(node)" }
-
-    static func origin(_ origin: String, _ verb: String) -> String { "origin.\(origin).\(verb)" }
-
-    /// A node tells another to do something. The server sees to it that a node names itself as the last.
+    /// A node tells another to do something.
     static func command(to node: String, by other: String) -> String { "command.\(node).\(other)" }
 
-    /// The last word of a subject.
+    /// The last word of a subject: who says it.
     static func last(of subject: String) -> String { String(subject.split(separator: ".").last ?? "") }
 }
 
@@ -36,17 +37,4 @@ struct LentKey: Hashable, Sendable {
     var origin: String
     var run: String
     var id: Int
-
-    init(origin: String, run: String, id: Int) { (self.origin, self.run, self.id) = (origin, run, id) }
-
-    /// Nil for a subject that names no picture.
-    init?(subject: String) {
-        let words = subject.split(separator: ".", omittingEmptySubsequences: false)
-        guard words.count == 4, words[0] == "jobs", Priority(rawValue: String(words[1])) != nil,
-            NodeName.isOne(String(words[2]))
-        else { return nil }
-        let parts = words[3].split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 2, Token.isOne(parts[0]), let id = Int(parts[1]) else { return nil }
-        self.init(origin: String(words[2]), run: String(parts[0]), id: id)
-    }
 }

@@ -7,8 +7,6 @@ import WorkerProtocol
 enum GivenUp: Error {
     /// The origin does not want it.
     case notWanted
-    /// Another node has it.
-    case busy
     /// The origin is silent, or the same thing went wrong again and again.
     case failed
 }
@@ -20,18 +18,18 @@ extension Taken {
     private static let patience = Duration.seconds(10)
     private static let pause = 0.25
 
-    func begin() throws {
-        if try ask(.begin).words.word == .busy { throw GivenUp.busy }
-    }
-
     func sayProgress() throws {
         _ = try ask(.progress) { asked in (asked.done, asked.total) = (pixels?.done, pixels?.total) }
     }
 
-    func leave(on line: Line) {
-        guard let packed = try? Parcel(Asked(key, node: membership.name, attempt: attempt), []).packed else { return }
-        try? line.publish(packed, to: Subject.origin(key.origin, Verb.leave.rawValue))
+    func leave(on line: Line, because reason: TakeAnswer.Word?) {
+        var asked = Asked(key, attempt: attempt)
+        asked.leaving = reason
+        guard let packed = try? Parcel(asked, []).packed else { return }
+        try? line.publish(packed, to: subject(.leave))
     }
+
+    private func subject(_ verb: Verb) -> String { Subject.origin(key.origin, verb.rawValue, by: membership.name) }
 
     func say(_ failure: WorkerFailure) throws { _ = try ask(.failed) { $0.failure = failure } }
 
@@ -72,27 +70,24 @@ extension Taken {
         }
     }
 
-    /// Waits for the line and for the answer. The answer is `yes`; `busy` to `begin`; `again` to `done`, or to another
-    /// request after some tries.
+    /// Waits for the line and for the answer. The answer is `yes`; `again` to `done`, or to another request after some tries.
     private func ask(
         _ verb: Verb, bytes: [UInt8] = [], _ fill: (inout Asked) -> Void = { _ in }
     ) throws -> Parcel<Answered> {
-        var asked = Asked(key, node: membership.name, attempt: attempt)
+        var asked = Asked(key, attempt: attempt)
         fill(&asked)
         let packed = try Parcel(asked, bytes).packed
         var silence = Duration.zero
         var tries = 0
         while let line = lines.wait(while: { !isOver }) {
             let start = ContinuousClock.now
-            let subject = Subject.origin(key.origin, verb.rawValue)
-            let message = try? line.request(packed, of: subject, within: Self.patience)
+            let message = try? line.request(packed, of: subject(verb), within: Self.patience)
             if let answer = message?.withBytes(Parcel<Answered>.init) {
                 silence = .zero
                 tries += 1
                 switch answer.words.word {
                 case .yes: return answer
                 case .notWanted: throw GivenUp.notWanted
-                case .busy where verb == .begin: return answer
                 // The results are being looked at.
                 case .busy: break
                 case .again where verb == .done || tries == Self.mostTries: return answer
@@ -102,7 +97,7 @@ extension Taken {
             Thread.sleep(forTimeInterval: Self.pause)
             // While there is no line nobody else gets the picture, either.
             if message == nil, !line.isClosed { silence += start.duration(to: .now) }
-            if silence > .milliseconds(2 * membership.ackWaitMilliseconds) { break }
+            if silence > .milliseconds(2 * membership.patienceMilliseconds) { break }
         }
         throw GivenUp.failed
     }

@@ -12,8 +12,6 @@ final class Taken: Sendable {
 
     private struct State {
         var phase = Phase.offered
-        /// Where the stream's acknowledgement goes.
-        var reply: String
         var progress: (done: Int64, total: Int64)?
         /// The origin is being asked whether it still wants the picture.
         var asks = false
@@ -24,39 +22,30 @@ final class Taken: Sendable {
     let picture: LentPicture
     let membership: FleetMembership
     let lines: Lines
-    let attempt = Token.made()
-    private let state: Mutex<State>
-    private let queue: DispatchQueue
+    let attempt: String
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "pipelined.fleet.taken")
     private let ended: @Sendable (Taken, End) -> Void
     private let fetched: @Sendable (Taken) -> Void
 
     init(
-        _ id: Int, _ key: LentKey, _ picture: LentPicture, _ membership: FleetMembership, _ lines: Lines, reply: String,
+        _ id: Int, _ key: LentKey, _ offer: Offer, _ membership: FleetMembership, _ lines: Lines,
         ended: @escaping @Sendable (Taken, End) -> Void, fetched: @escaping @Sendable (Taken) -> Void
     ) {
-        (self.id, self.key, self.picture, self.membership, self.lines) = (id, key, picture, membership, lines)
+        (self.id, self.key, self.membership, self.lines) = (id, key, membership, lines)
+        (picture, attempt) = (offer.picture, offer.attempt)
         (self.ended, self.fetched) = (ended, fetched)
-        state = Mutex(State(reply: reply))
-        queue = DispatchQueue(label: "pipelined.fleet.taken")
     }
 
     var isOver: Bool { state.withLock { $0.phase == .over } }
     var pixels: (done: Int64, total: Int64)? { state.withLock { $0.progress } }
-
-    /// The stream offers it once more, though it is here.
-    func comesAgain(_ reply: String) { state.withLock { $0.reply = reply } }
-
-    /// Tells the server, and while the supervisor renders the origin, that it is still worked on.
-    func showLife() {
-        if let line = lines.current { Engine(line: line).extend(state.withLock { $0.reply }) }
-        askWhetherWanted()
-    }
 
     func progress(_ done: Int64, _ total: Int64) {
         state.withLock { $0.progress = (done, total) }
         askWhetherWanted()
     }
 
+    /// While the supervisor renders: it is still worked on.
     func askWhetherWanted() {
         let asks = state.withLock { state in
             guard state.phase == .rendering, !state.asks else { return false }
@@ -76,7 +65,6 @@ final class Taken: Sendable {
         queue.async { [self] in
             work(ifNotWanted: .withdrawn) {
                 guard files.count == picture.bytes.sizes.count else { throw GivenUp.failed }
-                try begin()
                 for (index, file) in files.enumerated() { try read(index, into: file) }
                 if advance(from: .fetching, to: .rendering) { fetched(self) }
             }
@@ -107,16 +95,14 @@ final class Taken: Sendable {
         }
     }
 
-    /// Another node may have it: the origin hears of that before the server.
-    func giveBack(after pause: Duration) {
-        let (reply, hasBegun) = state.withLock { state in
-            defer { state.phase = .over }
-            return (state.reply, ![.offered, .over].contains(state.phase))
-        }
-        guard let line = lines.current else { return }
-        if hasBegun { leave(on: line) }
-        Engine(line: line).returns(reply, after: pause)
+    /// Another node may have it.
+    func giveBack(because reason: TakeAnswer.Word?) {
+        isVoid()
+        if let line = lines.current { leave(on: line, because: reason) }
     }
+
+    /// Nothing more is said of it to anybody.
+    func isVoid() { state.withLock { $0.phase = .over } }
 
     private func advance(from old: Phase, to new: Phase) -> Bool {
         state.withLock { state in
@@ -134,18 +120,14 @@ final class Taken: Sendable {
         } catch GivenUp.notWanted {
             settle(end)
         } catch {
-            giveBack(after: error is GivenUp ? .milliseconds(membership.ackWaitMilliseconds / 4) : .seconds(1))
+            giveBack(because: nil)
             ended(self, .withdrawn)
         }
     }
 
     /// Nobody needs to hear of it again.
     private func settle(_ end: End) {
-        let reply = state.withLock { state in
-            state.phase = .over
-            return state.reply
-        }
-        if let line = lines.current { Engine(line: line).acknowledge(reply) }
+        isVoid()
         ended(self, end)
     }
 }

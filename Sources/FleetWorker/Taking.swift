@@ -1,4 +1,4 @@
-import Dispatch
+import Foundation
 import PipelineModel
 import Synchronization
 import SystemCalls
@@ -8,65 +8,55 @@ import WorkerProtocol
 final class Taking: Sendable {
     private struct State {
         var places = 0
+        var filters: [String: String] = [:]
         var taken: [Int: Taken] = [:]
         var last = 0
-        /// Pictures that the supervisor has refused; other nodes may have them first.
-        var refused: [LentKey: ContinuousClock.Instant] = [:]
-        /// When this node's own pictures are offered again, others may ask first.
-        var turnOfOthers: Range<ContinuousClock.Instant>?
+        var line = WaitingLine()
+
+        var free: Int { places - taken.count }
     }
 
     private let supervisor: Supervisor
     private let membership: FleetMembership
-    private let filters: Set<String>
     private let lines: Lines
-    private let changed: @Sendable () -> Void
+    /// Called with the origins that are to hear of a free place.
+    private let free: @Sendable (_ origins: [String]) -> Void
     private let state = Mutex(State())
-    /// Signalled when there may be something to take.
-    let news = DispatchSemaphore(value: 0)
 
-    /// The pause before a picture that is not for this node is offered again.
-    private static let pause = Duration.seconds(1)
-    /// The same for this node's own: time to find what lies behind them.
-    private static let ownPause = Duration.milliseconds(500)
-    /// Longer than another node that has room lets pass between two questions.
-    private static let turn = Duration.seconds(2)
-    private static let refusal = Duration.seconds(30)
+    private static let longest = 512 << 10
 
     init(
-        _ supervisor: Supervisor, _ membership: FleetMembership, _ lines: Lines, changed: @escaping @Sendable () -> Void
+        _ supervisor: Supervisor, _ membership: FleetMembership, _ lines: Lines,
+        free: @escaping @Sendable (_ origins: [String]) -> Void
     ) {
-        (self.supervisor, self.membership, self.lines) = (supervisor, membership, lines)
-        (filters, self.changed) = (Set(membership.filters), changed)
+        (self.supervisor, self.membership, self.lines, self.free) = (supervisor, membership, lines, free)
     }
 
     var places: Int { state.withLock { $0.places } }
     var count: Int { state.withLock { $0.taken.count } }
-    var hasRoom: Bool { state.withLock { $0.taken.count < $0.places } }
-    /// The time for which this node should not ask: by chance it would get its own again, each time, while another waits.
-    var turnOfOthers: Duration? {
-        let now = ContinuousClock.now
-        return state.withLock { $0.turnOfOthers.flatMap { $0.contains(now) ? $0.upperBound - now : nil } }
+    var filters: [String: String] {
+        get { state.withLock { $0.filters } }
+        set { state.withLock { $0.filters = newValue } }
     }
 
     // MARK: - Orders
 
     func take(_ places: Int) {
         state.withLock { $0.places = max(0, places) }
-        change()
+        invite()
     }
 
     func accept(_ id: Int, _ files: [Descriptor]) { taken(id)?.fetch(into: files) }
 
-    func putOff(_ id: Int) { remove(id)?.giveBack(after: Self.pause) }
+    func putOff(_ id: Int) { giveBack(id, .full) }
 
-    func refuse(_ id: Int, _ reason: String) {
-        guard let taken = remove(id) else { return }
-        state.withLock { state in
-            state.refused = state.refused.filter { $0.value > .now }
-            state.refused[taken.key] = .now + Self.refusal
-        }
-        taken.giveBack(after: Self.pause)
+    func refuse(_ id: Int, _ reason: String) { giveBack(id, .refused) }
+
+    private func giveBack(_ id: Int, _ reason: TakeAnswer.Word) {
+        guard let taken = forget(id) else { return }
+        taken.giveBack(because: reason)
+        if reason == .full { state.withLock { $0.line.add(taken.key.origin) } }
+        invite()
     }
 
     /// The process ends: nothing waits until others find that out.
@@ -75,7 +65,7 @@ final class Taking: Sendable {
             defer { (state.taken, state.places) = ([:], 0) }
             return Array(state.taken.values)
         }
-        for taken in all { taken.giveBack(after: .zero) }
+        for taken in all { taken.giveBack(because: .full) }
         if !all.isEmpty { lines.current?.flush(within: .seconds(1)) }
     }
 
@@ -93,73 +83,123 @@ final class Taking: Sendable {
 
     private func taken(_ id: Int) -> Taken? { state.withLock { $0.taken[id] } }
 
-    private func remove(_ id: Int) -> Taken? {
-        defer { change() }
-        return forget(id)
-    }
-
     private func forget(_ id: Int) -> Taken? { state.withLock { $0.taken.removeValue(forKey: id) } }
 
-    private func change() {
-        news.signal()
-        changed()
+    /// Tells origins that were told that there is no place when there is one.
+    func invite() {
+        let origins = state.withLock { state in state.line.invite(state.free) }
+        if !origins.isEmpty { free(origins) }
     }
 
-    /// Tells the server and the origins that work goes on.
+    /// Tells the origins that work goes on, and hears whether they still want it.
     func showLife() {
-        for taken in state.withLock({ Array($0.taken.values) }) { taken.showLife() }
-    }
-
-    /// Origins may not want some of what is here any more.
-    func askWhetherWanted() {
         for taken in state.withLock({ Array($0.taken.values) }) { taken.askWhetherWanted() }
     }
 
-    /// A message of the stream: a picture, unless a stranger has sent something else.
-    func consider(_ message: LineMessage, _ engine: Engine) {
-        guard let reply = message.reply, reply.hasPrefix("$JS.ACK.\(Subject.stream).") else { return }
-        guard let key = LentKey(subject: message.subject), let job = message.decoded(LentJob.self),
-            job.run == key.run, job.picture.id == key.id, Stranger.accepts(job.picture)
-        else { return engine.terminate(reply) }
-        if let known = state.withLock({ $0.taken.values.first { $0.key == key } }) { return known.comesAgain(reply) }
-        guard key.origin != membership.name else { return returnOwn(reply, engine) }
-        // By chance, so that another node that looks as often is not always late.
-        guard job.picture.stages.isSubset(of: filters), !isRefused(key) else {
-            return engine.returns(reply, after: .milliseconds(.random(in: 200...2500)))
+    // MARK: - Offers
+
+    func listen(on line: Line) throws(LineError) {
+        try line.listen(to: Subject.take(by: membership.name, of: "*")) { [weak self, weak line] message in
+            let origin = Subject.last(of: message.subject)
+            guard let self, let line, let reply = message.reply, reply.hasPrefix("_INBOX."),
+                NodeName.isOne(origin), origin != membership.name, message.withBytes(\.count) <= Self.longest,
+                let offer = message.decoded(Offer.self), Token.isOne(offer.run), Token.isOne(offer.attempt),
+                Stranger.accepts(offer.picture),
+                let answer = try? JSONEncoder().encode(TakeAnswer(word: consider(offer, of: origin)))
+            else { return }
+            try? line.publish(Array(answer), to: reply)
         }
-        guard let taken = add(key, job.picture, reply) else { return engine.returns(reply, after: .zero) }
-        changed()
-        guard !supervisor.send(.offered(taken.id, job.picture, origin: key.origin)) else { return }
-        _ = remove(taken.id)
-        engine.terminate(reply)
+        try line.listen(to: Subject.unwanted(on: membership.name, by: "*")) { [weak self] _ in self?.showLife() }
+        try line.listen(to: Subject.declined(at: membership.name, by: "*")) { [weak self] message in
+            self?.state.withLock { $0.line.declines(Subject.last(of: message.subject)) }
+            self?.invite()
+        }
     }
 
-    private func returnOwn(_ reply: String, _ engine: Engine) {
-        let back = ContinuousClock.now + Self.ownPause
-        state.withLock { state in
-            let known = state.turnOfOthers.flatMap { $0.upperBound > .now ? $0.lowerBound : nil }
-            state.turnOfOthers = min(known ?? back, back)..<back + Self.turn
-        }
-        engine.returns(reply, after: Self.ownPause)
-    }
-
-    private func isRefused(_ key: LentKey) -> Bool { state.withLock { $0.refused[key].map { $0 > .now } ?? false } }
-
-    /// Nil when there is no room.
-    private func add(_ key: LentKey, _ picture: LentPicture, _ reply: String) -> Taken? {
-        state.withLock { state in
-            guard state.taken.count < state.places else { return nil }
+    private func consider(_ offer: Offer, of origin: String) -> TakeAnswer.Word {
+        let key = LentKey(origin: origin, run: offer.run, id: offer.picture.id)
+        let (word, new, old) = state.withLock { state -> (TakeAnswer.Word, Taken?, Taken?) in
+            let known = state.taken.values.first { $0.key == key }
+            if known?.attempt == offer.attempt { return (.yes, nil, nil) }
+            // The origin has given up the attempt that is here.
+            if let known { state.taken[known.id] = nil }
+            guard offer.picture.filters.allSatisfy({ state.filters[$0] == $1 }) else { return (.refused, nil, known) }
+            guard state.line.admits(origin, free: state.free) else { return (.full, nil, known) }
             state.last += 1
-            let taken = Taken(state.last, key, picture, membership, lines, reply: reply) { [weak self] taken, end in
-                guard let self, forget(taken.id) != nil else { return }
-                // The supervisor hears of this place before it is offered the next picture.
-                supervisor.send(end == .delivered ? .delivered(taken.id) : .withdrawn(taken.id))
-                change()
-            } fetched: { [supervisor] in
-                supervisor.send(.fetched($0.id))
-            }
+            let taken = make(state.last, key, offer)
             state.taken[taken.id] = taken
-            return taken
+            return (.yes, taken, known)
         }
+        if let old {
+            old.isVoid()
+            supervisor.send(.withdrawn(old.id))
+            invite()
+        }
+        guard let new, !supervisor.send(.offered(new.id, new.picture, origin: origin)) else { return word }
+        _ = forget(new.id)
+        return .refused
+    }
+
+    private func make(_ id: Int, _ key: LentKey, _ offer: Offer) -> Taken {
+        Taken(id, key, offer, membership, lines) { [weak self] taken, end in
+            guard let self, forget(taken.id) != nil else { return }
+            // The supervisor hears of this place before it is offered the next picture.
+            supervisor.send(end == .delivered ? .delivered(taken.id) : .withdrawn(taken.id))
+            invite()
+        } fetched: { [supervisor] in
+            supervisor.send(.fetched($0.id))
+        }
+    }
+}
+
+/// The origins that were told that there is no place, in the order in which they came. Each free place is theirs in turn, so
+/// that no origin gets all of them only because it asks first.
+struct WaitingLine {
+    private var waiting: [(origin: String, at: ContinuousClock.Instant)] = []
+    /// Those that were told of a free place, and until when it is kept for them.
+    private var invited: [String: ContinuousClock.Instant] = [:]
+
+    /// An origin that has not asked for so long has found another node, or has nothing more to lend.
+    private static let patience = Duration.seconds(5)
+    static let time = Duration.seconds(1)
+
+    /// Whether an origin that asks now gets one of the free places.
+    mutating func admits(_ origin: String, free: Int) -> Bool {
+        forget()
+        let others = invited.count { $0.key != origin }
+        guard free > others else {
+            add(origin)
+            return false
+        }
+        declines(origin)
+        return true
+    }
+
+    mutating func add(_ origin: String) {
+        if let index = waiting.firstIndex(where: { $0.origin == origin }) {
+            waiting[index].at = .now
+        } else {
+            waiting.append((origin, .now))
+        }
+    }
+
+    /// An origin has found another place.
+    mutating func declines(_ origin: String) {
+        invited[origin] = nil
+        waiting.removeAll { $0.origin == origin }
+    }
+
+    /// Keeps the free places for those who wait; returns them.
+    mutating func invite(_ free: Int) -> [String] {
+        forget()
+        let next = waiting.prefix(max(0, free - invited.count)).map(\.origin)
+        waiting.removeFirst(next.count)
+        for origin in next { invited[origin] = .now + Self.time }
+        return next
+    }
+
+    private mutating func forget() {
+        waiting.removeAll { $0.at + Self.patience < .now }
+        invited = invited.filter { $0.value > .now }
     }
 }

@@ -88,7 +88,7 @@ public enum Control {
         }
     }
     /// Another machine of the fleet. It has `taken` pictures of others, of as many as `places`, and has lent `lent`. `lacks` are the
-    /// filters of this machine that it has not got.
+    /// filters of this machine that it has not got, or has in another version, or "pipelined VERSION" if it has another.
     public struct Node: Codable, Sendable, Hashable {
         public var name: String
         public var version: String

@@ -7,6 +7,8 @@ public struct StageDescription: Codable, Sendable, Hashable {
     public var author: String?
     /// The plugin's file, or nil for a stage that is built in.
     public var file: String?
+    /// The SHA-256 of that file, which tells one version of a filter from another.
+    public var digest: String?
     public var parameters: [ParameterDescription]
     public var traits: Set<StageTrait>
     /// If there are any, a chain gives at least one of these parameters.

@@ -78,6 +78,8 @@ package final class FleetPool {
     private var losses = 0
     private var places = 0
     package private(set) var state = FleetState()
+    /// As in `FleetOrder.filters`.
+    private var filters: [String: String] = [:]
     package weak var guests: (any FleetGuests)?
     /// Called with a task that comes home.
     var home: (RenderTask) -> Void = { _ in }
@@ -104,6 +106,13 @@ package final class FleetPool {
         if !isSame { for worker in starter.workers { worker.leave() } }
         begin()
         roomChanged()
+    }
+
+    /// The filters that there are now. Nothing that is lent or taken comes home for them.
+    package func use(_ filters: [String: String]) {
+        guard filters != self.filters else { return }
+        self.filters = filters
+        process?.send(FleetOrder.filters(filters))
     }
 
     package var isJoined: Bool { plan != nil }
@@ -137,12 +146,12 @@ package final class FleetPool {
         guard let plan, state.server != nil, plan.settings.give != .never, lent.count < plan.settings.ahead else {
             return false
         }
-        return state.nodes.contains { $0.places > 0 }
+        return state.has { $0.places > 0 }
     }
 
     /// Whether it pays to lend this picture, which takes so long here.
     func wants(_ task: RenderTask, expected: Duration?) -> Bool {
-        guard let lending = task.lending, !task.alone, !task.isHome,
+        guard let lending = task.lending, !task.alone,
             task.sources.count + task.targets.count <= WorkerChannel.mostDescriptors
         else { return false }
         return wants(task.outputs, lending.bytes, expected: expected)
@@ -151,13 +160,18 @@ package final class FleetPool {
     /// The same for a picture that nobody has downloaded.
     func wants(_ outputs: [RenderOutput], _ bytes: LentBytes, expected: Duration?) -> Bool {
         guard hasRoom, let plan else { return false }
-        let stages = Set(outputs.flatMap(\.stages).map(\.name))
-        guard state.nodes.contains(where: { $0.places > 0 && stages.isSubset(of: $0.filters) }) else { return false }
+        let filters = filters(of: outputs)
+        guard state.has({ $0.places > 0 && $0.equals(Release.version, filters) }) else { return false }
         switch plan.settings.give {
         case .always: return true
         case .never: return false
         case .auto: return expected.map { $0 > Lending.cost(of: bytes) * 4 } ?? false
         }
+    }
+
+    private func filters(of outputs: [RenderOutput]) -> [String: String] {
+        let names = Set(outputs.flatMap(\.stages).map(\.name))
+        return filters.filter { names.contains($0.key) }
     }
 
     private func newID() -> Int {
@@ -167,10 +181,10 @@ package final class FleetPool {
 
     func lend(_ task: RenderTask) {
         guard let process, let lending = task.lending else {
-            task.isHome = true
             return home(task)
         }
         let id = newID()
+        if task.lentFirst == nil { task.lentFirst = id }
         lent[id] = Lent(task: task)
         lending.lent(nil)
         if lending.isElsewhere { awaitBegin(of: id) }
@@ -180,8 +194,8 @@ package final class FleetPool {
         process.send(
             FleetOrder.lend(
                 LentPicture(
-                    id: id, name: task.name, priority: lending.priority, outputs: task.outputs, limits: limits,
-                    bytes: lending.bytes)),
+                    id: id, name: task.name, priority: lending.priority, outputs: task.outputs,
+                    filters: filters(of: task.outputs), limits: limits, bytes: lending.bytes)),
             descriptors: task.sources + task.targets)
         watch()
         roomChanged()
@@ -218,7 +232,7 @@ package final class FleetPool {
     /// Has pictures come home that no node works on, or one that has gone silent; those that were lent last come first. A
     /// picture that is to be downloaded first would not fill a place here: it comes when nobody is left to take it.
     func takeBack(most: Int) {
-        let present = Set(state.nodes.map(\.name))
+        let present = state.present
         let waiting = lent.filter { _, one in
             one.node.map { !present.contains($0) } ?? (one.task.lending?.isElsewhere == false || present.isEmpty)
         }
@@ -241,7 +255,6 @@ package final class FleetPool {
 
     private func comeHome(_ id: Int) {
         guard let task = lent.removeValue(forKey: id)?.task else { return }
-        task.isHome = true
         if task.cancelled || starter.isStopped {
             task.done(.failure(.cancelled))
             return roomChanged()
@@ -338,8 +351,13 @@ package final class FleetPool {
         case .hello(_, let missing):
             guard starter.admits(process, missing: missing) else { return }
             process.isReady = true
+            process.send(FleetOrder.filters(filters))
             process.send(FleetOrder.take(places))
-        case .state(let state): adopt(state)
+        case .line(let server, let problem): adopt(server, problem)
+        case .node(let node, let isSilent):
+            state.hear(node, isSilent: isSilent)
+            roomChanged()
+        case .forgotten(let node): state.forget(node)
         case .begun(let id, let node):
             lent[id]?.node = node
             lent[id]?.task.lending?.lent(node)
@@ -365,22 +383,22 @@ package final class FleetPool {
         }
     }
 
-    private func adopt(_ news: FleetState) {
+    private func adopt(_ server: String?, _ problem: String?) {
         let before = state
-        state = news
+        (state.server, state.problem) = (server, problem)
         starter.succeeded()
-        if before.server != news.server {
-            if let server = news.server { Log.notice("fleet: connected to \(server)") }
+        if before.server != server {
+            if let server { Log.notice("fleet: connected to \(server)") }
             awaitServer()
         }
-        if before.problem != news.problem, let problem = news.problem { Log.failure("fleet: \(problem)") }
+        if before.problem != problem, let problem { Log.failure("fleet: \(problem)") }
         roomChanged()
     }
 
     func ended(_ process: FleetProcess, _ end: WorkerEnd) {
         if !process.isReady {
             starter.failed("\(end) before it said hello")
-        } else if !process.killed, plan != nil, !starter.isStopped {
+        } else if !process.killed, !process.isLeaving, plan != nil, !starter.isStopped {
             starter.failed("\(end)\(lent.isEmpty ? "" : "; what it had lent is rendered here")")
         }
         state = FleetState()

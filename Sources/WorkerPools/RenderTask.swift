@@ -82,8 +82,8 @@ package final class RenderTask {
     let kind: Kind
     var cancelled = false
     var isWaiting = false
-    /// It was lent, and is not lent again.
-    var isHome = false
+    /// The number under which it was lent first, if it was: what comes home goes before what was not lent.
+    var lentFirst: Int?
     /// The time when a worker began.
     var begunAt: ContinuousClock.Instant?
     /// The number of lines that its filters have logged.

@@ -251,12 +251,13 @@ package final class WorkerPool {
         fleet.lend(task)
     }
 
-    /// A lent task is to be rendered here after all, before those that have not been lent.
+    /// A lent task is to be rendered here after all, before those that have not been lent; several in their old order.
     private func takeHome(_ task: RenderTask) {
         guard !task.cancelled, !starter.isStopped else { return task.done(.failure(.cancelled)) }
         if task.lending?.isElsewhere == true { return task.done(.failure(.notLent)) }
         task.waits(nil)
-        waiting.insert(task, at: 0)
+        let order = task.lentFirst ?? 0
+        waiting.insert(task, at: waiting.firstIndex { ($0.lentFirst ?? .max) > order } ?? waiting.endIndex)
         balance()
     }
 

@@ -5,6 +5,9 @@ public enum FleetOrder: Codable, Sendable {
     /// Sent once, before anything else: which fleet to join. Its descriptors, open for reading, are the certificate, its
     /// key, and the authority's certificate; none when the servers ask for none.
     case join(FleetMembership)
+    /// The filters that come from plugins, each with what tells one version of it from another. Sent again when they have
+    /// changed.
+    case filters([String: String])
     /// Offers a picture to the other nodes. Its descriptors are the sources, open for reading, and a file for each
     /// output, open for reading and writing. One of `made`, `failed` and `returned` is the answer, once.
     case lend(LentPicture)
@@ -38,14 +41,11 @@ public struct FleetMembership: Codable, Sendable, Hashable {
     public var servers: [String]
     /// The node's name in the fleet: small letters, digits and hyphens.
     public var name: String
-    /// The filters that it has.
-    public var filters: [String]
-    /// A node that has shown no life for so long makes room for another. All nodes of a fleet have the same.
-    public var ackWaitMilliseconds: Int
+    /// A node that has a picture of this one, and has shown no life for so long, makes room for another.
+    public var patienceMilliseconds: Int
 
-    public init(servers: [String], name: String, filters: [String], ackWaitMilliseconds: Int = 30_000) {
-        (self.servers, self.name, self.filters) = (servers, name, filters)
-        self.ackWaitMilliseconds = ackWaitMilliseconds
+    public init(servers: [String], name: String, patienceMilliseconds: Int = 30_000) {
+        (self.servers, self.name, self.patienceMilliseconds) = (servers, name, patienceMilliseconds)
     }
 }
 
@@ -57,18 +57,18 @@ public struct LentPicture: Codable, Sendable {
     public var name: String
     public var priority: Priority
     public var outputs: [RenderOutput]
+    /// The filters that a node needs to render it, as they are here.
+    public var filters: [String: String]
     public var limits: LentLimits
     public var bytes: LentBytes
 
     public init(
-        id: Int, name: String, priority: Priority, outputs: [RenderOutput], limits: LentLimits, bytes: LentBytes
+        id: Int, name: String, priority: Priority, outputs: [RenderOutput], filters: [String: String],
+        limits: LentLimits, bytes: LentBytes
     ) {
         (self.id, self.name, self.priority, self.outputs) = (id, name, priority, outputs)
-        (self.limits, self.bytes) = (limits, bytes)
+        (self.filters, self.limits, self.bytes) = (filters, limits, bytes)
     }
-
-    /// The filters and stages that a node needs to render it.
-    public var stages: Set<String> { Set(outputs.flatMap(\.stages).map(\.name)) }
 }
 
 /// Where the bytes of a lent picture are.
@@ -105,8 +105,13 @@ public struct LentLimits: Codable, Sendable, Hashable {
 public enum FleetMessage: Codable, Sendable {
     /// Sent once, before anything else: the parts of the confinement that the kernel lacks, and why.
     case hello(version: String, missing: [String])
-    /// Sent when it has changed.
-    case state(FleetState)
+    /// The server in use, nil while there is none; and why there is none, or why it is not used, and what to do. Sent when it
+    /// has changed.
+    case line(server: String?, problem: String?)
+    /// What another node has; it is silent, or was heard of lately. Sent when it has changed.
+    case node(FleetNode, isSilent: Bool)
+    /// A node has been silent for so long that it is none any more.
+    case forgotten(node: String)
 
     /// A node has begun to work on a lent picture; nil: it has given it up, and nobody works on it.
     case begun(Int, node: String?)
@@ -134,34 +139,25 @@ public enum FleetMessage: Codable, Sendable {
     case pong
 }
 
-/// The fleet, seen from this node.
-public struct FleetState: Codable, Sendable, Hashable {
-    public struct Node: Codable, Sendable, Hashable {
-        public var name: String
-        public var version: String
-        /// The pictures of others that it may have at once, and has.
-        public var places: Int
-        public var taken: Int
-        /// The pictures that it has lent.
-        public var lent: Int
-        public var filters: [String]
+/// What a node says of itself.
+public struct FleetNode: Codable, Sendable, Hashable {
+    public var name: String
+    public var version: String
+    /// The pictures of others that it may have at once, and has.
+    public var places: Int
+    public var taken: Int
+    /// The pictures that it has lent.
+    public var lent: Int
+    /// As in `FleetOrder.filters`.
+    public var filters: [String: String]
 
-        public init(name: String, version: String, places: Int, taken: Int, lent: Int, filters: [String]) {
-            (self.name, self.version, self.places) = (name, version, places)
-            (self.taken, self.lent, self.filters) = (taken, lent, filters)
-        }
+    public init(name: String, version: String, places: Int, taken: Int, lent: Int, filters: [String: String]) {
+        (self.name, self.version, self.places) = (name, version, places)
+        (self.taken, self.lent, self.filters) = (taken, lent, filters)
     }
 
-    /// The server in use; nil while there is none.
-    public var server: String?
-    /// Why there is none, or why it is not used, and what to do.
-    public var problem: String?
-    /// The others that have been heard of lately, by name.
-    public var nodes: [Node]
-    /// The names of those that were there, and have not been heard of lately.
-    public var silent: [String]
-
-    public init(server: String? = nil, problem: String? = nil, nodes: [Node] = [], silent: [String] = []) {
-        (self.server, self.problem, self.nodes, self.silent) = (server, problem, nodes, silent)
+    /// Whether it makes of a picture what a node of this version with these filters makes of it.
+    public func equals(_ version: String, _ filters: [String: String]) -> Bool {
+        self.version == version && filters.allSatisfy { self.filters[$0] == $1 }
     }
 }

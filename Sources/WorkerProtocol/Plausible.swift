@@ -25,14 +25,15 @@ extension FleetMessage {
     /// Whether the fleet's process may say this; `lent` gives the number of results of a lent picture.
     public func isPlausible(results lent: (Int) -> Int?) -> Bool {
         switch self {
-        case .state(let state): state.nodes.allSatisfy(\.isPlausible)
+        case .node(let node, _): node.isPlausible
         case .progress(_, let done, let total): done >= 0 && total >= 0
         case .made(let id, let header, let outputs, let file):
             // A picture that was taken back meanwhile is no longer lent.
             lent(id).map { header.isPlausible(outputs: $0) && outputs.arePlausible($0) } ?? true
                 && (0...Plausible.mostBytes).contains(file?.bytes ?? 0)
         case .offered(_, let picture, _): picture.isPlausible
-        case .hello, .begun, .failed, .returned, .fetched, .withdrawn, .delivered, .answered, .commanded, .pong:
+        case .hello, .line, .forgotten, .begun, .failed, .returned, .fetched, .withdrawn, .delivered, .answered,
+            .commanded, .pong:
             true
         }
     }
@@ -72,6 +73,6 @@ extension LentPicture {
     }
 }
 
-extension FleetState.Node {
+extension FleetNode {
     public var isPlausible: Bool { [places, taken, lent].allSatisfy { (0...1_000_000).contains($0) } }
 }

@@ -20,7 +20,7 @@ struct LendingTests {
     func forgotten() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
-            let (a, b) = (try FleetNode("a", [server.url]), try FleetNode("b", [server.url], places: 4))
+            let (a, b) = (try NodeProcess("a", [server.url]), try NodeProcess("b", [server.url], places: 4))
             let ids = try (1...4).map { try a.lend([[UInt8($0)]]).id }
             let taken = try ids.map { _ in try b.fetch() }
             // Taken back, brought, and left alone.
@@ -29,8 +29,8 @@ struct LendingTests {
             try b.deliver(taken[2].id, [[9]])
             _ = try a.made(ids[2])
             b.kill()
-            let c = try FleetNode("c", [server.url], places: 4)
-            for _ in 0..<2 { try c.deliver(try c.fetch(isPatient: true).id, [[8]]) }
+            let c = try NodeProcess("c", [server.url], places: 4)
+            for _ in 0..<2 { try c.deliver(try c.fetch().id, [[8]]) }
             for id in ids.prefix(2) { _ = try a.made(id) }
         }
     }
@@ -39,7 +39,7 @@ struct LendingTests {
     func whole() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
-            let (a, b) = (try FleetNode("a", [server.url]), try FleetNode("b", [server.url], places: 1))
+            let (a, b) = (try NodeProcess("a", [server.url]), try NodeProcess("b", [server.url], places: 1))
             #expect(a.missing == b.missing)
             let sources = [bytes(1_000_000), bytes(70, seed: 2), []]
             let (id, targets) = try a.lend(sources, outputs: 2, stages: ["resize", "noir", "save"])
@@ -69,11 +69,10 @@ struct LendingTests {
     func priority() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
-            let a = try FleetNode("a", [server.url])
+            let a = try NodeProcess("a", [server.url])
             try a.connected()
             for priority in [Priority.low, .normal, .high] { _ = try a.lend([[1]], priority: priority) }
-            try a.untilStreamHas(3, at: server.url)
-            let b = try FleetNode("b", [server.url], places: 1)
+            let b = try NodeProcess("b", [server.url], places: 1)
             for priority in [Priority.high, .normal, .low] {
                 let taken = try b.fetch()
                 #expect(taken.picture.priority == priority)
@@ -83,21 +82,75 @@ struct LendingTests {
         }
     }
 
-    @Test("that a node refuses, or lacks a filter for, goes to another")
+    @Test("that a node refuses goes to another")
     func refused() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
-            let a = try FleetNode("a", [server.url])
-            let b = try FleetNode("b", [server.url], places: 1, filters: ["resize", "save"])
+            let a = try NodeProcess("a", [server.url])
+            let b = try NodeProcess("b", [server.url], places: 1)
             let (id, _) = try a.lend([[1]])
-            let offer = try b.offered()
-            try b.send(.refuse(offer.id, reason: "too large"))
-            let c = try FleetNode("c", [server.url], places: 1)
+            try b.send(.refuse(try b.offered().id, reason: "too large"))
+            let c = try NodeProcess("c", [server.url], places: 1)
             try c.deliver(try c.fetch().id, [[2]])
             _ = try a.made(id)
-            let (noir, _) = try a.lend([[1]], stages: ["noir", "save"])
+        }
+    }
+
+    @Test("goes to no node that lacks a filter of it, or has it in another version, until the node has it")
+    func filters() async throws {
+        try await withTemporaryFolder { folder in
+            let server = try await NATSServer(in: folder)
+            let a = try NodeProcess("a", [server.url])
+            let (id, _) = try a.lend([[1]], filters: ["noir": "1"])
+            for filters in [[:], ["noir": "2"]] {
+                let b = try NodeProcess("b", [server.url], places: 1, filters: filters)
+                let (plain, _) = try a.lend([[2]])
+                // The other one was lent before it.
+                let taken = try b.fetch()
+                #expect(taken.picture.id == plain)
+                try b.deliver(taken.id, [[3]])
+                _ = try a.made(plain)
+                b.kill()
+                try a.misses("b")
+            }
+            let c = try NodeProcess("c", [server.url], places: 1, filters: [:])
+            try c.send(.filters(["noir": "1"]))
             try c.deliver(try c.fetch().id, [[2]])
-            _ = try a.made(noir)
+            _ = try a.made(id)
+        }
+    }
+
+    @Test("that a node puts off comes to it when it has a place")
+    func putOff() async throws {
+        try await withTemporaryFolder { folder in
+            let server = try await NATSServer(in: folder)
+            let (a, b) = (try NodeProcess("a", [server.url]), try NodeProcess("b", [server.url], places: 1))
+            let (id, _) = try a.lend([[1]])
+            let offer = try b.offered()
+            try b.send(.take(0))
+            try b.send(.putOff(offer.id))
+            try b.send(.take(1))
+            try b.deliver(try b.fetch().id, [[2]])
+            _ = try a.made(id)
+        }
+    }
+
+    @Test("of each of several origins comes to a node in turn")
+    func turns() async throws {
+        try await withTemporaryFolder { folder in
+            let server = try await NATSServer(in: folder)
+            let origins = try ["x", "y", "z"].map { try NodeProcess($0, [server.url]) }
+            for origin in origins { try origin.connected() }
+            for origin in origins { for number in 1...6 { _ = try origin.lend([[UInt8(number)]]) } }
+            let b = try NodeProcess("b", [server.url], places: 1)
+            var counts: [String: Int] = [:]
+            for _ in 1...9 {
+                let taken = try b.fetch()
+                try b.deliver(taken.id, [[2]])
+                try b.over(taken.id)
+                counts[taken.origin, default: 0] += 1
+            }
+            #expect(counts.count == 3 && counts.values.allSatisfy { (2...4).contains($0) }, "\(counts)")
         }
     }
 
@@ -105,11 +158,11 @@ struct LendingTests {
     func takenBack() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
-            let a = try FleetNode("a", [server.url])
+            let a = try NodeProcess("a", [server.url])
             let (early, _) = try a.lend([[1]])
             try a.send(.takeBack(early))
             try a.returned(early)
-            let b = try FleetNode("b", [server.url], places: 1)
+            let b = try NodeProcess("b", [server.url], places: 1)
             let (late, targets) = try a.lend([[2]])
             let taken = try b.fetch()
             #expect(taken.picture.id == late)
@@ -118,7 +171,6 @@ struct LendingTests {
             try b.deliver(taken.id, [[3]])
             _ = try b.over(taken.id)
             #expect(try targets[0].content.isEmpty)
-            // It has left the stream, so the next is another one.
             let (next, _) = try a.lend([[4]])
             let other = try b.fetch()
             #expect(other.picture.id == next)
@@ -132,7 +184,7 @@ struct LendingTests {
     func withdrawn() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
-            let (a, b) = (try FleetNode("a", [server.url]), try FleetNode("b", [server.url], places: 2))
+            let (a, b) = (try NodeProcess("a", [server.url]), try NodeProcess("b", [server.url], places: 2))
             let (one, _) = try a.lend([[1]])
             let taken = try b.fetch()
             try a.send(.takeBack(one))
@@ -150,7 +202,7 @@ struct LendingTests {
     func failed() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
-            let (a, b) = (try FleetNode("a", [server.url]), try FleetNode("b", [server.url], places: 1))
+            let (a, b) = (try NodeProcess("a", [server.url]), try NodeProcess("b", [server.url], places: 1))
             let (id, _) = try a.lend([[1]])
             let taken = try b.fetch()
             try b.send(.failed(taken.id, WorkerFailure(stage: "open", message: "it is\u{1b}[2J no picture")))
@@ -165,13 +217,13 @@ struct LendingTests {
     func killed() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
-            let (a, b) = (try FleetNode("a", [server.url]), try FleetNode("b", [server.url], places: 1))
+            let (a, b) = (try NodeProcess("a", [server.url]), try NodeProcess("b", [server.url], places: 1))
             let (id, targets) = try a.lend([bytes(300_000)])
             _ = try b.fetch()
             #expect(try a.begun(id) == "b")
             b.kill()
-            let c = try FleetNode("c", [server.url], places: 1)
-            let taken = try c.fetch(isPatient: true)
+            let c = try NodeProcess("c", [server.url], places: 1)
+            let taken = try c.fetch()
             #expect(taken.sources == [bytes(300_000)])
             #expect(try a.begun(id) == "c")
             try c.deliver(taken.id, [[7]])
@@ -184,20 +236,16 @@ struct LendingTests {
     func dangerous() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
-            let a = try FleetNode("a", [server.url])
+            let a = try NodeProcess("a", [server.url])
             let (id, _) = try a.lend([[1]])
             for name in ["b", "c", "d"] {
-                let node = try FleetNode(name, [server.url], places: 1)
-                _ = try node.fetch(isPatient: true)
+                let node = try NodeProcess(name, [server.url], places: 1)
+                _ = try node.fetch()
                 node.kill()
             }
-            let e = try FleetNode("e", [server.url], places: 1)
-            let offer = try e.offered()
-            _ = try e.accept(offer.id, offer.picture)
             let failure = try a.failure(of: id)
             #expect(failure.class == .crash)
             #expect(failure.message.contains("b, c, d"))
-            #expect(try !e.over(offer.id))
         }
     }
 
@@ -205,13 +253,12 @@ struct LendingTests {
     func originKilled() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
-            let (a, b) = (try FleetNode("a", [server.url]), try FleetNode("b", [server.url], places: 1))
+            let (a, b) = (try NodeProcess("a", [server.url]), try NodeProcess("b", [server.url], places: 1))
             _ = try a.lend([[1]])
             let taken = try b.fetch()
             _ = try a.lend([[2]])
-            try a.untilStreamHas(2, at: server.url)
             a.kill()
-            let again = try FleetNode("a", [server.url])
+            let again = try NodeProcess("a", [server.url])
             try again.connected()
             #expect(try !b.over(taken.id))
             let (id, _) = try again.lend([[3]])

@@ -12,7 +12,7 @@ struct LineTests {
             let call = Kept()
             kept = call
             #expect(throws: LineError.self) {
-                _ = try Line("nats://127.0.0.1:1", name: "a", nil) { withExtendedLifetime(call) {} }
+                _ = try Line("nats://127.0.0.1:1", name: "a", nil, refused: { _ in }) { withExtendedLifetime(call) {} }
             }
         }
         #expect(kept == nil)

@@ -8,24 +8,16 @@ import WorkerProtocol
 
 @testable import FleetWorker
 
-@Suite("A stranger at the engine", .enabled(if: NATSServer.program != nil, "PIPELINED_NATS_SERVER names no server"))
+@Suite("A stranger at the server", .enabled(if: NATSServer.program != nil, "PIPELINED_NATS_SERVER names no server"))
 struct StrangerTests {
-    /// The run and the subject of the one picture that is lent.
-    private static func job(_ client: PlainClient) throws -> LentKey {
-        let request = #"{"last_by_subj":"jobs.>"}"#
-        while true {
-            let answer = Data(try client.ask("$JS.API.STREAM.MSG.GET.JOBS", Array(request.utf8)))
-            let message = (try JSONSerialization.jsonObject(with: answer) as? [String: Any])?["message"]
-            guard let subject = (message as? [String: Any])?["subject"] as? String else { continue }
-            return try #require(LentKey(subject: subject))
-        }
-    }
+    private static let free =
+        #"{"name":"x","version":"\#(Release.version)","places":1,"taken":0,"lent":0,"filters":{}}"#
 
     private static func ask(_ client: PlainClient, _ verb: String, _ asked: Asked, _ bytes: [UInt8] = []) throws
         -> Answered
     {
         let parcel = try Parcel(asked, bytes).packed
-        let answer = try client.ask("origin.a.\(verb)", parcel)
+        let answer = try client.ask("origin.a.\(verb).x", parcel)
         return try #require(answer.withUnsafeBytes(Parcel<Answered>.init)).words
     }
 
@@ -33,27 +25,34 @@ struct StrangerTests {
     func origin() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
-            let a = try FleetNode("a", [server.url])
+            let a = try NodeProcess("a", [server.url])
             let (id, targets) = try a.lend([bytes(1000)], maxResult: 5000)
             let client = try PlainClient(server.url)
-            let key = try Self.job(client)
-            for verb in ["begin", "read", "write", "progress", "done", "failed", "other", "*", "", "begin.more"] {
-                for payload in Self.nonsense where !verb.isEmpty && verb != "*" {
-                    try client.publish(payload, to: "origin.a.\(verb)")
-                    try client.publish(payload, to: "origin.a.\(verb)", reply: "$JS.API.STREAM.DELETE.JOBS")
+            try client.hear(of: "a")
+            for verb in ["read", "write", "progress", "done", "failed", "leave", "other", "begin.more"] {
+                for payload in Self.nonsense {
+                    try client.publish(payload, to: "origin.a.\(verb).x")
+                    try client.publish(payload, to: "origin.a.\(verb).x", reply: "command.a.x")
                 }
             }
-            var asked = Asked(key, node: "x", attempt: Token.made())
-            // Who has not begun can do nothing.
+            // It says that it has a place, and gets the picture.
+            let (offer, reply) = try client.offer(to: "x", saying: Self.free)
+            let key = LentKey(origin: "a", run: offer.run, id: id)
+            #expect(offer.picture.id == id)
+            for payload in Self.nonsense { try client.publish(payload, to: reply) }
+            try client.publish(#"{"word":"yes"}"#, to: reply)
+            #expect(try a.begun(id) == "x")
+            // Who does not have it can do nothing.
             for verb in ["read", "write", "progress", "done", "failed"] {
-                #expect(try Self.ask(client, verb, asked).word == (verb == "write" ? .again : .notWanted))
+                let word = try Self.ask(client, verb, Asked(key, attempt: Token.made())).word
+                #expect(word == (verb == "write" ? .again : .notWanted))
             }
-            for node in ["", "x.y", "UPPER", String(repeating: "x", count: 41)] {
-                let other = Asked(key, node: node, attempt: Token.made())
-                #expect(try Self.ask(client, "begin", other).word == .notWanted)
+            var asked = Asked(key, attempt: offer.attempt)
+            let parcel = try Parcel(asked).packed
+            for node in ["y", "UPPER", String(repeating: "x", count: 41)] {
+                let answer = try client.ask("origin.a.progress.\(node)", parcel)
+                #expect(try #require(answer.withUnsafeBytes(Parcel<Answered>.init)).words.word == .notWanted)
             }
-            #expect(try Self.ask(client, "begin", asked).word == .yes)
-            #expect(try Self.ask(client, "begin", Asked(key, node: "y", attempt: Token.made())).word == .busy)
             for (index, offset) in [(-1, 0), (1, 0), (0, -1), (0, 1001), (0, .max), (.max, 0)] as [(Int, Int64)] {
                 (asked.index, asked.offset) = (index, offset)
                 #expect(try Self.ask(client, "read", asked).word == .again)
@@ -78,8 +77,8 @@ struct StrangerTests {
             }
             asked.result = nil
             // It falls silent, and an honest node gets the picture.
-            let b = try FleetNode("b", [server.url], places: 1)
-            let taken = try b.fetch(isPatient: true)
+            let b = try NodeProcess("b", [server.url], places: 1)
+            let taken = try b.fetch()
             try b.deliver(taken.id, [[1]])
             _ = try a.made(id)
             #expect(try targets[0].content == [1])
@@ -105,50 +104,59 @@ struct StrangerTests {
         Array(repeating: UInt8(ascii: "["), count: 100_000),
     ]
 
-    @Test("may put what it likes into the stream, and say what it likes of nodes: nobody is harmed")
-    func stream() async throws {
+    private static let picture = LentPicture(
+        id: 1, name: "x", priority: .high, outputs: [RenderOutput(name: nil, stages: [Stage(name: "save")])],
+        filters: [:], limits: LentLimits(maxPixels: 1, maxResult: 1, onTruncated: .fail, raw: .preview),
+        bytes: .sources([1]))
+
+    private static func offer(_ picture: LentPicture) throws -> [UInt8] {
+        Array(try JSONEncoder().encode(Offer(run: Token.made(), attempt: Token.made(), picture: picture)))
+    }
+
+    @Test("may offer what it likes, and say what it likes of nodes: nobody is harmed")
+    func offers() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
-            let (a, b) = (try FleetNode("a", [server.url]), try FleetNode("b", [server.url], places: 1))
-            try a.connected()
+            let (a, b) = (try NodeProcess("a", [server.url]), try NodeProcess("b", [server.url], places: 1))
             let client = try PlainClient(server.url)
-            let picture = LentPicture(
-                id: 1, name: "x", priority: .high, outputs: [RenderOutput(name: nil, stages: [Stage(name: "save")])],
-                limits: LentLimits(maxPixels: 1, maxResult: 1, onTruncated: .fail, raw: .preview), bytes: .sources([1]))
-            var bad = Array(repeating: picture, count: 7)
+            for name in ["a", "b"] { try client.hear(of: name) }
+            var bad = Array(repeating: Self.picture, count: 7)
             bad[0].bytes = .sources([-1])
             bad[1].bytes = .sources([])
+            bad[2].outputs = []
+            bad[3].filters = [String(repeating: "x", count: 65): ""]
             bad[4].bytes = .url("http://example.org/\u{1b}[2J", most: 1)
             bad[5].bytes = .url("http://example.org/" + String(repeating: "a", count: 9000), most: 1)
             bad[6].bytes = .url("http://example.org/", most: 0)
-            bad[2].outputs = []
-            bad[3].id = 2
-            let run = Token.made()
-            let payloads =
-                try Self.nonsense + bad.map { Array(try JSONEncoder().encode(LentJob(run: run, picture: $0))) }
-            for subject in [
-                "jobs.high.z.\(run)-1", "jobs.high.z.x", "jobs.high.z", "jobs.low.Z.\(run)-1", "jobs.other.z.\(run)-1",
-            ] {
-                for payload in payloads { try client.publish(payload, to: subject) }
+            for payload in try Self.nonsense + bad.map(Self.offer) {
+                try client.publish(payload, to: "take.b.z", reply: "_INBOX.z.1")
             }
+            let good = try Self.offer(Self.picture)
+            // Its answer would go to no inbox; and these are no names of a node.
+            try client.publish(good, to: "take.b.z")
+            try client.publish(good, to: "take.b.z", reply: "command.b.z")
+            for node in ["Z", "b"] { try client.publish(good, to: "take.b.\(node)", reply: "_INBOX.z.1") }
             for payload in Self.nonsense {
-                for subject in ["nodes.a", "nodes.x", "nodes.X", "nodes.x.y", "wake", "nodes."]
-                where !subject.hasSuffix(".") {
+                for subject in ["nodes.a", "nodes.x", "nodes.X", "nodes.x.y", "room.b.x", "unwanted.b.x"] {
                     try client.publish(payload, to: subject)
                 }
             }
             for node in [
-                #"{"name":"x","version":"1","places":-1,"taken":0,"lent":0,"filters":[]}"#,
-                #"{"name":"y","version":"1","places":1,"taken":0,"lent":0,"filters":[]}"#,
+                #"{"name":"x","version":"1","places":-1,"taken":0,"lent":0,"filters":{}}"#,
+                #"{"name":"y","version":"1","places":1,"taken":0,"lent":0,"filters":{}}"#,
+                #"{"name":"x","version":"1","places":1,"taken":0,"lent":0,"filters":[]}"#,
             ] {
                 try client.publish(#"{"token":"t","node":\#(node)}"#, to: "nodes.x")
             }
+            try client.publish(
+                #"{"token":"t","node":\#(Self.free)}"#.replacing("\"x\"", with: "\"last\""), to: "nodes.last")
             let (id, _) = try a.lend([[1]], priority: .low)
             let taken = try b.fetch()
             #expect(taken.picture.id == id && taken.picture.name == "picture-1.jpg")
             try b.deliver(taken.id, [[2]])
             _ = try a.made(id)
-            try b.wait(for: "that a is there") { $0.state?.nodes.map(\.name) == ["a"] ? () : nil }
+            try b.sees("last")
+            #expect(b.names == ["a"])
         }
     }
 
@@ -156,15 +164,12 @@ struct StrangerTests {
     func falseOrigin() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
-            let b = try FleetNode("b", [server.url], places: 1)
+            let b = try NodeProcess("b", [server.url], places: 1)
             try b.connected()
             let client = try PlainClient(server.url)
-            let picture = LentPicture(
-                id: 1, name: "x", priority: .high, outputs: [RenderOutput(name: nil, stages: [Stage(name: "save")])],
-                limits: LentLimits(maxPixels: 1, maxResult: 1, onTruncated: .fail, raw: .preview), bytes: .sources([1]))
-            let run = Token.made()
-            try client.publish(
-                Array(try JSONEncoder().encode(LentJob(run: run, picture: picture))), to: "jobs.high.z.\(run)-1")
+            try client.hear(of: "b")
+            let answer = try client.ask("take.b.z", Self.offer(Self.picture))
+            #expect(String(decoding: answer, as: UTF8.self) == #"{"word":"yes"}"#)
             let offer = try b.offered()
             #expect(offer.origin == "z")
             let files = try b.accept(offer.id, offer.picture)
@@ -177,7 +182,7 @@ struct StrangerTests {
     func tooLarge() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
-            let (a, b) = (try FleetNode("a", [server.url]), try FleetNode("b", [server.url], places: 1))
+            let (a, b) = (try NodeProcess("a", [server.url]), try NodeProcess("b", [server.url], places: 1))
             let (id, targets) = try a.lend([[1]], maxResult: 1000)
             let taken = try b.fetch()
             try b.deliver(taken.id, [bytes(1001)])
@@ -186,24 +191,5 @@ struct StrangerTests {
             try a.send(.takeBack(id))
             try a.returned(id)
         }
-    }
-}
-
-struct SubjectTests {
-    @Test(
-        "A subject that names no picture is none",
-        arguments: [
-            "", "jobs", "jobs.high.a", "jobs.high.a.1-1", "jobs.high.A.0123456789abcdef-1",
-            "jobs.best.a.0123456789abcdef-1",
-            "jobs.high.a.0123456789abcdef-1.x", "jobs.high.a.0123456789abcdef-x", "jobs.high.a.0123456789ABCDEF-1",
-            "jobs.high..0123456789abcdef-1",
-            "nodes.high.a.0123456789abcdef-1",
-        ])
-    func none(subject: String) { #expect(LentKey(subject: subject) == nil) }
-
-    @Test("A picture's subject names it")
-    func names() {
-        let key = LentKey(origin: "a-1", run: Token.made(), id: 7)
-        #expect(LentKey(subject: Subject.job(key, .high)) == key)
     }
 }

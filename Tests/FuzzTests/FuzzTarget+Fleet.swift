@@ -8,12 +8,12 @@ import SystemCalls
 
 /// What other nodes and the fleet's server send.
 extension FuzzTarget {
-    static let fleet: [FuzzTarget] = [asked, answered, lent, said, subjects, versions, engine]
+    static let fleet: [FuzzTarget] = [asked, answered, lent, said]
 
     private static let asked = parcels("asked", Asked.self) { asked in
         if let failure = asked.failure { checkShown(Stranger.told(failure, by: "attic")) }
         let picture = LentPicture(
-            id: 1, name: "a.jpg", priority: .normal, outputs: [RenderOutput(name: nil, stages: [])],
+            id: 1, name: "a.jpg", priority: .normal, outputs: [RenderOutput(name: nil, stages: [])], filters: [:],
             limits: LentLimits(maxPixels: 1 << 20, maxResult: 1 << 20, onTruncated: .fail, raw: .preview),
             bytes: .sources([100]))
         guard let result = asked.result, Stranger.accepts(result, of: picture) else { return }
@@ -37,10 +37,9 @@ extension FuzzTarget {
     }
 
     private static let lent = FuzzTarget("lent") { bytes in
-        let job = try JSONDecoder().decode(LentJob.self, from: Data(bytes))
-        guard Stranger.accepts(job.picture) else { return }
-        precondition(FleetMessage.offered(1, job.picture, origin: "attic").isPlausible { _ in nil })
-        _ = job.picture.stages
+        let offer = try JSONDecoder().decode(Offer.self, from: Data(bytes))
+        guard Stranger.accepts(offer.picture) else { return }
+        precondition(FleetMessage.offered(1, offer.picture, origin: "attic").isPlausible { _ in nil })
     }
 
     /// What a node says of itself, what it orders, and what it answers to an order.
@@ -49,6 +48,7 @@ extension FuzzTarget {
         if let presence = try? JSONDecoder().decode(Presence.self, from: data) {
             precondition(!Stranger.accepts(presence.node) || NodeName.isOne(presence.node.name))
         }
+        _ = try? JSONDecoder().decode(TakeAnswer.self, from: data)
         if let commanded = try? JSONDecoder().decode(Commanded.self, from: data) {
             _ = (Token.isOne(commanded.token), Stranger.accepts(commanded.command))
         }
@@ -67,25 +67,4 @@ extension FuzzTarget {
     }
 
     private static func isHarmless(_ text: String) -> Bool { !text.unicodeScalars.contains(where: \.drivesTerminals) }
-
-    private static let subjects = text("subjects", words: ["jobs.", "normal.", "0123456789abcdef-1"]) { text in
-        guard let key = LentKey(subject: text) else { return }
-        precondition(LentKey(subject: Subject.job(key, .high)) == key, "a subject names another picture")
-    }
-
-    private static let versions = text("versions", words: ["2.11.16"]) { text in
-        guard let version = ServerVersion(text) else { return }
-        precondition(ServerVersion(version.description) == version && version.needed.map { version < $0 } ?? true)
-    }
-
-    /// The answers of the server itself.
-    private static let engine = FuzzTarget(
-        "engine", words: ["\"error\"", "\"err_code\"", "\"config\"", "\"state\"", "\"subjects\"", "\"ack_policy\""]
-    ) { bytes in
-        let data = Data(bytes)
-        _ = try? JSONDecoder().decode(EngineAnswer.Plain.self, from: data).error?.isAbsence
-        _ = try? JSONDecoder().decode(EngineAnswer.Kept.self, from: data)
-        _ = try? JSONDecoder().decode(EngineAnswer.Stream.self, from: data)
-        _ = try? JSONDecoder().decode(EngineAnswer.Consumer.self, from: data)
-    }
 }

@@ -3,14 +3,15 @@ public import Glibc
 import SystemCalls
 import Testing
 
-/// The engine: a real server on a loopback port of its own choice, with its store and its certificates in a folder.
+/// A real server of a fleet, on a loopback port of its own choice, with its certificates in a folder.
 public final class NATSServer {
     public struct Options {
         public var tls = false
-        public var jetStream = true
+        /// More lines of its configuration.
+        public var more = ""
         fileprivate var cluster: Cluster?
 
-        public init(tls: Bool = false, jetStream: Bool = true) { (self.tls, self.jetStream) = (tls, jetStream) }
+        public init(tls: Bool = false, more: String = "") { (self.tls, self.more) = (tls, more) }
     }
 
     /// A server's place among others.
@@ -29,8 +30,8 @@ public final class NATSServer {
 
     /// `./run test` gets one, and says where it is.
     public static let program = ProcessInfo.processInfo.environment["PIPELINED_NATS_SERVER"]
-    /// The oldest that nodes accept. `./run test --all` gets it.
-    public static let oldProgram = ProcessInfo.processInfo.environment["PIPELINED_OLD_NATS_SERVER"]
+    /// One that is newer than Debian's. `./run test --all` gets it.
+    public static let newProgram = ProcessInfo.processInfo.environment["PIPELINED_NEW_NATS_SERVER"]
 
     public let folder: String
     public let port: Int
@@ -39,13 +40,12 @@ public final class NATSServer {
 
     public var url: String { "\(options.tls ? "tls" : "nats")://127.0.0.1:\(port)" }
 
-    /// An `old` one is upgraded by its next start.
-    public init(in folder: String, _ options: Options = Options(), old: Bool = false) async throws {
+    public init(in folder: String, _ options: Options = Options()) async throws {
         (self.folder, self.options) = (folder, options)
-        (process, port) = try await Self.start(folder, options, port: -1, old ? Self.oldProgram : nil)
+        (process, port) = try await Self.start(Self.program, folder, options, port: -1)
     }
 
-    /// Servers that are one engine, each with a folder of its own.
+    /// Servers that are one cluster, each with a folder of its own.
     public static func cluster(of count: Int, in folder: String) async throws -> [NATSServer] {
         // Nobody else gets a port before its server does.
         var taken: [Descriptor?] = try (0..<count).map { _ in try Loopback.listen() }
@@ -71,46 +71,23 @@ public final class NATSServer {
         _ = await process.outcome()
     }
 
-    /// What has become of the store meanwhile.
-    public enum Store: Sendable { case kept, wiped, spoilt }
-
-    /// At the same port, with the same store or with none.
-    public func restart(wiped: Bool = false) async throws { try await restart(wiped ? .wiped : .kept) }
-
-    public func restart(_ store: Store) async throws {
-        switch store {
-        case .kept: break
-        case .wiped: try FileManager.default.removeItem(atPath: "\(folder)/store")
-        case .spoilt: try spoil()
-        }
-        process = try await Self.start(folder, options, port: port).0
-    }
-
-    /// Turns over bytes in the middle of the files with the messages.
-    private func spoil() throws {
-        let store = URL(fileURLWithPath: "\(folder)/store")
-        for path in FileManager.default.enumerator(atPath: store.path)?.compactMap({ $0 as? String }) ?? []
-        where path.hasSuffix(".blk") {
-            let file = store.appendingPathComponent(path)
-            var bytes = try Data(contentsOf: file)
-            for index in bytes.indices.dropFirst(bytes.count / 3).prefix(64) { bytes[index] ^= 0xff }
-            try bytes.write(to: file)
-        }
+    /// At the same port; it may be upgraded to the new one.
+    public func restart(upgraded: Bool = false) async throws {
+        process = try await Self.start(upgraded ? Self.newProgram : Self.program, folder, options, port: port).0
     }
 
     private static func start(
-        _ folder: String, _ options: Options, port: Int, _ other: String? = nil
+        _ program: String?, _ folder: String, _ options: Options, port: Int
     ) async throws -> (ChildProcess, Int) {
         var lines = ["listen: \"127.0.0.1:\(port)\"", "ports_file_dir: \"\(folder)\""]
-        if options.jetStream { lines.append("jetstream { store_dir: \"\(folder)/store\", sync_interval: always }") }
-        lines += options.cluster?.lines ?? []
+        lines += [options.more] + (options.cluster?.lines ?? [])
         if options.tls {
             lines.append("tls { cert_file: \"\(folder)/server.pem\", key_file: \"\(folder)/server.key\"")
             lines.append("ca_file: \"\(folder)/authority.pem\", verify: true }")
         }
         let settings = "\(folder)/server.conf"
         try lines.joined(separator: "\n").write(toFile: settings, atomically: true, encoding: .utf8)
-        let process = try ChildProcess(try #require(other ?? program), ["-c", settings])
+        let process = try ChildProcess(try #require(program), ["-c", settings])
         await process.until { process.errors.contains("Server is ready") || process.status != nil }
         guard process.status == nil else {
             throw DoesNotServe(description: "the server does not start: \(process.errors)")
@@ -137,10 +114,18 @@ public final class NATSServer {
             }
             authority authority
             authority stranger
+            : >index.txt
             sign authority server "IP:127.0.0.1"
             sign authority elsewhere "DNS:elsewhere.example,IP:127.0.0.9"
             sign authority node "DNS:node"
             sign stranger other "DNS:other"
+            # In another year.
+            for year in old=2001 future=2099; do
+                cp node.key "${year%=*}.key"
+                openssl ca -batch -notext -config <(printf '%s\n' [ca] default_ca=x [x] database=index.txt serial=serial \
+                    new_certs_dir=. policy=p default_md=sha256 unique_subject=no [p] commonName=supplied) -create_serial -in node.csr -out "${year%=*}.pem" \
+                    -cert authority.pem -keyfile authority.key -startdate "${year#*=}0101000000Z" -enddate "${year#*=}1231000000Z"
+            done
             """
         let outcome = try ChildProcess("/bin/bash", ["-c", make, "bash", folder]).wait()
         guard outcome.status == 0 else { throw DoesNotServe(description: "no certificates: \(outcome.errors)") }

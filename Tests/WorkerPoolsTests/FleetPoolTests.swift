@@ -19,9 +19,10 @@ struct FleetPoolTests {
         import json, os, signal, socket
         channel = socket.socket(fileno=3)
         def say(message): channel.send(json.dumps(message).encode())
-        node = {"name": "b", "version": "", "places": 1, "taken": 0, "lent": 0, "filters": ["save"]}
+        node = {"name": "b", "version": "\(Release.version)", "places": 1, "taken": 0, "lent": 0, "filters": {}}
         say({"hello": {"version": "", "missing": []}})
-        say({"state": {"_0": {"server": "nats://a", "nodes": [node], "silent": []}}})
+        say({"line": {"server": "nats://a"}})
+        say({"node": {"_0": node, "isSilent": False}})
         while True:
             message, descriptors, _, _ = socket.recv_fds(channel, 131072, 8)
             if not message: break
@@ -36,7 +37,7 @@ struct FleetPoolTests {
             try Data(Self.program(atLend).utf8).write(to: URL(fileURLWithPath: program))
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
             let (events, event) = AsyncStream<String>.makeStream()
-            let membership = FleetMembership(servers: [], name: "a", filters: [])
+            let membership = FleetMembership(servers: [], name: "a")
             let file = try Descriptor.open("/dev/null", O_RDWR)
             var settings = FleetSettings()
             settings.give = .always
@@ -51,9 +52,11 @@ struct FleetPoolTests {
                 let pool = FleetPool(longestSilence: silence) { program }
                 pool.home = { _ in event.yield("home") }
                 pool.roomChanged = { [weak pool] in
-                    guard let pool, pool.hasRoom, !task.cancelled, pool.lentCount == 0, !task.isHome else { return }
+                    guard let pool, pool.hasRoom, !task.cancelled, pool.lentCount == 0, task.lentFirst == nil else {
+                        return
+                    }
                     Coordination.async {
-                        guard pool.lentCount == 0, !task.isHome else { return }
+                        guard pool.lentCount == 0, task.lentFirst == nil else { return }
                         pool.lend(task)
                         task.cancelled = cancelled
                         if cancelled { _ = pool.cancel(task) }

@@ -1,4 +1,5 @@
 import PipelineControl
+import WorkerPools
 import WorkerProtocol
 
 extension Fleet {

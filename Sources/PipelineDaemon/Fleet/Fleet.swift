@@ -54,9 +54,22 @@ final class Fleet: FleetGuests {
     /// Why there is no fleet though there should be one.
     var problem: String? { (unreadable ?? pool.problem).map { "fleet: \($0)" } }
 
-    /// The filters of this node that another one has not got.
-    func lacks(of node: FleetState.Node) -> [String] {
-        Set(configuration.now.catalog.stages.map(\.name)).subtracting(node.filters).sorted()
+    /// What keeps pictures of this node from another one: it has not got a filter, or has it in another version.
+    func lacks(of node: FleetNode) -> [String] {
+        guard node.version == Release.version else { return ["pipelined \(Release.version)"] }
+        return filters.filter { node.filters[$0.key] != $0.value }.map { name, _ in
+            node.filters[name] == nil ? name : "\(name) in this version"
+        }.sorted()
+    }
+
+    /// The filters from plugins. Those that come with the program are as the program is; of others each file counts.
+    private var filters: [String: String] {
+        let own = Places.ownPlugins
+        let all = configuration.now.catalog.stages.compactMap { stage -> (String, String)? in
+            guard let file = stage.file else { return nil }
+            return (stage.name, FileSystem.folder(of: file) == own ? Release.version : stage.digest ?? "")
+        }
+        return Dictionary(all) { $1 }
     }
 
     nonisolated private static var machine: String {
@@ -76,9 +89,8 @@ final class Fleet: FleetGuests {
             pool.join(nil)
             return
         }
-        let membership = FleetMembership(
-            servers: settings.fleet.servers ?? [], name: name,
-            filters: configuration.now.catalog.stages.map(\.name).sorted())
+        pool.use(filters)
+        let membership = FleetMembership(servers: settings.fleet.servers ?? [], name: name)
         // A mount may hang.
         FileLanes.work(on: configuration.places.configuration).async { [self] in
             let opened = Result {
@@ -229,7 +241,10 @@ final class Fleet: FleetGuests {
         if case .url = picture.bytes, downloads.report.paused {
             return pool.refuse(id, because: "downloads are paused")
         }
-        let guest = TakenPicture(id, picture, from: origin, configuration, pool, render, fetch)
+        let guest = TakenPicture(id, picture, from: origin, configuration, pool, render, fetch) { [weak self] in
+            guard let filters = self?.filters else { return false }
+            return picture.filters.allSatisfy { filters[$0] == $1 }
+        }
         guests[id] = guest
         guest.accept()
         look()

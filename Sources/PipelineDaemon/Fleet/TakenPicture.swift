@@ -16,6 +16,8 @@ final class TakenPicture {
     private let fleet: FleetPool
     private let pool: WorkerPool
     private let fetch: FetchPool
+    /// Whether the filters here are still those of its origin.
+    private let hasItsFilters: () -> Bool
     private var sources: [Descriptor] = []
     private var task: RenderTask?
     private var transfer: FetchTask?
@@ -25,10 +27,11 @@ final class TakenPicture {
 
     init(
         _ id: Int, _ picture: LentPicture, from origin: String, _ configuration: ConfigurationInForce,
-        _ fleet: FleetPool, _ pool: WorkerPool, _ fetch: FetchPool
+        _ fleet: FleetPool, _ pool: WorkerPool, _ fetch: FetchPool, hasItsFilters: @escaping () -> Bool
     ) {
         (self.id, self.picture, self.origin) = (id, picture, origin)
         (self.configuration, self.fleet, self.pool, self.fetch) = (configuration, fleet, pool, fetch)
+        self.hasItsFilters = hasItsFilters
     }
 
     private var name: String { "\(picture.name) of node \(origin)" }
@@ -131,7 +134,8 @@ final class TakenPicture {
         guard !isOver else { return }
         switch result {
         case .success(let outputs):
-            guard let header else { return }
+            guard hasItsFilters() else { return fleet.refuse(id, because: "a filter of it has been replaced here") }
+            guard let header else { return fleet.refuse(id, because: "the worker has not told its header") }
             fleet.rendered(id, header, outputs, of: downloaded, in: targets)
         case .failure(let failure):
             tell(failure)

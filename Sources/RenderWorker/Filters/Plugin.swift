@@ -2,6 +2,7 @@ import CLinux
 import CPipelinePlugin
 import Glibc
 import PipelineModel
+import SystemCalls
 
 /// A plugin's file, loaded.
 struct Plugin {
@@ -18,7 +19,13 @@ struct Plugin {
             throw PluginError("its function 'pipeline_filter' returned nothing")
         }
         let layout = try PluginLayout(start)
-        description = try PluginDescription(layout, file: file).stage()
+        var description = try PluginDescription(layout, file: file).stage()
+        do {
+            description.digest = try FileHash.sha256(try Descriptor.open(file, O_RDONLY))
+        } catch {
+            throw PluginError("it can't be read: \(error)")
+        }
+        self.description = description
         filter = layout.filter
     }
 }

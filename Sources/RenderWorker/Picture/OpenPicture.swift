@@ -126,7 +126,7 @@ struct OpenPicture {
         var results: Rendering.Results = [:]
         for decoding in plan.decodings { results.merge(try rendering.render(decoding, into: targets)) { $1 } }
         for (index, output) in rendering.outputs.enumerated() where output.wantsHash {
-            results[index]?.hash = try SavedFile.hash(targets[index], rendering.cancellation)
+            results[index]?.hash = try FileHash.sha256(targets[index]) { try rendering.cancellation.check() }
         }
         return targets.indices.compactMap { results[$0] }
     }

@@ -86,25 +86,6 @@ enum SavedFile {
             lost: Metadata.lost(picture) { kept[$0] ?? false }, dropped: picture.dropped)
     }
 
-    /// The SHA-256 of the file's bytes, in hexadecimal.
-    static func hash(_ target: Descriptor, _ cancellation: Cancellation) throws -> String {
-        guard let checksum = g_checksum_new(G_CHECKSUM_SHA256) else {
-            throw WorkerFailure(stage: SaveStage.name, message: "GLib makes no SHA-256")
-        }
-        defer { g_checksum_free(checksum) }
-        var room = [UInt8](repeating: 0, count: 256 * 1024)
-        var offset: off_t = 0
-        while true {
-            try cancellation.check()
-            let got = uninterrupted { pread(target.number, &room, room.count, offset) }
-            guard got >= 0 else { throw SystemError("read", "the result") }
-            if got == 0 { break }
-            g_checksum_update(checksum, room, gssize(got))
-            offset += off_t(got)
-        }
-        return g_checksum_get_string(checksum).map { String(cString: $0) } ?? ""
-    }
-
     private static func failure(_ message: String) -> WorkerFailure {
         WorkerFailure(
             stage: SaveStage.name, message: "the written result is not the picture that was made: \(message)",

@@ -46,6 +46,7 @@ struct FleetFolder {
                 }
                 try write(plan.configuration(of: server, pins: pins), "nats.conf")
                 try write(plan.nodesConfiguration, "nodes.conf")
+                try write(FleetPlan.installation, "install.sh")
                 try write(openSSL.certificate(.server(server), key: key, authority: authority), "certificate.pem")
                 try write(key, "key.pem", mode: 0o600)
                 try write(certificate, "authority.pem")

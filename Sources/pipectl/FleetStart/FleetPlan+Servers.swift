@@ -6,10 +6,8 @@ extension FleetPlan {
     /// - Parameter pins: the fingerprints of the keys of all servers
     func configuration(of server: FleetServer, pins: [String]) -> String {
         """
-        # Start it in this folder:  cd FOLDER && nats-server -c nats.conf
-        #
         # The NATS server of a fleet of pipelined, made by `pipectl fleet init` for \(server.host).
-        # It has to be nats-server 2.14.0 or newer.
+        # install.sh has Debian's nats-server use it. Any other from 2.9 on does:  cd FOLDER && nats-server -c nats.conf
 
         server_name: "\(folder(of: server))"
         port: \(server.port)
@@ -26,19 +24,39 @@ extension FleetPlan {
           timeout: 5
         }
 
-        jetstream {
-          store_dir: "store"
-          # What it has confirmed lies on its disk.
-          sync_interval: always
-          max_memory_store: 64MB
-          max_file_store: 1GB
-        }
+        # A node that does not answer is gone.
+        ping_interval: "5s"
+        ping_max: 2
 
         # The nodes, and what each may do.
         include "nodes.conf"
 
         """ + (servers.count > 1 ? "\n" + cluster(of: server, pins) : "")
     }
+
+    /// What puts a server's folder into force, on its machine.
+    static let installation = """
+        #!/bin/sh
+        # Has the nats-server of this machine serve the fleet of pipelined. Run it as root, and again when a file beside it is new:
+        #   sudo sh install.sh
+        # It copies this folder to /etc/pipelined-nats, and has the unit nats-server.service of Debian's package use that.
+        set -eu
+        cd "$(dirname "$0")"
+        command -v nats-server >/dev/null || apt-get install --yes nats-server
+        install -d -m 750 -g nats /etc/pipelined-nats /etc/systemd/system/nats-server.service.d
+        install -m 640 -g nats ./*.pem ./*.conf /etc/pipelined-nats/
+        cat >/etc/systemd/system/nats-server.service.d/pipelined.conf <<END
+        [Service]
+        WorkingDirectory=/etc/pipelined-nats
+        ExecStart=
+        ExecStart=$(command -v nats-server) -c nats.conf
+        Restart=always
+        END
+        systemctl daemon-reload
+        systemctl enable nats-server
+        systemctl restart nats-server
+
+        """
 
     private func cluster(of server: FleetServer, _ pins: [String]) -> String {
         let others = servers.filter { $0 != server }.map { "    \"\($0.route)\"" }
@@ -69,7 +87,7 @@ extension FleetPlan {
     var nodesConfiguration: String {
         """
         # The nodes of the fleet, and what each may do. `pipectl fleet add` and `pipectl fleet remove` write this file
-        # anew. It belongs beside nats.conf on every server, and counts after:  nats-server --signal reload
+        # anew. It belongs beside nats.conf on every server, and counts after install.sh, or:  nats-server --signal reload
 
         authorization {
           users: [
@@ -99,20 +117,15 @@ extension FleetPlan {
             """
     }
 
-    /// As an origin it lends under its own name alone; as a guest it asks every origin.
+    /// Whatever it says has its name as the last word.
     private static func published(by node: String) -> [String] {
-        let api = "$JS.API"
-        let consumers = Priority.allCases.map { "JOBS.\($0.rawValue)" }
-        return [
-            "jobs.*.\(node).*", "nodes.\(node)", "wake", "origin.*.*", "unwanted.*", "command.*.\(node)",
-            "\(api).STREAM.INFO.JOBS", "\(api).STREAM.CREATE.JOBS", "\(api).STREAM.PURGE.JOBS",
-        ]
-            + ["INFO", "DURABLE.CREATE", "MSG.NEXT"].flatMap { verb in consumers.map { "\(api).CONSUMER.\(verb).\($0)" }
-            }
-            + ["$JS.ACK.JOBS.>"]
+        ["nodes.\(node)", "origin.*.*.\(node)"] + toOne.map { "\($0).*.\(node)" }
     }
 
     private static func heard(by node: String) -> [String] {
-        ["origin.\(node).*", "unwanted.\(node)", "command.\(node).*", "nodes.*", "wake", "_INBOX.\(node).>"]
+        ["nodes.*", "origin.\(node).*.*", "_INBOX.\(node).>"] + toOne.map { "\($0).\(node).*" }
     }
+
+    /// What one node says to another.
+    private static let toOne = ["hello", "room", "declined", "take", "unwanted", "command"]
 }

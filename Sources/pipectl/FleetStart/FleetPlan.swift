@@ -17,17 +17,7 @@ struct FleetPlan {
     init(_ servers: [FleetServer], nodes: [String]) throws(Failure) {
         (self.servers, self.nodes) = (servers, nodes)
         if let twice = Self.twice(servers) { throw .usage("the server \(twice.address) is named twice") }
-        guard servers.count != 2 else {
-            throw .usage(
-                "two servers are worse than one: when either is away, the other is no majority, and both stop\n"
-                    + "name one server, or three")
-        }
-        guard servers.count % 2 == 1 else {
-            throw .usage(
-                servers.isEmpty
-                    ? "init wants a server, such as fleet.example.org"
-                    : "\(servers.count) servers bear no more losses than \(servers.count - 1); name an odd number")
-        }
+        guard !servers.isEmpty else { throw .usage("init wants a server, such as fleet.example.org") }
         for node in nodes { try Self.check(node) }
         if let twice = Self.twice(nodes) { throw .usage("the node \(twice) is named twice") }
         guard !nodes.isEmpty else { throw .usage("a fleet wants nodes, such as darkroom,attic") }

@@ -1,3 +1,4 @@
+import Glibc
 import SystemCalls
 
 /// The files by which a daemon belongs to a fleet, below the folder of its configuration.
@@ -6,6 +7,9 @@ struct NodeConfiguration {
     private let certificate: String
     private let key: String
     private let authority: String
+
+    /// The first line of the settings, by which they are known.
+    private static let mark = "# Written by `pipectl fleet join`."
 
     init(in folder: String) {
         func path(_ name: String) -> String { FileSystem.join(folder, name) }
@@ -23,9 +27,27 @@ struct NodeConfiguration {
             "Exists",
             """
             \(file) is here already; nothing was written
-            to leave that fleet:  rm -f \(files.joined(separator: " "))
-            then join again
+            leave that fleet with `pipectl fleet leave`, then join again
             """, .failed)
+    }
+
+    /// Removes what `write` has written, and nothing else. Returns the files.
+    func remove() throws -> [String] {
+        guard FileSystem.mayExist(settings) else {
+            throw Failure("NoFleet", "there is no \(settings): this daemon has not joined a fleet", .failed)
+        }
+        let file = try Descriptor.open(settings, O_RDONLY)
+        let text = String(decoding: try FileSystem.read(file, most: 64 << 10, called: settings), as: UTF8.self)
+        guard text.hasPrefix(Self.mark) else {
+            throw Failure(
+                "Strange",
+                "`pipectl fleet join` has not written \(settings); nothing was removed\nremove its [Fleet] by hand, then "
+                    + "`pipectl reload`", .failed)
+        }
+        let others = [certificate, key, authority].filter { text.contains("=\($0)\n") && FileSystem.mayExist($0) }
+        // Without the settings nobody misses the others.
+        for file in [settings] + others { try FileSystem.remove(file) }
+        return [settings] + others
     }
 
     /// - Parameter owner: the daemon's user, to whom the key belongs
@@ -39,7 +61,7 @@ struct NodeConfiguration {
 
     private func text(_ join: JoinFile) -> String {
         """
-        # Written by `pipectl fleet join`. `man pipelined.conf` has the other settings of [Fleet].
+        \(Self.mark) `man pipelined.conf` has the other settings of [Fleet].
 
         [Fleet]
         Name=\(join.name)

@@ -23,7 +23,7 @@ extension Verb {
         let count = "\(Amount.counted(plan.servers.count, "server")), \(Amount.counted(plan.nodes.count, "node"))"
         try context.output.lines(
             ["\("wrote", .good) \(folder.path): an authority, \(count)", ""]
-                + step("Each server:", "copy its folder there, then in it: nats-server -c nats.conf", made.servers)
+                + serverStep(made)
                 + step(
                     "Each node:", "copy its file there, then: sudo pipectl fleet join FILE, and remove it", made.nodes)
                 + step("Keep:", "it lets more nodes in, whoever has it", [folder.authorityKey]))
@@ -34,7 +34,7 @@ extension Verb {
         let made = Made(plan, folder, nodes: [node], files)
         guard !context.json else { return try context.output.document(made) }
         try context.output.lines(
-            ["\("wrote", .good) \(folder.joinFile(of: node))", ""] + servers(made)
+            ["\("wrote", .good) \(folder.joinFile(of: node))", ""] + serverStep(made)
                 + step(
                     "The node:", "copy its file there, then: sudo pipectl fleet join FILE, and remove it", made.nodes))
     }
@@ -43,13 +43,11 @@ extension Verb {
         let (plan, files) = try folder.remove(node)
         let made = Made(plan, folder, nodes: [], files)
         guard !context.json else { return try context.output.document(made) }
-        try context.output.lines(["\("removed", .good) \(node)", ""] + servers(made))
+        try context.output.lines(["\("removed", .good) \(node)", ""] + serverStep(made))
     }
 
-    private static func servers(_ made: Made) -> [Text] {
-        step(
-            "Each server:", "copy its nodes.conf there, then: nats-server --signal reload",
-            made.servers.map { FileSystem.join($0, "nodes.conf") })
+    private static func serverStep(_ made: Made) -> [Text] {
+        step("Each server:", "copy its folder there, then: sudo sh FOLDER/install.sh", made.servers)
     }
 
     private static func step(_ head: String, _ words: String, _ paths: [String]) -> [Text] {

@@ -11,6 +11,12 @@ extension Verb {
         let fleet: Control.Fleet?
     }
 
+    /// What `leave` prints as JSON.
+    private struct Left: Encodable {
+        let files: [String]
+        let problems: [Control.Problem]
+    }
+
     /// Writes the node's files, has the daemon try them, and has it join.
     static func joinFleet(_ path: String, _ context: Context) throws -> ExitCode {
         let join = try JoinFile(at: path)
@@ -28,7 +34,27 @@ extension Verb {
         } else {
             try show(files, others, fleet, path, context)
         }
-        return others.isEmpty ? .done : .failed
+        return fleet?.server != nil && fleet?.problem == nil ? .done : .failed
+    }
+
+    /// Removes the node's files, and has the daemon go on alone.
+    static func leaveFleet(_ context: Context) throws -> ExitCode {
+        let node = NodeConfiguration(in: FileSystem.folder(of: try context.call(Call.Recipes()).folder))
+        let files = try node.remove()
+        let problems = try context.call(Call.Reload()).problems
+        if context.json {
+            try context.output.document(Left(files: files, problems: problems))
+        } else {
+            for file in files { try context.output.line("\("removed", .good) \(file)") }
+            for problem in problems {
+                try context.output.line("\("keeps the old settings in force:", .bad) \(problem.placed)")
+            }
+            try context.output.line(
+                problems.isEmpty
+                    ? "This daemon goes on alone. Whoever has the fleet's folder: pipectl fleet remove NODE"
+                    : "Then:      mend that, and `pipectl reload`")
+        }
+        return problems.isEmpty ? .done : .failed
     }
 
     private static func show(

@@ -10,22 +10,24 @@ extension Option {
 extension Verb {
     static let fleet = Verb(
         name: "fleet",
-        summary: "the machines that share the work; make a fleet, and join it",
-        usage: "[init SERVERS NODES [--to DIR] | join FILE | add NODE [--in DIR] | remove NODE [--in DIR]]",
+        summary: "the machines that share the work; make a fleet, join it, leave it",
+        usage: "[init SERVERS NODES [--to DIR] | join FILE | leave | add NODE [--in DIR] | remove NODE [--in DIR]]",
         discussion: [
             "Without a word it shows what `pipectl status --fleet` shows.",
             "`init` makes a fleet, and needs no daemon: an authority, a folder for each NATS server with certificate",
-            "and nats.conf, and a file NODE.join for each node. Servers are one, or three that are a cluster. openssl",
+            "and install.sh, and a file NODE.join for each node. Several servers are a cluster. openssl",
             "makes keys and certificates. Keep authority.key: whoever has it can join.",
             "`join` is for a node: it writes what FILE says into the daemon's configuration, has the daemon try it,",
-            "and reloads. Nothing stays if the daemon can't use it. FILE has a key: remove it afterwards.",
-            "`add` writes the file of one more node, and `remove` takes a node out. Both write nodes.conf anew for",
-            "each server; it counts when it has been copied there, and after `nats-server --signal reload`.",
+            "and reloads. Nothing stays if the daemon can't use it. It fails if no server is reached within five",
+            "seconds; the daemon goes on trying. FILE has a key: remove it afterwards.",
+            "`leave` removes what `join` has written, and reloads. What is lent comes home.",
+            "`add` writes the file of one more node, and `remove` takes a node out. Both write the folder of each",
+            "server anew; it counts when it has been copied there, and after its install.sh.",
         ],
         arguments: [
             Argument(
-                "init|join|add|remove", count: 0...1, kinds: [.oneOf(FleetWord.all)],
-                "make a fleet; join one; let a node in; take one out"),
+                "init|join|leave|add|remove", count: 0...1, kinds: [.oneOf(FleetWord.all)],
+                "make a fleet; join one; leave it; let a node in; take one out"),
             Argument(
                 "SERVERS", count: 0...1, behind: ["init"],
                 "hosts or addresses with commas, and a port where it is not 4222: a,b:4223,c"),
@@ -47,6 +49,7 @@ extension Verb {
             case nil: return try showFleet(context)
             case .`init`: try beginFleet(servers: words[1], nodes: words[2], folder(.fleetTarget, context), context)
             case .join: return try joinFleet(words[1], context)
+            case .leave: return try leaveFleet(context)
             case .add: try addNode(words[1], folder(.fleetFolder, context), context)
             case .remove: try removeNode(words[1], folder(.fleetFolder, context), context)
             }
@@ -68,7 +71,8 @@ extension Verb {
             throw .usage("unexpected '\(first)'\(didYouMean(first, among: FleetWord.all))\n\(fleet.usageLine)")
         }
         guard words.count == 1 + word.wanted.count else {
-            throw .usage("\(first) wants \(word.wanted.joined(separator: " and ")): pipectl fleet \(word.form)")
+            let wanted = word.wanted.isEmpty ? "no further word" : word.wanted.joined(separator: " and ")
+            throw .usage("\(first) wants \(wanted): pipectl fleet \(word.form)")
         }
         if let option = options.first(where: { $0.name != word.option?.name }) {
             throw .usage("\(option.name) is not for \(first): pipectl fleet \(word.form)")
@@ -78,7 +82,7 @@ extension Verb {
 }
 
 private enum FleetWord: String, CaseIterable {
-    case `init`, join, add, remove
+    case `init`, join, leave, add, remove
 
     static let all = allCases.map(\.rawValue)
 
@@ -87,6 +91,7 @@ private enum FleetWord: String, CaseIterable {
         switch self {
         case .`init`: ["SERVERS", "NODES"]
         case .join: ["FILE"]
+        case .leave: []
         case .add, .remove: ["NODE"]
         }
     }
@@ -94,7 +99,7 @@ private enum FleetWord: String, CaseIterable {
     var option: Option? {
         switch self {
         case .`init`: .fleetTarget
-        case .join: nil
+        case .join, .leave: nil
         case .add, .remove: .fleetFolder
         }
     }

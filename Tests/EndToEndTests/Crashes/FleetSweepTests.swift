@@ -7,43 +7,29 @@ import Testing
 
 /// What is lost while a picture is lent.
 enum FleetLoss: String, CaseIterable, Sendable, CustomTestStringConvertible {
-    case server, serverAndDisk, serverAndFiles
-    /// The server is stopped at the first step, and another version is started.
+    case server
+    /// The server is stopped, and a newer version is started.
     case upgrade
     /// Of three servers.
-    case oneServer, oneServerAndDisk, oneServerAndFiles, allServers, allServersAndDisks
+    case oneServer, allServers
     case origin, originsProcess, originsCable
     case node, nodesProcess, nodesCable
 
     var testDescription: String { rawValue }
 
     /// Those that a short run looks at: nobody has to wait until a node counts as lost.
-    static let some: [FleetLoss] = [.serverAndDisk, .oneServerAndDisk, .origin]
+    static let some: [FleetLoss] = [.server, .oneServer, .origin]
 
-    fileprivate var isOfThree: Bool {
-        [.oneServer, .oneServerAndDisk, .oneServerAndFiles, .allServers, .allServersAndDisks].contains(self)
-    }
-
-    fileprivate var isOfAll: Bool { [.allServers, .allServersAndDisks].contains(self) }
-
-    /// What becomes of a lost server's store.
-    fileprivate var store: NATSServer.Store {
-        switch self {
-        case .serverAndDisk, .oneServerAndDisk, .allServersAndDisks: .wiped
-        case .serverAndFiles, .oneServerAndFiles: .spoilt
-        default: .kept
-        }
-    }
+    fileprivate var isOfThree: Bool { [.oneServer, .allServers].contains(self) }
 }
 
 /// A step of a lent picture, by the words with which a node tells it to the server.
 enum FleetStep: String, CaseIterable, Sendable {
-    case lent = "PUB jobs."
-    case begun = "origin.a.begin"
+    case asked = "PUB take."
+    case taken = "{\"word\":\"yes\"}"
     case fetched = "origin.a.read"
     case brought = "origin.a.write"
     case done = "origin.a.done"
-    case acknowledged = "+ACK"
 }
 
 @Suite(
@@ -89,7 +75,7 @@ private struct SweptFleet {
         let servers =
             loss.isOfThree
             ? try await NATSServer.cluster(of: 3, in: folder)
-            : [try await NATSServer(in: folder, old: loss == .upgrade)]
+            : [try await NATSServer(in: folder)]
         let cables = try ["a", "b", "c"].reduce(into: [:]) { cables, name in
             cables[name] = try servers.map { try Cable(to: $0.port) }
         }
@@ -151,8 +137,8 @@ private struct SweptFleet {
         try await knows(2)
         let wire = Wire()
         // The server in use is lost, or all are.
-        for (index, cable) in (cables[step == .lent ? "a" : "b"] ?? []).enumerated() {
-            let strike = try blow(at: loss.isOfAll ? servers : [servers[index]])
+        for (index, cable) in (cables[step == .asked ? "a" : "b"] ?? []).enumerated() {
+            let strike = try blow(at: loss == .allServers ? servers : [servers[index]])
             cable.trip(on: step.rawValue) { wire.trip(by: index, strike) }
         }
         var names: [String] = []
@@ -162,7 +148,7 @@ private struct SweptFleet {
             for name in more { try a.drop(as: "\(name).png", inbox: "inbox/far") }
             while !wire.isTripped, !(try published(names)) { await Look.again() }
         }
-        try await mend(loss.isOfAll ? servers : [servers[try #require(wire.tripped)]])
+        try await mend(loss == .allServers ? servers : [servers[try #require(wire.tripped)]])
         while !(try published(names)) {
             guard a.isRunning else { throw Missing("the origin is gone, and not all of its pictures are published") }
             await Look.again()
@@ -186,8 +172,7 @@ private struct SweptFleet {
             try Children.of(daemon.process, named: "pipelined-fleet").first
         }
         switch loss {
-        case .server, .serverAndDisk, .serverAndFiles, .oneServer, .oneServerAndDisk, .oneServerAndFiles, .allServers,
-            .allServersAndDisks:
+        case .server, .oneServer, .allServers:
             return { [processes = servers.map(\.identifier)] in for process in processes { kill(process, SIGKILL) } }
         case .upgrade: return try death(of: servers[0].identifier, SIGTERM)
         case .origin: return try death(of: a.process)
@@ -202,12 +187,10 @@ private struct SweptFleet {
     /// What was lost comes back.
     private func mend(_ lost: [NATSServer]) async throws {
         switch loss {
-        case .server, .upgrade, .serverAndDisk, .serverAndFiles, .oneServer, .oneServerAndDisk,
-            .oneServerAndFiles,
-            .allServers, .allServersAndDisks:
+        case .server, .upgrade, .oneServer, .allServers:
             for server in lost {
                 await server.kill(0)
-                try await server.restart(loss.store)
+                try await server.restart(upgraded: loss == .upgrade)
             }
         case .origin:
             await a.stop(0)

@@ -10,8 +10,13 @@ import fcntl, socket, struct
 # lo is up.
 fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sH14x", b"lo", 0x49))
 END
-echo "127.0.0.1 localhost fleet.example.org ${nodes[*]}" >"$work/hosts"
-mount --bind "$work/hosts" /etc/hosts
+# /etc is this test's alone, with the group that the server's package makes.
+mkdir "$work/layers"
+mount -t tmpfs layers "$work/layers"
+mkdir "$work"/layers/{upper,work}
+mount -t overlay -o "lowerdir=/etc,upperdir=$work/layers/upper,workdir=$work/layers/work" overlay /etc
+echo "127.0.0.1 localhost fleet.example.org ${nodes[*]}" >/etc/hosts
+echo 'nats:x:0:' >>/etc/group
 
 stand_in() { # NAME, and its text
     { echo '#!/bin/bash' && cat; } >"$work/bin/$1"
@@ -33,26 +38,33 @@ stand_in says <<'END'
 grep -qm1 "$1" < <(tail -n +1 -f --pid="$3" "$2")
 END
 stand_in nats-server <<END
-"$nats" "\$@" >log 2>&1 &
-says 'Server is ready' log \$!
+exec "$nats" "\$@"
+END
+stand_in systemctl <<'END'
+[ "$1" = restart ] || exit 0
+unit=/etc/systemd/system/nats-server.service.d/pipelined.conf
+: >"$WORK/nats.log"
+cd "$(sed -n 's/^WorkingDirectory=//p' $unit)"
+$(sed -n 's/^ExecStart=\(.\)/\1/p' $unit) >"$WORK/nats.log" 2>&1 &
+says 'Server is ready' "$WORK/nats.log" $!
 END
 stand_in pipectl <<END
 exec "$programs/pipectl" \${HOST:+--root "$work/\$HOST/root"} "\$@"
 END
-export PATH=$work/bin:$PATH
+export WORK=$work PATH=$work/bin:$PATH
 
 for node in "${nodes[@]}"; do
     mkdir -p "$work/$node/root/etc"
+    : >"$work/$node/log"
     "$programs/pipelined" --root "$work/$node/root" >"$work/$node/log" 2>&1 &
     says 'is ready' "$work/$node/log" $!
 done
 
-commands() { sed -n '/^## From nothing/,/^To keep the server running/s/^    //p' "$guide"; }
+commands() { sed -n '/^## From nothing/,/^On a machine without Debian/s/^    //p' "$guide"; }
 cd "$work/here"
 commands >"$work/commands"
 cat "$work/commands"
 bash -e "$work/commands"
-for node in "${nodes[@]:1}"; do grep darkroom.join "$work/commands" | sed "s/darkroom/$node/g" | bash -e; done
 until [ "$(ssh attic 'pipectl fleet --json' | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["nodes"]))')" = 2 ]; do :; done
 ssh attic 'pipectl fleet'
 stat -c %a "$work/attic/root/etc/fleet/key.pem"

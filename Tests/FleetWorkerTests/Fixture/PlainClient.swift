@@ -3,12 +3,16 @@ import Glibc
 import SystemCalls
 import TestTools
 
+@testable import FleetWorker
+
 /// A stranger at the same server, who speaks its protocol by hand.
 final class PlainClient {
     private let socket: Descriptor
     private var rest: [UInt8] = []
     private let inbox = "_INBOX.stranger\(UInt32.random(in: 0 ... .max))"
     private var asked = 0
+    /// The first is the inbox.
+    private var subscriptions = 1
 
     init(_ url: String) throws {
         socket = try Loopback.connect(to: Int(url.split(separator: ":").last ?? "") ?? 0)
@@ -31,21 +35,52 @@ final class PlainClient {
         let reply = "\(inbox).\(asked)"
         try publish(bytes, to: subject, reply: reply)
         while true {
-            let words = try line().split(separator: " ")
+            let message = try message()
+            if message.subject == reply { return message.body }
+        }
+    }
+
+    private func listen(to subject: String) throws {
+        subscriptions += 1
+        try write("SUB \(subject) \(subscriptions)\r\n")
+    }
+
+    /// Waits until a node says what it has: it listens then.
+    func hear(of node: String) throws {
+        try listen(to: "nodes.\(node)")
+        while try message().subject != "nodes.\(node)" {}
+    }
+
+    /// Poses as a node that says this of itself, and waits for a picture.
+    func offer(to node: String, saying presence: String) throws -> (Offer, reply: String) {
+        try listen(to: "take.\(node).*")
+        try publish(#"{"token":"t","node":\#(presence)}"#, to: "nodes.\(node)")
+        while true {
+            let message = try message()
+            guard let reply = message.reply else { continue }
+            return (try JSONDecoder().decode(Offer.self, from: Data(message.body)), reply)
+        }
+    }
+
+    /// Waits until the server has what was said.
+    func flush() throws {
+        try write("PING\r\n")
+        while try line() != "PONG" {}
+    }
+
+    private func message() throws -> (subject: String, reply: String?, body: [UInt8]) {
+        while true {
+            let words = try line().split(separator: " ").map(String.init)
             switch words.first {
             case "PING": try write("PONG\r\n")
             case "MSG":
                 let body = try take(Int(words.last ?? "") ?? 0)
                 _ = try take(2)
-                if words.dropFirst().first == reply[...] { return body }
+                return (words[1], words.count == 5 ? words[3] : nil, body)
             case "-ERR": throw Unexpected("the server says \(words)")
             default: break
             }
         }
-    }
-
-    func ask(_ subject: String, _ text: String) throws -> String {
-        String(decoding: try ask(subject, Array(text.utf8)), as: UTF8.self)
     }
 
     private func write(_ text: String) throws { try write(Array(text.utf8)) }
@@ -82,17 +117,6 @@ final class PlainClient {
                 return text.trimmingCharacters(in: .whitespacesAndNewlines)
             }
             try more()
-        }
-    }
-}
-
-extension FleetNode {
-    /// Asks the server again and again.
-    func untilStreamHas(_ count: Int, at url: String) throws {
-        let client = try PlainClient(url)
-        while true {
-            let text = try client.ask("$JS.API.STREAM.INFO.JOBS", "")
-            if text.contains("\"messages\":\(count),") { return }
         }
     }
 }

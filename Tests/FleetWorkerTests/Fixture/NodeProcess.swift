@@ -5,7 +5,7 @@ import SystemCalls
 import WorkerProtocol
 
 /// The fleet's process that was built with the tests, at the other end of a real socket: the test is its supervisor.
-final class FleetNode {
+final class NodeProcess {
     let name: String
     let channel: WorkerChannel
     let process: pid_t
@@ -21,12 +21,12 @@ final class FleetNode {
     /// The time is far more than any message takes, on the busiest machine.
     private static let patience = Duration.seconds(600)
 
-    static let stages = ["resize", "noir", "save"]
+    static let filters = ["noir": "1"]
 
     /// Starts it, and joins the fleet.
     init(
-        _ name: String, _ servers: [String], places: Int = 0, filters: [String] = FleetNode.stages,
-        ackWait: Int = 1000, certificates: [String] = []
+        _ name: String, _ servers: [String], places: Int = 0, filters: [String: String] = NodeProcess.filters,
+        patience: Int = 1000, certificates: [String] = []
     ) throws {
         self.name = name
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
@@ -41,9 +41,8 @@ final class FleetNode {
         }
         self.missing = missing
         let files = try certificates.map { path throws in try Descriptor.open(path, O_RDONLY) }
-        let membership = FleetMembership(
-            servers: servers, name: name, filters: filters, ackWaitMilliseconds: ackWait)
-        try send(.join(membership), files)
+        try send(.join(FleetMembership(servers: servers, name: name, patienceMilliseconds: patience)), files)
+        try send(.filters(filters))
         try send(.take(places))
     }
 
@@ -90,16 +89,32 @@ final class FleetNode {
 
     // MARK: - The state
 
-    func connected() throws { try wait(for: "that it is connected") { $0.state?.isConnected == true ? () : nil } }
+    @discardableResult
+    func connected() throws -> String {
+        try wait(for: "that it is connected") { if case .line(let server?, nil) = $0 { server } else { nil } }
+    }
 
     func problem(with words: String) throws -> String {
         try wait(for: "a problem with “\(words)”") { message in
-            message.state?.problem.flatMap { $0.contains(words) ? $0 : nil }
+            if case .line(_, let problem?) = message, problem.contains(words) { problem } else { nil }
         }
     }
 
-    func sees(_ name: String) throws -> FleetState.Node {
-        try wait(for: "that \(name) is there") { $0.state?.nodes.first { $0.name == name } }
+    /// Waits until another node is there, and says so much.
+    @discardableResult
+    func sees(_ name: String, where matches: (FleetNode) -> Bool = { _ in true }) throws -> FleetNode {
+        try wait(for: "that \(name) is there") { message in
+            if case .node(let node, false) = message, node.name == name, matches(node) { node } else { nil }
+        }
+    }
+
+    /// The nodes that are spoken of in what nobody has waited for.
+    var names: Set<String> { Set(heard.compactMap { if case .node(let node, _) = $0 { node.name } else { nil } }) }
+
+    func misses(_ name: String) throws {
+        try wait(for: "that \(name) is silent") { message in
+            if case .node(let node, true) = message, node.name == name { () } else { nil }
+        }
     }
 
     // MARK: - Lending
@@ -107,13 +122,13 @@ final class FleetNode {
     /// Lends a picture; returns the files that the results come to.
     func lend(
         _ sources: [[UInt8]], outputs: Int = 1, stages: [String] = ["resize", "save"], priority: Priority = .normal,
-        maxResult: Int64 = 64 << 20
+        filters: [String: String] = [:], maxResult: Int64 = 64 << 20
     ) throws -> (id: Int, targets: [Descriptor]) {
         defer { next += 1 }
         let output = RenderOutput(name: nil, stages: stages.map { Stage(name: $0) })
         let picture = LentPicture(
             id: next, name: "picture-\(next).jpg", priority: priority,
-            outputs: Array(repeating: output, count: outputs),
+            outputs: Array(repeating: output, count: outputs), filters: filters,
             limits: LentLimits(maxPixels: 1 << 30, maxResult: maxResult, onTruncated: .fail, raw: .preview),
             bytes: .sources(sources.map { Int64($0.count) }))
         let targets = try (0..<outputs).map { _ in try Descriptor.memory([]) }
@@ -160,21 +175,18 @@ final class FleetNode {
         return files
     }
 
-    /// Takes the next picture, until its sources are here. With patience it is taken again when another has it still.
-    func fetch(isPatient: Bool = false) throws -> (id: Int, picture: LentPicture, sources: [[UInt8]]) {
-        while true {
-            let (id, picture, _) = try offered()
-            let files = try accept(id, picture)
-            let isHere: Bool = try wait(for: "that \(id) is fetched") { message in
-                switch message {
-                case .fetched(id): true
-                case .withdrawn(id): false
-                default: nil
-                }
+    /// Takes the next picture, until its sources are here.
+    func fetch() throws -> (id: Int, picture: LentPicture, origin: String, sources: [[UInt8]]) {
+        let (id, picture, origin) = try offered()
+        let files = try accept(id, picture)
+        try wait(for: "that \(id) is fetched") { message in
+            switch message {
+            case .fetched(id): ()
+            case .withdrawn(id): throw Unexpected("\(id) is withdrawn")
+            default: nil
             }
-            if isHere { return (id, picture, try files.map { try $0.content }) }
-            guard isPatient else { throw Unexpected("\(id) is withdrawn") }
         }
+        return (id, picture, origin, try files.map { try $0.content })
     }
 
     func deliver(_ id: Int, _ results: [[UInt8]]) throws {
@@ -199,14 +211,6 @@ final class FleetNode {
             }
         }
     }
-}
-
-extension FleetMessage {
-    var state: FleetState? { if case .state(let state) = self { state } else { nil } }
-}
-
-extension FleetState {
-    var isConnected: Bool { server != nil && problem == nil }
 }
 
 extension Descriptor {

@@ -8,39 +8,39 @@ import WorkerProtocol
 
 @testable import FleetWorker
 
-@Suite("The engine", .enabled(if: NATSServer.program != nil, "PIPELINED_NATS_SERVER names no server"))
-struct EngineTests {
-    @Test("may be killed, and may forget everything: what is lent is offered again", arguments: [false, true])
-    func restarted(wiped: Bool) async throws {
+@Suite("The server of a fleet", .enabled(if: NATSServer.program != nil, "PIPELINED_NATS_SERVER names no server"))
+struct ServerTests {
+    @Test("may be killed: what is lent is offered again")
+    func restarted() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
-            let a = try FleetNode("a", [server.url])
+            let a = try NodeProcess("a", [server.url])
             try a.connected()
             let ids = try (1...3).map { try a.lend([[UInt8($0)]]).id }
-            try a.untilStreamHas(3, at: server.url)
             await server.kill()
             _ = try a.problem(with: "the line to \(server.url) is lost")
             // It is lent while nobody answers.
             let late = try a.lend([[4]]).id
-            try await server.restart(wiped: wiped)
-            let b = try FleetNode("b", [server.url], places: 4)
+            try await server.restart()
+            let b = try NodeProcess("b", [server.url], places: 4)
             for _ in ids + [late] { try b.deliver(try b.fetch().id, [[9]]) }
             for id in ids + [late] { _ = try a.made(id) }
         }
     }
 
-    @Test("may be killed in the middle: what is taken is brought back afterwards", arguments: [false, true])
-    func lostInTheMiddle(wiped: Bool) async throws {
+    @Test("may be killed in the middle: what is taken is brought back afterwards")
+    func lostInTheMiddle() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
-            let (a, b) = (try FleetNode("a", [server.url]), try FleetNode("b", [server.url], places: 1))
+            let a = try NodeProcess("a", [server.url], patience: 60_000)
+            let b = try NodeProcess("b", [server.url], places: 1)
             let (id, targets) = try a.lend([bytes(500_000)])
             let taken = try b.fetch()
             await server.kill()
             _ = try b.problem(with: "is lost")
             let result = bytes(700_000, seed: 5)
             try b.deliver(taken.id, [result])
-            try await server.restart(wiped: wiped)
+            try await server.restart()
             _ = try a.made(id)
             #expect(try targets[0].content == result)
             #expect(try b.over(taken.id))
@@ -53,64 +53,62 @@ struct EngineTests {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
             await server.kill()
-            let a = try FleetNode("a", [server.url])
-            let problem = try a.problem(with: "no NATS server answers at \(server.url)")
+            let a = try NodeProcess("a", [server.url])
+            let problem = try a.problem(with: "\(server.url): nothing listens at that port")
             #expect(problem.contains("Servers="))
             let (id, _) = try a.lend([[1]])
             try await server.restart()
             try a.connected()
-            let b = try FleetNode("b", ["nats://127.0.0.1:1", server.url], places: 1)
+            let b = try NodeProcess("b", ["nats://127.0.0.1:1", server.url], places: 1)
             try b.deliver(try b.fetch().id, [[2]])
             _ = try a.made(id)
         }
     }
 
-    @Test(
-        "with a stream of other settings is not used, and what to do is said; once it is removed it is",
-        arguments: [
-            (#""retention":"limits","storage":"file""#, "retention=limits"),
-            (#""retention":"workqueue","storage":"memory""#, "storage=memory"),
-        ])
-    func otherStream(settings: String, words: String) async throws {
+    @Test("where no other node is heard of is left for the next one, and so on until they meet")
+    func lonely() async throws {
         try await withTemporaryFolder { folder in
-            let server = try await NATSServer(in: folder)
-            let client = try PlainClient(server.url)
-            let made = try client.ask(
-                "$JS.API.STREAM.CREATE.JOBS", #"{"name":"JOBS","subjects":["jobs.>"],"num_replicas":1,\#(settings)}"#)
-            #expect(!made.contains("error"))
-            let a = try FleetNode("a", [server.url])
-            let problem = try a.problem(with: words)
-            #expect(problem.contains("nats stream rm JOBS"))
-            _ = try client.ask("$JS.API.STREAM.DELETE.JOBS", "")
-            try a.connected()
+            var servers: [NATSServer] = []
+            for name in ["one", "two"] {
+                let place = "\(folder)/\(name)"
+                try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+                servers.append(try await NATSServer(in: place))
+            }
+            let urls = servers.map(\.url)
+            let b = try NodeProcess("b", [urls[1]], places: 1)
+            let a = try NodeProcess("a", urls)
+            #expect(try a.connected() == urls[0])
+            let (id, _) = try a.lend([[1]])
+            _ = try a.problem(with: "no other node is heard of at \(urls[0])")
+            #expect(try a.connected() == urls[1])
+            try b.deliver(try b.fetch().id, [[2]])
+            _ = try a.made(id)
         }
     }
 
-    @Test("with a consumer of other settings is not used")
-    func otherConsumer() async throws {
+    @Test("that forbids what a node says is a problem, with what to do")
+    func forbids() async throws {
         try await withTemporaryFolder { folder in
-            let server = try await NATSServer(in: folder)
-            try FleetNode("a", [server.url]).connected()
-            let b = try FleetNode("b", [server.url], ackWait: 5000)
-            #expect(try b.problem(with: "ack_wait=1000000000").contains("nats consumer rm JOBS"))
+            let user = #"{ user: x, password: x, permissions: { publish: ["jobs.>"] } }"#
+            let options = NATSServer.Options(more: "authorization { users: [\(user)] }\nno_auth_user: x")
+            let server = try await NATSServer(in: folder, options)
+            #expect(try NodeProcess("a", [server.url]).problem(with: "Permissions Violation").contains("nodes.conf"))
         }
     }
 
-    @Test("without JetStream is not used")
-    func noJetStream() async throws {
-        try await withTemporaryFolder { folder in
-            let server = try await NATSServer(in: folder, NATSServer.Options(jetStream: false))
-            #expect(try FleetNode("a", [server.url]).problem(with: "no JetStream").contains("jetstream {}"))
-        }
-    }
-
-    @Test("is no server that speaks something else")
+    @Test("that is something else, or is not there, is told as what it is, with what to mend")
     func somethingElse() throws {
         let server = try HTTPServer { _, connection in try connection.reply() }
-        _ = try FleetNode("a", ["nats://127.0.0.1:\(server.port)"]).problem(with: "127.0.0.1:\(server.port)")
-        let (one, other) = try Self.talker("HTTP/1.1 400 Bad Request\r\n\r\n")
-        _ = try FleetNode("b", ["nats://127.0.0.1:\(other)"]).problem(with: "is no NATS server")
-        withExtendedLifetime(one) {}
+        let (talker, port) = try Self.talker("HTTP/1.1 400 Bad Request\r\n\r\n")
+        for (address, words) in [
+            ("nats://127.0.0.1:\(server.port)", "what answers there is no NATS server"),
+            ("nats://127.0.0.1:\(port)", "what answers there is no NATS server"),
+            ("nats://127.0.0.1:1", "nothing listens at that port"),
+            ("nats://nowhere.invalid:4222", "no host of that name is known"),
+        ] {
+            #expect(try NodeProcess("a", [address]).problem(with: words).contains(address))
+        }
+        withExtendedLifetime(talker) {}
     }
 
     /// Says the same to everyone who connects.
@@ -134,8 +132,8 @@ struct EngineTests {
             try NATSServer.certificates(in: folder)
             let server = try await NATSServer(in: folder, NATSServer.Options(tls: true))
             let files = Self.files(folder, name, "authority")
-            let a = try FleetNode("a", [server.url], certificates: files)
-            let b = try FleetNode("b", [server.url], places: 1, certificates: files)
+            let a = try NodeProcess("a", [server.url], certificates: files)
+            let b = try NodeProcess("b", [server.url], places: 1, certificates: files)
             let (id, targets) = try a.lend([bytes(600_000)])
             let taken = try b.fetch()
             #expect(taken.sources == [bytes(600_000)])
@@ -146,6 +144,16 @@ struct EngineTests {
             _ = try a.problem(with: "is lost")
             try await server.restart()
             try a.connected()
+        }
+    }
+
+    @Test("is told when a certificate has expired, or is not good yet", arguments: ["old", "future"])
+    func expired(name: String) async throws {
+        try await withTemporaryFolder { folder in
+            try NATSServer.certificates(in: folder)
+            let server = try await NATSServer(in: folder, NATSServer.Options(tls: true))
+            let a = try NodeProcess("a", [server.url], certificates: Self.files(folder, name, "authority"))
+            _ = try a.problem(with: name == "old" ? "this node's certificate has expired" : "is not good yet")
         }
     }
 
@@ -165,7 +173,7 @@ struct EngineTests {
                 }
             }
             let server = try await NATSServer(in: folder, NATSServer.Options(tls: true))
-            let a = try FleetNode("a", [server.url], certificates: Self.files(folder, node, authority))
+            let a = try NodeProcess("a", [server.url], certificates: Self.files(folder, node, authority))
             #expect(try a.problem(with: "certificate").contains(server.url))
         }
     }
@@ -176,10 +184,10 @@ struct EngineTests {
             try NATSServer.certificates(in: folder)
             let plain = try await NATSServer(in: folder)
             let files = Self.files(folder, "node", "authority")
-            _ = try FleetNode("a", [plain.url], certificates: files).problem(with: "has no TLS")
+            _ = try NodeProcess("a", [plain.url], certificates: files).problem(with: "has no TLS")
             let secure = try await NATSServer(in: folder, NATSServer.Options(tls: true))
             for scheme in ["nats", "tls"] {
-                _ = try FleetNode("a", ["\(scheme)://127.0.0.1:\(secure.port)"]).problem(with: "wants TLS")
+                _ = try NodeProcess("a", ["\(scheme)://127.0.0.1:\(secure.port)"]).problem(with: "wants TLS")
             }
         }
     }
@@ -192,37 +200,35 @@ struct EngineTests {
     func presence() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
-            let a = try FleetNode("a", [server.url], places: 3)
-            let b = try FleetNode("b", [server.url], places: 2)
-            #expect(try a.sees("b").filters == FleetNode.stages)
-            #expect(try b.sees("a").places == 3)
+            let a = try NodeProcess("a", [server.url], places: 3)
+            let b = try NodeProcess("b", [server.url], places: 2)
+            try a.sees("b") { $0.filters == NodeProcess.filters && $0.places == 2 }
+            try b.sees("a") { $0.places == 3 }
             _ = try b.lend([[1]])
-            try a.wait(for: "that b lends") {
-                $0.state?.nodes.contains { $0.name == "b" && $0.lent == 1 } == true ? () : nil
-            }
-            a.forget()
+            try a.sees("b") { $0.lent == 1 }
             b.kill()
-            try a.wait(for: "that b is gone") { $0.state?.nodes.isEmpty == true ? () : nil }
-            let twin = try FleetNode("a", [server.url])
+            try a.misses("b")
+            let twin = try NodeProcess("a", [server.url])
             _ = try a.problem(with: "is called a, too")
             _ = try twin.problem(with: "is called a, too")
         }
     }
 
-    @Test(
-        "is refused in versions with known flaws",
-        arguments: [
-            ("2.11.15", "2.11.16"), ("2.11.16", nil), ("2.11.20", nil), ("2.12.6", "2.12.7"), ("2.12.7", nil),
-            ("2.13.9", "2.14.0"), ("2.14.0-RC.1", nil), ("2.14.1", nil), ("3.0.0", nil), ("2.10.27", "2.14.0"),
-        ] as [(String, String?)])
-    func versions(version: String, needed: String?) throws {
-        #expect(try #require(ServerVersion(version)).needed?.description == needed)
-    }
-
-    @Test(
-        "is refused without a version, and with one that is nonsense",
-        arguments: [nil, "", "2", "x.y.z", "2.11", "99999999999999999999.1.1"])
-    func nonsense(version: String?) {
-        #expect(throws: EngineProblem.self) { try Engine.checkVersion(version) }
+    @Test("shows more nodes than anybody has")
+    func many() async throws {
+        try await withTemporaryFolder { folder in
+            let server = try await NATSServer(in: folder)
+            let a = try NodeProcess("a", [server.url])
+            try a.connected()
+            let client = try PlainClient(server.url)
+            let filters = (1...20).map { #""filter-\#($0)":"\#(String(repeating: "0", count: 64))""# }.joined(
+                separator: ",")
+            for number in 1...1000 {
+                let node =
+                    #"{"name":"n\#(number)","version":"1","places":1,"taken":0,"lent":0,"filters":{\#(filters)}}"#
+                try client.publish(#"{"token":"t","node":\#(node)}"#, to: "nodes.n\(number)")
+            }
+            for number in 1...1000 { try a.sees("n\(number)") }
+        }
     }
 }

@@ -1,0 +1,146 @@
+import DaemonRuntime
+import Foundation
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+/// Finds a node for each lent picture that has none: asks one that has room, and then another, until one takes it.
+@Coordination
+final class Offers {
+    private struct Asked {
+        var lent: Lent
+        var node: String
+        var at = ContinuousClock.now
+        var line: ObjectIdentifier
+    }
+
+    private let giving: Giving
+    private let lines: Lines
+    private let patience: Duration
+    var nodes = Nodes()
+    /// By the token of the attempt.
+    private var asked: [String: Asked] = [:]
+    private var hasAppointment = false
+
+    private static let inbox = "take"
+    /// A node that has not answered for so long does not take it.
+    private static let silence = Duration.seconds(2)
+    /// Between two looks for a place when there is none, and nobody says that there is one.
+    private static let pause = Duration.milliseconds(500)
+    /// A picture that has waited for so long though a node has room is a problem.
+    private static let tooLong = Duration.seconds(20)
+
+    init(_ giving: Giving, _ lines: Lines, patience: Duration) {
+        (self.giving, self.lines, self.patience) = (giving, lines, patience)
+        lookForLost()
+    }
+
+    func listen(on line: Line) throws(LineError) {
+        try line.listen(to: line.inbox("\(Self.inbox).*")) { [weak self] message in
+            let (token, answer) = (Subject.last(of: message.subject), message.decoded(TakeAnswer.self))
+            guard answer != nil || message.isAbsence else { return }
+            Coordination.async { self?.hear(token, answer) }
+        }
+    }
+
+    /// Asks for each picture that nobody has.
+    func look() {
+        guard let line = lines.current else { return }
+        var hasFull = false
+        for lent in giving.all {
+            guard let search = lent.search else { continue }
+            if let nodes = lent.dangerousTo {
+                giving.end(lent, .failed(lent.key.id, Self.dangerous(nodes)))
+            } else if let node = nodes.choose(for: lent.picture, of: Release.version, without: search.refusers) {
+                ask(node, to: lent, line)
+            } else {
+                hasFull = true
+            }
+        }
+        if hasFull { lookAgain() }
+    }
+
+    /// Some nodes that have no place are asked now and then, with a picture each: they say when they have one.
+    private func lookAgain() {
+        guard !hasAppointment else { return }
+        hasAppointment = true
+        Coordination.after(Self.pause) { [self] in
+            hasAppointment = false
+            look()
+            guard let line = lines.current else { return }
+            var asked: Set<String> = []
+            for lent in giving.all where asked.count < nodes.mostAsked {
+                guard let refusers = lent.search?.refusers.union(asked),
+                    let node = nodes.chooseFull(for: lent.picture, of: Release.version, without: refusers)
+                else { continue }
+                asked.insert(node)
+                ask(node, to: lent, line)
+            }
+        }
+    }
+
+    private func ask(_ node: String, to lent: Lent, _ line: Line) {
+        guard let token = lent.attempt(by: node) else { return }
+        nodes.takesOne(node)
+        asked[token] = Asked(lent: lent, node: node, line: ObjectIdentifier(line))
+        let offer = Offer(run: giving.run, attempt: token, picture: lent.picture)
+        if let bytes = try? JSONEncoder().encode(offer) {
+            try? line.publish(
+                Array(bytes), to: Subject.take(by: node, of: giving.name), reply: line.inbox("\(Self.inbox).\(token)"))
+        }
+        Coordination.after(Self.silence) { [weak self] in self?.hear(token, nil) }
+    }
+
+    /// Nil: the node is silent.
+    private func hear(_ token: String, _ answer: TakeAnswer?) {
+        guard let asked = asked.removeValue(forKey: token) else { return }
+        let (lent, node) = (asked.lent, asked.node)
+        if case .yes = answer?.word {
+            if lent.begins(token, announce: { giving.begun(lent, by: $0) }) { return }
+            // It has been taken back meanwhile.
+            try? lines.current?.publish(to: Subject.unwanted(on: node, by: giving.name))
+        }
+        // A node whose answer was lost may have begun.
+        guard lent.isNotBegun(token) else { return }
+        switch answer?.word {
+        // Not when the way to it was lost.
+        case nil where lines.current.map(ObjectIdentifier.init) == asked.line: nodes.isMute(node, since: asked.at)
+        case nil: break
+        case .refused: lent.isRefused(by: node)
+        case .yes, .full: nodes.hasNoPlace(node)
+        }
+        look()
+    }
+
+    /// There is a line again. Nobody could show life without it.
+    func begin() {
+        for lent in giving.all { lent.mayBeSilent() }
+        look()
+    }
+
+    private func lookForLost() {
+        for lent in giving.all where lines.current != nil {
+            if let node = lent.isLost(after: patience) { giving.left(lent, by: node, hasPlace: false) }
+        }
+        Coordination.after(patience / 6) { [weak self] in self?.lookForLost() }
+    }
+
+    private static func dangerous(_ nodes: [String]) -> WorkerFailure {
+        WorkerFailure(
+            stage: "fleet",
+            message: "\(nodes.count) nodes have begun it, and none came to an end: \(nodes.joined(separator: ", "))",
+            advice: "look into the logs of these nodes", class: .crash)
+    }
+
+    /// Why what is lent is not begun with.
+    var problem: String? {
+        let stuck = giving.all.filter { lent in
+            guard let search = lent.search, search.since + Self.tooLong < .now else { return false }
+            return nodes.hasRoom(for: lent.picture, of: Release.version)
+        }
+        guard !stuck.isEmpty else { return nil }
+        return
+            "\(stuck.count) of the pictures that are lent have waited for over 20 seconds, though a node has room; look "
+            + "into the logs of the other nodes"
+    }
+}

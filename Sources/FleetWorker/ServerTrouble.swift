@@ -1,0 +1,115 @@
+import CNats
+import Foundation
+import Glibc
+import SystemCalls
+
+/// Why a server can't be used, in words for the person who can mend it.
+struct ServerTrouble: CustomStringConvertible {
+    private let error: LineError
+    private let server: String
+    private let certificates: Certificates?
+
+    init(_ error: LineError, at server: String, _ certificates: Certificates?) {
+        (self.error, self.server, self.certificates) = (error, server, certificates)
+    }
+
+    var description: String {
+        let shown = Connector.shown(server)
+        switch error.status {
+        case NATS_SSL_ERROR where certificates == nil, NATS_SECURE_CONNECTION_REQUIRED:
+            return "\(shown) wants TLS; name the certificate, its key and the authority"
+        case NATS_SECURE_CONNECTION_WANTED:
+            return "\(shown) has no TLS, which is wanted here; give it certificates, or name none here"
+        case NATS_CONNECTION_AUTH_FAILED:
+            return "\(shown) refuses this node: \(error); its nodes.conf has to name this node"
+        default: break
+        }
+        if let words = Reach(of: server).words { return "\(shown): \(words)" }
+        if let words = certificates?.trouble { return words }
+        return switch error.status {
+        case NATS_SSL_ERROR:
+            "\(shown) and this node do not accept each other's certificates: \(error); both must be signed by the "
+                + "authority, be valid now, and the server's must name its host"
+        // With TLS 1.3 a server that refuses a certificate just hangs up.
+        case NATS_IO_ERROR where certificates != nil, NATS_CONNECTION_CLOSED where certificates != nil:
+            "\(shown) hangs up: \(error); look into its log, whether it accepts this node's certificate, and whether "
+                + "nodes.conf names this node"
+        default: "\(shown): \(error); look into the server's log"
+        }
+    }
+}
+
+/// What a plain connection to a server's port shows.
+private enum Reach {
+    case unknownHost(String)
+    case refused
+    case silent
+    case other(String)
+    case noServer
+    case server
+
+    private static let patience: Int32 = 2000
+
+    init(of server: String) {
+        guard let address = URLComponents(string: server), let host = address.host else {
+            self = .other("it is no address; mend Servers=")
+            return
+        }
+        let name = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var found: UnsafeMutablePointer<addrinfo>?
+        let status = getaddrinfo(name, "\(address.port ?? 4222)", &hints, &found)
+        guard status == 0, let first = found else {
+            self = .unknownHost(gai_strerror(status).map { String(cString: $0) } ?? "\(status)")
+            return
+        }
+        defer { freeaddrinfo(found) }
+        self = .refused
+        for entry in sequence(first: first, next: { $0.pointee.ai_next }) {
+            self = Self.connect(entry.pointee)
+            if case .server = self { return }
+        }
+    }
+
+    private static func connect(_ address: addrinfo) -> Reach {
+        let number = socket(address.ai_family, Int32(SOCK_STREAM.rawValue) | O_NONBLOCK | O_CLOEXEC, 0)
+        guard number >= 0 else { return .other("\(SystemError("make", "a socket"))") }
+        let descriptor = Descriptor(owning: number)
+        if Glibc.connect(number, address.ai_addr, address.ai_addrlen) != 0, errno != EINPROGRESS { return of(errno) }
+        guard waits(descriptor, POLLOUT) else { return .silent }
+        var (failure, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+        getsockopt(number, SOL_SOCKET, SO_ERROR, &failure, &length)
+        guard failure == 0 else { return of(failure) }
+        // A server begins; others wait for a request.
+        guard waits(descriptor, POLLIN) else { return .noServer }
+        var greeting = [UInt8](repeating: 0, count: 5)
+        let got = recv(number, &greeting, greeting.count, 0)
+        return got == greeting.count && greeting == Array("INFO ".utf8) ? .server : .noServer
+    }
+
+    private static func of(_ failure: Int32) -> Reach {
+        switch failure {
+        case ECONNREFUSED: .refused
+        case ETIMEDOUT: .silent
+        default: .other(String(cString: strerror(failure)))
+        }
+    }
+
+    private static func waits(_ descriptor: Descriptor, _ events: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor.number, events: Int16(events), revents: 0)
+        return uninterrupted { poll(&entry, 1, patience) } == 1
+    }
+
+    /// Nil: there is a server of NATS.
+    var words: String? {
+        switch self {
+        case .unknownHost(let reason): "no host of that name is known (\(reason)); mend Servers=, or the name's entry"
+        case .refused: "nothing listens at that port; start the NATS server there, or mend Servers="
+        case .silent: "the host does not answer; look whether it runs, and whether a firewall is between"
+        case .other(let reason): reason
+        case .noServer: "what answers there is no NATS server; mend Servers="
+        case .server: nil
+        }
+    }
+}
