@@ -71,6 +71,7 @@ package final class FleetPool {
     /// The callers that wait for another node's report.
     private var commands: [Int: @Coordination @Sendable (NodeReport?) -> Void] = [:]
     private var nextID = 1
+    private var price = LendingPrice()
     /// The process may be silent for so long while it has something of ours: the machine may be slow.
     private let longestSilence: Duration
     private var isAsked = false
@@ -149,7 +150,7 @@ package final class FleetPool {
         return state.has { $0.places > 0 }
     }
 
-    /// Whether it pays to lend this picture, which takes so long here.
+    /// Whether it pays to lend this picture, which takes so much of the processors here.
     func wants(_ task: RenderTask, expected: Duration?) -> Bool {
         guard let lending = task.lending, !task.alone,
             task.sources.count + task.targets.count <= WorkerChannel.mostDescriptors
@@ -165,7 +166,7 @@ package final class FleetPool {
         switch plan.settings.give {
         case .always: return true
         case .never: return false
-        case .auto: return expected.map { $0 > Lending.cost(of: bytes) * 4 } ?? false
+        case .auto: return expected.map { $0 > price.of(bytes) * 4 } ?? false
         }
     }
 
@@ -319,6 +320,7 @@ package final class FleetPool {
         _ id: Int, _ header: PictureHeader, _ outputs: [RenderedOutput], of file: FetchedFile?, in files: [Descriptor]
     ) {
         process?.send(FleetOrder.rendered(id, header, outputs, file), descriptors: files)
+        price.moved(.sources(outputs.map(\.bytes)), by: process?.processorTime)
     }
 
     package func failed(_ id: Int, _ failure: WorkerFailure) { process?.send(FleetOrder.failed(id, failure)) }
@@ -367,6 +369,7 @@ package final class FleetPool {
             }
         case .progress(let id, let done, let total): lent[id]?.task.progress(done, total)
         case .made(let id, let header, let outputs, let file):
+            if let bytes = lent[id]?.task.lending?.bytes { price.moved(bytes, by: process.processorTime) }
             if let file { lent[id]?.task.lending?.downloaded(file) }
             lent[id]?.task.opened(header)
             finish(id, .success(outputs))

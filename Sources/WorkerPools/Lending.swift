@@ -19,17 +19,44 @@ package struct Lending: Sendable {
 
     /// Nobody here has the picture: it is lent, or not rendered at all.
     var isElsewhere: Bool { if case .url = bytes { true } else { false } }
-
-    /// The time that processors spend on moving a picture, on both sides: it was measured over TLS, with a result as long
-    /// as the picture.
-    static func cost(of bytes: LentBytes) -> Duration { .milliseconds(3) + .nanoseconds(9) * bytes.sizes.reduce(0, +) }
 }
 
-extension Duration {
-    fileprivate static func * (left: Duration, right: Int64) -> Duration { left * Int(right) }
+/// What moving a picture takes of the processors of both sides. It begins with a guess, and learns from what the fleet's process
+/// uses.
+struct LendingPrice {
+    private var factor = 1.0
+    /// What was used for the latest pictures, and what was guessed.
+    private var used = Duration.zero
+    private var guessed = Duration.zero
+    private var last: (at: ContinuousClock.Instant, used: Duration)?
+
+    /// So much is looked at together.
+    private static let enough = Duration.milliseconds(100)
+    /// After a longer pause the process has used something for other things.
+    private static let pause = Duration.seconds(2)
+
+    func of(_ bytes: LentBytes) -> Duration { Self.guess(bytes) * factor }
+
+    /// It was measured over TLS, with a result as long as the picture.
+    private static func guess(_ bytes: LentBytes) -> Duration {
+        .milliseconds(3) + .nanoseconds(9 * bytes.sizes.reduce(0, +))
+    }
+
+    /// A picture has been moved, by a process that has used so much so far.
+    mutating func moved(_ bytes: LentBytes, by process: Duration?, now: ContinuousClock.Instant = .now) {
+        guard let process else { return }
+        defer { last = (now, process) }
+        guard let last, now - last.at < Self.pause, process > last.used else { return }
+        used += process - last.used
+        // One of two sides.
+        guessed += Self.guess(bytes) / 2
+        guard guessed >= Self.enough else { return }
+        factor = min(16, max(0.25, (factor * 3 + used / guessed) / 4))
+        (used, guessed) = (.zero, .zero)
+    }
 }
 
-/// How long pictures take here, by what is made of them, if each has a processor.
+/// The processor time that pictures take here, by what is made of them. What else the machine does makes no difference to it.
 struct RenderPace {
     private static let most = 64
     private var latest: [[RenderOutput]: Duration] = [:]
@@ -37,10 +64,8 @@ struct RenderPace {
     /// Nil before one has been rendered.
     func expected(_ outputs: [RenderOutput]) -> Duration? { latest[outputs] }
 
-    /// A picture took so long, beside others; older ones count less and less. More workers than processors share them: a
-    /// picture that waits for its turn costs no more for that.
-    mutating func take(_ time: Duration, workers: Int, processors: Int, for outputs: [RenderOutput]) {
-        let time = time * processors / max(processors, workers)
+    /// A picture took so much; older ones count less and less.
+    mutating func take(_ time: Duration, for outputs: [RenderOutput]) {
         if let before = latest[outputs] {
             latest[outputs] = (before * 7 + time) / 8
         } else {

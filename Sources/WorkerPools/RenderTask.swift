@@ -84,8 +84,8 @@ package final class RenderTask {
     var isWaiting = false
     /// The number under which it was lent first, if it was: what comes home goes before what was not lent.
     var lentFirst: Int?
-    /// The time when a worker began.
-    var begunAt: ContinuousClock.Instant?
+    /// What its worker had used of the processors before it began.
+    var processorTimeBefore: Duration?
     /// The number of lines that its filters have logged.
     var lines = 0
     /// The time when it has taken too long. Nil while it waits for memory, which does not count.

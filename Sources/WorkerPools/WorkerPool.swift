@@ -289,7 +289,7 @@ package final class WorkerPool {
         guard !task.sources.isEmpty else { return task.done(.failure(.cancelled)) }
         worker.state = .busy(task)
         worker.jobs += 1
-        task.begunAt = .now
+        task.processorTimeBefore = worker.processorTime
         task.begun(worker.process)
         goOn(task)
         worker.limitFiles(to: task.limits.maxResult)
@@ -437,9 +437,8 @@ package final class WorkerPool {
             task.opened(header)
             received(.rendered(outputs), from: worker)
         case (.rendered(let outputs), .busy(let task)):
-            if task.lending != nil, let begun = task.begunAt {
-                pace.take(
-                    .now - begun, workers: busy, processors: ProcessorCount.usable(), for: task.outputs)
+            if task.lending != nil, let used = worker.processorTime, let before = task.processorTimeBefore {
+                pace.take(used - before, for: task.outputs)
             }
             finish(worker, task.cancelled ? .failure(.cancelled) : .success(outputs))
             release(worker, replace: task.cancelled)

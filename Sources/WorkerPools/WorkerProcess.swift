@@ -21,6 +21,13 @@ class WorkerProcess<Message: Decodable & Sendable> {
     /// Another process may have its number by now.
     private var isReaped = false
 
+    /// What it has used of the processors so far.
+    var processorTime: Duration? {
+        var (clock, time) = (clockid_t(), timespec())
+        guard !isReaped, clock_getcpuclockid(process, &clock) == 0, clock_gettime(clock, &time) == 0 else { return nil }
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+
     private var channel: WorkerChannel?
     /// Messages for which its socket has no room, in order.
     private var unsent: [WorkerPacket] = []
