@@ -197,6 +197,8 @@ struct FleetTests {
             let wrong = try await a.pipectl("pause", "rendr", "--node", "b")
             #expect(wrong.status == 1 && wrong.output.contains("b: there is no queue 'rendr'"), "\(wrong.output)")
             #expect(try await a.pipectl("pause", "--node", "B").errors.contains("no name of a node"))
+            let stranger = try await a.pipectl("pause", "--node", "attic")
+            #expect(stranger.errors.contains("no node 'attic' has been heard of; there are a, b"), "\(stranger.errors)")
 
             try b.write("[Fleet]\nObey=no\n", to: "etc/pipelined.conf.d/obey.conf")
             _ = try b.call(Call.Reload())

@@ -78,9 +78,9 @@ struct FleetReport {
         """
         \(Self.head)
         `./run bench fleet` writes this section. Two or three daemons, each with a root of its own, and one NATS server
-        share the machine of the other figures. The fleet is made by `pipectl fleet init` and `join`: lines are TLS, and
-        the server syncs each message to its disk. Pictures are dropped at the first node. Contenders take turns; a
-        figure is the median of \(rounds) rounds, with the least and the most.
+        share the machine of the other figures. The fleet is made by `pipectl fleet init` and `join`: lines are TLS.
+        Pictures are dropped at the first node. Contenders take turns; a figure is the median of \(rounds) rounds, with
+        the least and the most.
 
         \(Goal.table(goals).markdown)
         The filter that waits sleeps a second for each picture. It stands in for the processors that three machines

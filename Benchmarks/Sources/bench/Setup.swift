@@ -12,7 +12,7 @@ struct Setup {
     var photograph: String
     /// Where derived pictures stay, and where each measurement has a folder of its own: one file system.
     var cache: String
-    /// The engine of a fleet.
+    /// The server of a fleet.
     var natsServer: String?
 
     var pictures: String { "\(cache)/pictures" }

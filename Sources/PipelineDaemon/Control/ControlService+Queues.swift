@@ -63,6 +63,10 @@ extension ControlService {
         try Self.check(reason: call.reason)
         let command = try NodeCommand(call)
         let named = Array(Set(call.nodes)).sorted()
+        let known = owners.fleet.everybody
+        if let stranger = named.first(where: { !known.contains($0) }) {
+            throw .badValue("no node '\(stranger)' has been heard of; there are \(known.joined(separator: ", "))")
+        }
         let place = named.isEmpty ? "every node" : named.joined(separator: ", ")
         Log.notice("\(call.command) on \(place) asked for by \(request.connection.peer)")
         owners.fleet.command(
