@@ -84,7 +84,7 @@ class Fleet:
             return await self.measured()
         finally:
             for member in self.nodes + self.origins:
-                member.up = member.down = lambda: None
+                member.up = member.down = member.look = member.offer = lambda *_: None
             for process in filter(None, self.processes):
                 process.kill()
                 process.wait()

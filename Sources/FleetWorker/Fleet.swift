@@ -151,8 +151,8 @@ final class Fleet {
     }
 
     private func hear(_ presence: Presence, answering: Bool = false) {
-        guard let membership, let giving, let offers else { return }
-        let isNew = offers.nodes.hear(presence, own: membership.name)
+        guard let giving, let offers else { return }
+        let isNew = offers.hear(presence)
         giving.hasTwin = offers.nodes.hasTwin
         solitude.ends()
         // It need not wait until this one says something again.

@@ -97,7 +97,9 @@ final class Line: @unchecked Sendable {
         guard status == NATS_NOT_PERMITTED, let refused = callers.withLock({ $0.all[call]?.refused }) else { return }
         var words: UnsafePointer<CChar>?
         natsConnection_GetLastError(connection, &words)
-        refused(words.map { String(cString: $0).printable } ?? "a message is not permitted")
+        let text = words.map { String(cString: $0).printable } ?? "a message is not permitted"
+        // An answer that comes too late is refused, too.
+        if !text.contains("_INBOX.") { refused(text) }
     }
 
     private final class Heard: Sendable {

@@ -30,7 +30,7 @@ struct Nodes {
     private static let mostMessages = 25
     /// Far more than anybody has: a stranger at the server may invent any number.
     private static let most = 10_000
-    private static let longest = 16 << 10
+    private static let longest = 64 << 10
 
     /// A node, and whether it has been silent lately.
     subscript(name: String) -> Told? { heard[name].map { Told(node: $0.node, isSilent: !isPresent($0)) } }
@@ -77,7 +77,7 @@ struct Nodes {
         return able.first { chosen < $0.upTo }?.name
     }
 
-    /// A node that could render it, and has no place as far as is known: asked, it says when it has one.
+    /// A node that could render it, and has no place as far as is known.
     func chooseFull(for picture: LentPicture, of version: String, without refusers: Set<String>) -> String? {
         heard.filter { name, one in
             one.free == 0 && one.node.places > 0 && isAble(one, picture, version) && !one.isMute
@@ -85,8 +85,8 @@ struct Nodes {
         }.randomElement()?.key
     }
 
-    /// So many full nodes are asked at once. Asked each half second, and noted for five, an origin waits at all of them.
-    var mostAsked: Int { max(1, heard.values.count { $0.free == 0 } / 10) }
+    /// So many full nodes are told at once. Told each half second, and noted for five, an origin waits at all of them.
+    var mostTold: Int { max(1, heard.values.count { $0.free == 0 && $0.node.places > 0 && isPresent($0) } / 10) }
 
     func hasRoom(for picture: LentPicture, of version: String) -> Bool {
         heard.values.contains { $0.free > 0 && isAble($0, picture, version) }

@@ -43,6 +43,14 @@ final class Offers {
         }
     }
 
+    /// Returns whether the node is new here.
+    func hear(_ presence: Presence) -> Bool {
+        let isNew = nodes.hear(presence, own: giving.name)
+        // It had not heard of these when it said that.
+        for one in asked.values where one.node == presence.node.name { nodes.takesOne(one.node) }
+        return isNew
+    }
+
     /// Asks for each picture that nobody has.
     func look() {
         guard let line = lines.current else { return }
@@ -60,7 +68,7 @@ final class Offers {
         if hasFull { lookAgain() }
     }
 
-    /// Some nodes that have no place are asked now and then, with a picture each: they say when they have one.
+    /// Some nodes that have no place are told now and then that this one waits: they say when they have one.
     private func lookAgain() {
         guard !hasAppointment else { return }
         hasAppointment = true
@@ -68,13 +76,13 @@ final class Offers {
             hasAppointment = false
             look()
             guard let line = lines.current else { return }
-            var asked: Set<String> = []
-            for lent in giving.all where asked.count < nodes.mostAsked {
-                guard let refusers = lent.search?.refusers.union(asked),
+            var told: Set<String> = []
+            for lent in giving.all where told.count < nodes.mostTold {
+                guard let refusers = lent.search?.refusers.union(told),
                     let node = nodes.chooseFull(for: lent.picture, of: Release.version, without: refusers)
                 else { continue }
-                asked.insert(node)
-                ask(node, to: lent, line)
+                told.insert(node)
+                try? line.publish(to: Subject.waits(at: node, by: giving.name))
             }
         }
     }

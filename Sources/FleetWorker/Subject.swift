@@ -10,6 +10,9 @@ enum Subject {
     /// The same, to an origin that was told that there is no place: there is one now, and it is kept for a moment.
     static func room(at node: String, for origin: String) -> String { "room.\(origin).\(node)" }
 
+    /// The origin has pictures, and knows of no place for them.
+    static func waits(at node: String, by origin: String) -> String { "waits.\(node).\(origin)" }
+
     /// The origin has nothing for that place.
     static func declined(at node: String, by origin: String) -> String { "declined.\(node).\(origin)" }
 

@@ -110,6 +110,12 @@ final class Taking: Sendable {
             try? line.publish(Array(answer), to: reply)
         }
         try line.listen(to: Subject.unwanted(on: membership.name, by: "*")) { [weak self] _ in self?.showLife() }
+        try line.listen(to: Subject.waits(at: membership.name, by: "*")) { [weak self] message in
+            let origin = Subject.last(of: message.subject)
+            guard NodeName.isOne(origin) else { return }
+            self?.state.withLock { $0.line.add(origin) }
+            self?.invite()
+        }
         try line.listen(to: Subject.declined(at: membership.name, by: "*")) { [weak self] message in
             self?.state.withLock { $0.line.declines(Subject.last(of: message.subject)) }
             self?.invite()
@@ -162,6 +168,8 @@ struct WaitingLine {
     /// An origin that has not asked for so long has found another node, or has nothing more to lend.
     private static let patience = Duration.seconds(5)
     static let time = Duration.seconds(1)
+    /// Far more than anybody has: a stranger at the server may invent any number.
+    private static let longest = 1000
 
     /// Whether an origin that asks now gets one of the free places.
     mutating func admits(_ origin: String, free: Int) -> Bool {
@@ -178,7 +186,7 @@ struct WaitingLine {
     mutating func add(_ origin: String) {
         if let index = waiting.firstIndex(where: { $0.origin == origin }) {
             waiting[index].at = .now
-        } else {
+        } else if waiting.count < Self.longest {
             waiting.append((origin, .now))
         }
     }

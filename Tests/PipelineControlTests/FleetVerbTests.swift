@@ -186,7 +186,7 @@ struct FleetVerbTests {
         }
         let published = try #require(attic.components(separatedBy: "subscribe:").first)
         let subjects = published.matches(of: #/"(\S+)"\n/#).map { String($0.1) }
-        #expect(subjects.count == 8 && subjects.allSatisfy { $0.hasSuffix(".attic") }, "\(subjects)")
+        #expect(subjects.count == 9 && subjects.allSatisfy { $0.hasSuffix(".attic") }, "\(subjects)")
         #expect(!attic.contains("darkroom"))
         #expect(!attic.contains("\">\""))
     }

@@ -127,5 +127,5 @@ extension FleetPlan {
     }
 
     /// What one node says to another.
-    private static let toOne = ["hello", "room", "declined", "take", "unwanted", "command"]
+    private static let toOne = ["hello", "room", "waits", "declined", "take", "unwanted", "command"]
 }
