@@ -47,6 +47,7 @@ final class Fleet {
         case .accept(let id): taking?.accept(id, files)
         case .putOff(let id): taking?.putOff(id)
         case .refuse(let id, let reason): taking?.refuse(id, reason)
+        case .showLife: taking?.showLife()
         case .progress(let id, let done, let total): taking?.progress(id, done, total)
         case .rendered(let id, let header, let outputs, let file): taking?.rendered(id, header, outputs, file, files)
         case .failed(let id, let failure): taking?.failed(id, failure)
@@ -88,7 +89,6 @@ final class Fleet {
         connector = Connector(membership, certificates) { [weak self] news in Coordination.async { self?.hear(news) } }
         connector?.start()
         beat()
-        showLife(every: .milliseconds(membership.patienceMilliseconds) / 3)
     }
 
     private func hear(_ news: Connector.News) {
@@ -134,11 +134,6 @@ final class Fleet {
         if solitude.isTooLong { connector?.tryNext() }
         tell()
         Coordination.after(offers?.nodes.pause ?? .seconds(2)) { [weak self] in self?.beat() }
-    }
-
-    private func showLife(every pause: Duration) {
-        taking?.showLife()
-        Coordination.after(pause) { [weak self] in self?.showLife(every: pause) }
     }
 
     private func hear(

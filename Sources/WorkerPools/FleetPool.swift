@@ -305,6 +305,9 @@ package final class FleetPool {
         process?.send(FleetOrder.accept(id), descriptors: files)
     }
 
+    /// The origins of what is here hear that this node works.
+    package func showLife() { process?.send(FleetOrder.showLife) }
+
     package func putOff(_ id: Int) { process?.send(FleetOrder.putOff(id)) }
 
     package func refuse(_ id: Int, because reason: String) {

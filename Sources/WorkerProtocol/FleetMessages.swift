@@ -21,6 +21,8 @@ public enum FleetOrder: Codable, Sendable {
     case putOff(Int)
     /// The answer to `offered`, or later, before `rendered` and `failed`: another node may have it. Nothing more is said of it.
     case refuse(Int, reason: String)
+    /// The supervisor works on what is taken: their origins are told. Without it a picture goes to another node.
+    case showLife
     /// How far a taken picture is.
     case progress(Int, done: Int64, total: Int64)
     /// A taken picture is done, and what was downloaded if it had a URL. Its descriptors are the results, open for reading.

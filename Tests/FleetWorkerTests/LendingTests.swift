@@ -232,6 +232,20 @@ struct LendingTests {
         }
     }
 
+    @Test("whose node's daemon hangs goes to another, though its connection is there")
+    func hanging() async throws {
+        try await withTemporaryFolder { folder in
+            let server = try await NATSServer(in: folder)
+            let (a, b) = (try NodeProcess("a", [server.url]), try NodeProcess("b", [server.url], places: 1))
+            let (id, _) = try a.lend([[1]])
+            _ = try b.fetch()
+            b.hangs()
+            let c = try NodeProcess("c", [server.url], places: 1)
+            try c.deliver(try c.fetch().id, [[7]])
+            _ = try a.made(id)
+        }
+    }
+
     @Test("with which three nodes are lost has failed, and their names are told")
     func dangerous() async throws {
         try await withTemporaryFolder { folder in

@@ -23,12 +23,15 @@ final class Fleet: FleetGuests {
     private var adoptions = 0
     private var unreadable: String?
     private var isStopped = false
+    private var showsLife = false
     /// Called when something of its state may have changed.
     var changed: @Coordination () -> Void = {}
     /// Does what another node says, which is named.
     var obeys: @Coordination (NodeCommand, String, @escaping Commands.Done) -> Void = { _, _, _ in }
 
     nonisolated private static let user = "fleet"
+    /// A third of the time after which an origin takes a picture for lost.
+    nonisolated private static let lifePause = Duration.seconds(10)
 
     init(
         _ configuration: ConfigurationInForce, _ pool: FleetPool, _ render: WorkerPool, _ fetch: FetchPool,
@@ -247,7 +250,19 @@ final class Fleet: FleetGuests {
         }
         guests[id] = guest
         guest.accept()
+        showLife()
         look()
+    }
+
+    /// From this queue, which works on them: the fleet's process goes on when the daemon does not.
+    private func showLife() {
+        guard !showsLife, !guests.isEmpty, !isStopped else { return }
+        showsLife = true
+        Coordination.after(Self.lifePause) { [self] in
+            showsLife = false
+            pool.showLife()
+            showLife()
+        }
     }
 
     func fetched(_ id: Int) { guests[id]?.begin() }

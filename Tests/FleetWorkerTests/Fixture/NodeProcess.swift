@@ -14,6 +14,8 @@ final class NodeProcess {
     private var heard: [FleetMessage] = []
     private var next = 1
     private var isGone = false
+    /// As long as the supervisor works.
+    private let life = DispatchSource.makeTimerSource()
 
     static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appendingPathComponent("pipelined-fleet").path
@@ -44,6 +46,9 @@ final class NodeProcess {
         try send(.join(FleetMembership(servers: servers, name: name, patienceMilliseconds: patience)), files)
         try send(.filters(filters))
         try send(.take(places))
+        life.schedule(deadline: .now(), repeating: .milliseconds(max(1, patience / 4)))
+        life.setEventHandler { [channel] in try? channel.send(FleetOrder.showLife) }
+        life.activate()
     }
 
     deinit { kill() }
@@ -51,9 +56,13 @@ final class NodeProcess {
     func kill() {
         guard !isGone else { return }
         isGone = true
+        hangs()
         Glibc.kill(process, SIGKILL)
         waitpid(process, nil, 0)
     }
+
+    /// From now on the supervisor does not work.
+    func hangs() { life.cancel() }
 
     func send(_ order: FleetOrder, _ files: [Descriptor] = []) throws { try channel.send(order, descriptors: files) }
 
