@@ -83,6 +83,34 @@ struct FleetTests {
         }
     }
 
+    @Test("a new filter brings nothing home; one that another node has in another version keeps pictures from it")
+    func deployed() async throws {
+        try await FleetPair.with { pair in
+            try await pair.fill()
+            let id = try await pair.hold("one.png")
+            let process = try Children.of(pair.a.process, named: "pipelined-fleet")
+            try FleetPair.extra.compile(to: pair.a.path("plugins/extra.so"))
+            _ = try pair.a.call(Call.Reload())
+            #expect(try await pair.a.pipectl("plugins").output.contains("extra"))
+            #expect(try Children.of(pair.a.process, named: "pipelined-fleet") == process)
+            #expect(try pair.a.status().fleet?.lent == 1)
+            #expect(try pair.a.list().first { $0.id == id }?.reason == "with the fleet, on b")
+            // Nothing that is loaded changes, but the file is another.
+            let plugin = pair.b.path("plugins/waits.so")
+            let other = try Data(contentsOf: URL(fileURLWithPath: plugin)) + Data([0])
+            try other.write(to: URL(fileURLWithPath: plugin), options: .atomic)
+            _ = try pair.b.call(Call.Reload())
+            while try pair.a.status().fleet?.nodes.first?.lacks != ["extra", "waits in this version"] {
+                await Look.again()
+            }
+            try pair.a.drop(as: "two.png", inbox: "inbox/far")
+            try await pair.a.job("two.png", becomes: "done")
+            try pair.a.drop(as: "three.png", inbox: "inbox/held")
+            try await pair.a.job("three.png", becomes: "queued")
+            #expect(try pair.a.list().first { $0.id == id }?.reason == "with the fleet, on b")
+        }
+    }
+
     @Test("a lent picture is cancelled where it is, and nothing of it is published")
     func cancelled() async throws {
         try await FleetPair.with { pair in

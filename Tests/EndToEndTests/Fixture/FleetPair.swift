@@ -11,7 +11,7 @@ struct FleetPair {
 
     /// Waits for ever.
     private static let waits = Plugin(name: "waits", body: "for (;;) usleep(20000);")
-    private static let extra = Plugin(name: "extra", body: "return vips_copy(in, out, NULL);")
+    static let extra = Plugin(name: "extra", body: "return vips_copy(in, out, NULL);")
 
     private static func files(_ name: String, _ server: NATSServer, _ more: String) -> [String: String] {
         [
