@@ -166,7 +166,7 @@ package final class FleetPool {
         switch plan.settings.give {
         case .always: return true
         case .never: return false
-        case .auto: return expected.map { $0 > price.of(bytes) * 4 } ?? false
+        case .auto: return expected.map { $0 > price.of(bytes) * 10 } ?? false
         }
     }
 
