@@ -143,9 +143,11 @@ struct LendingTests {
             for origin in origins { try origin.connected() }
             for origin in origins { for number in 1...6 { _ = try origin.lend([[UInt8(number)]]) } }
             let b = try NodeProcess("b", [server.url], places: 1)
+            let client = try PlainClient(server.url)
             var counts: [String: Int] = [:]
             for _ in 1...9 {
                 let taken = try b.fetch()
+                try client.hearWaiting(at: "b", Set(origins.map(\.name)).subtracting([taken.origin]))
                 try b.deliver(taken.id, [[2]])
                 try b.over(taken.id)
                 counts[taken.origin, default: 0] += 1

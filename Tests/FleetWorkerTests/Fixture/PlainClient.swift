@@ -11,6 +11,7 @@ final class PlainClient {
     private var rest: [UInt8] = []
     private let inbox = "_INBOX.stranger\(UInt32.random(in: 0 ... .max))"
     private var asked = 0
+    private var listensToWaiting = false
     /// The first is the inbox.
     private var subscriptions = 1
 
@@ -49,6 +50,15 @@ final class PlainClient {
     func hear(of node: String) throws {
         try listen(to: "nodes.\(node)")
         while try message().subject != "nodes.\(node)" {}
+    }
+
+    /// Waits until each of these origins says to a node, from now on, that it waits for a place.
+    func hearWaiting(at node: String, _ origins: Set<String>) throws {
+        if !listensToWaiting { try listen(to: "waits.\(node).*") }
+        listensToWaiting = true
+        try flush()
+        var missing = Set(origins.map { "waits.\(node).\($0)" })
+        while !missing.isEmpty { missing.remove(try message().subject) }
     }
 
     /// Poses as a node that says this of itself, and waits for a picture.
