@@ -23,7 +23,7 @@ final class Connector: Sendable {
     private let certificates: Certificates?
     private let tell: @Sendable (News) -> Void
     private let state = Mutex(State())
-    /// Signalled when a line is lost, or is to be left.
+    /// Signalled when a line is lost, and when the next server is to be tried.
     private let lost = DispatchSemaphore(value: 0)
 
     private static let pause = 1.0
@@ -78,7 +78,7 @@ final class Connector: Sendable {
         give the server the nodes.conf that `pipectl fleet` has written, and let it read that again: nats-server --signal reload
         """
 
-    /// Returns when the line is gone, or is to be left.
+    /// Returns when the line is lost, or when the next server is to be tried.
     private func use(_ line: Line) {
         tell(.ready(line))
         while !line.isClosed, !state.withLock(\.isToLeave) { lost.wait() }

@@ -29,7 +29,7 @@ final class Giving: Sendable {
 
     var count: Int { state.withLock { $0.lent.count } }
 
-    /// In the order in which they are to be offered.
+    /// By priority, and then by age.
     var all: [Lent] {
         state.withLock { Array($0.lent.values) }.sorted {
             ($1.picture.priority, $0.key.id) < ($0.picture.priority, $1.key.id)

@@ -32,7 +32,7 @@ final class Lent: Sendable {
         var isOver = false
     }
 
-    /// After the loss of so many nodes with it no other gets it.
+    /// A picture that so many nodes were lost with is not offered again.
     static let mostLosses = 3
     private static let refusal = Duration.seconds(30)
 

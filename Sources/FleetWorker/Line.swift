@@ -84,7 +84,7 @@ final class Line: @unchecked Sendable {
 
     private typealias Calls = (refused: @Sendable (String) -> Void, lost: @Sendable () -> Void)
 
-    /// Who made each connection, by the number that libnats keeps for it. `lost` is called at most once, however often
+    /// The callbacks of each connection, by the number that libnats keeps for it. `lost` is called at most once, however often
     /// libnats reports the end.
     private static let callers = Mutex<(last: UInt, all: [UInt: Calls])>((0, [:]))
 

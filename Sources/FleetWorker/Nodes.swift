@@ -2,7 +2,7 @@ import Foundation
 import PipelineModel
 import WorkerProtocol
 
-/// The other nodes that have been heard of lately, and which of them may have a free place.
+/// The other nodes, as they have described themselves, and the free places that this node counts on each.
 struct Nodes {
     struct Told: Hashable {
         var node: FleetNode

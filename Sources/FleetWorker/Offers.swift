@@ -25,7 +25,7 @@ final class Offers {
     private static let inbox = "take"
     /// A node that has not answered for so long does not take it.
     private static let silence = Duration.seconds(2)
-    /// Between two looks for a place when there is none, and nobody says that there is one.
+    /// The pause before the nodes are looked through again when none of them had a place.
     private static let pause = Duration.milliseconds(500)
     /// A picture that has waited for so long though a node has room is a problem.
     private static let tooLong = Duration.seconds(20)
@@ -140,7 +140,7 @@ final class Offers {
             advice: "look into the logs of these nodes", class: .crash)
     }
 
-    /// Why what is lent is not begun with.
+    /// Says so when pictures wait though a node has room.
     var problem: String? {
         let stuck = giving.all.filter { lent in
             guard let search = lent.search, search.since + Self.tooLong < .now else { return false }

@@ -162,7 +162,7 @@ final class Taking: Sendable {
 /// that no origin gets all of them only because it asks first.
 struct WaitingLine {
     private var waiting: [(origin: String, at: ContinuousClock.Instant)] = []
-    /// Those that were told of a free place, and until when it is kept for them.
+    /// The origins that were told of a free place, and the time until which the place is kept.
     private var invited: [String: ContinuousClock.Instant] = [:]
 
     /// An origin that has not asked for so long has found another node, or has nothing more to lend.

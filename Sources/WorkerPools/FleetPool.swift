@@ -109,7 +109,7 @@ package final class FleetPool {
         roomChanged()
     }
 
-    /// The filters that there are now. Nothing that is lent or taken comes home for them.
+    /// Tells the process which filters this node has now. Pictures that are lent or taken go on.
     package func use(_ filters: [String: String]) {
         guard filters != self.filters else { return }
         self.filters = filters

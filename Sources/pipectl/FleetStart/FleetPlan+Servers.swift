@@ -126,6 +126,6 @@ extension FleetPlan {
         ["nodes.*", "origin.\(node).*.*", "_INBOX.\(node).>"] + toOne.map { "\($0).\(node).*" }
     }
 
-    /// What one node says to another.
+    /// The first words of the subjects that have a receiver and a sender.
     private static let toOne = ["hello", "room", "waits", "declined", "take", "unwanted", "command"]
 }
