@@ -145,14 +145,15 @@ struct LendingTests {
             let b = try NodeProcess("b", [server.url], places: 1)
             let client = try PlainClient(server.url)
             var counts: [String: Int] = [:]
-            for _ in 1...9 {
+            while counts.count < 3 || counts.values.min()! < 2 {
                 let taken = try b.fetch()
                 try client.hearWaiting(at: "b", Set(origins.map(\.name)).subtracting([taken.origin]))
                 try b.deliver(taken.id, [[2]])
                 try b.over(taken.id)
                 counts[taken.origin, default: 0] += 1
             }
-            #expect(counts.count == 3 && counts.values.allSatisfy { (2...4).contains($0) }, "\(counts)")
+            // An origin that has no processor in the second for which a place is kept loses it.
+            #expect(counts.values.max()! < 5, "\(counts)")
         }
     }
 
