@@ -47,14 +47,15 @@ RECIPE = "[Recipe]\nInbox=far\n[Output]\nChain=naps | resize scale=0.5 | save fo
 ACTS = {
     "daemon killed": (2, 12, 2), "origin killed": (2, 12, 2), "fleet's process killed": (3, 3, 2),
     "server killed": (2, 15, 3), "fleet's process stopped": (5, 40, 3), "daemon stopped": (5, 40, 3), "line cut": (3, 30, 3),
-    "line hangs": (3, 30, 3), "line slow": (3, 30, 3), "twin": (4, 12, 12),
+    "line hangs": (3, 30, 3), "line slow": (3, 30, 3),
+    "line narrow": (3, 30, 3), "twin": (4, 12, 12),
     # A node that has refused a picture is not asked again for half a minute.
     "other plugin": (5, 20, 32),
 }
 
 
 class Relay:
-    """One node's way to one server: ok, cut, hangs or slow."""
+    """One node's way to one server: ok, cut, hangs, slow, or narrow: 200 kB a second each way."""
     loop = asyncio.new_event_loop()
 
     def __init__(self, port):
@@ -84,10 +85,10 @@ class Relay:
 
     async def pump(self, reader, writer):
         try:
-            while data := await reader.read(1 << 18):
+            while data := await reader.read(1 << 16):
                 while self.mode == "hangs":
                     await asyncio.sleep(0.05)
-                await asyncio.sleep(0.3 if self.mode == "slow" else 0)
+                await asyncio.sleep({"slow": 0.3, "narrow": len(data) / 200_000}.get(self.mode, 0))
                 writer.write(data)
                 await writer.drain()
         except OSError:

@@ -27,7 +27,9 @@ extension Giving {
             switch verb {
             case .read:
                 guard has(lent, asked, node) else { return answer(message, line, Answered(.notWanted)) }
-                answer(message, line, Answered(.yes), try lent.read(asked.index ?? -1, at: asked.offset ?? -1))
+                let piece = try lent.read(asked.index ?? -1, at: asked.offset ?? -1)
+                answer(message, line, Answered(.yes), piece.bytes)
+                if piece.isLast { fetched(lent, by: asked.attempt) }
             case .write:
                 let isWritten = try lent.write(
                     parcel.bytes, asked.index ?? -1, at: asked.offset ?? -1, asked.attempt, by: node)

@@ -79,6 +79,12 @@ final class Giving: Sendable {
     /// A node has begun with it, as it says.
     func begun(_ lent: Lent, by node: String) { supervisor.send(.begun(lent.key.id, node: node)) }
 
+    /// The next may be fetched.
+    func fetched(_ lent: Lent, by token: String) {
+        lent.isFetched(by: token)
+        changed(nil)
+    }
+
     /// Its node has given it up, or is lost.
     func left(_ lent: Lent, by node: String, hasPlace: Bool) {
         supervisor.send(.begun(lent.key.id, node: nil))

@@ -13,6 +13,8 @@ final class Lent: Sendable {
         var seen = ContinuousClock.now
         /// The node has said that it takes the picture, or has asked for something.
         var isBegun = false
+        /// It has asked for the last byte of the sources.
+        var isFetched: Bool
         /// What an attempt before it has written is gone.
         var isEmpty = false
         /// Its results are being looked at.
@@ -46,6 +48,9 @@ final class Lent: Sendable {
         (self.key, self.picture, self.sources, self.targets) = (key, picture, sources, targets)
     }
 
+    /// The last source that has bytes.
+    private var lastSource: Int? { picture.bytes.sizes.lastIndex { $0 > 0 } }
+
     // MARK: - Finding a node
 
     /// Since when nobody has it, and the nodes that don't take it. Nil when somebody has it.
@@ -62,7 +67,7 @@ final class Lent: Sendable {
         state.withLock { state in
             guard state.attempt == nil, !state.isOver else { return nil }
             let token = Token.made()
-            state.attempt = Attempt(node: node, token: token)
+            state.attempt = Attempt(node: node, token: token, isFetched: lastSource == nil)
             return token
         }
     }
@@ -90,9 +95,15 @@ final class Lent: Sendable {
                 return nil
             }
             (state.attempt, state.waits) = (nil, .now)
-            state.lost.append(attempt.node)
+            // It can't be dangerous to a node that has not got it.
+            if attempt.isFetched { state.lost.append(attempt.node) }
             return attempt.node
         }
+    }
+
+    /// The node that is fetching it.
+    var fetcher: String? {
+        state.withLock { state in state.attempt.flatMap { $0.isFetched ? nil : $0.node } }
     }
 
     func mayBeSilent() { state.withLock { $0.attempt?.seen = .now } }
@@ -135,12 +146,19 @@ final class Lent: Sendable {
         return true
     }
 
-    func read(_ index: Int, at offset: Int64) throws -> [UInt8] {
+    /// A piece, and whether it is the last of the sources.
+    func read(_ index: Int, at offset: Int64) throws -> (bytes: [UInt8], isLast: Bool) {
         let sizes = picture.bytes.sizes
         guard sources.indices.contains(index), (0...sizes[index]).contains(offset) else {
             throw Refusal(reason: "there is no such piece")
         }
-        return try sources[index].piece(at: offset, Int(min(Int64(Piece.most), sizes[index] - offset)))
+        let length = min(Int64(Piece.most), sizes[index] - offset)
+        let isLast = index == lastSource && offset + length == sizes[index]
+        return (try sources[index].piece(at: offset, Int(length)), isLast)
+    }
+
+    func isFetched(by token: String) {
+        state.withLock { if $0.attempt?.token == token { $0.attempt?.isFetched = true } }
     }
 
     /// Returns false when the attempt does not have it any more.

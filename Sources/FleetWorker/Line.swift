@@ -123,17 +123,6 @@ final class Line: @unchecked Sendable {
         try LineError.check(natsConnection_PublishRequest(connection, subject, reply, bytes, count))
     }
 
-    /// Waits for the answer.
-    func request(_ bytes: [UInt8] = [], of subject: String, within patience: Duration) throws(LineError) -> LineMessage
-    {
-        var answer: OpaquePointer?
-        let milliseconds = Int64(patience / .milliseconds(1))
-        try LineError.check(
-            natsConnection_Request(&answer, connection, subject, bytes, Int32(bytes.count), milliseconds))
-        guard let answer else { throw LineError(NATS_ERR) }
-        return LineMessage(answer)
-    }
-
     /// Waits until the server has what was published.
     func flush(within patience: Duration) {
         natsConnection_FlushTimeout(connection, Int64(patience / .milliseconds(1)))
@@ -160,8 +149,40 @@ final class Line: @unchecked Sendable {
         subscriptions.withLock { $0.append(address) }
     }
 
+    fileprivate func subscription(to subject: String) throws(LineError) -> OpaquePointer {
+        var subscription: OpaquePointer?
+        try LineError.check(natsConnection_SubscribeSync(&subscription, connection, subject))
+        guard let subscription else { throw LineError(NATS_ERR) }
+        return subscription
+    }
+
     /// Where an answer may go.
     func inbox(_ word: String) -> String { "\(inboxes).\(word)" }
+}
+
+/// A question to another node, which may be asked again: an answer to any asking counts, however late it comes.
+///
+/// `@unchecked`: libnats locks its subscription, and the pointer does not change.
+final class Question: @unchecked Sendable {
+    let line: Line
+    private let inbox: String
+    private let subscription: OpaquePointer
+
+    init(on line: Line) throws(LineError) {
+        (self.line, inbox) = (line, line.inbox("ask.\(Token.made())"))
+        subscription = try line.subscription(to: inbox)
+    }
+
+    deinit { natsSubscription_Destroy(subscription) }
+
+    /// Waits for an answer.
+    func ask(_ bytes: [UInt8], of subject: String, within patience: Duration) throws(LineError) -> LineMessage {
+        try line.publish(bytes, to: subject, reply: inbox)
+        var answer: OpaquePointer?
+        try LineError.check(natsSubscription_NextMsg(&answer, subscription, Int64(patience / .milliseconds(1))))
+        guard let answer else { throw LineError(NATS_ERR) }
+        return LineMessage(answer)
+    }
 }
 
 /// A message that has come.

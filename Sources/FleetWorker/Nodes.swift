@@ -88,8 +88,8 @@ struct Nodes {
     /// So many full nodes are told at once. Told each half second, and noted for five, an origin waits at all of them.
     var mostTold: Int { max(1, heard.values.count { $0.free == 0 && $0.node.places > 0 && isPresent($0) } / 10) }
 
-    func hasRoom(for picture: LentPicture, of version: String) -> Bool {
-        heard.values.contains { $0.free > 0 && isAble($0, picture, version) }
+    func hasRoom(for picture: LentPicture, of version: String, without others: Set<String>) -> Bool {
+        heard.contains { $1.free > 0 && isAble($1, picture, version) && !others.contains($0) }
     }
 
     private func isAble(_ one: Heard, _ picture: LentPicture, _ version: String) -> Bool {

@@ -55,12 +55,16 @@ final class Offers {
     func look() {
         guard let line = lines.current else { return }
         var hasFull = false
-        for lent in giving.all {
+        let all = giving.all
+        var fetching = Fetching(all)
+        for lent in all where !fetching.isFull {
             guard let search = lent.search else { continue }
+            let refusers = search.refusers.union(fetching.busy)
             if let nodes = lent.dangerousTo {
                 giving.end(lent, .failed(lent.key.id, Self.dangerous(nodes)))
-            } else if let node = nodes.choose(for: lent.picture, of: Release.version, without: search.refusers) {
+            } else if let node = nodes.choose(for: lent.picture, of: Release.version, without: refusers) {
                 ask(node, to: lent, line)
+                if lent.fetcher == node { fetching.add(node) }
             } else {
                 hasFull = true
             }
@@ -126,11 +130,17 @@ final class Offers {
         look()
     }
 
-    private func lookForLost() {
+    private func lookForLost(at planned: ContinuousClock.Instant = .now) {
         for lent in giving.all where lines.current != nil {
-            if let node = lent.isLost(after: patience) { giving.left(lent, by: node, hasPlace: false) }
+            if planned + patience / 6 < .now {
+                // This process has stood still, and has heard nobody.
+                lent.mayBeSilent()
+            } else if let node = lent.isLost(after: patience) {
+                giving.left(lent, by: node, hasPlace: false)
+            }
         }
-        Coordination.after(patience / 6) { [weak self] in self?.lookForLost() }
+        let next = ContinuousClock.now + patience / 6
+        Coordination.after(patience / 6) { [weak self] in self?.lookForLost(at: next) }
     }
 
     private static func dangerous(_ nodes: [String]) -> WorkerFailure {
@@ -142,13 +152,32 @@ final class Offers {
 
     /// Says so when pictures wait though a node has room.
     var problem: String? {
-        let stuck = giving.all.filter { lent in
+        let all = giving.all
+        let fetching = Fetching(all)
+        guard !fetching.isFull else { return nil }
+        let stuck = all.filter { lent in
             guard let search = lent.search, search.since + Self.tooLong < .now else { return false }
-            return nodes.hasRoom(for: lent.picture, of: Release.version)
+            return nodes.hasRoom(for: lent.picture, of: Release.version, without: fetching.busy)
         }
         guard !stuck.isEmpty else { return nil }
         return
             "\(stuck.count) of the pictures that are lent have waited for over 20 seconds, though a node has room; look "
             + "into the logs of the other nodes"
     }
+}
+
+/// The nodes that fetch a picture now. So few at once that each gets its pieces in time, also where the way is narrow.
+struct Fetching {
+    private var nodes: [String: Int] = [:]
+
+    static let most = 8
+    static let mostOfOne = 2
+
+    init(_ all: [Lent]) { for lent in all { lent.fetcher.map { add($0) } } }
+
+    var isFull: Bool { nodes.values.reduce(0, +) >= Self.most }
+    /// These get no other picture now.
+    var busy: Set<String> { Set(nodes.filter { $0.value >= Self.mostOfOne }.keys) }
+
+    mutating func add(_ node: String) { nodes[node, default: 0] += 1 }
 }

@@ -14,8 +14,11 @@ enum GivenUp: Error {
 /// Requests to the origin. A request that got no answer is sent again: each may come twice.
 extension Taken {
     private static let mostTries = 3
-    /// For one answer. An origin that looks at large results says meanwhile that it does.
+    /// For one answer; then twice as long, where the way to the origin is narrow. An origin that looks at large results says
+    /// meanwhile that it does.
     private static let patience = Duration.seconds(10)
+    /// Each asking shows the origin life.
+    private static let longestPatience = Duration.seconds(20)
     private static let pause = 0.25
 
     func sayProgress() throws {
@@ -79,9 +82,12 @@ extension Taken {
         let packed = try Parcel(asked, bytes).packed
         var silence = Duration.zero
         var tries = 0
+        var patience = Self.patience
+        var question: Question?
         while let line = lines.wait(while: { !isOver }) {
             let start = ContinuousClock.now
-            let message = try? line.request(packed, of: subject(verb), within: Self.patience)
+            if question?.line !== line { question = try? Question(on: line) }
+            let message = try? question?.ask(packed, of: subject(verb), within: patience)
             if let answer = message?.withBytes(Parcel<Answered>.init) {
                 silence = .zero
                 tries += 1
@@ -96,7 +102,10 @@ extension Taken {
             }
             Thread.sleep(forTimeInterval: Self.pause)
             // While there is no line nobody else gets the picture, either.
-            if message == nil, !line.isClosed { silence += start.duration(to: .now) }
+            if message == nil, !line.isClosed {
+                silence += start.duration(to: .now)
+                patience = min(patience * 2, Self.longestPatience)
+            }
             if silence > .milliseconds(2 * membership.patienceMilliseconds) { break }
         }
         throw GivenUp.failed

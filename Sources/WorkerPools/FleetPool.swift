@@ -143,11 +143,13 @@ package final class FleetPool {
     // MARK: - Lending
 
     /// Whether a picture that finds no place here might be lent.
-    package var hasRoom: Bool {
-        guard let plan, state.server != nil, plan.settings.give != .never, lent.count < plan.settings.ahead else {
-            return false
-        }
-        return state.has { $0.places > 0 }
+    package var hasRoom: Bool { hasRoom(besides: lent.count) }
+
+    /// With so many lent already.
+    private func hasRoom(besides lent: Int) -> Bool {
+        guard let plan, plan.settings.give != .never else { return false }
+        let room = state.room
+        return room > 0 && lent < plan.settings.ahead.count ?? room
     }
 
     /// Whether it pays to lend this picture, which takes so much of the processors here.
@@ -159,8 +161,8 @@ package final class FleetPool {
     }
 
     /// The same for a picture that nobody has downloaded.
-    func wants(_ outputs: [RenderOutput], _ bytes: LentBytes, expected: Duration?) -> Bool {
-        guard hasRoom, let plan else { return false }
+    func wants(_ outputs: [RenderOutput], _ bytes: LentBytes, expected: Duration?, besides others: Int = 0) -> Bool {
+        guard hasRoom(besides: max(others, lent.count)), let plan else { return false }
         let filters = filters(of: outputs)
         guard state.has({ $0.places > 0 && $0.equals(Release.version, filters) }) else { return false }
         switch plan.settings.give {

@@ -1,3 +1,4 @@
+import PipelineModel
 package import WorkerProtocol
 
 /// The fleet, seen from this node.
@@ -28,6 +29,12 @@ package struct FleetState: Sendable {
 
     /// The names of those that were there.
     package var silent: [String] { Set(heard.keys).subtracting(present).sorted() }
+
+    /// So many pictures may be out. One waits for the next place of each node that takes any.
+    var room: Int {
+        let places = present.compactMap { heard[$0]?.places }.filter { $0 > 0 }
+        return min(places.reduce(places.count, +), QueueLimit.range.upperBound)
+    }
 
     package func has(_ matches: (FleetNode) -> Bool) -> Bool {
         server != nil && heard.values.contains { !silentOnes.contains($0.name) && matches($0) }

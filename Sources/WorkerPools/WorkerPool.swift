@@ -238,10 +238,10 @@ package final class WorkerPool {
         }
     }
 
-    /// Whether the fleet would take a picture that nobody has downloaded.
-    package func lends(_ outputs: [RenderOutput], _ url: LentBytes) -> Bool {
+    /// Whether the fleet would take a picture that nobody has downloaded, besides others that it gets.
+    package func lends(_ outputs: [RenderOutput], _ url: LentBytes, besides others: Int) -> Bool {
         guard let fleet, fleet.isJoined else { return false }
-        return fleet.wants(outputs, url, expected: pace.expected(outputs))
+        return fleet.wants(outputs, url, expected: pace.expected(outputs), besides: others)
     }
 
     private func lendOnly(_ task: RenderTask) {

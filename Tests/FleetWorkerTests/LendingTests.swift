@@ -82,6 +82,23 @@ struct LendingTests {
         }
     }
 
+    @Test("goes to another node while one fetches two, so that these come soon where the way is narrow")
+    func fetched() async throws {
+        try await withTemporaryFolder { folder in
+            let server = try await NATSServer(in: folder)
+            let (a, b) = (
+                try NodeProcess("a", [server.url], patience: 60_000), try NodeProcess("b", [server.url], places: 4)
+            )
+            let ids = try (1...3).map { try a.lend([[UInt8($0)]]).id }
+            let offers = [try b.offered(), try b.offered()]
+            let c = try NodeProcess("c", [server.url], places: 1)
+            #expect(try c.offered().picture.id == ids[2])
+            let (last, _) = try a.lend([[4]])
+            _ = try b.accept(offers[0].id, offers[0].picture)
+            #expect(try b.offered().picture.id == last)
+        }
+    }
+
     @Test("that a node refuses goes to another")
     func refused() async throws {
         try await withTemporaryFolder { folder in

@@ -219,8 +219,8 @@ struct ServerTests {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
             let a = try NodeProcess("a", [server.url])
-            try a.connected()
             let client = try PlainClient(server.url)
+            try client.hear(of: "a")
             let filters = (1...20).map { #""filter-\#($0)":"\#(String(repeating: "0", count: 64))""# }.joined(
                 separator: ",")
             for number in 1...1000 {

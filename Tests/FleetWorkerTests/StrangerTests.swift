@@ -178,6 +178,26 @@ struct StrangerTests {
         }
     }
 
+    @Test("The first answer of an origin counts, though it comes after the question was asked again")
+    func late() async throws {
+        try await withTemporaryFolder { folder in
+            let server = try await NATSServer(in: folder)
+            let b = try NodeProcess("b", [server.url], places: 1, patience: 60_000)
+            try b.connected()
+            let client = try PlainClient(server.url)
+            try client.hear(of: "b")
+            _ = try client.ask("take.b.z", Self.offer(Self.picture))
+            let offer = try b.offered()
+            let files = try b.accept(offer.id, offer.picture)
+            let replies = try client.replies(to: "origin.z.read.b", 2)
+            let size = try #require(offer.picture.bytes.sizes.first)
+            let answer = try Parcel(Answered(.yes), bytes(Int(size))).packed
+            try client.publish(answer, to: replies[0])
+            try b.wait(for: "the picture") { if case .fetched(offer.id) = $0 { () } else { nil } }
+            #expect(try files[0].content == bytes(Int(size)))
+        }
+    }
+
     @Test("A picture whose results are larger than the origin allows is never made")
     func tooLarge() async throws {
         try await withTemporaryFolder { folder in

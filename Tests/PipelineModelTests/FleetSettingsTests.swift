@@ -20,8 +20,8 @@ struct FleetSettingsTests {
             ("Servers", "tls://a:65536", "is no list of servers"), ("Servers", "tls://a b:1", "(tls://a)"),
             ("Servers", "tls://user@a:1", "is no list of servers"), ("Certificate", "node.pem", "is no absolute path"),
             ("Name", "Darkroom", "is no name of a node"), ("Name", "a.b", "is no name of a node"),
-            ("Name", String(repeating: "a", count: 41), "up to 40 small letters"), ("Ahead", "0", "1 to 1024"),
-            ("Ahead", "1025", "1 to 1024"), ("Give", "sometimes", "auto"), ("TakeBack", "0s", "1s to"),
+            ("Name", String(repeating: "a", count: 41), "up to 40 small letters"), ("Ahead", "-1", "auto or 0 to 1024"),
+            ("Ahead", "1025", "auto or 0 to 1024"), ("Give", "sometimes", "auto"), ("TakeBack", "0s", "1s to"),
         ])
     func refused(key: String, text: String, words: String) {
         var settings = Settings()
@@ -41,7 +41,7 @@ struct FleetSettingsTests {
         try settings.set("Servers", in: "Fleet", to: servers, source: "test.conf")
         try settings.set("Name", in: "Fleet", to: String(repeating: "a", count: 40), source: "test.conf")
         try settings.set("Ahead", in: "Fleet", to: "1024", source: "test.conf")
-        #expect(settings.fleet.isOn && settings.fleet.servers?.count == 3 && settings.fleet.ahead == 1024)
+        #expect(settings.fleet.isOn && settings.fleet.servers?.count == 3 && settings.fleet.ahead == .count(1024))
     }
 
     @Test(

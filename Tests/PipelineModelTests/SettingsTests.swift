@@ -36,7 +36,7 @@ struct SettingsTests {
                 "Control HistoryEvents=200000", "Keep Archive=keep", "Keep Failed=keep", "Keep Cancelled=keep",
                 "Keep Results=keep", "Keep ClockLeap=31d", "Keep Previews=256M", "Fleet Servers=", "Fleet Certificate=",
                 "Fleet Key=",
-                "Fleet Authority=", "Fleet Name=", "Fleet Places=auto", "Fleet Give=auto", "Fleet Ahead=16",
+                "Fleet Authority=", "Fleet Name=", "Fleet Places=auto", "Fleet Give=auto", "Fleet Ahead=auto",
                 "Fleet TakeBack=2min", "Fleet Obey=yes",
             ])
         #expect(rows.allSatisfy { $0.value == $0.default && $0.source == "default" && !$0.help.isEmpty })

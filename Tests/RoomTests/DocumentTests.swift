@@ -15,18 +15,6 @@ struct DocumentTests {
             })
     }
 
-    @Test(
-        "A page has no more words than CONTRIBUTING.md allows",
-        arguments: [("docs/architecture.md", 1200), ("docs/design/", 600), ("docs/decisions/", 400)])
-    func length(place: String, most: Int) throws {
-        let pages = try Self.pages.get().filter { $0.key.hasPrefix(place) }
-        #expect(!pages.isEmpty)
-        for (path, text) in pages {
-            let words = text.split(whereSeparator: \.isWhitespace).count
-            #expect(words <= most, "\(path) has \(words) words")
-        }
-    }
-
     @Test("Every link leads to a page or a heading that is there, also where the documents are installed")
     func links() throws {
         let pages = try Self.pages.get()

@@ -63,7 +63,6 @@ final class FleetContender: Contender {
             [Fleet]
             Give=\(plan.give)
             Places=\(places)
-            Ahead=16
 
             """,
             "etc/recipes.d/full.recipe": "[Recipe]\nInbox=full\nFleet=no\n[Output]\nChain=waits seconds=3600\n",

@@ -150,7 +150,7 @@ final class JobOperations {
         guard record.needsDownload, !elsewhere.isHome(record.id), isLendable(record), record.intent == nil,
             record.partial == nil, record.order.original == .delete, record.crashes == 0, plan.segments.count == 1,
             pictures.allSatisfy({ $0.source == nil }), let host = record.host, elsewhere.takes(host),
-            elsewhere.there < settings.fleet.ahead, elsewhere.here >= 2 * queues.render.report.effective,
+            elsewhere.here >= 2 * queues.render.report.effective,
             let url = record.url.flatMap({ try? WebAddress($0) }),
             // No other node is told a secret.
             settings.login(for: url) == nil, url.shown == url.text
@@ -160,7 +160,7 @@ final class JobOperations {
             queue.report.paused
         }
         let outputs = pictures.map { RenderOutput($0, wantsDate: record.order.wantsDate) }
-        return pool.lends(outputs, picture.bytes) ? picture : nil
+        return pool.lends(outputs, picture.bytes, besides: elsewhere.there) ? picture : nil
     }
 
     /// The next time its picture is downloaded here.

@@ -21,7 +21,7 @@ public struct FleetSettings: Sendable, Hashable {
     public var name: String?
     public var places = QueueLimit.auto
     public var give = Give.auto
-    public var ahead = 16
+    public var ahead = QueueLimit.auto
     public var takeBack = Duration.seconds(120)
     /// Other nodes may pause this one, drain it, set its limits and cancel all its jobs.
     public var obey = Obey.yes
@@ -45,7 +45,10 @@ public struct FleetSettings: Sendable, Hashable {
             "Fleet", "Give", \.give, .word,
             "auto: a picture is lent when no place is free, and to render it takes much longer than to move it; always: "
                 + "when no place is free; never"),
-        Setting("Fleet", "Ahead", \.ahead, .count(1...1024), "the pictures that are lent at once"),
+        Setting(
+            "Fleet", "Ahead", \.ahead, .limit,
+            "how many pictures are lent at once; auto: as many as the others have places, and one more for each of them"
+        ),
         Setting(
             "Fleet", "TakeBack", \.takeBack, .duration(.seconds(1) ... .seconds(86400)),
             "how long no server may be reached before what is lent is rendered here"),

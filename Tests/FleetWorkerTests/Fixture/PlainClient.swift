@@ -72,6 +72,17 @@ final class PlainClient {
         }
     }
 
+    /// Waits until a question has been asked so often; returns where its answers go.
+    func replies(to subject: String, _ count: Int) throws -> [String] {
+        try listen(to: subject)
+        var replies: [String] = []
+        while replies.count < count {
+            let message = try message()
+            if message.subject == subject, let reply = message.reply { replies.append(reply) }
+        }
+        return replies
+    }
+
     /// Waits until the server has what was said.
     func flush() throws {
         try write("PING\r\n")
