@@ -20,7 +20,7 @@ final class Connector: Sendable {
     }
 
     private let membership: FleetMembership
-    private let certificates: Certificates?
+    private let credentials: Credentials?
     private let tell: @Sendable (News) -> Void
     private let state = Mutex(State())
     /// Signalled when a line is lost, and when the next server is to be tried.
@@ -28,8 +28,8 @@ final class Connector: Sendable {
 
     private static let pause = 1.0
 
-    init(_ membership: FleetMembership, _ certificates: Certificates?, tell: @escaping @Sendable (News) -> Void) {
-        (self.membership, self.certificates, self.tell) = (membership, certificates, tell)
+    init(_ membership: FleetMembership, _ credentials: Credentials?, tell: @escaping @Sendable (News) -> Void) {
+        (self.membership, self.credentials, self.tell) = (membership, credentials, tell)
     }
 
     func start() {
@@ -61,22 +61,20 @@ final class Connector: Sendable {
         for server in membership.servers[first...] + membership.servers[..<first] {
             do throws(LineError) {
                 let (lost, tell) = (lost, tell)
-                return try Line(server, name: membership.name, certificates) { reason in
+                return try Line(server, name: membership.name, credentials) { reason in
                     tell(.refusal("\(Self.shown(server)) refuses what this node says: \(reason); \(Self.remedy)"))
                 } lost: {
                     lost.signal()
                 }
             } catch {
-                reasons.append(ServerTrouble(error, at: server, certificates).description)
+                reasons.append(ServerTrouble(error, at: server, credentials).description)
             }
         }
         tell(.problem(reasons.isEmpty ? "no server is named; name one in Servers=" : reasons.joined(separator: "; ")))
         return nil
     }
 
-    private static let remedy = """
-        give the server the nodes.conf that `pipectl fleet` has written, and let it read that again: nats-server --signal reload
-        """
+    private static let remedy = "join again with a file that this version of `pipectl fleet` has made"
 
     /// Returns when the line is lost, or when the next server is to be tried.
     private func use(_ line: Line) {

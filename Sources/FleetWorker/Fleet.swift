@@ -67,11 +67,11 @@ final class Fleet {
             problem = "\(membership.name) is no name for a node: small letters, digits and hyphens, 40 at most"
             return tell()
         }
-        let certificates: Certificates?
+        let credentials: Credentials?
         do {
-            certificates = try Certificates(files)
+            credentials = try Credentials(files)
         } catch {
-            problem = "the certificates can't be read: \(error)"
+            problem = "the credentials can't be read: \(error)"
             return tell()
         }
         self.membership = membership
@@ -86,7 +86,7 @@ final class Fleet {
         taking = Taking(supervisor, membership, lines) { [weak self] origins in
             Coordination.async { self?.invite(origins) }
         }
-        connector = Connector(membership, certificates) { [weak self] news in Coordination.async { self?.hear(news) } }
+        connector = Connector(membership, credentials) { [weak self] news in Coordination.async { self?.hear(news) } }
         connector?.start()
         beat()
     }

@@ -37,7 +37,7 @@ final class Line: @unchecked Sendable {
     /// Connects, and waits for it. `refused` is called on a thread of libnats with the server's words when it takes a message
     /// or a subscription of this node for forbidden; `lost` is called there once, after a connection that was made is gone.
     init(
-        _ server: String, name: String, _ certificates: Certificates?,
+        _ server: String, name: String, _ credentials: Credentials?,
         refused: @escaping @Sendable (String) -> Void, lost: @escaping @Sendable () -> Void
     ) throws(LineError) {
         (self.server, inboxes) = (server, "_INBOX.\(name)")
@@ -52,13 +52,17 @@ final class Line: @unchecked Sendable {
         try LineError.check(natsOptions_SetAllowReconnect(options, false))
         try LineError.check(natsOptions_SetNoEcho(options, true))
         try LineError.check(natsOptions_SetCustomInboxPrefix(options, inboxes))
-        if server.hasPrefix("tls://") || certificates != nil {
+        if server.hasPrefix("tls://") || credentials != nil {
             try LineError.check(natsOptions_SetSecure(options, true))
         }
-        if let certificates {
-            try LineError.check(natsOptions_SetCATrustedCertificates(options, certificates.authority))
+        // Until the connection is made.
+        let shown = Shown(credentials)
+        defer { withExtendedLifetime(shown) {} }
+        if let credentials {
+            try LineError.check(natsOptions_SetCATrustedCertificates(options, credentials.authority))
+            let place = Unmanaged.passUnretained(shown).toOpaque()
             try LineError.check(
-                natsOptions_SetCertificatesChain(options, certificates.certificate, certificates.key))
+                natsOptions_SetUserCredentialsCallbacks(options, Shown.token, place, Shown.signature, place))
         }
         let call = Self.callers.withLock { callers in
             callers.last += 1
@@ -79,6 +83,27 @@ final class Line: @unchecked Sendable {
         } catch {
             _ = Self.callers.withLock { $0.all.removeValue(forKey: call) }
             throw error
+        }
+    }
+
+    /// What libnats asks for while it connects.
+    private final class Shown: Sendable {
+        private let credentials: Credentials?
+
+        init(_ credentials: Credentials?) { self.credentials = credentials }
+
+        private static func at(_ place: UnsafeMutableRawPointer?) -> Credentials? {
+            place.flatMap { Unmanaged<Shown>.fromOpaque($0).takeUnretainedValue().credentials }
+        }
+
+        static let token: natsUserJWTHandler = { token, _, place in
+            token?.pointee = strdup(at(place)?.token ?? "")
+            return NATS_OK
+        }
+
+        static let signature: natsSignatureHandler = { _, signature, length, nonce, place in
+            guard let nonce else { return NATS_INVALID_ARG }
+            return nats_Sign(at(place)?.seed ?? "", nonce, signature, length)
         }
     }
 

@@ -7,33 +7,33 @@ import SystemCalls
 struct ServerTrouble: CustomStringConvertible {
     private let error: LineError
     private let server: String
-    private let certificates: Certificates?
+    private let credentials: Credentials?
 
-    init(_ error: LineError, at server: String, _ certificates: Certificates?) {
-        (self.error, self.server, self.certificates) = (error, server, certificates)
+    init(_ error: LineError, at server: String, _ credentials: Credentials?) {
+        (self.error, self.server, self.credentials) = (error, server, credentials)
     }
 
     var description: String {
         let shown = Connector.shown(server)
         switch error.status {
-        case NATS_SSL_ERROR where certificates == nil, NATS_SECURE_CONNECTION_REQUIRED:
-            return "\(shown) wants TLS; name the certificate, its key and the authority"
+        case NATS_SSL_ERROR where credentials == nil, NATS_SECURE_CONNECTION_REQUIRED:
+            return "\(shown) wants TLS; name Credentials= and Authority="
         case NATS_SECURE_CONNECTION_WANTED:
-            return "\(shown) has no TLS, which is wanted here; give it certificates, or name none here"
+            return "\(shown) has no TLS, which is wanted here; give it a certificate, or name no Credentials= here"
         case NATS_CONNECTION_AUTH_FAILED:
-            return "\(shown) refuses this node: \(error); its nodes.conf has to name this node"
+            if let words = credentials?.trouble { return words }
+            return credentials == nil
+                ? "\(shown) wants to know who this node is; name Credentials= and Authority="
+                : "\(shown) refuses this node: \(error); the node was removed from the fleet, or the server is another's: "
+                    + "`pipectl fleet add` makes a new file to join with"
         default: break
         }
         if let words = Reach(of: server).words { return "\(shown): \(words)" }
-        if let words = certificates?.trouble { return words }
+        if let words = credentials?.trouble { return words }
         return switch error.status {
         case NATS_SSL_ERROR:
-            "\(shown) and this node do not accept each other's certificates: \(error); both must be signed by the "
-                + "authority, be valid now, and the server's must name its host"
-        // With TLS 1.3 a server that refuses a certificate just hangs up.
-        case NATS_IO_ERROR where certificates != nil, NATS_CONNECTION_CLOSED where certificates != nil:
-            "\(shown) hangs up: \(error); look into its log, whether it accepts this node's certificate, and whether "
-                + "nodes.conf names this node"
+            "\(shown) shows a certificate that is not accepted here: \(error); the authority of this fleet must have "
+                + "signed it, it must be valid now, and name the server's host"
         default: "\(shown): \(error); look into the server's log"
         }
     }

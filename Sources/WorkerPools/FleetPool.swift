@@ -5,7 +5,7 @@ package import PipelineModel
 package import SystemCalls
 package import WorkerProtocol
 
-/// A certificate or a key, open for reading.
+/// A file by which this node and the servers know each other, open for reading.
 package struct FleetCredential: Sendable {
     var file: Descriptor
     /// Another one when the file has been replaced, or written.
@@ -17,7 +17,7 @@ package struct FleetCredential: Sendable {
 /// Which fleet a node belongs to, and on which terms.
 package struct FleetPlan: Sendable {
     var membership: FleetMembership
-    /// The certificate, its key and the authority's; or none.
+    /// The node's own, and the authority's certificate; or none.
     var credentials: [FleetCredential]
     var settings: FleetSettings
     var isConfined: Bool

@@ -2,8 +2,8 @@ public import PipelineModel
 
 /// Messages from the supervisor to the fleet's process. Descriptors travel beside the message.
 public enum FleetOrder: Codable, Sendable {
-    /// Sent once, before anything else: which fleet to join. Its descriptors, open for reading, are the certificate, its
-    /// key, and the authority's certificate; none when the servers ask for none.
+    /// Sent once, before anything else: which fleet to join. Its descriptors, open for reading, are the credentials, and
+    /// the authority's certificate; none when the servers ask for none.
     case join(FleetMembership)
     /// The filters that come from plugins, each with what tells one version of it from another. Sent again when they have
     /// changed.

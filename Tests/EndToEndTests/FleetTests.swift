@@ -289,15 +289,15 @@ struct FleetTests {
 
     @Test("without the program, with a file that everybody can read, and with no server there, the reason is a problem")
     func problems() async throws {
-        let lines = "[Fleet]\nServers=tls://127.0.0.1:1\nCertificate=/etc/hostname\nKey=KEY\nAuthority=/etc/hostname\n"
+        let lines = "[Fleet]\nServers=tls://127.0.0.1:1\nCredentials=KEY\nAuthority=/etc/hostname\n"
         try await DaemonFixture.with(started: false) { daemon in
-            let key = daemon.path("key.pem")
-            try daemon.write("no key", to: "key.pem")
+            let key = daemon.path("node.creds")
+            try daemon.write("no key", to: "node.creds")
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
             try daemon.write(lines.replacingOccurrences(of: "KEY", with: key), to: "etc/pipelined.conf")
             try await daemon.start()
             try await daemon.says("everybody can read \(key)")
-            #expect(try daemon.status().problems.contains { $0.contains("Key= in [Fleet] is not used") })
+            #expect(try daemon.status().problems.contains { $0.contains("Credentials= in [Fleet] is not used") })
             try daemon.drop(as: "one.png")
             try await daemon.job("one.png", becomes: "done")
         }

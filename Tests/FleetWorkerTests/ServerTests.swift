@@ -92,7 +92,7 @@ struct ServerTests {
             let user = #"{ user: x, password: x, permissions: { publish: ["jobs.>"] } }"#
             let options = NATSServer.Options(more: "authorization { users: [\(user)] }\nno_auth_user: x")
             let server = try await NATSServer(in: folder, options)
-            #expect(try NodeProcess("a", [server.url]).problem(with: "Permissions Violation").contains("nodes.conf"))
+            #expect(try NodeProcess("a", [server.url]).problem(with: "Permissions Violation").contains("join again"))
         }
     }
 
@@ -126,14 +126,14 @@ struct ServerTests {
         return (listener, try Loopback.port(of: listener))
     }
 
-    @Test("that asks for certificates gets this node's, and shows its own", arguments: ["node"])
-    func mutualTLS(name: String) async throws {
+    @Test("as `pipectl fleet` makes it lets its nodes in, also one that it has not heard of, and no other")
+    func made() async throws {
         try await withTemporaryFolder { folder in
-            try NATSServer.certificates(in: folder)
-            let server = try await NATSServer(in: folder, NATSServer.Options(tls: true))
-            let files = Self.files(folder, name, "authority")
-            let a = try NodeProcess("a", [server.url], certificates: files)
-            let b = try NodeProcess("b", [server.url], places: 1, certificates: files)
+            let fleet = try MadeFleet(in: "\(folder)/fleet", "a")
+            let server = try await NATSServer(in: folder, NATSServer.Options(made: fleet.server))
+            try fleet.change("add", "b")
+            let a = try NodeProcess("a", [server.url], files: fleet.files(of: "a"))
+            let b = try NodeProcess("b", [server.url], places: 1, files: fleet.files(of: "b"))
             let (id, targets) = try a.lend([bytes(600_000)])
             let taken = try b.fetch()
             #expect(taken.sources == [bytes(600_000)])
@@ -144,56 +144,64 @@ struct ServerTests {
             _ = try a.problem(with: "is lost")
             try await server.restart()
             try a.connected()
+            // By another name than its own it can say nothing.
+            let twin = try NodeProcess("c", [server.url], files: fleet.files(of: "a"))
+            _ = try twin.problem(with: "refuses what this node says: Permissions Violation")
+            let stranger = try MadeFleet(in: "\(folder)/stranger", "a")
+            let files = [try stranger.files(of: "a")[0], try fleet.files(of: "a")[1]]
+            _ = try NodeProcess("a", [server.url], files: files).problem(with: "the server is another's")
         }
     }
 
-    @Test("is told when a certificate has expired, or is not good yet", arguments: ["old", "future"])
-    func expired(name: String) async throws {
+    @Test("lets a node in for as long as it was told, and one that was removed no more")
+    func over() async throws {
         try await withTemporaryFolder { folder in
-            try NATSServer.certificates(in: folder)
-            let server = try await NATSServer(in: folder, NATSServer.Options(tls: true))
-            let a = try NodeProcess("a", [server.url], certificates: Self.files(folder, name, "authority"))
-            _ = try a.problem(with: name == "old" ? "this node's certificate has expired" : "is not good yet")
-        }
-    }
-
-    @Test(
-        "is not believed when a stranger has signed its certificate, or it is another's; nor is a node",
-        arguments: [
-            ("other", "authority", "server"), ("node", "stranger", "server"), ("node", "authority", "elsewhere"),
-        ])
-    func wrongCertificate(node: String, authority: String, of server: String) async throws {
-        try await withTemporaryFolder { folder in
-            try NATSServer.certificates(in: folder)
-            if server != "server" {
-                for suffix in ["pem", "key"] {
-                    try FileManager.default.removeItem(atPath: "\(folder)/server.\(suffix)")
-                    try FileManager.default.moveItem(
-                        atPath: "\(folder)/\(server).\(suffix)", toPath: "\(folder)/server.\(suffix)")
-                }
+            let fleet = try MadeFleet(in: "\(folder)/fleet", "a", "b")
+            let server = try await NATSServer(in: folder, NATSServer.Options(made: fleet.server))
+            try fleet.change("add", "rented", "--for", "1s")
+            let rented = try NodeProcess("rented", [server.url], files: fleet.files(of: "rented"))
+            _ = try rented.problem(with: "the fleet let this node in until ")
+            let a = try NodeProcess("a", [server.url], files: fleet.files(of: "a"))
+            try a.connected()
+            try fleet.change("remove", "a")
+            kill(server.identifier, SIGHUP)
+            _ = try a.problem(with: "the node was removed from the fleet")
+            // A node of the same name is another one.
+            try fleet.change("add", "a,rented")
+            for name in ["a", "rented"] {
+                try NodeProcess(name, [server.url], files: fleet.files(of: name)).connected()
             }
-            let server = try await NATSServer(in: folder, NATSServer.Options(tls: true))
-            let a = try NodeProcess("a", [server.url], certificates: Self.files(folder, node, authority))
-            #expect(try a.problem(with: "certificate").contains(server.url))
         }
     }
 
-    @Test("without TLS is not used by a node that has certificates, nor one with TLS by a node that has none")
+    @Test("is not believed when a stranger has signed its certificate, or it is another's", arguments: [true, false])
+    func wrongCertificate(isOfStranger: Bool) async throws {
+        try await withTemporaryFolder { folder in
+            let fleet = try MadeFleet(in: "\(folder)/fleet", at: isOfStranger ? "127.0.0.1" : "127.0.0.9", "a")
+            var files = try fleet.files(of: "a")
+            if isOfStranger { files[1] = try MadeFleet(in: "\(folder)/stranger", "a").files(of: "a")[1] }
+            let server = try await NATSServer(in: folder, NATSServer.Options(made: fleet.server))
+            let a = try NodeProcess("a", [server.url], files: files)
+            #expect(try a.problem(with: "shows a certificate that is not accepted here").contains(server.url))
+        }
+    }
+
+    @Test("without TLS is not used by a node that has credentials, nor one with TLS by a node that has none")
     func oneSided() async throws {
         try await withTemporaryFolder { folder in
-            try NATSServer.certificates(in: folder)
+            let fleet = try MadeFleet(in: "\(folder)/fleet", "a")
             let plain = try await NATSServer(in: folder)
-            let files = Self.files(folder, "node", "authority")
-            _ = try NodeProcess("a", [plain.url], certificates: files).problem(with: "has no TLS")
-            let secure = try await NATSServer(in: folder, NATSServer.Options(tls: true))
+            _ = try NodeProcess("a", [plain.url], files: fleet.files(of: "a")).problem(with: "has no TLS")
+            let secure = try await NATSServer(in: folder, NATSServer.Options(made: fleet.server))
             for scheme in ["nats", "tls"] {
                 _ = try NodeProcess("a", ["\(scheme)://127.0.0.1:\(secure.port)"]).problem(with: "wants TLS")
             }
+            for (text, words) in [("nothing", "no credentials of NATS"), ("-BEGIN CERTIFICATE-", "no credentials")] {
+                let file = "\(folder)/other"
+                try text.write(toFile: file, atomically: true, encoding: .utf8)
+                _ = try NodeProcess("a", [secure.url], files: [file, fleet.files(of: "a")[1]]).problem(with: words)
+            }
         }
-    }
-
-    private static func files(_ folder: String, _ name: String, _ authority: String) -> [String] {
-        ["\(folder)/\(name).pem", "\(folder)/\(name).key", "\(folder)/\(authority).pem"]
     }
 
     @Test("shows the nodes to each other, what they have, and that two have the same name")

@@ -18,7 +18,8 @@ struct FleetSettingsTests {
             ("Servers", "tls://fleet.example.org", "is no list of servers"),
             ("Servers", "tls://a:0", "is no list of servers"),
             ("Servers", "tls://a:65536", "is no list of servers"), ("Servers", "tls://a b:1", "(tls://a)"),
-            ("Servers", "tls://user@a:1", "is no list of servers"), ("Certificate", "node.pem", "is no absolute path"),
+            ("Servers", "tls://user@a:1", "is no list of servers"),
+            ("Credentials", "node.creds", "is no absolute path"),
             ("Name", "Darkroom", "is no name of a node"), ("Name", "a.b", "is no name of a node"),
             ("Name", String(repeating: "a", count: 41), "up to 40 small letters"), ("Ahead", "-1", "auto or 0 to 1024"),
             ("Ahead", "1025", "auto or 0 to 1024"), ("Give", "sometimes", "auto"), ("TakeBack", "0s", "1s to"),
@@ -45,13 +46,13 @@ struct FleetSettingsTests {
     }
 
     @Test(
-        "another machine is spoken to over TLS alone, and the three files belong together",
+        "another machine is spoken to over TLS alone, and the two files belong together",
         arguments: [
             ("Servers=nats://127.0.0.1:4222", nil), ("Servers=nats://localhost:4222 nats://[::1]:4222", nil),
-            ("Servers=nats://fleet.example.org:4222", "has no Certificate= and Key= and Authority=, without which"),
+            ("Servers=nats://fleet.example.org:4222", "has no Credentials= and Authority=, without which"),
             ("Servers=nats://127.evil.example.org:4222", "anybody on the way to nats://127.evil"),
-            ("Servers=nats://127.0.0.1:4222\nKey=/k", "has no Certificate= and Authority=; the three belong together"),
-            ("Servers=tls://a:1\nCertificate=/c\nKey=/k\nAuthority=/a", nil), ("Key=/k", nil),
+            ("Servers=nats://127.0.0.1:4222\nCredentials=/c", "has no Authority=; the two belong together"),
+            ("Servers=tls://a:1\nCredentials=/c\nAuthority=/a", nil), ("Credentials=/c", nil),
         ] as [(String, String?)])
     func contradiction(text: String, words: String?) {
         let problems = Self.problems("[Fleet]\n\(text)\n")

@@ -34,8 +34,7 @@ struct SettingsTests {
                 "Download ListLines=200000", "Control MaxClients=256", "Control MaxCall=128K",
                 "Control MaxUnread=256K", "Control StallTimeout=1min", "Control MaxSize=2G",
                 "Control HistoryEvents=200000", "Keep Archive=keep", "Keep Failed=keep", "Keep Cancelled=keep",
-                "Keep Results=keep", "Keep ClockLeap=31d", "Keep Previews=256M", "Fleet Servers=", "Fleet Certificate=",
-                "Fleet Key=",
+                "Keep Results=keep", "Keep ClockLeap=31d", "Keep Previews=256M", "Fleet Servers=", "Fleet Credentials=",
                 "Fleet Authority=", "Fleet Name=", "Fleet Places=auto", "Fleet Give=auto", "Fleet Ahead=auto",
                 "Fleet TakeBack=2min", "Fleet Obey=yes",
             ])

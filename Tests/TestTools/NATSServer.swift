@@ -3,15 +3,16 @@ public import Glibc
 import SystemCalls
 import Testing
 
-/// A real server of a fleet, on a loopback port of its own choice, with its certificates in a folder.
+/// A real server of a fleet, on a loopback port of its own choice.
 public final class NATSServer {
     public struct Options {
-        public var tls = false
+        /// The folder that `pipectl fleet init` has made for it.
+        public var made: String?
         /// More lines of its configuration.
         public var more = ""
         fileprivate var cluster: Cluster?
 
-        public init(tls: Bool = false, more: String = "") { (self.tls, self.more) = (tls, more) }
+        public init(made: String? = nil, more: String = "") { (self.made, self.more) = (made, more) }
     }
 
     /// A server's place among others.
@@ -38,7 +39,7 @@ public final class NATSServer {
     private let options: Options
     private var process: ChildProcess
 
-    public var url: String { "\(options.tls ? "tls" : "nats")://127.0.0.1:\(port)" }
+    public var url: String { "\(options.made == nil ? "nats" : "tls")://127.0.0.1:\(port)" }
 
     public init(in folder: String, _ options: Options = Options()) async throws {
         (self.folder, self.options) = (folder, options)
@@ -81,11 +82,11 @@ public final class NATSServer {
     ) async throws -> (ChildProcess, Int) {
         var lines = ["listen: \"127.0.0.1:\(port)\"", "ports_file_dir: \"\(folder)\""]
         lines += [options.more] + (options.cluster?.lines ?? [])
-        if options.tls {
-            lines.append("tls { cert_file: \"\(folder)/server.pem\", key_file: \"\(folder)/server.key\"")
-            lines.append("ca_file: \"\(folder)/authority.pem\", verify: true }")
+        if let made = options.made {
+            let text = try String(contentsOfFile: "\(made)/nats.conf", encoding: .utf8)
+            lines.append(text.replacing("port: 4222\n", with: "").replacing(#"_file: ""#, with: #"_file: "\#(made)/"#))
         }
-        let settings = "\(folder)/server.conf"
+        let settings = "\(options.made ?? folder)/server.conf"
         try lines.joined(separator: "\n").write(toFile: settings, atomically: true, encoding: .utf8)
         let process = try ChildProcess(try #require(program), ["-c", settings])
         await process.until { process.errors.contains("Server is ready") || process.status != nil }
@@ -96,39 +97,39 @@ public final class NATSServer {
         let address = process.errors.split(separator: "client connections on 127.0.0.1:").last ?? ""
         return (process, try #require(Int(address.prefix { $0.isNumber })))
     }
+}
 
-    /// Two authorities, of which the second is a stranger's, and what each has signed for a server and a node.
-    public static func certificates(in folder: String) throws {
-        let make = """
-            set -e
-            cd "$1"
-            authority() {
-                openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$1.key" -out "$1.pem" \
-                    -days 2 -subj "/CN=$1"
-            }
-            sign() {
-                openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$2.key" -out "$2.csr" \
-                    -subj "/CN=$2" -addext "subjectAltName=$3"
-                openssl x509 -req -in "$2.csr" -CA "$1.pem" -CAkey "$1.key" -CAcreateserial -out "$2.pem" -days 2 \
-                    -copy_extensions copyall
-            }
-            authority authority
-            authority stranger
-            : >index.txt
-            sign authority server "IP:127.0.0.1"
-            sign authority elsewhere "DNS:elsewhere.example,IP:127.0.0.9"
-            sign authority node "DNS:node"
-            sign stranger other "DNS:other"
-            # In another year.
-            for year in old=2001 future=2099; do
-                cp node.key "${year%=*}.key"
-                openssl ca -batch -notext -config <(printf '%s\n' [ca] default_ca=x [x] database=index.txt serial=serial \
-                    new_certs_dir=. policy=p default_md=sha256 unique_subject=no [p] commonName=supplied) -create_serial -in node.csr -out "${year%=*}.pem" \
-                    -cert authority.pem -keyfile authority.key -startdate "${year#*=}0101000000Z" -enddate "${year#*=}1231000000Z"
-            done
-            """
-        let outcome = try ChildProcess("/bin/bash", ["-c", make, "bash", folder]).wait()
-        guard outcome.status == 0 else { throw DoesNotServe(description: "no certificates: \(outcome.errors)") }
+/// What `pipectl fleet init` has made for one server, and some nodes.
+public struct MadeFleet {
+    private let folder: String
+    private let host: String
+
+    public init(in folder: String, at host: String = "127.0.0.1", _ nodes: String...) throws {
+        (self.folder, self.host) = (folder, host)
+        try run("init", host, nodes.joined(separator: ","), "--to", folder)
+    }
+
+    /// The folder for the server.
+    public var server: String { "\(folder)/\(host)" }
+
+    public func change(_ words: String...) throws { try run(words + ["--in", folder]) }
+
+    private func run(_ words: String...) throws { try run(words) }
+
+    private func run(_ words: [String]) throws {
+        let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+            .appendingPathComponent("pipectl").path
+        let outcome = try ChildProcess(program, ["fleet"] + words).wait()
+        guard outcome.status == 0 else { throw DoesNotServe(description: "no fleet: \(outcome.errors)") }
+    }
+
+    /// The files that a node shows, and knows the server by.
+    public func files(of node: String) throws -> [String] {
+        let data = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(node).join"))
+        let words = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        let credentials = "\(folder)/\(node).creds"
+        try #require(words["credentials"] as? String).write(toFile: credentials, atomically: true, encoding: .utf8)
+        return [credentials, "\(folder)/authority.pem"]
     }
 }
 

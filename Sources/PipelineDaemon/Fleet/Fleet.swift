@@ -97,7 +97,7 @@ final class Fleet: FleetGuests {
         // A mount may hang.
         FileLanes.work(on: configuration.places.configuration).async { [self] in
             let opened = Result {
-                try settings.fleet.credentials.map { key, path in
+                try settings.fleet.files.map { key, path in
                     let file = try Self.open(key, path)
                     return FleetCredential(file: file, identity: FileStatus(try file.status()).identity)
                 }
@@ -133,7 +133,7 @@ final class Fleet: FleetGuests {
         }
         let status = FileStatus(try file.status())
         guard status.kind == .file else { throw refusal("\(path) is no file") }
-        guard key != "Key" || status.mode & S_IROTH == 0 else {
+        guard key != "Credentials" || status.mode & S_IROTH == 0 else {
             throw refusal("everybody can read \(path); `chmod o-r` it")
         }
         return file

@@ -14,8 +14,7 @@ public struct FleetSettings: Sendable, Hashable {
     }
 
     public var servers: [String]?
-    public var certificate: String?
-    public var key: String?
+    public var credentials: String?
     public var authority: String?
     /// Nil: the machine's own.
     public var name: String?
@@ -33,9 +32,9 @@ public struct FleetSettings: Sendable, Hashable {
             "Fleet", "Servers", \.servers, .servers,
             "the NATS servers where the nodes of the fleet meet; left out: there is no fleet"),
         Setting(
-            "Fleet", "Certificate", \.certificate, .file,
-            "this node's certificate, by which the servers know it; needed unless they are on this machine"),
-        Setting("Fleet", "Key", \.key, .file, "the certificate's key, which only the daemon's user or root can read"),
+            "Fleet", "Credentials", \.credentials, .file,
+            "a file of NATS credentials, by which the servers know this node, and which only the daemon's user or root can "
+                + "read; needed unless they are on this machine"),
         Setting("Fleet", "Authority", \.authority, .file, "the certificate of who has signed those of the servers"),
         Setting("Fleet", "Name", \.name, .node, "this node's name in the fleet; left out: that of the machine"),
         Setting(
@@ -60,18 +59,16 @@ public struct FleetSettings: Sendable, Hashable {
     public var isOn: Bool { servers?.isEmpty == false }
 
     /// The files by which the node is known, and knows the servers.
-    public var credentials: [(key: String, path: String)] {
-        [("Certificate", certificate), ("Key", key), ("Authority", authority)].compactMap { key, path in
-            path.map { (key, $0) }
-        }
+    public var files: [(key: String, path: String)] {
+        [("Credentials", credentials), ("Authority", authority)].compactMap { key, path in path.map { (key, $0) } }
     }
 
     /// Why no server can be used.
     var contradiction: String? {
-        let missing = [("Certificate", certificate), ("Key", key), ("Authority", authority)].filter { $0.1 == nil }
+        let missing = [("Credentials", credentials), ("Authority", authority)].filter { $0.1 == nil }
         guard isOn, !missing.isEmpty else { return nil }
         let keys = missing.map { "\($0.0)=" }.joined(separator: " and ")
-        if missing.count < 3 { return "has no \(keys); the three belong together" }
+        if missing.count < 2 { return "has no \(keys); the two belong together" }
         guard let far = servers?.first(where: { !FleetServer.isHere($0) }) else { return nil }
         return "has no \(keys), without which anybody on the way to \(far) could read and change pictures"
     }
@@ -116,7 +113,7 @@ extension SettingType<[String]?> {
 extension SettingType<String?> {
     fileprivate static let file = Self(values: "an absolute path") { text, _ throws(Refusal) in
         guard text.isEmpty || text.hasPrefix("/") else {
-            throw Refusal("is no absolute path", advice: "write it like /etc/pipelined/fleet/node.pem")
+            throw Refusal("is no absolute path", advice: "write it like /etc/pipelined/fleet/node.creds")
         }
         return text.isEmpty ? nil : text
     } write: {

@@ -1,9 +1,8 @@
 /// Whose certificate it is, and what it is good for.
 enum CertificateHolder {
-    /// It signs those of the servers and of the nodes.
+    /// It signs those of the servers.
     case authority
     case server(FleetServer)
-    case node(String)
 
     /// The request for it, as openssl reads it. The names are checked before: none has a line's end or a comma.
     var request: String {
@@ -23,12 +22,10 @@ enum CertificateHolder {
         """
     }
 
-    /// A node is known by it. That of a server can be no node's name.
     private var commonName: String {
         switch self {
         case .authority: "Authority of a fleet of pipelined"
         case .server: "Server of a fleet of pipelined"
-        case .node(let name): name
         }
     }
 
@@ -43,7 +40,6 @@ enum CertificateHolder {
         // One server of a cluster is the client of another.
         case .server(let server):
             plain + ["extendedKeyUsage = serverAuth, clientAuth", "subjectAltName = \(server.subjectName)"]
-        case .node: plain + ["extendedKeyUsage = clientAuth"]
         }
     }
 }

@@ -21,59 +21,59 @@ struct FleetFolder {
 
     func folder(of server: FleetServer, in plan: FleetPlan) -> String { FileSystem.join(path, plan.folder(of: server)) }
 
-    private func nodesFile(of server: FleetServer, in plan: FleetPlan) -> String {
-        FileSystem.join(folder(of: server, in: plan), "nodes.conf")
-    }
-
-    /// Makes a fleet: the authority, the servers and the nodes. Returns the files.
-    func make(_ plan: FleetPlan) throws -> [String] {
+    /// Makes a fleet: the authority, the servers and the nodes. Returns the plan, and what was written.
+    func make(_ plan: FleetPlan, nodes names: [String]) throws -> (plan: FleetPlan, files: [String]) {
         try checkEmpty()
         let openSSL = try OpenSSL()
         return try WrittenFiles.all { written in
             try written.makeFolder(path, mode: 0o700)
-            let key = try openSSL.key()
+            let key = try openSSL.key(.ed25519)
             let certificate = try openSSL.certificate(.authority, key: key, authority: nil)
             try written.write(certificate, to: authority.certificate)
             try written.write(key, to: authority.key, mode: 0o600)
-            try written.write(JSONText.document(plan) + "\n", to: planFile)
-            let keys = try plan.servers.map { _ in try openSSL.key() }
-            let pins = try keys.map { key in try openSSL.fingerprint(ofKey: key) }
-            for (server, key) in zip(plan.servers, keys) {
+            let issuer = try FleetAuthority(openSSL, key: key)
+            for server in plan.servers {
                 let folder = folder(of: server, in: plan)
+                let key = try openSSL.key(.p256)
                 try written.makeFolder(folder, mode: 0o700)
                 func write(_ text: String, _ name: String, mode: UInt32 = 0o644) throws {
                     try written.write(text, to: FileSystem.join(folder, name), mode: mode)
                 }
-                try write(plan.configuration(of: server, pins: pins), "nats.conf")
-                try write(plan.nodesConfiguration, "nodes.conf")
+                try write(plan.configuration(of: server, authority: issuer.operator), "nats.conf")
+                try write(issuer.nodesConfiguration(of: plan), "nodes.conf")
                 try write(FleetPlan.installation, "install.sh")
                 try write(openSSL.certificate(.server(server), key: key, authority: authority), "certificate.pem")
                 try write(key, "key.pem", mode: 0o600)
                 try write(certificate, "authority.pem")
             }
-            for node in plan.nodes { try writeJoinFile(of: node, plan, openSSL, written) }
-            return written.files
+            let whole = try adding(names, to: plan, until: nil, by: issuer, written)
+            try written.write(JSONText.document(whole) + "\n", to: planFile)
+            return (whole, written.files)
         }
     }
 
-    /// Lets one more node in. Returns the plan, and what was written.
-    func add(_ node: String) throws -> (plan: FleetPlan, files: [String]) {
-        var plan = try plan()
-        try plan.add(node)
-        let openSSL = try OpenSSL()
+    /// Lets more nodes in. The servers need not hear of it. Returns the plan, and what was written.
+    func add(_ names: [String], for time: Duration?) throws -> (plan: FleetPlan, files: [String]) {
+        let plan = try plan()
+        let end = time.map { now + Int($0 / .seconds(1)) }
+        for name in names { try plan.checkFree(name, at: now) }
+        let issuer = try FleetAuthority(OpenSSL(), key: text(of: authority.key))
         return try WrittenFiles.all { written in
-            try writeJoinFile(of: node, plan, openSSL, written)
-            return (plan, written.files + (try rewrite(plan)))
+            let plan = try adding(names, to: plan, until: end, by: issuer, written)
+            // Comes last: as long as it lacks a node, the node can be added again.
+            return (plan, written.files + [try keep(plan)])
         }
     }
 
-    /// Takes a node's permissions away.
+    /// Takes a node out.
     func remove(_ node: String) throws -> (plan: FleetPlan, files: [String]) {
         var plan = try plan()
-        try plan.remove(node)
-        let files = try rewrite(plan)
-        try FileSystem.remove(joinFile(of: node))
-        return (plan, files)
+        try plan.remove(node, at: now)
+        let configuration = try FleetAuthority(OpenSSL(), key: text(of: authority.key)).nodesConfiguration(of: plan)
+        let files = plan.servers.map { FileSystem.join(folder(of: $0, in: plan), "nodes.conf") }
+        for file in files { try FileSystem.write(Array(configuration.utf8), to: file) }
+        if FileSystem.mayExist(joinFile(of: node)) { try FileSystem.remove(joinFile(of: node)) }
+        return (plan, files + [try keep(plan)])
     }
 
     // MARK: -
@@ -95,9 +95,7 @@ struct FleetFolder {
 
     private func plan() throws(Failure) -> FleetPlan {
         do {
-            let file = try Descriptor.open(planFile, O_RDONLY)
-            let bytes = try FileSystem.read(file, most: Self.longest, called: planFile)
-            return try JSONDecoder().decode(FleetPlan.self, from: Data(bytes))
+            return try JSONDecoder().decode(FleetPlan.self, from: Data(text(of: planFile).utf8))
         } catch {
             let reason = (error as? SystemError).map(String.init(describing:)) ?? "\(planFile) is no fleet's"
             throw Failure(
@@ -105,23 +103,31 @@ struct FleetFolder {
         }
     }
 
-    private func rewrite(_ plan: FleetPlan) throws -> [String] {
-        let files = plan.servers.map { nodesFile(of: $0, in: plan) }
-        for file in files { try FileSystem.write(Array(plan.nodesConfiguration.utf8), to: file) }
-        // Comes last: as long as it lacks a node, the node can be added again.
+    private func keep(_ plan: FleetPlan) throws -> String {
         try FileSystem.write(Array((JSONText.document(plan) + "\n").utf8), to: planFile)
-        return files + [planFile]
+        return planFile
     }
 
-    private func writeJoinFile(
-        of node: String, _ plan: FleetPlan, _ openSSL: OpenSSL, _ written: WrittenFiles
-    ) throws {
-        let key = try openSSL.key()
-        let certificate = try openSSL.certificate(.node(node), key: key, authority: authority)
-        let file = try Descriptor.open(authority.certificate, O_RDONLY)
-        let bytes = try FileSystem.read(file, most: Self.longest, called: authority.certificate)
-        let join = JoinFile(
-            node, plan.servers, certificate: certificate, key: key, authority: String(decoding: bytes, as: UTF8.self))
-        try written.write(join.text, to: joinFile(of: node), mode: 0o600)
+    private func adding(
+        _ names: [String], to plan: FleetPlan, until end: Int?, by issuer: FleetAuthority, _ written: WrittenFiles
+    ) throws -> FleetPlan {
+        var plan = plan
+        let certificate = try text(of: authority.certificate)
+        for name in names {
+            let (credentials, key) = try issuer.credentials(of: name, until: end)
+            let join = JoinFile(name, plan.servers, credentials: credentials, authority: certificate)
+            // That of a node of the name whose time is over.
+            if FileSystem.mayExist(joinFile(of: name)) { try FileSystem.remove(joinFile(of: name)) }
+            try written.write(join.text, to: joinFile(of: name), mode: 0o600)
+            plan.add(FleetPlan.Node(name: name, key: key, until: end))
+        }
+        return plan
     }
+
+    private func text(of path: String) throws -> String {
+        let file = try Descriptor.open(path, O_RDONLY)
+        return String(decoding: try FileSystem.read(file, most: Self.longest, called: path), as: UTF8.self)
+    }
+
+    private var now: Int { Int(Date.now.timeIntervalSince1970) }
 }

@@ -3,8 +3,8 @@ import PipelineModel
 /// What the servers read.
 extension FleetPlan {
     /// The configuration of a server. The server takes paths from the folder that it is started in.
-    /// - Parameter pins: the fingerprints of the keys of all servers
-    func configuration(of server: FleetServer, pins: [String]) -> String {
+    /// - Parameter authority: its public key
+    func configuration(of server: FleetServer, authority: String) -> String {
         """
         # The NATS server of a fleet of pipelined, made by `pipectl fleet init` for \(server.host).
         # install.sh has Debian's nats-server use it. Any other from 2.9 on does:  cd FOLDER && nats-server -c nats.conf
@@ -18,9 +18,6 @@ extension FleetPlan {
         tls {
           cert_file: "certificate.pem"
           key_file: "key.pem"
-          ca_file: "authority.pem"
-          # Who connects is the node that its certificate names.
-          verify_and_map: true
           timeout: 5
         }
 
@@ -28,10 +25,12 @@ extension FleetPlan {
         ping_interval: "5s"
         ping_max: 2
 
-        # The nodes, and what each may do.
+        # Who lets nodes in. What a node may do stands in what it shows.
+        trusted: "\(authority)"
+        resolver: MEMORY
         include "nodes.conf"
 
-        """ + (servers.count > 1 ? "\n" + cluster(of: server, pins) : "")
+        """ + (servers.count > 1 ? "\n" + cluster(of: server) : "")
     }
 
     /// What puts a server's folder into force, on its machine.
@@ -58,7 +57,7 @@ extension FleetPlan {
 
         """
 
-    private func cluster(of server: FleetServer, _ pins: [String]) -> String {
+    private func cluster(of server: FleetServer) -> String {
         let others = servers.filter { $0 != server }.map { "    \"\($0.route)\"" }
         return """
             cluster {
@@ -71,61 +70,12 @@ extension FleetPlan {
                 cert_file: "certificate.pem"
                 key_file: "key.pem"
                 ca_file: "authority.pem"
+                # Only servers have a certificate of the authority.
                 verify: true
-                # The keys of the servers. No node's certificate is good here.
-                pinned_certs: [
-            \(pins.map { "      \"\($0)\"" }.joined(separator: "\n"))
-                ]
                 timeout: 5
               }
             }
 
             """
     }
-
-    /// What each node may do, the same on all servers.
-    var nodesConfiguration: String {
-        """
-        # The nodes of the fleet, and what each may do. `pipectl fleet add` and `pipectl fleet remove` write this file
-        # anew. It belongs beside nats.conf on every server, and counts after install.sh, or:  nats-server --signal reload
-
-        authorization {
-          users: [
-        \(nodes.map(Self.user).joined(separator: "\n"))
-          ]
-        }
-
-        """
-    }
-
-    private static func user(_ node: String) -> String {
-        func list(_ subjects: [String]) -> String { subjects.map { "          \"\($0)\"" }.joined(separator: "\n") }
-        return """
-                {
-                  user: "CN=\(node)"
-                  permissions: {
-                    publish: [
-            \(list(published(by: node)))
-                    ]
-                    subscribe: [
-            \(list(heard(by: node)))
-                    ]
-                    # One answer to each request.
-                    allow_responses: { max: 1, expires: "2m" }
-                  }
-                }
-            """
-    }
-
-    /// Whatever it says has its name as the last word.
-    private static func published(by node: String) -> [String] {
-        ["nodes.\(node)", "origin.*.*.\(node)"] + toOne.map { "\($0).*.\(node)" }
-    }
-
-    private static func heard(by node: String) -> [String] {
-        ["nodes.*", "origin.\(node).*.*", "_INBOX.\(node).>"] + toOne.map { "\($0).\(node).*" }
-    }
-
-    /// The first words of the subjects that have a receiver and a sender.
-    private static let toOne = ["hello", "room", "waits", "declined", "take", "unwanted", "command"]
 }

@@ -1,58 +1,61 @@
 import PipelineModel
 
-/// The servers and the nodes of a fleet.
+/// The servers and the nodes of a fleet. It is kept among the fleet's files, for those who add a node later.
 struct FleetPlan {
+    struct Node: Codable {
+        let name: String
+        let key: String
+        /// When the servers let it in no more, in seconds since 1970. Nil: never.
+        var until: Int?
+    }
+
     let servers: [FleetServer]
-    private(set) var nodes: [String]
-    /// Their certificates are still good: who had one would come in again under the same name.
-    private var removed: [String] = []
+    private(set) var nodes: [Node] = []
+    /// By its public key: when the node was removed. What it has would be good for years.
+    private(set) var removed: [String: Int] = [:]
 
-    /// Each is a list with commas.
-    init(servers: String, nodes: String) throws(Failure) {
+    /// - Parameter list: the servers, with commas
+    init(servers list: String) throws(Failure) {
         var all: [FleetServer] = []
-        for text in Self.words(servers) { all.append(try FleetServer(text)) }
-        try self.init(all, nodes: Self.words(nodes))
+        for text in Self.words(list) { all.append(try FleetServer(text)) }
+        if let twice = Self.twice(all) { throw .usage("the server \(twice.address) is named twice") }
+        guard !all.isEmpty else { throw .usage("init wants a server, such as fleet.example.org") }
+        servers = all
     }
 
-    init(_ servers: [FleetServer], nodes: [String]) throws(Failure) {
-        (self.servers, self.nodes) = (servers, nodes)
-        if let twice = Self.twice(servers) { throw .usage("the server \(twice.address) is named twice") }
-        guard !servers.isEmpty else { throw .usage("init wants a server, such as fleet.example.org") }
-        for node in nodes { try Self.check(node) }
-        if let twice = Self.twice(nodes) { throw .usage("the node \(twice) is named twice") }
-        guard !nodes.isEmpty else { throw .usage("a fleet wants nodes, such as darkroom,attic") }
-    }
-
-    mutating func add(_ node: String) throws(Failure) {
-        try Self.check(node)
-        guard !nodes.contains(node) else { throw .usage("\(node) is a node of this fleet already") }
-        guard !removed.contains(node) else {
-            throw .usage(
-                "\(node) was removed from this fleet, and whoever has its old certificate would come in again\n"
-                    + "give the node another name")
+    /// The names in a list with commas.
+    static func names(_ list: String) throws(Failure) -> [String] {
+        let names = words(list)
+        for name in names where !NodeName.isOne(name) {
+            throw .usage("'\(name)' is no name of a node: write up to 40 small letters, digits and hyphens")
         }
+        if let twice = twice(names) { throw .usage("the node \(twice) is named twice") }
+        guard !names.isEmpty else { throw .usage("a fleet wants nodes, such as darkroom,attic") }
+        return names
+    }
+
+    /// Throws when the fleet has a node of that name whose time is not over.
+    func checkFree(_ name: String, at now: Int) throws(Failure) {
+        guard let node = nodes.first(where: { $0.name == name }), node.until.map({ $0 > now }) ?? true else { return }
+        throw .usage("\(name) is a node of this fleet already; `pipectl fleet remove \(name)` takes it out")
+    }
+
+    mutating func add(_ node: Node) {
+        nodes.removeAll { $0.name == node.name }
         nodes.append(node)
     }
 
-    mutating func remove(_ node: String) throws(Failure) {
-        guard nodes.contains(node) else {
-            throw .usage("there is no node '\(node)' in this fleet\(didYouMean(node, among: nodes))")
+    mutating func remove(_ name: String, at now: Int) throws(Failure) {
+        guard let index = nodes.firstIndex(where: { $0.name == name }) else {
+            throw .usage("there is no node '\(name)' in this fleet\(didYouMean(name, among: nodes.map(\.name)))")
         }
-        guard nodes.count > 1 else { throw .usage("\(node) is the only node of this fleet; stop the servers instead") }
-        nodes.removeAll { $0 == node }
-        removed.append(node)
+        removed[nodes.remove(at: index).key] = now
     }
 
     /// The folder of a server: its host, with the port where several servers share a host.
     func folder(of server: FleetServer) -> String {
         let isAlone = servers.filter { $0.host == server.host }.count == 1
         return isAlone ? server.host : "\(server.host)-\(server.port)"
-    }
-
-    private static func check(_ node: String) throws(Failure) {
-        guard NodeName.isOne(node) else {
-            throw .usage("'\(node)' is no name of a node: write up to 40 small letters, digits and hyphens")
-        }
     }
 
     private static func words(_ list: String) -> [String] {
@@ -65,7 +68,6 @@ struct FleetPlan {
     }
 }
 
-/// It is kept among the fleet's files, for those who add a node later.
 extension FleetPlan: Codable {
     private enum CodingKeys: CodingKey {
         case servers, nodes, removed
@@ -73,12 +75,10 @@ extension FleetPlan: Codable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        var servers: [FleetServer] = []
-        for address in try container.decode([String].self, forKey: .servers) {
-            servers.append(try FleetServer(String(address.dropFirst("tls://".count))))
-        }
-        try self.init(servers, nodes: container.decode([String].self, forKey: .nodes))
-        removed = try container.decode([String].self, forKey: .removed)
+        let addresses = try container.decode([String].self, forKey: .servers)
+        try self.init(servers: addresses.map { String($0.dropFirst("tls://".count)) }.joined(separator: ","))
+        nodes = try container.decode([Node].self, forKey: .nodes)
+        removed = try container.decode([String: Int].self, forKey: .removed)
     }
 
     func encode(to encoder: any Encoder) throws {

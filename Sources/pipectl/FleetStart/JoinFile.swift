@@ -7,16 +7,17 @@ import SystemCalls
 struct JoinFile: Codable {
     let name: String
     let servers: [String]
-    let certificate: String
-    let key: String
+    /// What the node shows to the servers, and its key, as NATS keeps them.
+    let credentials: String
+    /// The certificate by which the node knows the servers.
     let authority: String
 
     static let suffix = ".join"
     private static let longest = 256 << 10
 
-    init(_ name: String, _ servers: [FleetServer], certificate: String, key: String, authority: String) {
+    init(_ name: String, _ servers: [FleetServer], credentials: String, authority: String) {
         (self.name, self.servers) = (name, servers.map(\.address))
-        (self.certificate, self.key, self.authority) = (certificate, key, authority)
+        (self.credentials, self.authority) = (credentials, authority)
     }
 
     /// Reads the file that `pipectl fleet init` has written.
@@ -59,12 +60,11 @@ struct JoinFile: Codable {
             $0.hasPrefix(prefix) && (try? FleetServer(String($0.dropFirst(prefix.count)))) != nil
         }
         guard areServers, !servers.isEmpty else { return "it names no servers" }
-        if !Self.isBlock(certificate, "CERTIFICATE") { return "it has no certificate" }
-        if !Self.isBlock(key, "PRIVATE KEY") { return "it has no key" }
-        return Self.isBlock(authority, "CERTIFICATE") ? nil : "it has no certificate of the authority"
-    }
-
-    private static func isBlock(_ text: String, _ kind: String) -> Bool {
-        text.hasPrefix("-----BEGIN \(kind)-----\n") && text.hasSuffix("\n-----END \(kind)-----\n")
+        let hasKey = ["BEGIN NATS USER JWT", "END NATS USER JWT", "BEGIN USER NKEY SEED", "END USER NKEY SEED"]
+            .allSatisfy { credentials.contains("-----\($0)-----") }
+        if !hasKey { return "it has no key, or nothing that the servers accept" }
+        let isCertificate =
+            authority.hasPrefix("-----BEGIN CERTIFICATE-----\n") && authority.hasSuffix("\n-----END CERTIFICATE-----\n")
+        return isCertificate ? nil : "it has no certificate of the authority"
     }
 }

@@ -4,8 +4,7 @@ import SystemCalls
 /// The files by which a daemon belongs to a fleet, below the folder of its configuration.
 struct NodeConfiguration {
     let settings: String
-    private let certificate: String
-    private let key: String
+    private let credentials: String
     private let authority: String
 
     /// The first line of the settings, by which they are known.
@@ -14,14 +13,12 @@ struct NodeConfiguration {
     init(in folder: String) {
         func path(_ name: String) -> String { FileSystem.join(folder, name) }
         settings = path("pipelined.conf.d/fleet.conf")
-        (certificate, key, authority) = (
-            path("fleet/certificate.pem"), path("fleet/key.pem"), path("fleet/authority.pem")
-        )
+        (credentials, authority) = (path("fleet/node.creds"), path("fleet/authority.pem"))
     }
 
     /// Throws if the daemon is in a fleet already, or was.
     func checkFree() throws(Failure) {
-        let files = [settings, certificate, key, authority]
+        let files = [settings, credentials, authority]
         guard let file = files.first(where: FileSystem.mayExist) else { return }
         throw Failure(
             "Exists",
@@ -44,17 +41,16 @@ struct NodeConfiguration {
                 "`pipectl fleet join` has not written \(settings); nothing was removed\nremove its [Fleet] by hand, then "
                     + "`pipectl reload`", .failed)
         }
-        let others = [certificate, key, authority].filter { text.contains("=\($0)\n") && FileSystem.mayExist($0) }
+        let others = [credentials, authority].filter { text.contains("=\($0)\n") && FileSystem.mayExist($0) }
         // Without the settings nobody misses the others.
         for file in [settings] + others { try FileSystem.remove(file) }
         return [settings] + others
     }
 
-    /// - Parameter owner: the daemon's user, to whom the key belongs
+    /// - Parameter owner: the daemon's user, to whom the credentials belong
     func write(_ join: JoinFile, owner: UInt32, _ written: WrittenFiles) throws(Failure) {
-        for file in [certificate, settings] { try written.makeFolder(FileSystem.folder(of: file)) }
-        try written.write(join.certificate, to: certificate)
-        try written.write(join.key, to: key, mode: 0o600, owner: owner)
+        for file in [credentials, settings] { try written.makeFolder(FileSystem.folder(of: file)) }
+        try written.write(join.credentials, to: credentials, mode: 0o600, owner: owner)
         try written.write(join.authority, to: authority)
         try written.write(text(join), to: settings)
     }
@@ -66,8 +62,7 @@ struct NodeConfiguration {
         [Fleet]
         Name=\(join.name)
         Servers=\(join.servers.joined(separator: " "))
-        Certificate=\(certificate)
-        Key=\(key)
+        Credentials=\(credentials)
         Authority=\(authority)
 
         """

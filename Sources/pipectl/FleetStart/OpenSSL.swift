@@ -19,9 +19,31 @@ struct OpenSSL {
         self.program = program
     }
 
+    enum KeyKind {
+        case ed25519
+        /// For TLS, which all clients know.
+        case p256
+
+        fileprivate var words: [String] {
+            switch self {
+            case .ed25519: ["ED25519"]
+            case .p256: ["EC", "-pkeyopt", "ec_paramgen_curve:P-256"]
+            }
+        }
+    }
+
     /// A private key, as PEM.
-    func key() throws(Failure) -> String {
-        text(try run(["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]))
+    func key(_ kind: KeyKind) throws(Failure) -> String { text(try run(["genpkey", "-algorithm"] + kind.words)) }
+
+    /// The 32 bytes of a key of Ed25519, or of its public part, which are the end of either format.
+    func raw(_ key: String, isPublic: Bool) throws(Failure) -> [UInt8] {
+        let part = isPublic ? ["-pubout"] : []
+        return Array(try run(["pkey", "-in", Self.keyFile, "-outform", "DER"] + part, key: key).suffix(32))
+    }
+
+    /// A signature of Ed25519.
+    func signature(of text: String, key: String) throws(Failure) -> [UInt8] {
+        try run(["pkeyutl", "-sign", "-rawin", "-inkey", Self.keyFile, "-in", Self.input], input: text, key: key)
     }
 
     /// A certificate for a key, as PEM. It is signed by the authority in the files, or by itself.
@@ -31,16 +53,9 @@ struct OpenSSL {
         let signing = authority.map { ["-CA", $0.certificate, "-CAkey", $0.key] } ?? []
         return text(
             try run(
-                ["req", "-x509", "-new", "-sha256", "-days", "3650", "-config", Self.input, "-key", Self.keyFile]
+                ["req", "-x509", "-new", "-days", "3650", "-config", Self.input, "-key", Self.keyFile]
                     + signing,
                 input: holder.request, key: key))
-    }
-
-    /// The fingerprint of the public key, as NATS writes it.
-    func fingerprint(ofKey key: String) throws(Failure) -> String {
-        let publicKey = try run(["pkey", "-pubout", "-outform", "DER", "-in", Self.keyFile], key: key)
-        let line = text(try run(["dgst", "-sha256", "-r"], input: publicKey))
-        return String(line.prefix { $0 != " " })
     }
 
     // MARK: -

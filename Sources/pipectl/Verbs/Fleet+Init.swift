@@ -1,3 +1,4 @@
+import PipelineModel
 import SystemCalls
 
 extension Verb {
@@ -16,27 +17,30 @@ extension Verb {
     }
 
     static func beginFleet(servers: String, nodes: String, _ folder: FleetFolder, _ context: Context) throws {
-        let plan = try FleetPlan(servers: servers, nodes: nodes)
-        let files = try folder.make(plan)
-        let made = Made(plan, folder, nodes: plan.nodes, files)
+        let (plan, files) = try folder.make(FleetPlan(servers: servers), nodes: FleetPlan.names(nodes))
+        let made = Made(plan, folder, nodes: plan.nodes.map(\.name), files)
         guard !context.json else { return try context.output.document(made) }
         let count = "\(Amount.counted(plan.servers.count, "server")), \(Amount.counted(plan.nodes.count, "node"))"
         try context.output.lines(
             ["\("wrote", .good) \(folder.path): an authority, \(count)", ""]
                 + serverStep(made)
-                + step(
-                    "Each node:", "copy its file there, then: sudo pipectl fleet join FILE, and remove it", made.nodes)
-                + step("Keep:", "it lets more nodes in, whoever has it", [folder.authorityKey]))
+                + nodeStep(made) + step("Keep:", "it lets more nodes in, whoever has it", [folder.authorityKey]))
     }
 
-    static func addNode(_ node: String, _ folder: FleetFolder, _ context: Context) throws {
-        let (plan, files) = try folder.add(node)
-        let made = Made(plan, folder, nodes: [node], files)
+    static func addNodes(_ list: String, _ folder: FleetFolder, _ context: Context) throws {
+        let names = try FleetPlan.names(list)
+        let (plan, files) = try folder.add(names, for: try memberTime(context))
+        let made = Made(plan, folder, nodes: names, files)
         guard !context.json else { return try context.output.document(made) }
-        try context.output.lines(
-            ["\("wrote", .good) \(folder.joinFile(of: node))", ""] + serverStep(made)
-                + step(
-                    "The node:", "copy its file there, then: sudo pipectl fleet join FILE, and remove it", made.nodes))
+        try context.output.lines(made.nodes.map { "\("wrote", .good) \($0)" } + [""] + nodeStep(made))
+    }
+
+    private static func memberTime(_ context: Context) throws(Failure) -> Duration? {
+        guard let text = context.invocation.value(.memberTime) else { return nil }
+        guard let time = Duration(text: text), time >= .seconds(1), time <= .seconds(86400 * 36500) else {
+            throw .usage("--for \(text) is no time; write it like 12h or 30d")
+        }
+        return time
     }
 
     static func removeNode(_ node: String, _ folder: FleetFolder, _ context: Context) throws {
@@ -48,6 +52,10 @@ extension Verb {
 
     private static func serverStep(_ made: Made) -> [Text] {
         step("Each server:", "copy its folder there, then: sudo sh FOLDER/install.sh", made.servers)
+    }
+
+    private static func nodeStep(_ made: Made) -> [Text] {
+        step("Each node:", "copy its file there, then: sudo pipectl fleet join FILE, and remove it", made.nodes)
     }
 
     private static func step(_ head: String, _ words: String, _ paths: [String]) -> [Text] {

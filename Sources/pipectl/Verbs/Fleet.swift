@@ -3,6 +3,8 @@ import PipelineControl
 extension Option {
     fileprivate static let fleetTarget = Option(
         "--to", value: "DIR", kinds: [.folder], "with init: write into DIR, a new folder; else ./fleet")
+    static let memberTime = Option(
+        "--for", value: "TIME", "with add: the servers let the nodes in for so long, like 12h or 30d; else for ever")
     fileprivate static let fleetFolder = Option(
         "--in", value: "DIR", kinds: [.folder], "with add and remove: the folder that init wrote; else ./fleet")
 }
@@ -11,7 +13,8 @@ extension Verb {
     static let fleet = Verb(
         name: "fleet",
         summary: "the machines that share the work; make a fleet, join it, leave it",
-        usage: "[init SERVERS NODES [--to DIR] | join FILE | leave | add NODE [--in DIR] | remove NODE [--in DIR]]",
+        usage:
+            "[init SERVERS NODES [--to DIR] | join FILE | leave | add NODES [--for TIME] [--in DIR] | remove NODE [--in DIR]]",
         discussion: [
             "Without a word it shows what `pipectl status --fleet` shows.",
             "`init` makes a fleet, and needs no daemon: an authority, a folder for each NATS server with certificate",
@@ -21,8 +24,9 @@ extension Verb {
             "and reloads. Nothing stays if the daemon can't use it. It fails if no server is reached within five",
             "seconds; the daemon goes on trying. FILE has a key: remove it afterwards.",
             "`leave` removes what `join` has written, and reloads. What is lent comes home.",
-            "`add` writes the file of one more node, and `remove` takes a node out. Both write the folder of each",
-            "server anew; it counts when it has been copied there, and after its install.sh.",
+            "`add` writes the files of more nodes; the servers need not hear of it. With --for TIME a node is let in",
+            "until then. `remove` takes a node out: it writes the folder of each server anew, and counts when that",
+            "has been copied there, and after its install.sh.",
         ],
         arguments: [
             Argument(
@@ -32,16 +36,18 @@ extension Verb {
                 "SERVERS", count: 0...1, behind: ["init"],
                 "hosts or addresses with commas, and a port where it is not 4222: a,b:4223,c"),
             Argument(
-                "NODES", count: 0...1, behind: ["init"], "names of small letters, digits and hyphens, with commas"),
+                "NODES", count: 0...1, behind: ["init", "add"],
+                "names of small letters, digits and hyphens, with commas"),
             Argument("FILE", count: 0...2, kinds: [.file], behind: ["join"], "the NODE.join that init or add wrote"),
-            Argument("NODE", count: 0...1, behind: ["add", "remove"], "the name of a node"),
+            Argument("NODE", count: 0...1, behind: ["remove"], "the name of a node"),
         ],
-        options: [.fleetTarget, .fleetFolder],
+        options: [.fleetTarget, .fleetFolder, .memberTime],
         examples: [
             Example("pipectl fleet", "the other machines, and what each has"),
             Example("pipectl fleet init fleet.example.org darkroom,attic", "one server, two nodes, in ./fleet"),
             Example("pipectl fleet join darkroom.join", "on the node, with sudo if its settings are root's"),
             Example("pipectl fleet add cellar", "one more node, later"),
+            Example("pipectl fleet add rented-1,rented-2 --for 2d", "two nodes that are let in for two days"),
         ],
         run: { context in
             let words = context.invocation.arguments
@@ -50,7 +56,7 @@ extension Verb {
             case .`init`: try beginFleet(servers: words[1], nodes: words[2], folder(.fleetTarget, context), context)
             case .join: return try joinFleet(words[1], context)
             case .leave: return try leaveFleet(context)
-            case .add: try addNode(words[1], folder(.fleetFolder, context), context)
+            case .add: try addNodes(words[1], folder(.fleetFolder, context), context)
             case .remove: try removeNode(words[1], folder(.fleetFolder, context), context)
             }
             return .done
@@ -62,7 +68,7 @@ extension Verb {
 
     /// Throws for a word too many or too few, and for another word's option.
     private static func form(_ words: [String], _ context: Context) throws(Failure) -> FleetWord? {
-        let options = [Option.fleetTarget, .fleetFolder].filter(context.invocation.has)
+        let options = [Option.fleetTarget, .fleetFolder, .memberTime].filter(context.invocation.has)
         guard let first = words.first else {
             guard let option = options.first else { return nil }
             throw .usage("\(option.name) wants a word before it\n\(fleet.usageLine)")
@@ -74,7 +80,7 @@ extension Verb {
             let wanted = word.wanted.isEmpty ? "no further word" : word.wanted.joined(separator: " and ")
             throw .usage("\(first) wants \(wanted): pipectl fleet \(word.form)")
         }
-        if let option = options.first(where: { $0.name != word.option?.name }) {
+        if let option = options.first(where: { option in !word.options.contains { $0.name == option.name } }) {
             throw .usage("\(option.name) is not for \(first): pipectl fleet \(word.form)")
         }
         return word
@@ -92,17 +98,19 @@ private enum FleetWord: String, CaseIterable {
         case .`init`: ["SERVERS", "NODES"]
         case .join: ["FILE"]
         case .leave: []
-        case .add, .remove: ["NODE"]
+        case .add: ["NODES"]
+        case .remove: ["NODE"]
         }
     }
 
-    var option: Option? {
+    var options: [Option] {
         switch self {
-        case .`init`: .fleetTarget
-        case .join, .leave: nil
-        case .add, .remove: .fleetFolder
+        case .`init`: [.fleetTarget]
+        case .join, .leave: []
+        case .add: [.memberTime, .fleetFolder]
+        case .remove: [.fleetFolder]
         }
     }
 
-    var form: String { ([rawValue] + wanted + (option.map { ["[\($0.written)]"] } ?? [])).joined(separator: " ") }
+    var form: String { ([rawValue] + wanted + options.map { "[\($0.written)]" }).joined(separator: " ") }
 }

@@ -15,7 +15,7 @@ mkdir "$work/layers"
 mount -t tmpfs layers "$work/layers"
 mkdir "$work"/layers/{upper,work}
 mount -t overlay -o "lowerdir=/etc,upperdir=$work/layers/upper,workdir=$work/layers/work" overlay /etc
-echo "127.0.0.1 localhost fleet.example.org ${nodes[*]}" >/etc/hosts
+echo "127.0.0.1 localhost fleet.example.org ${nodes[*]} loft" >/etc/hosts
 echo 'nats:x:0:' >>/etc/group
 
 stand_in() { # NAME, and its text
@@ -53,7 +53,7 @@ exec "$programs/pipectl" \${HOST:+--root "$work/\$HOST/root"} "\$@"
 END
 export WORK=$work PATH=$work/bin:$PATH
 
-for node in "${nodes[@]}"; do
+for node in "${nodes[@]}" loft; do
     mkdir -p "$work/$node/root/etc"
     : >"$work/$node/log"
     "$programs/pipelined" --root "$work/$node/root" >"$work/$node/log" 2>&1 &
@@ -65,7 +65,18 @@ cd "$work/here"
 commands >"$work/commands"
 cat "$work/commands"
 bash -e "$work/commands"
-until [ "$(ssh attic 'pipectl fleet --json' | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["nodes"]))')" = 2 ]; do :; done
+knows() { # so many other nodes
+    until [ "$(ssh attic 'pipectl fleet --json' | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["nodes"]))')" = "$1" ]; do :; done
+}
+knows 2
 ssh attic 'pipectl fleet'
-stat -c %a "$work/attic/root/etc/fleet/key.pem"
+# One more, of which the server has not heard.
+sed -n '/^## Add and remove/,$s/^    pipectl fleet add/pipectl fleet add/p' "$guide" >"$work/more"
+[ "$(wc -l <"$work/more")" = 2 ]
+bash -e "$work/more"
+scp fleet/loft.join loft:
+ssh loft 'pipectl fleet join loft.join && rm loft.join'
+knows 3
+ls fleet/rented-2.join
+stat -c %a "$work/attic/root/etc/fleet/node.creds"
 ! ls "$work/attic/attic.join" 2>/dev/null

@@ -28,7 +28,7 @@ final class NodeProcess {
     /// Starts it, and joins the fleet.
     init(
         _ name: String, _ servers: [String], places: Int = 0, filters: [String: String] = NodeProcess.filters,
-        patience: Int = 1000, certificates: [String] = []
+        patience: Int = 1000, files paths: [String] = []
     ) throws {
         self.name = name
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
@@ -42,7 +42,7 @@ final class NodeProcess {
             throw Unexpected("no hello")
         }
         self.missing = missing
-        let files = try certificates.map { path throws in try Descriptor.open(path, O_RDONLY) }
+        let files = try paths.map { path throws in try Descriptor.open(path, O_RDONLY) }
         try send(.join(FleetMembership(servers: servers, name: name, patienceMilliseconds: patience)), files)
         try send(.filters(filters))
         try send(.take(places))

@@ -1,0 +1,56 @@
+import Foundation
+import SystemCalls
+
+/// By what this node and the servers know each other.
+struct Credentials: Sendable {
+    /// The authority's word on this node, which it shows to the servers. It is empty when the file holds none.
+    let token: String
+    /// The seed of the node's key, with which it proves that the token is its own.
+    let seed: String
+    /// The certificate of who has signed those of the servers.
+    let authority: String
+
+    private static let longest = 256 << 10
+
+    /// Nil when none came: the servers ask for none.
+    init?(_ files: [Descriptor]) throws(SystemError) {
+        guard files.count == 2 else { return nil }
+        var texts: [String] = []
+        for file in files { texts.append(String(decoding: try file.piece(at: 0, Self.longest), as: UTF8.self)) }
+        token = Self.block("NATS USER JWT", in: texts[0])
+        seed = Self.block("USER NKEY SEED", in: texts[0])
+        authority = texts[1]
+    }
+
+    private static func block(_ name: String, in text: String) -> String {
+        let lines = text.split(whereSeparator: \.isNewline)
+        guard let begin = lines.firstIndex(where: { $0.contains("-BEGIN \(name)-") }),
+            lines.indices.contains(begin + 1)
+        else { return "" }
+        return String(lines[begin + 1])
+    }
+
+    /// Why nobody accepts them, if the reason is here.
+    var trouble: String? {
+        guard let claims else { return "Credentials= names no credentials of NATS; \(Self.remedy)" }
+        if let end = claims.exp, Date.now.timeIntervalSince1970 >= Double(end) {
+            let time = Date(timeIntervalSince1970: Double(end)).formatted(.iso8601)
+            return "the fleet let this node in until \(time); \(Self.remedy)"
+        }
+        return authority.contains("-BEGIN CERTIFICATE-") ? nil : "Authority= names no certificate; \(Self.remedy)"
+    }
+
+    private static let remedy = "`pipectl fleet add` makes a new file to join with"
+
+    private struct Claims: Decodable {
+        var exp: Int?
+    }
+
+    private var claims: Claims? {
+        let parts = token.split(separator: ".")
+        guard parts.count == 3, !seed.isEmpty else { return nil }
+        var text = String(parts[1]).replacing("-", with: "+").replacing("_", with: "/")
+        text += String(repeating: "=", count: (4 - text.count % 4) % 4)
+        return Data(base64Encoded: text).flatMap { try? JSONDecoder().decode(Claims.self, from: $0) }
+    }
+}
