@@ -26,6 +26,7 @@ import time
 import zlib
 
 LONGEST = 15
+DISK = "2G"
 UNDERWAY = ("waiting", "queued", "running", "cancelling")
 HEADERS = pathlib.Path(__file__).resolve().parent.parent / "Sources/CPipelinePlugin"
 PLUGIN = """
@@ -48,7 +49,7 @@ ACTS = {
     "daemon killed": (2, 12, 2), "origin killed": (2, 12, 2), "fleet's process killed": (3, 3, 2),
     "server killed": (2, 15, 3), "fleet's process stopped": (5, 40, 3), "daemon stopped": (5, 40, 3), "line cut": (3, 30, 3),
     "line hangs": (3, 30, 3), "line slow": (3, 30, 3),
-    "line narrow": (3, 30, 3), "twin": (4, 12, 12),
+    "line narrow": (3, 30, 3), "twin": (4, 12, 12), "disk full": (4, 20, 12),
     # A node that has refused a picture is not asked again for half a minute.
     "other plugin": (5, 20, 32),
 }
@@ -114,6 +115,9 @@ class Node:
     def __init__(self, programs, root, name, places, servers, plugin):
         self.programs, self.root, self.name, self.process = programs, root, name, None
         self.relays = [Relay(server.port) for server in servers]
+        root.mkdir()
+        # Only root can give it a disk that others don't need.
+        self.has_disk = os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK}", name, root]).returncode == 0
         # When it answered last, and what; what is wrong with it; and until when the others can't know better.
         self.latest, self.trouble, self.upset = (0, None, []), None, 0
         for part in ("etc/recipes.d", "plugins"):
@@ -137,6 +141,14 @@ class Node:
     def end(self):
         self.process.kill()
         self.process.wait()
+
+    def fill_disk(self):
+        """Leaves no byte of it. Returns what mends it."""
+        filler = self.root / "filler"
+        space = os.statvfs(self.root)
+        with open(filler, "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, max(1, space.f_bavail * space.f_bsize))
+        return filler.unlink
 
     def call(self, method, **parameters):
         """The reply to one call of org.pipelined.Control; empty when there is none."""
@@ -255,7 +267,8 @@ class Chaos:
         kind = self.chooser.choice(list(ACTS))
         least, most, after = ACTS[kind]
         seconds = self.chooser.uniform(least, most)
-        well = [node for node in (self.nodes[:3] if kind == "origin killed" else self.nodes) if not node.trouble]
+        well = [node for node in (self.nodes[:3] if kind == "origin killed" else self.nodes)
+                if not node.trouble and (node.has_disk or kind != "disk full")]
         up = [server for server in self.servers if server.process.poll() is None]
         if not (up if kind == "server killed" else well) or sum(bool(node.trouble) for node in self.nodes) > 2:
             return False
@@ -294,6 +307,8 @@ class Chaos:
             if process := what.fleet_process():
                 os.kill(process, signal.SIGKILL if kind.endswith("killed") else signal.SIGSTOP)
             return lambda: None
+        if kind == "disk full":
+            return what.fill_disk()
         if kind.startswith("line"):
             relays = self.chooser.choice([what.relays, what.relays[:1], what.relays[1:]])
             for relay in relays:
@@ -378,7 +393,7 @@ def drop(nodes, dropped, contents, folder, began, looked):
     """One origin in turn gets nothing for some seconds, and is a node for the others then."""
     resting = int((time.monotonic() - began) // 10) % 4
     for number, node in enumerate(nodes[:3]):
-        if number == resting or looked.get(node) == node.latest[0] or node.underway() > 40:
+        if number == resting or looked.get(node) == node.latest[0] or node.underway() > 40 or node.trouble == "disk full":
             continue
         looked[node] = node.latest[0]
         for _ in range(20):
@@ -440,6 +455,7 @@ def main():
         for one in nodes + servers + [lone] + chaos.twins:
             if one.process:
                 one.process.kill()
+                one.process.wait()
     return report(folder, chaos, watch, dropped, makers, lost, complaints + ([] if ended else ["something is stuck"]))
 
 
@@ -462,6 +478,9 @@ def report(folder, chaos, watch, dropped, makers, lost, complaints):
         print(f"  everything is in {folder}")
         return 1
     print("  every picture was published once, and whole; nothing is left over")
+    for disk in folder.glob("*/etc"):
+        if disk.parent.is_mount():
+            subprocess.run(["umount", "--lazy", disk.parent], check=True)
     shutil.rmtree(folder)
     return 0
 
