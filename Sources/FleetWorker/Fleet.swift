@@ -34,12 +34,12 @@ final class Fleet {
         case .filters(let filters):
             taking?.filters = filters
             say()
-        case .lend(let picture):
+        case .lend(let picture, let node):
             guard let giving else {
                 supervisor.send(.returned(picture.id))
                 return
             }
-            giving.lend(picture, files)
+            giving.lend(picture, only: node, files)
         case .takeBack(let id): giving?.takeBack(id)
         case .take(let places):
             taking?.take(places)

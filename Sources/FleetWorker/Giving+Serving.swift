@@ -68,7 +68,9 @@ extension Giving {
 
     private func leave(_ lent: Lent, _ asked: Asked, _ node: String) {
         guard lent.leave(asked.attempt, by: node) else { return }
-        if asked.leaving == .refused { lent.isRefused(by: node) }
+        if asked.leaving == .refused {
+            refused(lent, by: node, because: .refused(asked.reason.map(Stranger.told)))
+        }
         left(lent, by: node, hasPlace: asked.leaving != .full)
     }
 

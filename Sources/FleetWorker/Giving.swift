@@ -42,7 +42,7 @@ final class Giving: Sendable {
         set { state.withLock { $0.hasTwin = newValue } }
     }
 
-    func lend(_ picture: LentPicture, _ files: [Descriptor]) {
+    func lend(_ picture: LentPicture, only node: String?, _ files: [Descriptor]) {
         let sources = picture.bytes.sizes.count
         guard files.count == sources + picture.outputs.count else {
             supervisor.say("\(files.count) files came with \(sources) sources and \(picture.outputs.count) outputs")
@@ -50,8 +50,8 @@ final class Giving: Sendable {
             return
         }
         let lent = Lent(
-            LentKey(origin: name, run: run, id: picture.id), picture, sources: Array(files.prefix(sources)),
-            targets: Array(files.dropFirst(sources)))
+            LentKey(origin: name, run: run, id: picture.id), picture, only: node,
+            sources: Array(files.prefix(sources)), targets: Array(files.dropFirst(sources)))
         state.withLock { $0.lent[picture.id] = lent }
         changed(nil)
     }
@@ -83,6 +83,12 @@ final class Giving: Sendable {
     func fetched(_ lent: Lent, by token: String) {
         lent.isFetched(by: token)
         changed(nil)
+    }
+
+    /// A node does not take it. Another is asked, if another may have it.
+    func refused(_ lent: Lent, by node: String, because reason: Untaken) {
+        lent.isRefused(by: node)
+        if lent.only != nil { end(lent, .untaken(lent.key.id, reason)) }
     }
 
     /// Its node has given it up, or is lost.

@@ -23,6 +23,15 @@ final class Lent: Sendable {
 
     struct Refusal: Error { var reason: String }
 
+    /// For a node that takes it.
+    struct Search {
+        var since: ContinuousClock.Instant
+        var refusers: Set<String>
+        var only: String?
+
+        func mayAsk(_ node: String) -> Bool { (only == nil || only == node) && !refusers.contains(node) }
+    }
+
     private struct State {
         var attempt: Attempt?
         /// The nodes that have begun, and were lost with it.
@@ -40,12 +49,17 @@ final class Lent: Sendable {
 
     let key: LentKey
     let picture: LentPicture
+    /// No other node is asked; nil: every node may be.
+    let only: String?
     private let sources: [Descriptor]
     private let targets: [Descriptor]
     private let state = Mutex(State())
 
-    init(_ key: LentKey, _ picture: LentPicture, sources: [Descriptor], targets: [Descriptor]) {
-        (self.key, self.picture, self.sources, self.targets) = (key, picture, sources, targets)
+    init(
+        _ key: LentKey, _ picture: LentPicture, only: String?, sources: [Descriptor], targets: [Descriptor]
+    ) {
+        (self.key, self.picture, self.only) = (key, picture, only)
+        (self.sources, self.targets) = (sources, targets)
     }
 
     /// The last source that has bytes.
@@ -53,12 +67,12 @@ final class Lent: Sendable {
 
     // MARK: - Finding a node
 
-    /// Since when nobody has it, and the nodes that don't take it. Nil when somebody has it.
-    var search: (since: ContinuousClock.Instant, refusers: Set<String>)? {
+    /// Nil when a node has it.
+    var search: Search? {
         state.withLock { state in
             guard state.attempt == nil, !state.isOver else { return nil }
             state.refusers = state.refusers.filter { $0.value > .now }
-            return (state.waits, Set(state.refusers.keys))
+            return Search(since: state.waits, refusers: Set(state.refusers.keys), only: only)
         }
     }
 

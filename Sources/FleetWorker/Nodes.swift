@@ -66,10 +66,10 @@ struct Nodes {
 
     /// A node that has room for a picture, by chance, so that several origins don't all ask the same: one with more free
     /// places more often.
-    func choose(for picture: LentPicture, of version: String, without refusers: Set<String>) -> String? {
+    func choose(for picture: LentPicture, of version: String, where mayBe: (String) -> Bool) -> String? {
         var able: [(name: String, upTo: Int)] = []
         for (name, one) in heard
-        where one.free > 0 && isAble(one, picture, version) && !one.isMute && !refusers.contains(name) {
+        where one.free > 0 && isAble(one, picture, version) && !one.isMute && mayBe(name) {
             able.append((name, (able.last?.upTo ?? 0) + one.free))
         }
         guard let sum = able.last?.upTo else { return nil }
@@ -78,10 +78,9 @@ struct Nodes {
     }
 
     /// A node that could render it, and has no place as far as is known.
-    func chooseFull(for picture: LentPicture, of version: String, without refusers: Set<String>) -> String? {
+    func chooseFull(for picture: LentPicture, of version: String, where mayBe: (String) -> Bool) -> String? {
         heard.filter { name, one in
-            one.free == 0 && one.node.places > 0 && isAble(one, picture, version) && !one.isMute
-                && !refusers.contains(name)
+            one.free == 0 && one.node.places > 0 && isAble(one, picture, version) && !one.isMute && mayBe(name)
         }.randomElement()?.key
     }
 

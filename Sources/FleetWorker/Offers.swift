@@ -59,10 +59,12 @@ final class Offers {
         var fetching = Fetching(all)
         for lent in all where !fetching.isFull {
             guard let search = lent.search else { continue }
-            let refusers = search.refusers.union(fetching.busy)
+            let busy = fetching.busy
             if let nodes = lent.dangerousTo {
                 giving.end(lent, .failed(lent.key.id, Self.dangerous(nodes)))
-            } else if let node = nodes.choose(for: lent.picture, of: Release.version, without: refusers) {
+            } else if let node = nodes.choose(
+                for: lent.picture, of: Release.version, where: { search.mayAsk($0) && !busy.contains($0) })
+            {
                 ask(node, to: lent, line)
                 if lent.fetcher == node { fetching.add(node) }
             } else {
@@ -82,8 +84,10 @@ final class Offers {
             guard let line = lines.current else { return }
             var told: Set<String> = []
             for lent in giving.all where told.count < nodes.mostTold {
-                guard let refusers = lent.search?.refusers.union(told),
-                    let node = nodes.chooseFull(for: lent.picture, of: Release.version, without: refusers)
+                guard let search = lent.search,
+                    let node = nodes.chooseFull(
+                        for: lent.picture, of: Release.version,
+                        where: { search.mayAsk($0) && !told.contains($0) })
                 else { continue }
                 told.insert(node)
                 try? line.publish(to: Subject.waits(at: node, by: giving.name))
@@ -116,9 +120,11 @@ final class Offers {
         guard lent.isNotBegun(token) else { return }
         switch answer?.word {
         // Not when the way to it was lost.
-        case nil where lines.current.map(ObjectIdentifier.init) == asked.line: nodes.isMute(node, since: asked.at)
+        case nil where lines.current.map(ObjectIdentifier.init) == asked.line:
+            nodes.isMute(node, since: asked.at)
+            if lent.only != nil { giving.end(lent, .untaken(lent.key.id, .silent)) }
         case nil: break
-        case .refused: lent.isRefused(by: node)
+        case .refused: giving.refused(lent, by: node, because: .refused(nil))
         case .yes, .full: nodes.hasNoPlace(node)
         }
         look()

@@ -54,8 +54,9 @@ struct Asked: Codable, Sendable {
     var total: Int64?
     var result: LentResult?
     var failure: WorkerFailure?
-    /// Why it leaves.
+    /// Why it leaves, and the words of a refusal.
     var leaving: TakeAnswer.Word?
+    var reason: String?
 
     init(_ key: LentKey, attempt: String) { (run, id, self.attempt) = (key.run, key.id, attempt) }
 }

@@ -78,6 +78,9 @@ enum Stranger {
         return told
     }
 
+    /// Why a node refuses a picture.
+    static func told(_ reason: String) -> String { shown(reason, 1000) }
+
     private static func shown(_ text: String, _ most: Int) -> String { String(text.prefix(most)).printable }
 
     static func accepts(_ command: NodeCommand) -> Bool {

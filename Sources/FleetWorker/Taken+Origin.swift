@@ -25,9 +25,9 @@ extension Taken {
         _ = try ask(.progress) { asked in (asked.done, asked.total) = (pixels?.done, pixels?.total) }
     }
 
-    func leave(on line: Line, because reason: TakeAnswer.Word?) {
+    func leave(on line: Line, because word: TakeAnswer.Word?, _ reason: String?) {
         var asked = Asked(key, attempt: attempt)
-        asked.leaving = reason
+        (asked.leaving, asked.reason) = (word, reason)
         guard let packed = try? Parcel(asked, []).packed else { return }
         try? line.publish(packed, to: subject(.leave))
     }

@@ -96,9 +96,9 @@ final class Taken: Sendable {
     }
 
     /// Another node may have it.
-    func giveBack(because reason: TakeAnswer.Word?) {
+    func giveBack(because word: TakeAnswer.Word?, _ reason: String? = nil) {
         isVoid()
-        if let line = lines.current { leave(on: line, because: reason) }
+        if let line = lines.current { leave(on: line, because: word, reason) }
     }
 
     /// Nothing more is said of it to anybody.

@@ -50,12 +50,12 @@ final class Taking: Sendable {
 
     func putOff(_ id: Int) { giveBack(id, .full) }
 
-    func refuse(_ id: Int, _ reason: String) { giveBack(id, .refused) }
+    func refuse(_ id: Int, _ reason: String) { giveBack(id, .refused, reason) }
 
-    private func giveBack(_ id: Int, _ reason: TakeAnswer.Word) {
+    private func giveBack(_ id: Int, _ word: TakeAnswer.Word, _ reason: String? = nil) {
         guard let taken = forget(id) else { return }
-        taken.giveBack(because: reason)
-        if reason == .full { state.withLock { $0.line.add(taken.key.origin) } }
+        taken.giveBack(because: word, reason)
+        if word == .full { state.withLock { $0.line.add(taken.key.origin) } }
         invite()
     }
 

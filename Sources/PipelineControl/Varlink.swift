@@ -138,6 +138,20 @@ public enum Control {
             (self.node, self.answered, self.error, self.cancelled, self.queues) = (node, answered, error, cancelled, queues)
         }
     }
+    /// The outcome of a check of a machine: ok, silent, version (it has another version of pipelined), full (it had no free place),
+    /// refused, late (it accepted, but sent no result) or failed. `accepted` is the time from the offer until it accepted the picture, and
+    /// `milliseconds` until the result was here. `problem` says what to do, unless the outcome is ok. `lacks` is as in Node.
+    public struct NodeCheck: Codable, Sendable, Hashable {
+        public var node: String
+        public var outcome: String
+        @Omissible public var accepted: Double?
+        @Omissible public var milliseconds: Double?
+        @Omissible public var problem: String?
+        @Omissible public var lacks: [String]
+        public init(node: String, outcome: String, accepted: Double? = nil, milliseconds: Double? = nil, problem: String? = nil, lacks: [String] = []) {
+            (self.node, self.outcome, self.accepted, self.milliseconds, self.problem, self.lacks) = (node, outcome, accepted, milliseconds, problem, lacks)
+        }
+    }
     /// A disk that does not answer is left out of `disks`. `fleet` is null where no other machines are lent work.
     public struct Overview: Codable, Sendable, Hashable {
         public var version: String
@@ -1158,6 +1172,21 @@ public enum Call {
             @Omissible public var answers: [Control.NodeAnswer]
             public init(answers: [Control.NodeAnswer] = []) {
                 (self.answers) = (answers)
+            }
+        }
+    }
+    /// Lends a small picture to these machines of the fleet, or to all others, whatever `Give=` allows. A machine has 10 seconds to accept
+    /// it, and 20 more for the result. All are checked at the same time. It ends with the connection, and no job is made.
+    public struct CheckFleet: ControlCall {
+        public static let method = "org.pipelined.Control.CheckFleet"
+        public var nodes: [String]
+        public init(nodes: [String] = []) {
+            (self.nodes) = (nodes)
+        }
+        public struct Reply: Codable, Sendable, Hashable {
+            @Omissible public var checks: [Control.NodeCheck]
+            public init(checks: [Control.NodeCheck] = []) {
+                (self.checks) = (checks)
             }
         }
     }

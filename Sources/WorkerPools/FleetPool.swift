@@ -117,7 +117,8 @@ package final class FleetPool {
     }
 
     package var isJoined: Bool { plan != nil }
-    package var lentCount: Int { lent.count }
+    /// Without the pictures that only try a node.
+    package var lentCount: Int { lent.values.count { $0.task.lending?.only == nil } }
 
     /// Why there is no fleet though there should be one.
     package var problem: String? {
@@ -143,7 +144,7 @@ package final class FleetPool {
     // MARK: - Lending
 
     /// Whether a picture that finds no place here might be lent.
-    package var hasRoom: Bool { hasRoom(besides: lent.count) }
+    package var hasRoom: Bool { hasRoom(besides: lentCount) }
 
     /// With so many lent already.
     private func hasRoom(besides lent: Int) -> Bool {
@@ -162,7 +163,7 @@ package final class FleetPool {
 
     /// The same for a picture that nobody has downloaded.
     func wants(_ outputs: [RenderOutput], _ bytes: LentBytes, expected: Duration?, besides others: Int = 0) -> Bool {
-        guard hasRoom(besides: max(others, lent.count)), let plan else { return false }
+        guard hasRoom(besides: max(others, lentCount)), let plan else { return false }
         let filters = filters(of: outputs)
         guard state.has({ $0.places > 0 && $0.equals(Release.version, filters) }) else { return false }
         switch plan.settings.give {
@@ -198,7 +199,7 @@ package final class FleetPool {
             FleetOrder.lend(
                 LentPicture(
                     id: id, name: task.name, priority: lending.priority, outputs: task.outputs,
-                    filters: filters(of: task.outputs), limits: limits, bytes: lending.bytes)),
+                    filters: filters(of: task.outputs), limits: limits, bytes: lending.bytes), only: lending.only),
             descriptors: task.sources + task.targets)
         watch()
         roomChanged()
@@ -380,6 +381,7 @@ package final class FleetPool {
             finish(id, .success(outputs))
         case .failed(let id, let failure): finish(id, .failure(.picture(failure)))
         case .returned(let id): comeHome(id)
+        case .untaken(let id, let reason): finish(id, .failure(.notLent(reason)))
         case .offered(let id, let picture, let origin):
             guard let guests else { return process.send(FleetOrder.refuse(id, reason: "nothing is taken here")) }
             guests.offered(id, picture, from: origin)

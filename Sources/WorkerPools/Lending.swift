@@ -5,20 +5,23 @@ package import WorkerProtocol
 package struct Lending: Sendable {
     let priority: Priority
     let bytes: LentBytes
+    /// No other node is asked, whatever the settings allow; nil: every node may be.
+    let only: String?
     /// Called when the picture is with the fleet, with the node that works on it once that is known. Its place here is free.
     let lent: @Sendable (_ node: String?) -> Void
     /// Called with what the node has downloaded, before the picture is done.
     let downloaded: @Sendable (FetchedFile) -> Void
 
     package init(
-        priority: Priority, bytes: LentBytes, lent: @escaping @Sendable (_ node: String?) -> Void,
+        priority: Priority, bytes: LentBytes, only: String? = nil, lent: @escaping @Sendable (_ node: String?) -> Void,
         downloaded: @escaping @Sendable (FetchedFile) -> Void
     ) {
-        (self.priority, self.bytes, self.lent, self.downloaded) = (priority, bytes, lent, downloaded)
+        (self.priority, self.bytes, self.only) = (priority, bytes, only)
+        (self.lent, self.downloaded) = (lent, downloaded)
     }
 
-    /// Nobody here has the picture: it is lent, or not rendered at all.
-    var isElsewhere: Bool { if case .url = bytes { true } else { false } }
+    /// It is lent, or not rendered at all: nobody here has the picture, or a node is tried with it.
+    var isElsewhere: Bool { if case .url = bytes { true } else { only != nil } }
 }
 
 /// What moving a picture takes of the processors of both sides. It begins with a guess, and learns from what the fleet's process

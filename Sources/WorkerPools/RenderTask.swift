@@ -19,8 +19,8 @@ package final class RenderTask {
         case timedOut(Suspicion)
         /// It needs more memory than may ever be used; the text says how much.
         case tooHeavy(String)
-        /// No node downloads and renders it: that is to be done here.
-        case notLent
+        /// No node takes it, and it is rendered by none of this daemon's workers.
+        case notLent(Untaken?)
         case cancelled
     }
 

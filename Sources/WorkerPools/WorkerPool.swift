@@ -245,8 +245,8 @@ package final class WorkerPool {
     }
 
     private func lendOnly(_ task: RenderTask) {
-        guard let fleet, fleet.wants(task, expected: pace.expected(task.outputs)) else {
-            return task.done(.failure(.notLent))
+        guard let fleet, task.lending?.only != nil || fleet.wants(task, expected: pace.expected(task.outputs)) else {
+            return task.done(.failure(.notLent(nil)))
         }
         fleet.lend(task)
     }
@@ -254,7 +254,7 @@ package final class WorkerPool {
     /// A lent task is to be rendered here after all, before those that have not been lent; several in their old order.
     private func takeHome(_ task: RenderTask) {
         guard !task.cancelled, !starter.isStopped else { return task.done(.failure(.cancelled)) }
-        if task.lending?.isElsewhere == true { return task.done(.failure(.notLent)) }
+        if task.lending?.isElsewhere == true { return task.done(.failure(.notLent(nil))) }
         task.waits(nil)
         let order = task.lentFirst ?? 0
         waiting.insert(task, at: waiting.firstIndex { ($0.lentFirst ?? .max) > order } ?? waiting.endIndex)

@@ -9,8 +9,9 @@ public enum FleetOrder: Codable, Sendable {
     /// changed.
     case filters([String: String])
     /// Offers a picture to the other nodes. Its descriptors are the sources, open for reading, and a file for each
-    /// output, open for reading and writing. One of `made`, `failed` and `returned` is the answer, once.
-    case lend(LentPicture)
+    /// output, open for reading and writing. One of `made`, `failed`, `returned` and `untaken` is the answer, once. With
+    /// `only`, no other node is asked.
+    case lend(LentPicture, only: String? = nil)
     /// The picture is not lent any more, whoever works on it. The answer is `returned`, unless another came first.
     case takeBack(Int)
     /// So many pictures of other nodes may be here at once.
@@ -124,6 +125,8 @@ public enum FleetMessage: Codable, Sendable {
     case failed(Int, WorkerFailure)
     /// Nobody works on a lent picture any more.
     case returned(Int)
+    /// The only node that was asked does not take the picture.
+    case untaken(Int, Untaken)
 
     /// Another node's picture may be taken. The answer is `accept`, `putOff` or `refuse`.
     case offered(Int, LentPicture, origin: String)
@@ -139,6 +142,14 @@ public enum FleetMessage: Codable, Sendable {
     /// Another node tells this one to do something. The answer is `obeyed`.
     case commanded(Int, NodeCommand, by: String)
     case pong
+}
+
+/// Why the only node that was asked does not take a picture.
+public enum Untaken: Codable, Sendable, Hashable {
+    /// It does not answer.
+    case silent
+    /// It says no, mostly with a reason.
+    case refused(String?)
 }
 
 /// What a node says of itself.

@@ -32,8 +32,8 @@ extension FleetMessage {
             lent(id).map { header.isPlausible(outputs: $0) && outputs.arePlausible($0) } ?? true
                 && (0...Plausible.mostBytes).contains(file?.bytes ?? 0)
         case .offered(_, let picture, _): picture.isPlausible
-        case .hello, .line, .forgotten, .begun, .failed, .returned, .fetched, .withdrawn, .delivered, .answered,
-            .commanded, .pong:
+        case .hello, .line, .forgotten, .begun, .failed, .returned, .untaken, .fetched, .withdrawn, .delivered,
+            .answered, .commanded, .pong:
             true
         }
     }

@@ -113,6 +113,35 @@ struct LendingTests {
         }
     }
 
+    @Test("that is for one node alone goes to no other, and is over when that node refuses it, or does not answer")
+    func only() async throws {
+        try await withTemporaryFolder { folder in
+            let server = try await NATSServer(in: folder)
+            let (a, b) = (try NodeProcess("a", [server.url]), try NodeProcess("b", [server.url], places: 1))
+            let c = try NodeProcess("c", [server.url])
+            try a.sees("b")
+            let (id, _) = try a.lend([[1]], only: "c")
+            let (other, _) = try a.lend([[2]])
+            // It was lent later.
+            let taken = try b.fetch()
+            #expect(taken.picture.id == other)
+            try b.deliver(taken.id, [[3]])
+            _ = try a.made(other)
+            try c.send(.take(1))
+            let offer = try c.offered()
+            #expect(offer.picture.id == id)
+            try c.send(.refuse(offer.id, reason: "its disk is\u{1b} full"))
+            #expect(try a.untaken(id) == .refused("its disk is\\u{1b} full"))
+            kill(c.process, SIGSTOP)
+            let (silent, _) = try a.lend([[1]], only: "c")
+            #expect(try a.untaken(silent) == .silent)
+            let (whole, targets) = try a.lend([[4]], only: "b")
+            try b.deliver(try b.fetch().id, [[5]])
+            _ = try a.made(whole)
+            #expect(try targets[0].content == [5])
+        }
+    }
+
     @Test("goes to no node that lacks a filter of it, or has it in another version, until the node has it")
     func filters() async throws {
         try await withTemporaryFolder { folder in

@@ -28,6 +28,11 @@ enum Sample {
             Control.NodeQueue(name: "render", effective: 2, running: 1, paused: true, reason: "the printer")
         ])
 
+    static let checks = [
+        Control.NodeCheck(node: "attic", outcome: "ok", accepted: 3.4, milliseconds: 48.6, lacks: ["noir"]),
+        Control.NodeCheck(node: "cellar", outcome: "silent", problem: "it does not answer"),
+    ]
+
     static let queues = [
         "render": Control.Queue(
             configured: nil, effective: 2, running: 1, waiting: 7, paused: true, reason: "the CPU is needed",

@@ -58,6 +58,19 @@ struct VerbTests {
         #expect(try await Pipectl.run("drain", "--fleet", "--node", "attic", at: daemon).status == 2)
     }
 
+    @Test("fleet check has a line for each machine, and fails if one does not pass")
+    func checks() async throws {
+        daemon.answer(Call.CheckFleet.self, .init(checks: Sample.checks))
+        let outcome = try await Pipectl.run("fleet", "check", "attic,cellar", at: daemon)
+        #expect(outcome.status == 1)
+        #expect(outcome.lines[1] == "attic      3 ms   49 ms  lacks noir", "\(outcome.lines)")
+        #expect(outcome.lines.last == "cellar: it does not answer")
+        #expect(try daemon.heard(Call.CheckFleet.self).first?.nodes == ["attic", "cellar"])
+        daemon.answer(Call.CheckFleet.self, .init(checks: [Sample.checks[0]]))
+        #expect(try await Pipectl.run("fleet", "check", at: daemon).status == 0)
+        #expect(try await Pipectl.run("fleet", "check", "a", "b", at: daemon).status == 2)
+    }
+
     @Test("drain shows the queues")
     func drain() async throws {
         daemon.answer(Call.Drain.self, .init(queues: Sample.queues))

@@ -33,6 +33,7 @@ final class ControlService: Sendable {
         addWatchingCalls()
         addProgressCalls()
         addQueueCalls()
+        addFleetCalls()
         addConfigurationCalls()
         addExplaining()
         addTrying()

@@ -206,6 +206,15 @@ final class Fleet: FleetGuests {
         }
     }
 
+    /// Lends a test picture to each of these nodes.
+    func check(
+        _ nodes: [String], done: @escaping @Coordination ([String: NodeCheck.Outcome]) -> Void
+    ) -> FleetCheck {
+        let check = FleetCheck(render, configuration.settings, { [self] in state }, done: done)
+        check.begin(nodes)
+        return check
+    }
+
     // MARK: - Room
 
     /// Something has changed that decides what is lent and taken: the places, a pause, the other nodes.

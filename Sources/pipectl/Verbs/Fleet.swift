@@ -12,11 +12,15 @@ extension Option {
 extension Verb {
     static let fleet = Verb(
         name: "fleet",
-        summary: "the machines that share the work; make a fleet, join it, leave it",
+        summary: "the machines that share the work: try, make, join and leave a fleet",
         usage:
-            "[init SERVERS NODES [--to DIR] | join FILE | leave | add NODES [--for TIME] [--in DIR] | remove NODE [--in DIR]]",
+            "[check [NODE] | init SERVERS NODES [--to DIR] | join FILE | leave | add NODES [--for TIME] [--in DIR] | "
+            + "remove NODE [--in DIR]]",
         discussion: [
             "Without a word it shows what `pipectl status --fleet` shows.",
+            "`check` lends a small picture to each other machine, whatever Give= allows, and says how long it took,",
+            "or what to do. It ends within a minute, and fails if a machine does, or if there is no other. No job is",
+            "made.",
             "`init` makes a fleet, and needs no daemon: an authority, a folder for each NATS server with certificate",
             "and install.sh, and a file NODE.join for each node. Several servers are a cluster. openssl",
             "makes keys and certificates. Keep authority.key: whoever has it can join.",
@@ -30,11 +34,14 @@ extension Verb {
         ],
         arguments: [
             Argument(
-                "init|join|leave|add|remove", count: 0...1, kinds: [.oneOf(FleetWord.all)],
-                "make a fleet; join one; leave it; let a node in; take one out"),
+                "check|init|join|leave|add|remove", count: 0...1, kinds: [.oneOf(FleetWord.all)],
+                "try the others; make, join or leave a fleet; let a node in or out"),
+            Argument(
+                "NODE", count: 0...1, kinds: [.node], behind: ["check"],
+                "that machine only; several with commas"),
             Argument(
                 "SERVERS", count: 0...1, behind: ["init"],
-                "hosts or addresses with commas, and a port where it is not 4222: a,b:4223,c"),
+                "hosts or addresses with commas; a port where it is not 4222: a,b:4223,c"),
             Argument(
                 "NODES", count: 0...1, behind: ["init", "add"],
                 "names of small letters, digits and hyphens, with commas"),
@@ -44,6 +51,7 @@ extension Verb {
         options: [.fleetTarget, .fleetFolder, .memberTime],
         examples: [
             Example("pipectl fleet", "the other machines, and what each has"),
+            Example("pipectl fleet check", "whether each renders a picture of this machine"),
             Example("pipectl fleet init fleet.example.org darkroom,attic", "one server, two nodes, in ./fleet"),
             Example("pipectl fleet join darkroom.join", "on the node, with sudo if its settings are root's"),
             Example("pipectl fleet add cellar", "one more node, later"),
@@ -53,6 +61,7 @@ extension Verb {
             let words = context.invocation.arguments
             switch try form(words, context) {
             case nil: return try showFleet(context)
+            case .check: return try checkFleet(words.dropFirst().first, context)
             case .`init`: try beginFleet(servers: words[1], nodes: words[2], folder(.fleetTarget, context), context)
             case .join: return try joinFleet(words[1], context)
             case .leave: return try leaveFleet(context)
@@ -76,7 +85,8 @@ extension Verb {
         guard let word = FleetWord(rawValue: first) else {
             throw .usage("unexpected '\(first)'\(didYouMean(first, among: FleetWord.all))\n\(fleet.usageLine)")
         }
-        guard words.count == 1 + word.wanted.count else {
+        let most = word.wanted.count + (word.optional == nil ? 0 : 1)
+        guard (word.wanted.count...most).contains(words.count - 1) else {
             let wanted = word.wanted.isEmpty ? "no further word" : word.wanted.joined(separator: " and ")
             throw .usage("\(first) wants \(wanted): pipectl fleet \(word.form)")
         }
@@ -88,7 +98,7 @@ extension Verb {
 }
 
 private enum FleetWord: String, CaseIterable {
-    case `init`, join, leave, add, remove
+    case check, `init`, join, leave, add, remove
 
     static let all = allCases.map(\.rawValue)
 
@@ -97,7 +107,7 @@ private enum FleetWord: String, CaseIterable {
         switch self {
         case .`init`: ["SERVERS", "NODES"]
         case .join: ["FILE"]
-        case .leave: []
+        case .check, .leave: []
         case .add: ["NODES"]
         case .remove: ["NODE"]
         }
@@ -106,11 +116,17 @@ private enum FleetWord: String, CaseIterable {
     var options: [Option] {
         switch self {
         case .`init`: [.fleetTarget]
-        case .join, .leave: []
+        case .check, .join, .leave: []
         case .add: [.memberTime, .fleetFolder]
         case .remove: [.fleetFolder]
         }
     }
 
-    var form: String { ([rawValue] + wanted + options.map { "[\($0.written)]" }).joined(separator: " ") }
+    /// A word that may be left out.
+    var optional: String? { self == .check ? "NODE" : nil }
+
+    var form: String {
+        let rest = (optional.map { [$0] } ?? []) + options.map(\.written)
+        return ([rawValue] + wanted + rest.map { "[\($0)]" }).joined(separator: " ")
+    }
 }

@@ -131,7 +131,7 @@ final class NodeProcess {
     /// Lends a picture; returns the files that the results come to.
     func lend(
         _ sources: [[UInt8]], outputs: Int = 1, stages: [String] = ["resize", "save"], priority: Priority = .normal,
-        filters: [String: String] = [:], maxResult: Int64 = 64 << 20
+        filters: [String: String] = [:], maxResult: Int64 = 64 << 20, only: String? = nil
     ) throws -> (id: Int, targets: [Descriptor]) {
         defer { next += 1 }
         let output = RenderOutput(name: nil, stages: stages.map { Stage(name: $0) })
@@ -141,7 +141,7 @@ final class NodeProcess {
             limits: LentLimits(maxPixels: 1 << 30, maxResult: maxResult, onTruncated: .fail, raw: .preview),
             bytes: .sources(sources.map { Int64($0.count) }))
         let targets = try (0..<outputs).map { _ in try Descriptor.memory([]) }
-        try send(.lend(picture), sources.map { try Descriptor.memory($0) } + targets)
+        try send(.lend(picture, only: only), sources.map { try Descriptor.memory($0) } + targets)
         return (next, targets)
     }
 
@@ -168,6 +168,10 @@ final class NodeProcess {
 
     func returned(_ id: Int) throws {
         try wait(for: "that \(id) is returned") { if case .returned(id) = $0 { () } else { nil } }
+    }
+
+    func untaken(_ id: Int) throws -> Untaken {
+        try wait(for: "that \(id) is not taken") { if case .untaken(id, let reason) = $0 { reason } else { nil } }
     }
 
     // MARK: - Taking

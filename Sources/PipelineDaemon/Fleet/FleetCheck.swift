@@ -1,0 +1,56 @@
+import DaemonRuntime
+import PipelineModel
+import SystemCalls
+import WorkerPools
+import WorkerProtocol
+
+/// Checks some nodes at the same time, until each has its outcome or the client goes away.
+@Coordination
+final class FleetCheck {
+    private let pool: WorkerPool
+    private let settings: Settings
+    private let state: () -> FleetState
+    private let done: @Coordination ([String: NodeCheck.Outcome]) -> Void
+    private var waiting: [String] = []
+    private var running: [String: NodeCheck] = [:]
+    private var outcomes: [String: NodeCheck.Outcome] = [:]
+
+    /// Each check has two files open.
+    private static let most = 32
+
+    init(
+        _ pool: WorkerPool, _ settings: Settings, _ state: @escaping () -> FleetState,
+        done: @escaping @Coordination ([String: NodeCheck.Outcome]) -> Void
+    ) {
+        (self.pool, self.settings, self.state, self.done) = (pool, settings, state, done)
+    }
+
+    func begin(_ nodes: [String]) {
+        waiting = nodes.reversed()
+        goOn()
+    }
+
+    /// Nothing stays lent.
+    func cancel() {
+        waiting = []
+        for check in running.values { check.cancel() }
+    }
+
+    private func goOn() {
+        while running.count < Self.most, let node = waiting.popLast() { check(node) }
+        if running.isEmpty { done(outcomes) }
+    }
+
+    private func check(_ name: String) {
+        guard let node = state().nodes.first(where: { $0.name == name }) else { return outcomes[name] = .silent }
+        guard node.version == Release.version else { return outcomes[name] = .otherVersion(node.version) }
+        let check = NodeCheck(name, pool, settings) { [self] outcome in
+            running[name] = nil
+            outcomes[name] = outcome
+            if case .noPlace = outcome, !state().present.contains(name) { outcomes[name] = .silent }
+            goOn()
+        }
+        running[name] = check
+        check.begin()
+    }
+}
