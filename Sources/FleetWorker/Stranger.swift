@@ -89,6 +89,7 @@ enum Stranger {
         case .resume(let queue): isShort(queue, 64)
         case .concurrency(let queue, let limit, _): isShort(queue, 64) && isShort(limit, 64)
         case .cancelAll, .drain: true
+        case .ask(let question): isShort(question.parameters, NodeQuestion.longest)
         }
     }
 
@@ -97,7 +98,8 @@ enum Stranger {
         let queues = report.queues.prefix(16).filter { isShort($0.name, 64) && isShort($0.reason, 1000) }
         return NodeReport(
             error: report.error.map { shown($0, 2000) }, cancelled: report.cancelled.map { max(0, $0) },
-            queues: Array(queues))
+            queues: Array(queues),
+            reply: report.reply.flatMap { $0.utf8.count <= NodeReport.longestReply ? $0 : nil })
     }
 
     /// A node as it may be shown.

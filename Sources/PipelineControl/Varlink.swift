@@ -138,6 +138,16 @@ public enum Control {
             (self.node, self.answered, self.error, self.cancelled, self.queues) = (node, answered, error, cancelled, queues)
         }
     }
+    /// What a machine of the fleet answers to Ask: `reply` is the JSON of the call's reply. Without one, `error` says why.
+    public struct NodeReply: Codable, Sendable, Hashable {
+        public var node: String
+        public var answered: Bool
+        @Omissible public var error: String?
+        @Omissible public var reply: String?
+        public init(node: String, answered: Bool, error: String? = nil, reply: String? = nil) {
+            (self.node, self.answered, self.error, self.reply) = (node, answered, error, reply)
+        }
+    }
     /// The outcome of a check of a machine: ok, silent, version (it has another version of pipelined), full (it had no free place),
     /// refused, late (it accepted, but sent no result) or failed. `accepted` is the time from the offer until it accepted the picture, and
     /// `milliseconds` until the result was here. `problem` says what to do, unless the outcome is ok. `lacks` is as in Node.
@@ -1171,6 +1181,23 @@ public enum Call {
         public struct Reply: Codable, Sendable, Hashable {
             @Omissible public var answers: [Control.NodeAnswer]
             public init(answers: [Control.NodeAnswer] = []) {
+                (self.answers) = (answers)
+            }
+        }
+    }
+    /// Asks machines of the fleet for the reply to a call that changes nothing: Status, List or Show, with the JSON of its parameters.
+    /// `nodes` is as in Command. A reply has at most 61440 bytes, so List needs a `limit`; one that is longer is an error.
+    public struct Ask: ControlCall {
+        public static let method = "org.pipelined.Control.Ask"
+        public var nodes: [String]
+        public var call: String
+        public var parameters: String
+        public init(nodes: [String] = [], call: String, parameters: String) {
+            (self.nodes, self.call, self.parameters) = (nodes, call, parameters)
+        }
+        public struct Reply: Codable, Sendable, Hashable {
+            @Omissible public var answers: [Control.NodeReply]
+            public init(answers: [Control.NodeReply] = []) {
                 (self.answers) = (answers)
             }
         }

@@ -114,7 +114,7 @@ final class Owners: ReadsDelegate {
         fleet = Fleet(configuration, lends, pool, fetch, queues.render, downloads: queues.download)
         doneJobs = DoneJobs(ledger, configuration, numbers, counts, disposals, changes, revivals, check)
         pauses = Pauses(ledger, queues, states, window, progress, fleet)
-        commands = Commands(ledger, queues, limits, pauses, changes, inboxes)
+        commands = Commands(ledger, queues, limits, pauses, changes, inboxes, socket: places.socket)
         shutdown = Shutdown(
             configuration, ledger, queues, states, window, counts, inboxes, announcements, disposals, pool, fetch, fleet
         )

@@ -8,6 +8,25 @@ public enum NodeCommand: Codable, Sendable, Hashable {
     case cancelAll
     /// Finishes what is in work, and begins nothing.
     case drain
+    /// Changes nothing; `Obey=no` does not refuse it.
+    case ask(NodeQuestion)
+}
+
+/// A call of the control socket that one node may make on another.
+public struct NodeQuestion: Codable, Sendable, Hashable {
+    public enum Call: String, Codable, Sendable, CaseIterable {
+        case status = "Status"
+        case list = "List"
+        case show = "Show"
+    }
+
+    public var call: Call
+    /// JSON.
+    public var parameters: String
+
+    public static let longest = 4096
+
+    public init(_ call: Call, parameters: String) { (self.call, self.parameters) = (call, parameters) }
 }
 
 /// A node's report on a command that it was given.
@@ -35,8 +54,13 @@ public struct NodeReport: Codable, Sendable, Hashable {
     public var cancelled: Int?
     /// The queues afterwards.
     public var queues: [Queue]
+    /// The JSON of the call's reply, after `ask`.
+    public var reply: String?
 
-    public init(error: String? = nil, cancelled: Int? = nil, queues: [Queue] = []) {
-        (self.error, self.cancelled, self.queues) = (error, cancelled, queues)
+    /// With every character escaped, it still fits into a message to the supervisor.
+    public static let longestReply = 60 << 10
+
+    public init(error: String? = nil, cancelled: Int? = nil, queues: [Queue] = [], reply: String? = nil) {
+        (self.error, self.cancelled, self.queues, self.reply) = (error, cancelled, queues, reply)
     }
 }

@@ -36,7 +36,8 @@ struct FleetDownloadTests {
 
     /// `a` knows the password of the server's pictures, if it is in a file.
     private static func withPair(
-        password: String? = nil, ofB: String = isOpen, isFull: Bool = true, _ body: (Served) async throws -> Void
+        _ more: String = "", password: String? = nil, ofB: String = isOpen, isFull: Bool = true,
+        _ body: (Served) async throws -> Void
     ) async throws {
         let (gate, slow) = (Gate(), Gate())
         let http = try HTTPServer { request, connection in
@@ -51,7 +52,7 @@ struct FleetDownloadTests {
             try connection.reply(200, [:], Picture.small)
         }
         let login = password.map { "[Host 127.0.0.1:\(http.port)]\nUser=me\nPasswordFile=\($0)\nPlainHTTP=allow\n" }
-        try await FleetPair.with(ofA: isOpen + (login ?? ""), ofB: ofB) { pair in
+        try await FleetPair.with(ofA: more + isOpen + (login ?? ""), ofB: ofB) { pair in
             try pair.a.write(recipe, to: "etc/recipes.d/gone.recipe")
             _ = try pair.a.call(Call.Reload())
             try await pair.knows(pair.a, 1)
@@ -111,7 +112,7 @@ struct FleetDownloadTests {
 
     @Test("a free place of the origin takes back no picture that has to be downloaded first")
     func idle() async throws {
-        try await Self.withPair(isFull: false) { pair in
+        try await Self.withPair("Ahead=16\n", isFull: false) { pair in
             try await pair.add((1...6).map { "/\($0).png" })
             for number in 1...6 { try await pair.a.job("\(number).png", becomes: "done") }
             for number in 1...6 {

@@ -42,6 +42,20 @@ struct CommandTests {
         }
     }
 
+    @Test("may be a question, whose answer comes as it is, as long as it may be")
+    func question() async throws {
+        try await withPair { _, a, b in
+            let question = NodeCommand.ask(NodeQuestion(.list, parameters: #"{"limit":3}"#))
+            try a.send(.command(1, question, node: "b"))
+            let asked = try b.commanded()
+            #expect(asked.command == question)
+            // Each character is escaped on its way.
+            let longest = NodeReport(reply: String(repeating: "\"", count: NodeReport.longestReply))
+            try b.send(.obeyed(asked.id, longest))
+            #expect(try a.answer(to: 1) == longest)
+        }
+    }
+
     @Test("is done when the server is lost in the middle, and its report comes afterwards")
     func serverLost() async throws {
         try await withPair { server, a, b in
@@ -78,6 +92,10 @@ struct CommandTests {
                 ("command.b.X", #"{"token":"\#(token)","command":{"cancelAll":{}}}"#),
                 ("command.b.x", #"{"token":"short","command":{"cancelAll":{}}}"#),
                 ("command.b.x", #"{"token":"\#(token)","command":{"burn":{}}}"#),
+                (
+                    "command.b.x",
+                    #"{"token":"\#(token)","command":{"ask":{"_0":{"call":"CancelAll","parameters":"{}"}}}}"#
+                ),
                 (
                     "command.b.x",
                     #"{"token":"\#(token)","command":{"pause":{"reason":"\#(String(repeating: "x", count: 1001))"}}}"#

@@ -35,7 +35,10 @@ struct FleetVerbTests {
     func alone() async throws {
         let daemon = try CannedDaemon()
         daemon.answer(Call.Status.self, .init(status: Self.overview(Self.fleet)))
+        daemon.answer(
+            Call.Ask.self, .init(answers: [.init(node: "attic", answered: false, error: "it does not answer")]))
         let outcome = try await Pipectl.run("fleet", at: daemon)
+        #expect(outcome.status == 1 && outcome.errors.contains("attic: it does not answer"))
         let status = try await Pipectl.run("status", "--fleet", at: daemon)
         #expect(outcome.output == status.output)
         #expect(outcome.lines.first == Self.fleet.head.rendered(color: false))

@@ -91,6 +91,9 @@ struct InterfaceTests {
         try check(
             Call.Command(command: "pause", nodes: ["attic"], queue: "render", reason: "the printer"),
             .init(answers: [Sample.answer]))
+        try check(
+            Call.Ask(nodes: ["attic"], call: "Status", parameters: "{}"),
+            .init(answers: [Control.NodeReply(node: "attic", answered: true, reply: "{}")]))
         try check(Call.CheckFleet(nodes: ["attic"]), .init(checks: Sample.checks))
         try check(Call.Recipes(), .init(recipes: [Sample.recipe], folder: "/etc/pipelined/recipes.d"))
         try check(Call.Plugins(), .init(stages: [Sample.stage], skipped: [Sample.skipped]))

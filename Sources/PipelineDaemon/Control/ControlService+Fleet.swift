@@ -9,6 +9,7 @@ import WorkerProtocol
 extension ControlService {
     func addFleetCalls() {
         onOwners(Call.Command.self) { [self] call, request in try command(call, request) }
+        onOwners(Call.Ask.self) { [self] call, request in try ask(call, request) }
         onOwners(Call.CheckFleet.self) { [self] call, request in try check(call, request) }
     }
 }
@@ -25,6 +26,24 @@ extension ControlService {
             named.isEmpty ? owners.fleet.everybody : named, command, by: request.connection.peer
         ) { outcomes in
             request.reply(Call.Command.Reply(answers: outcomes.map(Control.NodeAnswer.init)))
+        }
+    }
+
+    private func ask(_ call: Call.Ask, _ request: ControlRequest) throws(ControlError) {
+        let named = try nodes(call.nodes)
+        guard let method = NodeQuestion.Call(rawValue: call.call) else {
+            let known = NodeQuestion.Call.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .badValue("'\(call.call.prefix(50))' can't be asked of other machines; these can: \(known)")
+        }
+        let size = call.parameters.utf8.count
+        guard size <= NodeQuestion.longest else {
+            throw .badValue("parameters have at most \(NodeQuestion.longest) bytes; these have \(size)")
+        }
+        let question = NodeCommand.ask(NodeQuestion(method, parameters: call.parameters))
+        owners.fleet.command(
+            named.isEmpty ? owners.fleet.everybody : named, question, by: request.connection.peer
+        ) { outcomes in
+            request.reply(Call.Ask.Reply(answers: outcomes.map(Control.NodeReply.init)))
         }
     }
 
@@ -64,6 +83,19 @@ extension ControlService {
                     checks: others.map { Control.NodeCheck($0, outcomes[$0] ?? .silent, lacks: lacks[$0] ?? []) }))
         }
         request.connection.whenAbandoned { Coordination.async { check.cancel() } }
+    }
+}
+
+extension Control.NodeReply {
+    fileprivate init(_ node: String, _ outcome: Fleet.Outcome) {
+        self.init(node: node, answered: true)
+        switch outcome {
+        case .silent: (answered, error) = (false, "it does not answer")
+        case .refused(let refusal): error = refusal.message
+        case .done(let report):
+            reply = report.error == nil ? report.reply : nil
+            error = report.error ?? (reply == nil ? "its answer is not understood" : nil)
+        }
     }
 }
 

@@ -194,7 +194,7 @@ final class Fleet: FleetGuests {
     func commanded(
         _ command: NodeCommand, by node: String, done: @escaping @Coordination @Sendable (NodeReport) -> Void
     ) {
-        guard configuration.settings.fleet.obey == .yes else {
+        guard configuration.settings.fleet.obey == .yes || command.isQuestion else {
             Log.notice("the node \(node) tells this one what to do, which Obey=no forbids")
             return done(NodeReport(error: "it obeys no other node (Obey=no in its [Fleet])"))
         }
@@ -285,4 +285,8 @@ final class Fleet: FleetGuests {
         for guest in guests.values { guest.end() }
         guests = [:]
     }
+}
+
+extension NodeCommand {
+    fileprivate var isQuestion: Bool { if case .ask = self { true } else { false } }
 }

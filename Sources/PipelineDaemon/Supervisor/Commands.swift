@@ -29,14 +29,16 @@ final class Commands {
     private let pauses: Pauses
     private let changes: JobChanges
     private let inboxes: Inboxes
+    /// The control socket's path.
+    private let socket: String
 
     init(
         _ ledger: Ledger, _ queues: Queues, _ limits: QueueLimits, _ pauses: Pauses, _ changes: JobChanges,
-        _ inboxes: Inboxes
+        _ inboxes: Inboxes, socket: String
     ) {
         self.ledger = ledger
         (self.queues, self.limits, self.pauses) = (queues, limits, pauses)
-        (self.changes, self.inboxes) = (changes, inboxes)
+        (self.changes, self.inboxes, self.socket) = (changes, inboxes, socket)
     }
 
     /// - Parameter peer: who says so, for the log
@@ -48,6 +50,7 @@ final class Commands {
             case .concurrency(let name, let limit, let save): try self.limit(name, to: limit, save: save, peer, done)
             case .cancelAll: cancelAll(peer, done)
             case .drain: drain(peer, done)
+            case .ask(let question): OwnCall.make(question, at: socket, done: done)
             }
         } catch {
             done(.failure(error))

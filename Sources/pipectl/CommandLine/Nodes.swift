@@ -24,7 +24,7 @@ enum ChosenNodes {
         self = .these(names)
     }
 
-    private var names: [String] {
+    var names: [String] {
         switch self {
         case .these(let names): names
         case .all: []

@@ -9,18 +9,28 @@ extension Control.Fleet {
         return server == nil ? "fleet: \(words) · \("not connected", .halted)" : "fleet: \(words)"
     }
 
-    func lines(width: Int?) -> [Text] {
+    /// A line for each node, this one first, and a sum where there are others.
+    func lines(_ totals: FleetTotals, width: Int?) -> [Text] {
         var table = Table([
-            .init(title: "NODE", fit: .name), .init(title: "VERSION"), .init(title: "PLACES", right: true),
-            .init(title: "TAKEN", right: true), .init(title: "LENT", right: true), .init(title: "", fit: .words),
+            .init(title: "NODE", fit: .name), .init(title: "VERSION", spare: 1), .init(title: "PLACES", right: true),
+            .init(title: "TAKEN", right: true), .init(title: "LENT", right: true),
+            .init(title: "WAITING", right: true), .init(title: "RUNNING", right: true),
+            .init(title: "DONE", right: true), .init(title: "FAILED", right: true), .init(title: "", fit: .words),
         ])
-        for node in nodes {
-            table.add(
-                .name(node.name), Text(node.version), "\(node.places)", "\(node.taken)", "\(node.lent)",
-                node.lacks.isEmpty ? "" : Text("lacks \(node.lacks.joined(separator: ", "))", .halted))
+        func add(_ cells: [Text], _ jobs: Control.Jobs?, _ words: Text) {
+            let counts = jobs.map { [$0.waiting + $0.queued, $0.running + $0.cancelling, $0.done, $0.failed] }
+            table.add(cells + (counts?.map { "\($0)" } ?? Array(repeating: "", count: 4)) + [words])
         }
-        for name in silent { table.add(.name(name), "", "", "", "", Text("silent", .halted)) }
+        add([.name(name), Text(totals.version), "\(places)", "\(taken)", "\(lent)"], totals.jobs[name], "this node")
+        for node in nodes {
+            let lacks = node.lacks.isEmpty ? "" : Text("lacks \(node.lacks.joined(separator: ", "))", .halted)
+            add(
+                [.name(node.name), Text(node.version), "\(node.places)", "\(node.taken)", "\(node.lent)"],
+                totals.jobs[node.name], lacks)
+        }
+        for name in silent { add([.name(name), "", "", "", ""], nil, Text("silent", .halted)) }
+        if totals.jobs.count > 1 { add(["", "", "", "", ""], totals.sum, "in all") }
         let trouble: [Text] = problem.map { ["\("problem:", .bad) \($0)"] } ?? []
-        return trouble + head.folded(to: width ?? .max) + (table.isEmpty ? [] : [""] + table.lines(width: width))
+        return trouble + head.folded(to: width ?? .max) + [""] + table.lines(width: width)
     }
 }

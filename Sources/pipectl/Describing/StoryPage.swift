@@ -3,10 +3,14 @@ import PipelineControl
 /// A job's story, from its original to its results.
 struct StoryPage {
     let story: Control.Story
+    /// Nil: this machine.
+    var node: String?
     let width: Int?
 
     var lines: [Text] {
-        ["\("Job \(story.job.id)", .strong)  \(story.job.stateText)"] + facts.lines(width: nil) + operations
+        let place = node.map { " on \($0)" } ?? ""
+        return ["\("Job \(story.job.id)\(place)", .strong)  \(story.job.stateText)"] + facts.lines(width: nil)
+            + operations
     }
 
     private var facts: Table {

@@ -29,21 +29,24 @@ extension Verb {
         summary: "the jobs, oldest first",
         usage:
             "[--state STATE] [--waiting] [--queued] [--running] [--done] [--failed] [--cancelled] [--since TIME] [--until TIME] "
-            + "[--recipe RECIPE] [--batch N|NAME] [--limit N] [--before ID] [--long]",
+            + "[--recipe RECIPE] [--batch N|NAME] [--limit N] [--before ID] [--long] [--node NODE | --fleet]",
         discussion: [
             "The states: \(states.joined(separator: ", ")).",
             "A waiting job says what it waits for.",
             "A TIME is how long ago (90s, 30min, 1h, 2d), or when it was (09:30, 2026-03-01, 2026-03-01T09:30:00Z).",
             "Ended jobs are remembered for History=.",
+            "With --node and --fleet it shows the jobs that these machines have taken in: the newest \(usualLimit) of each without",
+            "--limit. IDs and numbers of batches are those of each machine. A machine that does not answer is named.",
         ],
         options: [
             .state, .waiting, .queued, .running, .done, .failed, .cancelled, .since, .until, .recipe, .batch, .limit,
-            .before, .long,
+            .before, .long, .node, .wholeFleet,
         ],
         examples: [
             Example("pipectl list --state running,queued", "what is being worked on"),
             Example("pipectl list --failed --limit 5", "the latest failures, with their reasons"),
             Example("pipectl list --failed --since 1h --recipe noir", "what has failed there within the last hour"),
+            Example("pipectl list --fleet --running", "what is being worked on anywhere"),
             Example("pipectl list --json | jq -r '.outputs[]'", "every result's path"),
         ],
         run: { context in
@@ -52,10 +55,16 @@ extension Verb {
                 try states(list, among: states) { "there is no state '\($0)'" }
             }
             for (option, state) in shorthands where invocation.has(option) { wanted.append(state) }
+            let nodes = try ChosenNodes(invocation)
+            if nodes != nil, let batch = invocation.value(.batch), Int(batch) == nil {
+                throw Failure.usage(
+                    "with --node and --fleet, --batch wants a number: names are known on their machine alone")
+            }
             let call = Call.List(
                 states: wanted, recipe: invocation.value(.recipe), batch: try context.batch(.batch),
                 limit: try invocation.number(.limit), since: invocation.value(.since),
                 until: invocation.value(.until), before: try invocation.number(.before))
+            if let nodes { return try list(call, on: nodes, context) }
             let client = try context.client()
             guard context.json else {
                 var jobs: [Control.Job] = []
@@ -63,10 +72,7 @@ extension Verb {
                     jobs += reply.jobs
                     return true
                 }
-                let width = context.output.columns
-                let table =
-                    invocation.has(.long) ? Table(picturesOf: jobs) : Table(jobs, aLineForEachResult: width != nil)
-                try context.output.lines(table.isEmpty ? ["no jobs"] : table.lines(width: width))
+                try print(jobs, context)
                 return .done
             }
             try client.stream(call) { reply in
@@ -75,6 +81,60 @@ extension Verb {
             }
             return .done
         })
+
+    private static func print(_ jobs: [Control.Job], of nodes: [String] = [], _ context: Context) throws {
+        let width = context.output.columns
+        let table =
+            context.invocation.has(.long)
+            ? Table(picturesOf: jobs, of: nodes) : Table(jobs, of: nodes, aLineForEachResult: width != nil)
+        try context.output.lines(table.isEmpty ? ["no jobs"] : table.lines(width: width))
+    }
+
+    /// Of each machine without `--limit`.
+    private static let usualLimit = 50
+    /// A page fits into a message between nodes.
+    private static let page = 30
+
+    private static func list(_ call: Call.List, on nodes: ChosenNodes, _ context: Context) throws -> ExitCode {
+        let limit = call.limit ?? usualLimit
+        var (jobs, owners, silent): ([Control.Job], [String], [NodeSilence]) = ([], [], [])
+        var isCut = false
+        var call = call
+        call.limit = min(limit, page)
+        for first in try nodes.ask(call, context) {
+            do {
+                let own = try rest(behind: first.answer.get().jobs, of: first.node, call, limit, context)
+                jobs += own
+                owners += own.map { _ in first.node }
+                isCut = isCut || own.count == usualLimit
+            } catch let error as NodeSilence {
+                silent.append(error)
+            }
+        }
+        if context.json {
+            for (node, job) in zip(owners, jobs) { try context.output.object(OfNode(node: node, value: job)) }
+        } else {
+            try print(jobs, of: owners, context)
+            if isCut, !context.invocation.has(.limit) {
+                try context.output.line(Text("the newest \(usualLimit) of each machine; --limit N shows more", .faint))
+            }
+        }
+        return try context.tell(silent)
+    }
+
+    /// A page, and the pages before it.
+    private static func rest(
+        behind page: [Control.Job], of node: String, _ call: Call.List, _ limit: Int, _ context: Context
+    ) throws -> [Control.Job] {
+        var (jobs, latest, call) = (page, page, call)
+        while jobs.count < limit, let first = latest.first {
+            call.before = first.id
+            call.limit = min(limit - jobs.count, Self.page)
+            latest = try ChosenNodes.these([node]).ask(call, context).first?.answer.get().jobs ?? []
+            jobs = latest + jobs
+        }
+        return jobs
+    }
 
     private static let shorthands: [(option: Option, state: String)] = [
         (.waiting, "waiting"), (.queued, "queued"), (.running, "running"), (.done, "done"), (.failed, "failed"),
@@ -97,48 +157,53 @@ extension Verb {
 }
 
 extension Table {
-    /// The column of batches is there if any job has a batch.
-    fileprivate init(_ jobs: [Control.Job], aLineForEachResult: Bool) {
+    /// The column of batches is there if any job has a batch, and that of nodes if there are any.
+    fileprivate init(_ jobs: [Control.Job], of nodes: [String], aLineForEachResult: Bool) {
         let hasBatches = jobs.contains { $0.batch != nil }
         self.init(
-            [.init(title: "ID", right: true), .init(title: "STATE"), .init(title: "RECIPE", spare: 2)]
+            (nodes.isEmpty ? [] : [.init(title: "NODE", fit: .name)])
+                + [.init(title: "ID", right: true), .init(title: "STATE"), .init(title: "RECIPE", spare: 2)]
                 + (hasBatches ? [.init(title: "BATCH", right: true, spare: 1)] : [])
                 + [
                     .init(title: "CREATED", spare: 3), .init(title: "INPUT", fit: .name),
                     .init(title: "OUTCOME", fit: .words),
                 ], mostLines: 4)
-        for job in jobs {
+        for (index, job) in jobs.enumerated() {
+            let node: [Text] = nodes.isEmpty ? [] : [.name(nodes[index])]
             let batch = hasBatches ? [Text(job.batch.map(String.init) ?? "")] : []
             let outcomes = aLineForEachResult ? job.outcomes : [job.outcome]
             add(
-                ["\(job.id)", job.stateText, Text(job.recipe)] + batch
+                node + ["\(job.id)", job.stateText, Text(job.recipe)] + batch
                     + [Text(Moment.local(job.created), .faint), .name(job.name), outcomes.first ?? Text()])
             for outcome in outcomes.dropFirst() { add(columns.dropLast().map { _ in Text() } + [outcome]) }
         }
     }
 
     /// A line for each result, or a line that says why there is none.
-    fileprivate init(picturesOf jobs: [Control.Job]) {
+    fileprivate init(picturesOf jobs: [Control.Job], of nodes: [String]) {
         self.init(
-            [
+            (nodes.isEmpty ? [] : [.init(title: "NODE", fit: .name)]) + [
                 .init(title: "NAME", fit: .name), .init(title: "BEFORE", right: true, spare: 2),
                 .init(title: "AFTER", right: true),
                 .init(title: "BYTES", right: true, spare: 1), .init(title: "", right: true, spare: 1),
                 .init(title: "MS", right: true, spare: 3),
                 .init(title: "RESULT", fit: .words),
             ], mostLines: 4)
-        for job in jobs {
+        for (index, job) in jobs.enumerated() {
+            let node: [Text] = nodes.isEmpty ? [] : [.name(nodes[index])]
             let before = job.before.map(\.dimensions) ?? ""
             guard !job.after.isEmpty else {
-                add(.name(job.name), Text(before), job.stateText, "", "", "", job.outcome)
+                add(node + [.name(job.name), Text(before), job.stateText, "", "", "", job.outcome])
                 continue
             }
             for (result, path) in zip(job.after, job.outputs) {
                 add(
-                    .name(job.name), Text(before), Text(result.dimensions),
-                    Text(job.before.map { "\($0.bytes)" } ?? ""), Text("→ \(result.bytes)"),
-                    Text(job.milliseconds.map { "\(Int(nearest: $0))" } ?? ""),
-                    .name(String(path.split(separator: "/").last ?? "")))
+                    node + [
+                        .name(job.name), Text(before), Text(result.dimensions),
+                        Text(job.before.map { "\($0.bytes)" } ?? ""), Text("→ \(result.bytes)"),
+                        Text(job.milliseconds.map { "\(Int(nearest: $0))" } ?? ""),
+                        .name(String(path.split(separator: "/").last ?? "")),
+                    ])
             }
         }
     }

@@ -59,17 +59,19 @@ extension Verb {
 
     /// Also what `pipectl fleet` shows.
     static func showFleet(_ context: Context) throws -> ExitCode {
-        guard let fleet = try context.call(Call.Status()).status.fleet else {
+        let status = try context.call(Call.Status()).status
+        guard let fleet = status.fleet else {
             throw Failure(
                 "NoFleet",
                 "this daemon belongs to no fleet; `pipectl help fleet` says how it joins one", .failed)
         }
+        let totals = try FleetTotals(fleet, status, context)
         if context.json {
-            try context.output.document(fleet)
+            try context.output.document(totals)
         } else {
-            try context.output.lines(fleet.lines(width: context.output.columns))
+            try context.output.lines(fleet.lines(totals, width: context.output.columns))
         }
-        return .done
+        return try context.tell(totals.silent)
     }
 
     private static let limits: [Option] = [.failed, .since, .unfinished, .ignored, .disk, .patience]

@@ -1,0 +1,48 @@
+import PipelineControl
+
+/// What a machine of the fleet answers to a call that changes nothing.
+struct NodeAnswer<Reply: Sendable>: Sendable {
+    var node: String
+    var answer: Result<Reply, NodeSilence>
+}
+
+struct NodeSilence: Error {
+    var node: String
+    var reason: String
+}
+
+extension ChosenNodes {
+    /// Makes the call on each of these machines at the same time.
+    func ask<Request: ControlCall>(_ call: Request, _ context: Context) throws -> [NodeAnswer<Request.Reply>] {
+        let parameters = String(decoding: try Wire.encode(call), as: UTF8.self)
+        let method = String(Request.method.split(separator: ".").last ?? "")
+        let reply = try context.call(Call.Ask(nodes: names, call: method, parameters: parameters))
+        return reply.answers.map { answer in
+            let read = answer.reply.flatMap { try? Wire.decode(Request.Reply.self, Array($0.utf8)) }
+            let silence = NodeSilence(node: answer.node, reason: answer.error ?? "its answer is not understood")
+            return NodeAnswer(node: answer.node, answer: read.map { .success($0) } ?? .failure(silence))
+        }
+    }
+}
+
+/// A document of another machine: its own fields, and `node`.
+struct OfNode<Value: Encodable>: Encodable {
+    var node: String
+    var value: Value
+
+    private enum Key: CodingKey { case node }
+
+    func encode(to encoder: any Encoder) throws {
+        try value.encode(to: encoder)
+        var fields = encoder.container(keyedBy: Key.self)
+        try fields.encode(node, forKey: .node)
+    }
+}
+
+extension Context {
+    /// Names the machines that have not answered, on standard error.
+    func tell(_ silent: [NodeSilence]) throws -> ExitCode {
+        for one in silent { try complain(Failure("NoAnswer", "\(one.node): \(one.reason)", .failed)) }
+        return silent.isEmpty ? .done : .failed
+    }
+}
