@@ -1,6 +1,8 @@
 import Foundation
+import Glibc
 import JobLedger
 import PipelineModel
+import Synchronization
 import SystemCalls
 import TestTools
 import Testing
@@ -102,11 +104,13 @@ struct ReplacementTests {
         }
     }
 
-    @Test("what somebody changes between choice and rename stays, and another name is recorded before it is used")
-    func changedInBetween() throws {
+    @Test(
+        "what somebody changes between choice and rename stays, and another name is recorded before it is used, unless Conflict=skip",
+        arguments: ConflictPolicy.allCases)
+    func changedInBetween(conflict: ConflictPolicy) throws {
         try with { outbox in
             let former = try outbox.former("a.jpg", "a.small.png")
-            let publication = try outbox.choose([outbox.staged("jpeg")], former)
+            let publication = try outbox.choose([outbox.staged("jpeg")], former, conflict)
             try outbox.write("mine", to: "out/a.jpg")
             try outbox.write("mine, too", to: "out/a.small.png")
             var recorded: [[String]] = []
@@ -114,8 +118,11 @@ struct ReplacementTests {
                 recorded.append(intent.steps.map { FileSystem.name(of: $0.target) })
                 done(true)
             }
-            #expect(recorded == [["a-1.jpg", "a.small.png"]])
-            #expect(try outbox.text("out/a.jpg") == "mine" && outbox.text("out/a-1.jpg") == "new jpeg")
+            let isLeftOut = conflict == .skip
+            #expect(recorded == (isLeftOut ? [] : [["a-1.jpg", "a.small.png"]]))
+            #expect(try outbox.names == (isLeftOut ? [] : ["a-1.jpg"]) + ["a.jpg", "a.small.png"])
+            #expect(try outbox.text("out/a.jpg") == "mine" && outbox.text("out/a.small.png") == "mine, too")
+            #expect(published.published.map { FileSystem.name(of: $0.path) } == (isLeftOut ? [] : ["a-1.jpg"]))
             #expect(published.left.map { FileSystem.name(of: $0) } == ["a.jpg", "a.small.png"])
         }
     }
@@ -131,6 +138,27 @@ struct ReplacementTests {
             #expect(recovered.published.map { FileSystem.name(of: $0.path) } == ["a-1.jpg"])
             #expect(recovered.left.map { FileSystem.name(of: $0) } == ["a.jpg"])
             #expect(try outbox.text("out/a.jpg") == "mine" && outbox.text("out/a-1.jpg") == "new jpeg")
+        }
+    }
+
+    @Test("results of which none is as it was published keep their number, and the changed one stays beside them")
+    func noneAsBefore() throws {
+        try with { outbox in
+            let former = try outbox.former("a-1.jpg", "a-1.small.png")
+            try outbox.write("mine", to: "out/a-1.jpg")
+            try FileSystem.remove("\(outbox.folder)/out/a-1.small.png")
+            let intent = try outbox.choose([outbox.staged("jpeg"), outbox.staged("png", "small")], former).intent
+            #expect(intent.steps.map { FileSystem.name(of: $0.target) } == ["a-1-1.jpg", "a-1.small.png"])
+            #expect(intent.left?.map { FileSystem.name(of: $0) } == ["a-1.jpg"])
+        }
+    }
+
+    @Test("a counter begins at 1, whatever the result of before is called")
+    func firstNumber() throws {
+        try with { outbox in
+            let staged = try outbox.staged("jpeg", naming: NameTemplate("{counter}"))
+            let intent = try outbox.choose([staged], outbox.former("0.jpg")).intent
+            #expect(intent.steps.map { FileSystem.name(of: $0.target) } == ["1.jpg", "0.jpg"])
         }
     }
 
@@ -185,6 +213,124 @@ struct ReplacementTests {
             #expect(try former.map { try $0.standing() } == [.same])
             #expect(try outbox.publisher.recover(begin())?.published.count == 1)
             #expect(try outbox.names == ["a.jpg"] && outbox.text("out/a.jpg") == "new jpeg")
+        }
+    }
+
+    @Test("half of the way, somebody's file has the name: it stays, the new result gets another, and the old one goes")
+    func halfWayTaken() throws {
+        try with { outbox in
+            let intent = try outbox.choose([outbox.staged("jpeg")], outbox.former("a.jpg")).intent
+            try FileSystem.rename(intent.steps[0].target, intent.steps[0].aside)
+            try outbox.write("mine", to: "out/a.jpg")
+            let recovered = try #require(try outbox.publisher.recover(intent))
+            #expect(recovered.published.map { FileSystem.name(of: $0.path) } == ["a-1.jpg"])
+            outbox.publisher.discard(intent)
+            #expect(try outbox.names == ["a-1.jpg", "a.jpg"] && outbox.text("out/a.jpg") == "mine")
+            #expect(try FileSystem.names(in: "\(outbox.folder)/staging") == [])
+        }
+    }
+
+    /// While `body` runs, files can neither be exchanged nor renamed without replacing. No file gets a second name in
+    /// staging: a crash would leave it in both places.
+    private func withPlainRenames(in outbox: Outbox, _ body: () throws -> Void) rethrows {
+        let links = Mutex<[String]>([])
+        try Renames.refused(below: outbox.folder) { attempt in
+            if attempt.isLink { links.withLock { $0.append(attempt.to) } }
+        } during: {
+            try body()
+        }
+        #expect(links.withLock { $0 }.allSatisfy { $0.hasPrefix("out/") })
+    }
+
+    @Test("where two files can't be exchanged, a result takes the place of an earlier one all the same, and goes back")
+    func inSteps() throws {
+        try with { outbox in
+            let former = try outbox.former("a.jpg", "a.small.png")
+            let publication = try outbox.choose([outbox.staged("jpeg")], former)
+            try withPlainRenames(in: outbox) {
+                let published = try outbox.publisher.publish(publication) { $1(true) }
+                #expect(published.published.map { FileSystem.name(of: $0.path) } == ["a.jpg"])
+                #expect(try outbox.names == ["a.jpg"] && outbox.text("out/a.jpg") == "new jpeg")
+                for _ in 1...2 {
+                    try outbox.publisher.takeBack(publication.intent)
+                    #expect(try former.map { try $0.standing() } == [.same, .same])
+                    #expect(try outbox.text("staging/1.jpeg") == "new jpeg")
+                }
+            }
+        }
+    }
+
+    @Test("a new result whose predecessor has gone is published once, and is taken back")
+    func aloneInSteps() throws {
+        try with { outbox in
+            let publication = try outbox.choose([outbox.staged("jpeg")], outbox.former("a.jpg"))
+            try FileSystem.remove("\(outbox.folder)/out/a.jpg")
+            try withPlainRenames(in: outbox) {
+                #expect(try outbox.publisher.publish(publication) { $1(true) }.published.count == 1)
+                #expect(try outbox.publisher.recover(publication.intent)?.published.count == 1)
+                #expect(try outbox.names == ["a.jpg"])
+                for _ in 1...2 {
+                    try outbox.publisher.takeBack(publication.intent)
+                    #expect(try outbox.names == [] && outbox.text("staging/1.jpeg") == "new jpeg")
+                }
+            }
+        }
+    }
+
+    @Test("somebody's file that comes in the moment in which an old result is moved out is put back, and stays")
+    func takenInTheLastMoment() throws {
+        try with { outbox in
+            let former = try outbox.former("a.jpg", "a.small.png")
+            let publication = try outbox.choose([outbox.staged("jpeg")], former)
+            let left = Mutex<Set<String>>([])
+            let published = try Renames.refused(below: outbox.folder) { attempt in
+                guard attempt.from.hasPrefix("out/"), left.withLock({ $0.insert(attempt.from).inserted }) else {
+                    return
+                }
+                try? outbox.write("mine", to: attempt.from)
+            } during: {
+                try outbox.publisher.publish(publication) { $1(true) }
+            }
+            #expect(try outbox.names == ["a-1.jpg", "a.jpg", "a.small.png"])
+            #expect(try outbox.text("out/a.jpg") == "mine" && outbox.text("out/a.small.png") == "mine")
+            #expect(published.published.map { FileSystem.name(of: $0.path) } == ["a-1.jpg"])
+            #expect(published.left.map { FileSystem.name(of: $0) } == ["a.jpg", "a.small.png"])
+        }
+    }
+
+    @Test("a result is withdrawn to a folder that is missing, and is told to be made durable there")
+    func missingStaging() throws {
+        try with { outbox in
+            let former = try outbox.former("a.jpg", "a.small.png")
+            // The outbox of before is another.
+            let staging = "before/.staging/root"
+            let publication = try outbox.choose([outbox.staged("jpeg")], former, staging: staging)
+            let published = try outbox.publisher.publish(publication) { $1(true) }
+            #expect(try outbox.names == ["a.jpg"])
+            #expect(published.folders == ["\(outbox.folder)/out", "\(outbox.folder)/\(staging)"])
+            try outbox.publisher.takeBack(publication.intent)
+            #expect(try former.map { try $0.standing() } == [.same, .same])
+        }
+    }
+
+    @Test(
+        "two files of one size and time are told apart by their inodes, where these may change as well",
+        .enabled(if: Mount.isPermitted, "only root may mount a file system"))
+    func equalMarks() async throws {
+        try await withTemporaryFolder { (folder: String) async throws -> Void in
+            try await Mount.withoutInodes("\(folder)/disk", size: "1m") { disk in
+                let (outbox, path) = (Outbox(folder: disk.folder), "\(disk.folder)/out/a.jpg")
+                try outbox.write("old jpeg", to: "out/a.jpg")
+                let staged = try outbox.staged("jpeg")
+                let time = try Descriptor.open(staged.path, O_RDONLY)
+                try FileSystem.copyTimes(of: time, to: Descriptor.open(path, O_WRONLY))
+                let former = PublishedFile(path: path, file: try FileSystem.status(path)?.identity)
+                let publication = try outbox.choose([staged], [former])
+                #expect(try outbox.publisher.publish(publication) { $1(true) }.published.count == 1)
+                #expect(try outbox.text("out/a.jpg") == "new jpeg")
+                try outbox.publisher.takeBack(publication.intent)
+                #expect(try outbox.text("out/a.jpg") == "old jpeg" && outbox.text("staging/1.jpeg") == "new jpeg")
+            }
         }
     }
 

@@ -37,7 +37,6 @@ extension Publisher {
         /// The lowest number, 0 or 1 at least, under which one of these paths is a result of before. It can be read in
         /// that result's path.
         func number(from lowest: Int, _ paths: (Int) -> [String]) -> Int? {
-            if own.isEmpty, changed.isEmpty { return nil }
             let read = (own.keys + changed).reduce(into: Set([lowest])) { $0.formUnion($1.numbers) }
             return read.filter { $0 >= lowest }.sorted().first { knowsAny(of: paths($0)) }
         }
