@@ -71,6 +71,30 @@ struct PublishingTests {
         #expect(file.hasSuffix("ü-12.thumbnail.webp"))
     }
 
+    @Test(
+        "the number of a name is found, and nothing else is taken for one",
+        arguments: [("a/b-1.jpg", "a/b.jpg"), ("b-12.small.png", "b-12.small.png"), ("a/b-x.jpg", "a/b-x.jpg")])
+    func unnumbered(name: String, stem: String) { #expect(ResultName.unnumbered(name) == stem) }
+
+    @Test(
+        "a disk has room when it has as much as is wanted, and a file of that size",
+        .enabled(if: Mount.isPermitted, "only root may mount a file system"))
+    func room() async throws {
+        try await withTemporaryFolder { (folder: String) async throws -> Void in
+            try await Mount.with("\(folder)/disk", size: "1m") { disk in
+                func isEnough(written: Int64) -> Bool {
+                    DiskRoom.isEnough(in: "\(disk.folder)/out", written: written, freeSpace: 64 << 10)
+                }
+                #expect(isEnough(written: 0) && isEnough(written: 400 << 10) && !isEnough(written: 600 << 10))
+                try disk.fill()
+                #expect(!isEnough(written: 0))
+                try disk.free()
+                #expect(isEnough(written: 0))
+                #expect(try FileSystem.names(in: "\(disk.folder)/out") == [])
+            }
+        }
+    }
+
     @Test("a result that is not as long as its worker said is not published")
     func otherLength() throws {
         try withTemporaryFolder { folder in
@@ -172,6 +196,24 @@ struct PublishingTests {
         }
     }
 
+    @Test("another name is used only when it is recorded, however late the ledger tells that")
+    func recordedLater() throws {
+        try withTemporaryFolder { folder in
+            let publisher = Publisher()
+            let publication = try publisher.choose(
+                [staged("\(folder)/1")], order: order("\(folder)/out"), path: "same.png")
+            try FileSystem.write(Array("a stranger's".utf8), to: "\(folder)/out/same.jpg")
+            let ledger = DispatchQueue(label: "test")
+            let published = try publisher.publish(publication) { intent, done in
+                ledger.async {
+                    #expect((try? FileSystem.exists(intent.steps[0].target)) == false)
+                    done(true)
+                }
+            }
+            #expect(published.published.map { FileSystem.name(of: $0.path) } == ["same-1.jpg"])
+        }
+    }
+
     @Test(
         "a name that the ledger refuses to record is not used, and the job fails", arguments: [false, true])
     func refusedName(resuming: Bool) throws {
@@ -206,6 +248,65 @@ struct PublishingTests {
             #expect(published.published.map(\.path) == ["\(folder)/out/first.jpg", "\(folder)/out/second.jpg"])
             #expect(try FileSystem.exists("\(folder)/out/second.jpg"))
             #expect(try !FileSystem.exists("\(folder)/2"))
+        }
+    }
+
+    @Test(
+        "a rename that a crash has broken off in the middle is finished under the name that was chosen",
+        arguments: [false, true])
+    func halfRenamed(isCopied: Bool) throws {
+        try withTemporaryFolder { folder in
+            let publisher = Publisher()
+            let publication = try publisher.choose(
+                [staged("\(folder)/1")], order: order("\(folder)/out"), path: "same.png")
+            let target = "\(folder)/out/same.jpg"
+            if isCopied {
+                // Linked, on a file system where the numbers of inodes can't tell.
+                try FileManager.default.copyItem(atPath: "\(folder)/1", toPath: target)
+                let file = try Descriptor.open("\(folder)/1", O_RDONLY)
+                try FileSystem.copyTimes(of: file, to: Descriptor.open(target, O_WRONLY))
+            } else {
+                _ = try Descriptor.open(target, O_WRONLY | O_CREAT, mode: 0o200)
+                #expect(try FileSystem.isPlaceholder(target))
+            }
+            #expect(try publisher.recover(publication.intent)?.published.map(\.path) == [target])
+            #expect(try FileSystem.names(in: "\(folder)/out") == ["same.jpg"])
+            #expect(try String(contentsOfFile: target, encoding: .utf8) == "result")
+            #expect(try !FileSystem.exists("\(folder)/1"))
+        }
+    }
+
+    @Test("an interrupted publication that can't be finished takes back what it has renamed")
+    func recoveredTogether() throws {
+        try withTemporaryFolder { folder in
+            for name in ["1", "2"] { _ = try staged("\(folder)/\(name)") }
+            try FileSystem.makeFolders("\(folder)/out")
+            // A file has the name of a folder.
+            try FileSystem.write([], to: "\(folder)/out/album")
+            let targets = ["\(folder)/out/first.jpg", "\(folder)/out/album/second.jpg"]
+            let intent = PublishIntent(
+                steps: try zip(["1", "2"], targets).map { name, target in
+                    let file = try FileSystem.status("\(folder)/\(name)")?.identity
+                    return .init(staging: "\(folder)/\(name)", target: target, conflict: .number, file: file)
+                })
+            #expect(throws: SystemError.self) { try Publisher().recover(intent) }
+            #expect(try FileSystem.names(in: "\(folder)/out") == ["album"])
+            #expect(try FileSystem.exists("\(folder)/1") && FileSystem.exists("\(folder)/2"))
+        }
+    }
+
+    @Test("a result is taken back also when the folder that it was made in is gone")
+    func takenBackToNewFolder() throws {
+        try withTemporaryFolder { folder in
+            let (publisher, out) = (Publisher(), "\(folder)/out")
+            let staging = "\(out)/.staging/root"
+            try FileSystem.makeFolders(staging)
+            let publication = try publisher.choose([staged("\(staging)/1")], order: order(out), path: "same.png")
+            _ = try publisher.publish(publication) { $1(true) }
+            #expect(rmdir(staging) == 0)
+            try publisher.takeBack(publication.intent)
+            #expect(try FileSystem.names(in: out) == [".staging"])
+            #expect(try String(contentsOfFile: "\(staging)/1", encoding: .utf8) == "result")
         }
     }
 

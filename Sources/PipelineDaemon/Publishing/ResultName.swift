@@ -109,11 +109,11 @@ extension ImageHandle.Staged {
 
     /// The worker has read a stranger's file, and its word becomes a part of a path.
     fileprivate var isLie: Bool {
-        func consists(_ text: String?, of digits: ClosedRange<UInt8>, _ letters: ClosedRange<UInt8>) -> Bool {
-            text?.utf8.allSatisfy { digits.contains($0) || letters.contains($0) } ?? false
+        func consists(_ text: String, of digits: ClosedRange<UInt8>, _ letters: ClosedRange<UInt8>) -> Bool {
+            text.utf8.allSatisfy { digits.contains($0) || letters.contains($0) }
         }
         guard let result else { return false }
-        let isHash = result.hash?.utf8.count == 64 && consists(result.hash, of: 0x30...0x39, 0x61...0x66)
+        let isHash = result.hash.map { $0.utf8.count == 64 && consists($0, of: 0x30...0x39, 0x61...0x66) } ?? false
         return !consists(result.format, of: 0x30...0x39, 0x61...0x7a)
             || picture.naming?.asks(for: .hash) == true && !isHash
     }
