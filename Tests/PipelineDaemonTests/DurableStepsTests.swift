@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Foundation
+import Glibc
 import JobLedger
 import PipelineModel
 import Synchronization
@@ -106,6 +107,20 @@ struct DurableStepsTests {
         }
     }
 
+    @Test("a folder that was removed as empty, after a result's name was chosen, is durable when it is made anew")
+    func folderMadeAnew() async throws {
+        try await withTemporaryFolder { (folder: String) async throws -> Void in
+            let (out, publisher) = ("\(folder)/out", Publisher())
+            let order = WorkOrder(
+                recipe: "r", adHoc: false, outputs: [], original: .archive, conflict: .number, outbox: out,
+                inbox: "/inbox")
+            let publication = try publisher.choose([staged("\(folder)/1")], order: order, path: "album/a.png")
+            #expect(rmdir("\(out)/album") == 0)
+            let synced = try await synced(out) { _ = try publisher.publish(publication) { $1(true) } }
+            #expect(synced == [": album"])
+        }
+    }
+
     // MARK: - Originals
 
     @Test("a claim is durable when that is asked for")
@@ -144,6 +159,48 @@ struct DurableStepsTests {
             }
             #expect(synced == ["1: "])
             #expect(!fixture.exists("\(fixture.places.spool)/1"))
+        }
+    }
+
+    @Test("the folder of a text about a picture that could not be downloaded is durable, and so is the text")
+    func notDownloaded() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            var job = fixture.job(1, .failed)
+            (job.url, job.file, job.finished) = ("https://example.org/1.png", .none, 2000)
+            #expect(fixture.insert([job]))
+            let (moves, _) = fixture.moves()
+            let synced = try await synced(fixture.places.failed) {
+                #expect(moves.move([job], of: job.order.inbox).isEmpty)
+            }
+            #expect(synced.first == ": r" && synced.contains("r: 1.png.job1.error.txt"), "\(synced)")
+        }
+    }
+
+    @Test("an original that is not durable where it was brought back to is lost for now, and holds up no other")
+    func notBroughtBack() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            let jobs = try (1...2).map { id in
+                var job = try fixture.ended(id, .failed, at: "\(fixture.places.failed)/r/\(id).png")
+                job.disposed = true
+                return job
+            }
+            #expect(fixture.insert(jobs))
+            let originals = OriginalPlaces(
+                ledger: fixture.ledger, places: fixture.places, claims: ClaimFolders(root: "r"))
+            let (returns, spool, notes) = (Returns(originals, Publisher()), fixture.places.spool, Notes())
+            let prepared = returns.prepare(jobs.map { Returns.Wanted(job: $0, order: $0.order) })
+            let outcome = await Syncs.watch(spool) { path in
+                guard path.hasPrefix("retry-") else { return }
+                notes.add(path)
+                // The folder of the other can't be found when its turn comes.
+                let other = path == "retry-1" ? "retry-2" : "retry-1"
+                if notes.list.count == 1 { rename("\(spool)/\(other)", "\(spool)/away") }
+            } during: {
+                returns.takeBack(prepared)
+            }
+            let first = try #require(notes.list == ["retry-1"] ? 1 : notes.list == ["retry-2"] ? 2 : nil)
+            #expect(outcome.brought.map(\.id) == [first] && outcome.lost.map(\.job) == [3 - first])
+            #expect(returns.inboxes == [jobs[0].order.inbox])
         }
     }
 

@@ -47,6 +47,33 @@ struct OriginalMovesTests {
         }
     }
 
+    @Test("an original that leaves the archive takes the folders along that are empty without it, and that is told")
+    func fromArchive() async throws {
+        try await with { (fixture, moves, _) async throws in
+            var job = try fixture.ended(1, .cancelled, at: "\(fixture.places.archive)/r/album/1.png")
+            job.path = "album/1.png"
+            #expect(fixture.insert([job]))
+            await withCheckedContinuation { continuation in
+                Coordination.sync { moves.came = { continuation.resume() } }
+                #expect(moves.move([job], of: job.order.inbox).isEmpty)
+            }
+            #expect(fixture.exists("\(fixture.places.cancelled)/r/album/1.png"))
+            #expect(!fixture.exists("\(fixture.places.archive)/r") && fixture.exists(fixture.places.archive))
+        }
+    }
+
+    @Test("an original that was to be removed, and whose folder is gone, holds up its job no longer")
+    func goneWithItsFolder() async throws {
+        try await with { (fixture, moves, stuck) async throws in
+            var job = fixture.job(1, .done)
+            job.finished = 2000
+            #expect(fixture.insert([job]))
+            #expect(moves.move([job], of: job.order.inbox).isEmpty)
+            #expect(fixture.ledger.flush(seconds: 30))
+            #expect(try fixture.ledger.job(1)?.isOver == true && stuck.reason(for: 1) == nil)
+        }
+    }
+
     @Test("an original that can't be moved stays, which is told once, and goes when it can be")
     func stays() async throws {
         try await with { (fixture, moves, stuck) async throws in
@@ -54,10 +81,12 @@ struct OriginalMovesTests {
             #expect(fixture.insert([job]))
             // Its folder's name is taken.
             try fixture.write("", to: "\(fixture.places.failed)/r")
-            for _ in 1...2 { #expect(moves.move([job], of: job.order.inbox) == [1]) }
-            let reason = try #require(stuck.reason(for: 1))
-            #expect(reason.hasPrefix("its original stays at \(job.source): "))
-            #expect(try fixture.texts("job", of: 1) == [reason])
+            for _ in 1...2 {
+                #expect(moves.move([job], of: job.order.inbox) == [1])
+                let reason = try #require(stuck.reason(for: 1))
+                #expect(reason.hasPrefix("its original stays at \(job.source): "))
+                #expect(try fixture.texts("job", of: 1) == [reason])
+            }
             #expect(try fixture.ledger.job(1)?.isOver == false)
             try FileSystem.remove("\(fixture.places.failed)/r")
             #expect(moves.move([job], of: job.order.inbox) == [])

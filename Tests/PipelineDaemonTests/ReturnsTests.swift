@@ -1,10 +1,11 @@
+import DaemonRuntime
 import Foundation
 import InboxWatching
-import JobLedger
 import PipelineModel
 import SystemCalls
 import Testing
 
+@testable import JobLedger
 @testable import PipelineDaemon
 
 @Suite("Returns")
@@ -83,6 +84,39 @@ struct ReturnsTests {
         }
     }
 
+    @Test("a job that somebody else brings back in the same moment is theirs: its original stays where it is")
+    func othersAtOnce() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            let jobs = try (1...2).map { try failed($0, fixture) }
+            #expect(fixture.insert(jobs))
+            try Database(path: fixture.places.ledger).run(
+                """
+                CREATE TRIGGER theirs BEFORE UPDATE OF returns ON jobs WHEN old.id = 2
+                BEGIN SELECT RAISE(IGNORE); END
+                """)
+            let outcome = takeBack(jobs.map { Returns.Wanted(job: $0, order: $0.order) }, returns(fixture))
+            #expect(outcome.brought.map(\.id) == [1] && outcome.others == [2] && outcome.lost.isEmpty)
+            #expect(jobs.map { fixture.exists($0.source) } == [false, true])
+        }
+    }
+
+    @Test("jobs that are brought back already are told by each of their inboxes")
+    func othersOfInboxes() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            let first = fixture.job(1)
+            var second = fixture.job(2)
+            second.order.inbox = "\(fixture.places.inbox)/s"
+            #expect(fixture.insert([first, second]))
+            let wanted = [first, second].map { Returns.Wanted(job: $0, order: $0.order) }
+            let outcome = await withCheckedContinuation { continuation in
+                Coordination.async {
+                    fixture.owners.disposals.bringBack(wanted) { continuation.resume(returning: $0) }
+                }
+            }
+            #expect(outcome.others.sorted() == [1, 2] && outcome.brought.isEmpty && outcome.lost.isEmpty)
+        }
+    }
+
     @Test("an original that is gone is lost, and its job stays over")
     func lost() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
@@ -119,6 +153,25 @@ struct ReturnsTests {
             #expect(rows.map(\.source) == [places[0], unmoved.source])
             #expect(rows.map(\.isOver) == [false, true])
             #expect(rows.allSatisfy { $0.returns == nil })
+        }
+    }
+
+    @Test("who waits for a job is told that it is over when the start undoes its return")
+    func waitedFor() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            let job = try failed(1, fixture)
+            #expect(fixture.insert([job]))
+            let place = Spool.place(bringingBack: 1, as: "1.png", in: fixture.places.spool)
+            let back = Ledger.Return(job: 1, place: place, state: .failed, file: job.file)
+            #expect(fixture.ledger.begin([back]) == [1])
+            await withCheckedContinuation { continuation in
+                Coordination.async {
+                    fixture.owners.waiters.wait(for: [1], Waiter(each: { _ in }, done: { continuation.resume() }))
+                    #expect(throws: Never.self) { try fixture.owners.disposals.begin() }
+                }
+            }
+            #expect(try fixture.ledger.job(1)?.isOver == true)
+            #expect(fixture.exists(job.source))
         }
     }
 
