@@ -2,6 +2,7 @@ import DaemonRuntime
 import JobLedger
 import OperationGraph
 import PipelineModel
+import Synchronization
 import SystemCalls
 import Testing
 
@@ -70,13 +71,90 @@ struct JobStatesTests {
                     return
                 }
                 download.finish(.finished)
+                fixture.owners.states.move(job, to: .running)
                 fixture.owners.states.cancel(job)
-                #expect(fixture.owners.window[2] != nil)
+                #expect(fixture.owners.window[2] != nil && job.record.state == .cancelling)
                 // As the report says it.
                 job.record.file = fixture.job(2).file
                 fixture.owners.states.stopIfStill(job)
                 #expect(fixture.owners.window[2] == nil && fixture.owners.counts[.cancelled] == 1)
             }
+        }
+    }
+
+    @Test("a downloaded picture waits behind a pause of rendering, and one that is still being downloaded does not")
+    func pausedBehindDownload() async throws {
+        try await with("Download=0\n", 1...1) { (fixture, _) async throws in
+            let owners = fixture.owners
+            let downloads = (2...3).map { id in
+                var job = fixture.job(id)
+                (job.url, job.file) = ("https://example.org/\(id).png", .none)
+                return job
+            }
+            #expect(fixture.insert(downloads))
+            await withCheckedContinuation { continuation in
+                Coordination.async {
+                    owners.window.fill()
+                    for id in 2...3 { if let job = owners.window[id] { owners.states.move(job, to: .running) } }
+                    owners.window[2]?.download?.finish(.finished)
+                    owners.pauses.pause([owners.queues.render], reason: "lunch") { continuation.resume() }
+                }
+            }
+            Coordination.sync {
+                #expect((1...3).map { owners.window[$0]?.record.state } == [.queued, .waiting, .running])
+                #expect(owners.window[2]?.record.reason == "paused: lunch")
+            }
+        }
+    }
+
+    @Test("whoever waits for work to rest is told when a job waits")
+    func rested() async throws {
+        try await with("", 1...1) { (fixture, _) async throws in
+            Coordination.sync {
+                let states = fixture.owners.states
+                let rests = Mutex(0)
+                states.rested = { rests.withLock { $0 += 1 } }
+                states.showWait(1, "not in work yet")
+                if let job = fixture.owners.window[1] { states.move(job, to: .running) }
+                let before = rests.withLock { $0 }
+                states.showWait(1, "paused")
+                let after = rests.withLock { $0 }
+                #expect(before == 0 && after == 1)
+            }
+        }
+    }
+
+    @Test("a job in work that is given back is queued without a reason, and comes again when that is recorded")
+    func givenBack() async throws {
+        try await with("", 1...1) { (fixture, _) async throws in
+            let owners = fixture.owners
+            Coordination.sync {
+                guard let job = owners.window[1] else {
+                    Issue.record("it is not there")
+                    return
+                }
+                owners.states.move(job, to: .running)
+                owners.states.showWait(1, "paused")
+                owners.states.giveBack(job)
+                #expect(owners.window.isEmpty && owners.counts[.queued] == 1 && owners.counts[.waiting] == 0)
+            }
+            await fixture.until { owners.window[1] != nil }
+            let row = try #require(try fixture.ledger.job(1))
+            #expect(row.state == .queued && row.reason == nil && row.started == nil)
+        }
+    }
+
+    @Test("each end counts for HistoryJobs=, and jobs beyond it are forgotten")
+    func forgotten() async throws {
+        try await with("[Daemon]\nHistoryJobs=8\n", 1...1) { (fixture, _) async throws in
+            let over = (2...13).map { id in
+                var job = fixture.job(id, .done)
+                (job.finished, job.disposed) = (Timestamp.now(), true)
+                return job
+            }
+            #expect(fixture.insert(over))
+            Coordination.sync { if let job = fixture.owners.window[1] { fixture.owners.states.cancel(job) } }
+            await fixture.until { fixture.owners.counts[.done] <= 8 }
         }
     }
 

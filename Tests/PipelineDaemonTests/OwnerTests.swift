@@ -106,6 +106,58 @@ struct OwnerTests {
         }
     }
 
+    /// Twenty downloads from one host, of which as many are in the window as the host's share allows, and four from another.
+    private func withDownloads(_ window: Int, _ body: (OwnersFixture) async throws -> Void) async throws {
+        try await OwnersFixture.with("Download=0\nWindow=\(window)\n") {
+            (fixture: OwnersFixture) async throws -> Void in
+            let jobs = (1...24).map { id in
+                var job = fixture.job(id)
+                let host = id <= 20 ? "example.org" : "example.net"
+                (job.url, job.host, job.file) = ("http://\(host)/\(id).png", host, .none)
+                return job
+            }
+            #expect(fixture.insert(jobs))
+            Coordination.sync {
+                fixture.owners.window.fill()
+                #expect(Set(fixture.owners.window.ids) == Set(1...8).union(21...24))
+            }
+            try await body(fixture)
+        }
+    }
+
+    @Test("a host whose downloads have come gets as many new ones at once, also while rendering is paused")
+    func refilledHost() async throws {
+        try await withDownloads(64) { (fixture: OwnersFixture) async throws -> Void in
+            let owners = fixture.owners
+            await withCheckedContinuation { continuation in
+                Coordination.async {
+                    owners.pauses.pause([owners.queues.render], reason: nil) { continuation.resume() }
+                }
+            }
+            Coordination.sync {
+                for id in 1...3 { if let job = owners.window[id] { owners.window.downloaded(job) } }
+                // A query for each would cost more than the job.
+                #expect(owners.window.count == 12)
+                if let job = owners.window[4] { owners.window.downloaded(job) }
+                #expect(Set(owners.window.ids) == Set(1...12).union(21...24))
+            }
+        }
+    }
+
+    @Test("a host that gets room while the window is full goes on with all others when that has room")
+    func refilledLater() async throws {
+        try await withDownloads(12) { (fixture: OwnersFixture) async throws -> Void in
+            let owners = fixture.owners
+            Coordination.sync {
+                for id in 1...4 { if let job = owners.window[id] { owners.window.downloaded(job) } }
+                #expect(Set(owners.window.ids) == Set(1...8).union(21...24))
+                if let job = owners.window[1] { owners.states.finish(job, .cancelled) }
+                #expect(Set(owners.window.ids) == Set(2...9).union(21...24))
+            }
+            await fixture.settle()
+        }
+    }
+
     // MARK: - Waiting
 
     @Test("who waits for jobs is told of those that are over at once, and of the others as they come")
@@ -283,6 +335,50 @@ struct OwnerTests {
             #expect(FileManager.default.fileExists(atPath: "\(fixture.places.cancelled)/r/1.png"))
             #expect(!FileManager.default.fileExists(atPath: folder))
             #expect(try fixture.ledger.job(1)?.isOver == true)
+        }
+    }
+
+    @Test("originals that an earlier run left are moved, unless the stop allows no more time")
+    func backlog() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            let disposals = Coordination.sync { fixture.owners.disposals }
+            func dispose() async {
+                await withCheckedContinuation { continuation in
+                    Coordination.sync { disposals.disposeBacklog() }
+                    disposals.whenDisposed { continuation.resume() }
+                }
+            }
+            let (first, second) = (
+                try fixture.ended(1, .cancelled, at: "\(fixture.places.spool)/1/1.png"),
+                try fixture.ended(2, .cancelled, at: "\(fixture.places.spool)/2/2.png")
+            )
+            #expect(fixture.insert([first]))
+            await dispose()
+            #expect(fixture.exists("\(fixture.places.cancelled)/r/1.png"))
+            #expect(try fixture.ledger.job(1)?.isOver == true)
+            #expect(fixture.insert([second]))
+            Coordination.sync { disposals.leaveRest() }
+            await dispose()
+            #expect(fixture.exists(second.source))
+        }
+    }
+
+    @Test("an undo has its moves watched, as any others")
+    func watchedUndo() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            var job = try fixture.ended(1, .done, at: "\(fixture.places.archive)/r/1.png")
+            (job.disposed, job.origin) = (true, .claimed)
+            #expect(fixture.insert([job]))
+            let (moves, begun) = AsyncStream<Void>.makeStream()
+            let outcome = await withCheckedContinuation { continuation in
+                Coordination.async { [job] in
+                    let disposals = fixture.owners.disposals
+                    disposals.begins = { begun.yield() }
+                    disposals.undo([job], to: nil) { continuation.resume(returning: $0) }
+                }
+            }
+            for await _ in moves { break }
+            #expect(outcome.undone == [1] && outcome.refused.isEmpty)
         }
     }
 
