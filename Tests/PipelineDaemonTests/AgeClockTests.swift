@@ -1,6 +1,7 @@
 import DaemonRuntime
 import JobLedger
 import PipelineModel
+import Synchronization
 import TestTools
 import Testing
 
@@ -35,6 +36,8 @@ struct AgeClockTests {
     @Test("a clock that jumps ahead is doubted, in words, until it is set right; time that the machine runs is no jump")
     func jump() async throws {
         try await with { _, hand, clock in
+            let doubts = Mutex<[Bool]>([])
+            clock.doubtChanged = { [unowned clock] in doubts.withLock { $0.append(clock.doubt != nil) } }
             #expect(clock.now == 1_800_000_000)
             hand.pass(days: 400)
             #expect(clock.now != nil)
@@ -43,8 +46,10 @@ struct AgeClockTests {
             hand.pass(days: 5 * 365, machineIsOff: true)
             #expect(clock.now == nil)
             #expect(clock.doubt?.contains("nothing is removed by its age; set the clock, or, if it is right,") == true)
+            #expect(clock.now == nil)
             hand.pass(days: -5 * 365)
             #expect(clock.now != nil && clock.doubt == nil)
+            #expect(doubts.withLock { $0 } == [true, false])
         }
     }
 
@@ -84,6 +89,12 @@ struct AgeClockTests {
             #expect(fixture.ledger.flush(seconds: 30))
             let next = AgeClock(fixture.ledger, fixture.owners.configuration) { hand.reading }
             try next.begin()
+            // It is in the ledger already.
+            hand.reading.time += 10
+            #expect(next.now == 1_800_000_010)
+            #expect(fixture.ledger.flush(seconds: 30))
+            #expect(try fixture.ledger.believedTime() == 1_800_000_000)
+            hand.reading.time -= 10
             hand.pass(days: 1, machineIsOff: true)
             #expect(next.now != nil)
             hand.pass(days: 1.1, machineIsOff: true)

@@ -1,10 +1,37 @@
 import DaemonRuntime
+import Dispatch
+import TestTools
 import Testing
 
 @testable import PipelineDaemon
 
 @Suite("How full the disks are")
 struct DiskFiguresTests {
+    private func look(_ fixture: OwnersFixture) async -> [String] {
+        await withCheckedContinuation { continuation in
+            Coordination.async { fixture.owners.disks.look { continuation.resume(returning: $0.map(\.path)) } }
+        }
+    }
+
+    @Test(
+        "a disk that does not answer is left out, and is there again when it does",
+        .enabled(if: Mount.isPermitted, "only root may mount a file system"))
+    func silent() async throws {
+        let recipe = "[Recipe]\nOutbox=disk\n[Output]\nChain=save\n"
+        try await OwnersFixture.with(recipe: recipe) { (fixture: OwnersFixture) async throws -> Void in
+            let (data, disk) = (fixture.places.data, "\(fixture.places.outbox)/disk")
+            try await Mount.with(disk, size: "1m") { _ in
+                #expect(await look(fixture) == [data, disk])
+                let hang = DispatchSemaphore(value: 0)
+                // As many as the lane has threads.
+                for _ in 1...16 { FileLanes.work(on: disk).async { hang.wait() } }
+                for _ in 1...2 { #expect(await look(fixture) == [data]) }
+                for _ in 1...16 { hang.signal() }
+                while await look(fixture) != [data, disk] { await fixture.settle() }
+            }
+        }
+    }
+
     @Test("two who ask at once are told the same")
     func together() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in

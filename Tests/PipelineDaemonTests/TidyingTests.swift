@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 import JobLedger
 import PipelineModel
+import Synchronization
 import SystemCalls
 import TestTools
 import Testing
@@ -193,6 +194,68 @@ struct TidyingTests {
             #expect(try fixture.ledger.leavingFiles().isEmpty)
             #expect(try fixture.ledger.job(1)?.removed?.by == "Keep Failed=1d")
             #expect(try fixture.ledger.keptSum(in: .failed, of: nil).files == 1)
+        }
+    }
+
+    @Test("the start finishes a removal that a crash has broken off, also without a rule, and a trial does not")
+    func brokenOffAtStart() async throws {
+        try await with { fixture in
+            let paths = try await fixture.leave(1...2)
+            func breakOff() throws {
+                let files = try fixture.ledger.kept(in: .failed, of: nil, after: .start, limit: 1)
+                #expect(fixture.ledger.begin(removing: files, JobRecord.Removal(by: "a hand", time: 5000))?.count == 1)
+            }
+            try breakOff()
+            _ = try fixture.tidying.run(Tidying.Wish(place: .archive, by: "test", isTrial: true))
+            #expect(paths.map(fixture.owners.exists) == [true, true])
+            _ = try fixture.tidying.run(Tidying.Wish(place: .archive, by: "test"))
+            #expect(paths.map(fixture.owners.exists) == [false, true])
+            try breakOff()
+            Coordination.sync { fixture.owners.owners.keeping.begin() }
+            try await fixture.owners.until { try fixture.ledger.leavingFiles().isEmpty }
+            #expect(paths.map(fixture.owners.exists) == [false, false])
+        }
+    }
+
+    @Test("each file that goes is told, and the folder that it leaves is made durable")
+    func told() async throws {
+        try await with { fixture in
+            let paths = try await fixture.leave(1...2)
+            try await fixture.age(2, 10)
+            let told = Mutex<[String]>([])
+            let tidying = Tidying(ledger: fixture.ledger, places: fixture.owners.places) { path in
+                told.withLock { $0.append(path) }
+            }
+            let synced = try await Syncs.below(fixture.owners.places.failed) {
+                _ = try tidying.run(Tidying.Wish(place: .failed, before: Timestamp.now() - 1000, by: "test"))
+            }
+            #expect(told.withLock { $0 } == [paths[0]])
+            #expect(synced == ["r"])
+        }
+    }
+
+    @Test("room is reserved beside the ledger before anything is removed, and a start leaves it while there is room")
+    func reserve() async throws {
+        try await with { fixture in
+            let path = fixture.owners.places.reserve
+            #expect(!fixture.owners.exists(path))
+            try fixture.tidying.goOn()
+            #expect(try FileSystem.status(path)?.size == 4 << 20)
+            LedgerReserve.give(toStartOf: fixture.owners.places)
+            #expect(fixture.owners.exists(path))
+        }
+    }
+
+    @Test("files that come are looked at, if a rule may remove them")
+    func came() async throws {
+        try await OwnersFixture.with("[Keep]\nFailed=1d\n") { owners in
+            let tidying = Tidying(ledger: owners.ledger, places: owners.places) { _ in }
+            let fixture = Fixture(owners: owners, tidying: tidying)
+            let paths = try await fixture.leave(1...1)
+            try await fixture.age(1, 100_000)
+            Coordination.sync { owners.owners.keeping.came() }
+            while owners.exists(paths[0]) { await Look.again() }
+            try await owners.until { try owners.ledger.keptSums() == [:] }
         }
     }
 

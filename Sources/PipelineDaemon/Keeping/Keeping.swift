@@ -154,7 +154,7 @@ final class Keeping {
 
     /// A line in the log about what went.
     nonisolated private static func tell(_ outcome: Tidying.Outcome, _ wish: Tidying.Wish) {
-        guard outcome.files > 0, let oldest = outcome.oldest, let newest = outcome.newest else { return }
+        guard let oldest = outcome.oldest, let newest = outcome.newest else { return }
         Log.notice(
             "\(wish.by): removed \(outcome.files) of \(wish.place.rawValue), \(outcome.bytes) bytes, which had come "
                 + (outcome.files == 1
