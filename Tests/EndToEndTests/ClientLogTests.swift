@@ -11,7 +11,7 @@ struct ClientLogTests {
     private static let reading = [
         "Status", "List", "Batches", "FindBatch", "ListIgnored", "Show", "Log", "Explain", "Try", "WhyWaiting", "Sift",
         "NewBatch", "CloseBatch", "Wait", "Watch", "Progress", "Recipes", "Plugins", "Settings",
-        "Metrics", "Open", "ListIDs", "NewFile",
+        "Metrics", "Open", "ListIDs", "NewFile", "Ask", "CheckFleet",
         // Without a fleet; `FleetTests.commands` has one.
         "Command",
     ]

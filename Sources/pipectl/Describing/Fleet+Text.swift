@@ -18,7 +18,9 @@ extension Control.Fleet {
             .init(title: "DONE", right: true), .init(title: "FAILED", right: true), .init(title: "", fit: .words),
         ])
         func add(_ cells: [Text], _ jobs: Control.Jobs?, _ words: Text) {
-            let counts = jobs.map { [$0.waiting + $0.queued, $0.running + $0.cancelling, $0.done, $0.failed] }
+            let counts = jobs.map {
+                [[$0.waiting, $0.queued].sum, [$0.running, $0.cancelling].sum, $0.done, $0.failed]
+            }
             table.add(cells + (counts?.map { "\($0)" } ?? Array(repeating: "", count: 4)) + [words])
         }
         add([.name(name), Text(totals.version), "\(places)", "\(taken)", "\(lent)"], totals.jobs[name], "this node")

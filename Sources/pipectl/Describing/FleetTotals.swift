@@ -21,16 +21,10 @@ struct FleetTotals: Encodable {
     }
 
     var sum: Control.Jobs {
-        jobs.values.reduce(into: Control.Jobs()) { sum, jobs in
-            sum.waiting += jobs.waiting
-            sum.queued += jobs.queued
-            sum.running += jobs.running
-            sum.cancelling += jobs.cancelling
-            sum.done += jobs.done
-            sum.failed += jobs.failed
-            sum.cancelled += jobs.cancelled
-            sum.ignored += jobs.ignored
-        }
+        func sum(_ count: (Control.Jobs) -> Int) -> Int { jobs.values.map(count).sum }
+        return Control.Jobs(
+            waiting: sum(\.waiting), queued: sum(\.queued), running: sum(\.running), cancelling: sum(\.cancelling),
+            done: sum(\.done), failed: sum(\.failed), cancelled: sum(\.cancelled), ignored: sum(\.ignored))
     }
 
     private enum Key: CodingKey { case jobs, sum }

@@ -34,7 +34,7 @@ struct Verdict: Encodable {
     /// `failed` counts the jobs whose failure is recent enough; `period` says how recent that is.
     init(_ status: Control.Overview, failed: Int, period: String?, _ limits: Limits) {
         let jobs = status.jobs
-        let unfinished = jobs.waiting + jobs.queued + jobs.running + jobs.cancelling
+        let unfinished = [jobs.waiting, jobs.queued, jobs.running, jobs.cancelling].sum
         var reasons = status.problems + status.inboxProblems
         reasons += status.queues.sorted { $0.key < $1.key }.compactMap { name, queue in
             guard queue.paused else { return nil }
