@@ -9,7 +9,7 @@ struct FleetPageTests {
         "[...document.querySelectorAll('#fleet tbody tr')[\(number)].children].map(cell => cell.textContent).join('|')"
     }
 
-    @Test("a line for each node comes beside the queues, and says what it lacks and that it has fallen silent")
+    @Test("a line for each node comes beside the queues, with its jobs, what it lacks, and that it has fallen silent")
     func nodes() async throws {
         try await FleetPair.with(lacking: true) { pair in
             let (a, b, server) = (pair.a, pair.b, pair.server)
@@ -17,7 +17,8 @@ struct FleetPageTests {
             let browser = try await Browser(width: 520, height: 844)
             try browser.go(to: try await a.pipectl("gallery").output.trimmingCharacters(in: .newlines))
             // No event of the daemon tells any of this.
-            try browser.until("\(line(0)) === 'a|0 of 1|0|this node' && \(line(1)) === 'b|0 of 2|0|lacks extra'")
+            try browser.until("\(line(0)) === 'a|0 of 1|0|0|0|0|0|this node'")
+            try browser.until("\(line(1)) === 'b|0 of 2|0|||||lacks extra'")
             let button = "document.querySelector('.fleet button')"
             #expect(try browser.text("\(button).textContent").hasPrefix("fleet 1 other node"))
             let place = "document.querySelector('#fleet p').textContent"
@@ -27,12 +28,22 @@ struct FleetPageTests {
             #expect(try browser.number("document.documentElement.scrollWidth - innerWidth") <= 0)
             #expect(try browser.number("document.querySelector('#fleet').getBoundingClientRect().right") <= 520)
 
+            try b.drop(Data("nothing".utf8), as: "broken.png")
+            try b.drop(Picture.png(width: 20, height: 10), as: "good.png")
+            try browser.until("\(line(1)) === 'b|0 of 2|0|0|0|1|1|lacks extra' && \(line(2)) === 'all|||0|0|1|1|'")
+            try browser.click("#fleet tbody tr:nth-child(2) button")
+            let jobs = "[...document.querySelectorAll('.node-jobs li')].map(line => line.textContent)"
+            try browser.until("\(jobs).some(text => text.endsWith('good.png: done'))")
+            try browser.until("\(jobs).some(text => text.includes('broken.png: failed, '))")
+            try browser.click("#fleet tbody tr:nth-child(2) button")
+            try browser.until("document.querySelector('.node-jobs').hidden")
+
             let plain = try gallery.get("/plain")
             #expect(plain.contains("<p>Fleet: a at \(server.url).</p>"), "\(plain)")
             #expect(plain.contains("<tr><td>b<td>0 of 2<td>0<td>lacks extra</tr>"), "\(plain)")
 
             await b.stop()
-            try browser.until("\(line(1)) === 'b|||silent' && \(button).textContent.endsWith('1 silent')")
+            try browser.until("\(line(1)) === 'b|||||||silent' && \(button).textContent.endsWith('1 silent')")
             #expect(try gallery.get("/plain").contains("<tr><td>b<td><td><td>silent</tr>"))
             await server.kill()
             try browser.until("\(button).textContent.endsWith('not connected')")

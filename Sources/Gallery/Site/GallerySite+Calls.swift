@@ -10,7 +10,7 @@ extension GallerySite {
             Call.FindBatch.self, Call.Show.self, Call.Log.self, Call.Explain.self, Call.Sift.self, Call.NewBatch.self,
             Call.CloseBatch.self, Call.Cancel.self, Call.CancelAll.self, Call.CancelMatching.self,
             Call.Prioritise.self, Call.Retry.self, Call.Redo.self, Call.Undo.self, Call.Pause.self, Call.Resume.self,
-            Call.Concurrency.self, Call.Recipes.self, Call.Plugins.self, Call.AddUrls.self,
+            Call.Concurrency.self, Call.Recipes.self, Call.Plugins.self, Call.AddUrls.self, Call.Ask.self,
         ].map { (call: any ControlCall.Type) in
             (String(call.method.dropFirst(ControlInterface.control.name.count + 1)), call)
         })
