@@ -29,15 +29,21 @@ struct JobStatesTests {
         }
     }
 
+    private func withJob(of owners: Owners, _ body: @Coordination (Job) -> Void) {
+        Coordination.sync {
+            guard let job = owners.window[1] else {
+                Issue.record("job 1 is not in the window")
+                return
+            }
+            body(job)
+        }
+    }
+
     @Test("a job in work waits with a reason, goes on without one, and is cancelled only when nothing works on it")
     func states() async throws {
         try await with("", 1...1) { (fixture, _) async throws in
             let owners = fixture.owners
-            Coordination.sync {
-                guard let job = owners.window[1] else {
-                    Issue.record("it is not there")
-                    return
-                }
+            withJob(of: owners) { job in
                 owners.states.showWait(1, "not in work yet")
                 #expect(job.record.state == .queued)
                 owners.states.move(job, to: .running)
@@ -128,11 +134,7 @@ struct JobStatesTests {
     func givenBack() async throws {
         try await with("", 1...1) { (fixture, _) async throws in
             let owners = fixture.owners
-            Coordination.sync {
-                guard let job = owners.window[1] else {
-                    Issue.record("it is not there")
-                    return
-                }
+            withJob(of: owners) { job in
                 owners.states.move(job, to: .running)
                 owners.states.showWait(1, "paused")
                 owners.states.giveBack(job)

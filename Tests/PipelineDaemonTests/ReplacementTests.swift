@@ -77,6 +77,17 @@ struct ReplacementTests {
         }
     }
 
+    @Test("a result that has vanished from staging fails the publication, and the earlier result stays")
+    func vanished() throws {
+        try with { outbox in
+            let former = try outbox.former("a.jpg")
+            let staged = try outbox.staged("jpeg")
+            try FileSystem.remove(staged.path)
+            #expect(throws: SystemError("lstat", staged.path, code: ENOENT)) { try outbox.choose([staged], former) }
+            #expect(try outbox.text("out/a.jpg") == "old a.jpg")
+        }
+    }
+
     @Test("a withdrawn result's folder goes when nothing else is in it")
     func folders() throws {
         try with { outbox in

@@ -1,3 +1,4 @@
+import Glibc
 import JobLedger
 import PipelineModel
 import Synchronization
@@ -45,7 +46,10 @@ extension Publisher {
     static func step(
         _ staged: ImageHandle.Staged, to target: String, _ conflict: ConflictPolicy
     ) throws -> PublishIntent.Step {
-        let file = try FileSystem.status(staged.path)?.identity
+        // A step without a file would be a withdrawal.
+        guard let file = try FileSystem.status(staged.path)?.identity else {
+            throw SystemError("lstat", staged.path, code: ENOENT)
+        }
         return PublishIntent.Step(staging: staged.path, target: target, conflict: conflict, file: file)
     }
 
