@@ -27,6 +27,7 @@ import zlib
 
 LONGEST = 15
 DISK = "2G"
+FAKETIME = next(iter(pathlib.Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1")), None)
 UNDERWAY = ("waiting", "queued", "running", "cancelling")
 HEADERS = pathlib.Path(__file__).resolve().parent.parent / "Sources/CPipelinePlugin"
 PLUGIN = """
@@ -49,14 +50,41 @@ ACTS = {
     "daemon killed": (2, 12, 2), "origin killed": (2, 12, 2), "fleet's process killed": (3, 3, 2),
     "server killed": (2, 15, 3), "fleet's process stopped": (5, 40, 3), "daemon stopped": (5, 40, 3), "line cut": (3, 30, 3),
     "line hangs": (3, 30, 3), "line slow": (3, 30, 3),
-    "line narrow": (3, 30, 3), "twin": (4, 12, 12), "disk full": (4, 20, 12),
+    "line narrow": (3, 30, 3), "line loses": (3, 30, 3), "clock wrong": (4, 20, 2), "twin": (4, 12, 12), "disk full": (4, 20, 12),
     # A node that has refused a picture is not asked again for half a minute.
     "other plugin": (5, 20, 32),
 }
 
 
+class PacketLoss:
+    """Rules of the kernel's packet filter: each fifth packet to or from some ports of this machine is dropped."""
+    TABLE = "inet pipelined_chaos"
+    RULES = """
+        add table {0}
+        add set {0} ports {{ type inet_service ; }}
+        add chain {0} input {{ type filter hook input priority 0 ; }}
+        add rule {0} input tcp dport @ports numgen random mod 5 < 1 drop
+        add rule {0} input tcp sport @ports numgen random mod 5 < 1 drop
+    """
+
+    def __init__(self):
+        self.works = shutil.which("nft") is not None and self.nft(self.RULES.format(self.TABLE))
+
+    def nft(self, commands):
+        """Whether the kernel does it; only root may, and not every kernel can."""
+        return subprocess.run(["nft", "-f", "-"], input=commands, text=True, stderr=subprocess.DEVNULL).returncode == 0
+
+    def change(self, verb, relays):
+        ports = ", ".join(str(relay.port) for relay in relays)
+        if not self.nft(f"{verb} element {self.TABLE} ports {{ {ports} }}"):
+            sys.exit(f"nft can't {verb} the ports {ports}")
+
+    def end(self):
+        self.nft(f"delete table {self.TABLE}")
+
+
 class Relay:
-    """One node's way to one server: ok, cut, hangs, slow, or narrow: 200 kB a second each way."""
+    """One node's way to one server: ok, cut, hangs, slow, narrow: 200 kB a second each way, or one that loses packets."""
     loop = asyncio.new_event_loop()
 
     def __init__(self, port):
@@ -129,10 +157,13 @@ class Node:
         (root / "etc/recipes.d/far.recipe").write_text(RECIPE)
         shutil.copy(plugin, root / "plugins/naps.so")
 
-    def start(self):
+    def start(self, clock=None):
+        """`clock` is how far it goes wrong, as libfaketime writes it."""
+        wrong = {"LD_PRELOAD": str(FAKETIME), "FAKETIME": clock, "FAKETIME_DONT_FAKE_MONOTONIC": "1"} if clock else {}
         with open(self.root / "log", "ab") as log:
             self.process = subprocess.Popen(
-                [self.programs / "pipelined", "--root", self.root], stdout=subprocess.DEVNULL, stderr=log)
+                [self.programs / "pipelined", "--root", self.root], stdout=subprocess.DEVNULL, stderr=log,
+                env={**os.environ, **wrong})
         while not self.status():
             if self.process.poll() is not None:
                 sys.exit(f"{self.name} does not start; its log: {self.root}/log")
@@ -260,11 +291,20 @@ class Watch:
 class Chaos:
     def __init__(self, nodes, servers, editions, folder, chooser):
         self.nodes, self.servers, self.editions, self.folder, self.chooser = nodes, servers, editions, folder, chooser
-        self.undo, self.counts, self.twins = [], collections.Counter(), []
+        self.undo, self.counts, self.twins, self.loss = [], collections.Counter(), [], PacketLoss()
+        self.kinds = [kind for kind in ACTS if self.can(kind)]
+
+    def can(self, kind):
+        """Whether this machine has what the act needs."""
+        needed = {
+            "line loses": self.loss.works, "clock wrong": FAKETIME is not None, "disk full": any(node.has_disk for node in self.nodes)}
+        if not (able := needed.get(kind, True)):
+            print(f"  left out, since this machine or user can't: {kind}", flush=True)
+        return able
 
     def act(self):
         """Does one thing, and remembers what mends it. False when enough are in trouble already."""
-        kind = self.chooser.choice(list(ACTS))
+        kind = self.chooser.choice(self.kinds)
         least, most, after = ACTS[kind]
         seconds = self.chooser.uniform(least, most)
         well = [node for node in (self.nodes[:3] if kind == "origin killed" else self.nodes)
@@ -309,8 +349,15 @@ class Chaos:
             return lambda: None
         if kind == "disk full":
             return what.fill_disk()
+        if kind == "clock wrong":
+            what.end()
+            what.start(clock=self.chooser.choice(["-2d", "-1h", "+1h", "+400d"]))
+            return lambda: (what.end(), what.start())
         if kind.startswith("line"):
             relays = self.chooser.choice([what.relays, what.relays[:1], what.relays[1:]])
+            if kind == "line loses":
+                self.loss.change("add", relays)
+                return lambda: self.loss.change("delete", relays)
             for relay in relays:
                 relay.turn(kind.split()[1])
             return lambda: [relay.turn("ok") for relay in relays]
@@ -456,6 +503,7 @@ def main():
             if one.process:
                 one.process.kill()
                 one.process.wait()
+        chaos.loss.end()
     return report(folder, chaos, watch, dropped, makers, lost, complaints + ([] if ended else ["something is stuck"]))
 
 
