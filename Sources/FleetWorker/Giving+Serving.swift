@@ -77,7 +77,7 @@ extension Giving {
     private func done(_ lent: Lent, _ asked: Asked, _ node: String, _ message: LineMessage, _ line: Line) {
         guard has(lent, asked, node) else { return answer(message, line, Answered(.notWanted)) }
         guard let result = asked.result, Stranger.accepts(result, of: lent.picture) else {
-            return answer(message, line, Answered(.again, "the results are not what was asked for"))
+            return answer(message, line, Answered(.again, "the results do not fit the picture's chain"))
         }
         guard lent.beginsEnd(asked.attempt, by: node) else { return answer(message, line, Answered(.busy)) }
         looks.async { [self] in

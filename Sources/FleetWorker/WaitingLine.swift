@@ -13,8 +13,7 @@ struct WaitingLine {
     /// Far more than anybody has: a stranger at the server may invent any number.
     private static let longest = 1000
 
-    /// Whether an origin that asks now gets one of the free places. It goes behind all others that wait, also those that are
-    /// invited only in the next moment.
+    /// Returns whether an origin that asks now gets one of the free places. Every origin that waits, invited or not, goes before it.
     mutating func admits(_ origin: String, free: Int, at now: Instant = .now) -> Bool {
         forget(now)
         let before = invited.keys.count { $0 != origin } + (invited[origin] == nil ? waitingBefore(origin) : 0)

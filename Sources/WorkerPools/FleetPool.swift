@@ -146,7 +146,7 @@ package final class FleetPool {
     /// Whether a picture that finds no place here might be lent.
     package var hasRoom: Bool { hasRoom(besides: lentCount) }
 
-    /// With so many lent already.
+    /// - Parameter lent: how many pictures are lent already
     private func hasRoom(besides lent: Int) -> Bool {
         guard let plan, plan.settings.give != .never else { return false }
         let room = state.room

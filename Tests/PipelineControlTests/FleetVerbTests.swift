@@ -186,7 +186,7 @@ struct FleetVerbTests {
         #expect(NKey.seed(.user, bytes) == "SUAAAAICAMCAKBQHBAEQUCYMBUHA6EARCIJRIFIWC4MBSGQ3DQOR4H776Y")
     }
 
-    @Test("A node that is added gets a file, and the servers need not hear of it; one that is removed they do")
+    @Test("Adding a node writes its file and changes no server; removing one changes the servers")
     func adding() async throws {
         try await withTemporaryFolder { folder in
             let fleet = "\(folder)/fleet"

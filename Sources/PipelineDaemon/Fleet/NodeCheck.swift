@@ -109,7 +109,7 @@ final class NodeCheck {
                 switch result {
                 case .success where header.map(TestPicture.isResult) == true:
                     done(.ok(accepted: accepted ?? delivered, delivered: delivered))
-                case .success: done(.failed("its result is not what was asked for"))
+                case .success: done(.failed("its result is not the one that the chain makes"))
                 case .failure(let failure): done(.failed("its result can't be read: \(Self.words(failure))"))
                 }
             }

@@ -1,7 +1,6 @@
 import FoundationEssentials
 
-/// Whoever has its key lets nodes in. What it signs for a node is shown to the servers by the node itself: they need not know
-/// it before.
+/// Signs the credentials of nodes. A node shows them to the servers when it connects, so a new node changes nothing on a server.
 struct FleetAuthority {
     private let openSSL: OpenSSL
     private let key: String

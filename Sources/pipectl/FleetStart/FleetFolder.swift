@@ -52,7 +52,7 @@ struct FleetFolder {
         }
     }
 
-    /// Lets more nodes in. The servers need not hear of it. Returns the plan, and what was written.
+    /// Lets more nodes in; nothing changes on the servers. Returns the plan and the files that it wrote.
     func add(_ names: [String], for time: Duration?) throws -> (plan: FleetPlan, files: [String]) {
         let plan = try plan()
         let end = time.map { now + Int($0 / .seconds(1)) }

@@ -28,7 +28,7 @@ extension Verb {
             "and reloads. Nothing stays if the daemon can't use it. It fails if no server is reached within five",
             "seconds; the daemon goes on trying. FILE has a key: remove it afterwards.",
             "`leave` removes what `join` has written, and reloads. What is lent comes home.",
-            "`add` writes the files of more nodes; the servers need not hear of it. With --for TIME a node is let in",
+            "`add` writes the files of more nodes; nothing changes on the servers. With --for TIME a node is let in",
             "until then. `remove` takes a node out: it writes the folder of each server anew, and counts when that",
             "has been copied there, and after its install.sh.",
         ],

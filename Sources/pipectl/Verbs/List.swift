@@ -46,7 +46,7 @@ extension Verb {
             Example("pipectl list --state running,queued", "what is being worked on"),
             Example("pipectl list --failed --limit 5", "the latest failures, with their reasons"),
             Example("pipectl list --failed --since 1h --recipe noir", "what has failed there within the last hour"),
-            Example("pipectl list --fleet --running", "what is being worked on anywhere"),
+            Example("pipectl list --fleet --running", "the running jobs of all nodes"),
             Example("pipectl list --json | jq -r '.outputs[]'", "every result's path"),
         ],
         run: { context in

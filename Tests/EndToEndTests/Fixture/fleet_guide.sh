@@ -65,7 +65,7 @@ cd "$work/here"
 commands >"$work/commands"
 cat "$work/commands"
 bash -e "$work/commands"
-knows() { # so many other nodes
+knows() { # NUMBER OF OTHER NODES
     until [ "$(ssh attic 'pipectl fleet --json' | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["nodes"]))')" = "$1" ]; do :; done
 }
 knows 2
