@@ -111,11 +111,24 @@ let package = Package(
         room("JobLedger", ["CSQLite", "SystemCalls", "DaemonRuntime", "PipelineModel"]),
         room("WorkerPools", ["CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime"]),
         room("InboxWatching", ["CLinux", "SystemCalls", "PipelineModel", "DaemonRuntime"]),
+        room(
+            "PictureFiles",
+            [
+                "CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobLedger",
+                "InboxWatching",
+            ]),
+        room(
+            "DaemonConfiguration",
+            [
+                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobLedger", "WorkerPools",
+                "PictureFiles",
+            ]),
         program(
             "PipelineDaemon",
             [
-                "CLinux", "SystemCalls", "DaemonRuntime", "InboxWatching", "JobLedger", "ManualPages", "OperationGraph",
-                "PipelineModel", "PipelineControl", "WorkerPools", "WorkerProtocol",
+                "CLinux", "SystemCalls", "DaemonConfiguration", "DaemonRuntime", "InboxWatching", "JobLedger",
+                "ManualPages", "OperationGraph", "PictureFiles", "PipelineModel", "PipelineControl", "WorkerPools",
+                "WorkerProtocol",
             ]),
         program(
             "RenderWorker",
@@ -149,8 +162,10 @@ let package = Package(
         tests(
             "PipelineDaemonTests",
             [
-                "TestTools", "CLinux", "PipelineDaemon", "DaemonRuntime", "InboxWatching", "JobLedger", "ManualPages",
-                "OperationGraph", "PipelineModel", "PipelineControl", "WorkerPools", "WorkerProtocol", "SystemCalls",
+                "TestTools", "CLinux", "PipelineDaemon", "DaemonConfiguration", "DaemonRuntime", "InboxWatching",
+                "JobLedger", "ManualPages",
+                "OperationGraph", "PictureFiles", "PipelineModel", "PipelineControl", "WorkerPools", "WorkerProtocol",
+                "SystemCalls",
             ]),
         tests(
             "JobLedgerTests", ["TestTools", "JobLedger", "PipelineModel", "SystemCalls"],

@@ -27,7 +27,6 @@ import zlib
 
 LONGEST = 15
 DISK = "2G"
-FAKETIME = next(iter(pathlib.Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1")), None)
 UNDERWAY = ("waiting", "queued", "running", "cancelling")
 HEADERS = pathlib.Path(__file__).resolve().parent.parent / "Sources/CPipelinePlugin"
 PLUGIN = """
@@ -43,6 +42,40 @@ const char edition[] = "edition EDITION";
 static const PipelineFilter filter = {
     PIPELINE_FILTER_LAYOUT, .name = "naps", .version = "1", .summary = "naps", .apply = apply};
 const PipelineFilter *pipeline_filter(void) { return &filter; }
+"""
+# The time of day goes wrong by some seconds; what measures a duration goes on.
+WRONG_CLOCK = """
+#include <dlfcn.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+static time_t wrong(void) { return atol(getenv("CLOCK_WRONG_BY")); }
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    int status = syscall(SYS_clock_gettime, clock, now);
+    if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) now->tv_sec += wrong();
+    return status;
+}
+int gettimeofday(struct timeval *restrict now, void *restrict zone) {
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    *now = (struct timeval){time.tv_sec, time.tv_nsec / 1000};
+    return 0;
+}
+/* The kernel's clock is right. */
+int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict end) {
+    int (*wait)(sem_t *, const struct timespec *) = dlsym(RTLD_NEXT, "sem_timedwait");
+    struct timespec right = {end->tv_sec - wrong(), end->tv_nsec};
+    return wait(semaphore, &right);
+}
+time_t time(time_t *now) {
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    if (now) *now = time.tv_sec;
+    return time.tv_sec;
+}
 """
 RECIPE = "[Recipe]\nInbox=far\n[Output]\nChain=naps | resize scale=0.5 | save format=jpeg quality=95\n"
 # For how many seconds, at least and at most, and after how many more the others can know that it is mended.
@@ -157,9 +190,9 @@ class Node:
         (root / "etc/recipes.d/far.recipe").write_text(RECIPE)
         shutil.copy(plugin, root / "plugins/naps.so")
 
-    def start(self, clock=None):
-        """`clock` is how far it goes wrong, as libfaketime writes it."""
-        wrong = {"LD_PRELOAD": str(FAKETIME), "FAKETIME": clock, "FAKETIME_DONT_FAKE_MONOTONIC": "1"} if clock else {}
+    def start(self, clock=None, wrong_by=0):
+        """`clock` is a library that has the time of day go wrong by so many seconds."""
+        wrong = {"LD_PRELOAD": str(clock), "CLOCK_WRONG_BY": str(wrong_by)} if clock else {}
         with open(self.root / "log", "ab") as log:
             self.process = subprocess.Popen(
                 [self.programs / "pipelined", "--root", self.root], stdout=subprocess.DEVNULL, stderr=log,
@@ -176,9 +209,15 @@ class Node:
     def fill_disk(self):
         """Leaves no byte of it. Returns what mends it."""
         filler = self.root / "filler"
-        space = os.statvfs(self.root)
+        end = 0
         with open(filler, "wb") as file:
-            os.posix_fallocate(file.fileno(), 0, max(1, space.f_bavail * space.f_bsize))
+            for size in (1 << 26, 1 << 20, 1 << 12):
+                try:
+                    while True:
+                        os.posix_fallocate(file.fileno(), end, size)
+                        end += size
+                except OSError:
+                    pass  # So much is not free any more.
         return filler.unlink
 
     def call(self, method, **parameters):
@@ -289,15 +328,15 @@ class Watch:
 
 
 class Chaos:
-    def __init__(self, nodes, servers, editions, folder, chooser):
-        self.nodes, self.servers, self.editions, self.folder, self.chooser = nodes, servers, editions, folder, chooser
+    def __init__(self, nodes, servers, editions, clock, folder, chooser):
+        self.nodes, self.servers, self.editions, self.clock, self.folder, self.chooser = nodes, servers, editions, clock, folder, chooser
         self.undo, self.counts, self.twins, self.loss = [], collections.Counter(), [], PacketLoss()
         self.kinds = [kind for kind in ACTS if self.can(kind)]
 
     def can(self, kind):
         """Whether this machine has what the act needs."""
         needed = {
-            "line loses": self.loss.works, "clock wrong": FAKETIME is not None, "disk full": any(node.has_disk for node in self.nodes)}
+            "line loses": self.loss.works, "disk full": any(node.has_disk for node in self.nodes)}
         if not (able := needed.get(kind, True)):
             print(f"  left out, since this machine or user can't: {kind}", flush=True)
         return able
@@ -351,7 +390,7 @@ class Chaos:
             return what.fill_disk()
         if kind == "clock wrong":
             what.end()
-            what.start(clock=self.chooser.choice(["-2d", "-1h", "+1h", "+400d"]))
+            what.start(self.clock, self.chooser.choice([-2 * 86400, -3600, 3600, 400 * 86400]))
             return lambda: (what.end(), what.start())
         if kind.startswith("line"):
             relays = self.chooser.choice([what.relays, what.relays[:1], what.relays[1:]])
@@ -375,13 +414,11 @@ class Chaos:
             entry[1]()
 
 
-def compiled(folder, edition):
-    source, product = folder / f"naps-{edition}.c", folder / f"naps-{edition}.so"
-    source.write_text(PLUGIN.replace("EDITION", str(edition)))
-    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "vips"], check=True, capture_output=True, text=True).stdout
-    headers = str(HEADERS)
-    subprocess.run(["gcc", "-w", "-fPIC", "-D_GNU_SOURCE", "-shared", "-o", product, "-I", headers, source, *flags.split()],
-                   check=True)
+def compiled(folder, name, source, *packages):
+    text, product = folder / f"{name}.c", folder / f"{name}.so"
+    text.write_text(source)
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", *packages], check=True, capture_output=True, text=True).stdout if packages else ""
+    subprocess.run(["gcc", "-w", "-fPIC", "-D_GNU_SOURCE", "-shared", "-o", product, "-I", str(HEADERS), text, *flags.split()], check=True)
     return product
 
 
@@ -460,7 +497,8 @@ def main():
     folder = pathlib.Path(tempfile.mkdtemp(prefix="pipelined-chaos."))
     print(f"fleet_chaos: at least {pictures} pictures, {acts} acts, seed {seed}, in {folder}", flush=True)
     threading.Thread(target=Relay.loop.run_forever, daemon=True).start()
-    editions = [compiled(folder, edition) for edition in (1, 2)]
+    editions = [compiled(folder, f"naps-{edition}", PLUGIN.replace("EDITION", str(edition)), "vips") for edition in (1, 2)]
+    clock = compiled(folder, "clock", WRONG_CLOCK)
     # All are there at once, so that no two are the same.
     taken = [socket.create_server(("127.0.0.1", 0)) for _ in range(4)]
     ports = [one.getsockname()[1] for one in taken]
@@ -470,7 +508,7 @@ def main():
     nodes = [Node(programs, folder / f"node-{number}", f"node-{number}", 2 if number < 4 else 1, servers, editions[0])
              for number in range(1, 6)]
     lone = Node(programs, folder / "lone", "lone", 8, [], editions[0])
-    chaos, watch, dropped, looked = Chaos(nodes, servers, editions, folder, chooser), Watch(nodes), {}, {}
+    chaos, watch, dropped, looked = Chaos(nodes, servers, editions, clock, folder, chooser), Watch(nodes), {}, {}
     (folder / "pictures").mkdir()
     try:
         for node in nodes:

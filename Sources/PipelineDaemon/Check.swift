@@ -1,5 +1,7 @@
+import DaemonConfiguration
 import DaemonRuntime
 import Foundation
+import PictureFiles
 import PipelineModel
 import WorkerPools
 import WorkerProtocol

@@ -1,20 +1,16 @@
 import CLinux
+import DaemonConfiguration
 import DaemonRuntime
 import Dispatch
 import Glibc
 import JobLedger
 import OperationGraph
+import PictureFiles
 import PipelineModel
 import Synchronization
 import SystemCalls
 import WorkerPools
 import WorkerProtocol
-
-/// Why the daemon can't run, and the status it exits with.
-struct StartError: Error, CustomStringConvertible {
-    let status: ExitStatus
-    let description: String
-}
 
 /// Puts the parts together, and takes them down again.
 final class Daemon: Sendable {

@@ -1,4 +1,5 @@
 import Glibc
+import PictureFiles
 import SystemCalls
 
 /// The user that the daemon runs as.

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PictureFiles
 import SystemCalls
 
 /// The first process of a container, for which the kernel has rules of its own: orphans become its children, and stay as zombies until it

@@ -1,6 +1,8 @@
+import DaemonConfiguration
 import DaemonRuntime
 import InboxWatching
 import JobLedger
+import PictureFiles
 import PipelineModel
 import SystemCalls
 

@@ -1,6 +1,7 @@
 import DaemonRuntime
 import Glibc
 import JobLedger
+import PictureFiles
 import SystemCalls
 
 /// Opens the ledger's file. An empty ledger never replaces a lost or damaged one in silence: the damaged file is kept beside

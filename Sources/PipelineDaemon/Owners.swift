@@ -1,8 +1,10 @@
+import DaemonConfiguration
 import DaemonRuntime
 import Dispatch
 import InboxWatching
 import JobLedger
 import OperationGraph
+import PictureFiles
 import PipelineModel
 import SystemCalls
 import WorkerPools
@@ -31,7 +33,7 @@ final class Owners: ReadsDelegate {
     let waiters: Waiters
     let announcements: Announcements
     let retries: Retries
-    let disposals: Disposals
+    let originals: OriginalMover
     let folders: FolderBatches
     let intake: JobIntake
     let shortages: Shortages
@@ -83,56 +85,51 @@ final class Owners: ReadsDelegate {
         history = History(ledger, counts, configuration, window, ages)
         keeping = Keeping(ledger, configuration, ages)
         disks = DiskFigures(configuration)
-        let stuck = StuckOriginals(ledger, waiters)
-        let moves = OriginalMoves(ledger, places, claims, publisher, waiters, stuck)
-        let originals = OriginalPlaces(ledger: ledger, places: places, claims: claims)
-        pictures = JobPictures(originals: originals)
-        let check = DoneCheck(originals: originals)
-        disposals = Disposals(
-            ledger, inboxes, waiters, reads, moves, stuck, Returns(originals, publisher),
-            Withdrawals(ledger: ledger, check: check, staging: staging))
-        moves.came = { [weak keeping] in keeping?.came() }
+        let originalPlaces = OriginalPlaces(ledger: ledger, places: places, claims: claims)
+        pictures = JobPictures(originals: originalPlaces)
+        originals = OriginalMover(originalPlaces, claims, publisher, staging)
         recovery = Recovery(
-            ledger: ledger, configuration: configuration, publisher: publisher, staging: staging, disposals: disposals)
+            ledger: ledger, configuration: configuration, publisher: publisher, staging: staging, originals: originals)
         folders = FolderBatches(ledger, numbers, inboxes)
         intake = JobIntake(
-            ledger, configuration, claims, numbers, folders, counts, window, disposals, waiters, recovery)
+            ledger, configuration, claims, numbers, folders, counts, window, originals, waiters, recovery)
         shortages = Shortages(configuration, ledger, staging, inboxes, reloads)
         let operations = JobOperations(
             ledger, configuration, queues, pool, fetch, staging, claims, publisher, meters)
         states = JobStates(
-            ledger, queues, window, counts, meters, operations, disposals, waiters, progress, history)
+            ledger, queues, window, counts, meters, operations, originals, waiters, progress, history)
         supervisor = Supervisor(
             ledger, configuration, window, operations, shortages,
-            HangWatch(configuration, window, shortages, moves), strikes, progress, states,
+            HangWatch(configuration, window, shortages, originals), strikes, progress, states,
             Remedies(ledger, configuration, window, counts, shortages, retries, strikes, states))
         changes = JobChanges(
-            ledger, states, window, counts, meters, numbers, inboxes, disposals, waiters, announcements, history)
-        revivals = Revivals(ledger, configuration, numbers, retries, disposals, changes)
+            ledger, states, window, counts, meters, numbers, inboxes, originals, waiters, announcements, history)
+        revivals = Revivals(ledger, configuration, numbers, retries, originals, changes)
         proofs = Proofs(pool, configuration)
         previews = Previews(pool, configuration, queues.render, meters, pictures)
         fleet = Fleet(configuration, lends, pool, fetch, queues.render, downloads: queues.download)
-        doneJobs = DoneJobs(ledger, configuration, numbers, counts, disposals, changes, revivals, check)
+        doneJobs = DoneJobs(
+            ledger, configuration, numbers, counts, originals, changes, revivals, DoneCheck(originals: originalPlaces))
         pauses = Pauses(ledger, queues, states, window, progress, fleet)
         commands = Commands(ledger, queues, limits, pauses, changes, inboxes, socket: places.socket)
         shutdown = Shutdown(
-            configuration, ledger, queues, states, window, counts, inboxes, announcements, disposals, pool, fetch, fleet
+            configuration, ledger, queues, states, window, counts, inboxes, announcements, originals, pool, fetch, fleet
         )
         connect()
     }
 
     private func connect() {
         reads.delegate = self
+        originals.delegate = self
         limits.changed = { [weak self] in
             self?.applySettings()
             self?.fleet.look()
             self?.pauses.check()
         }
-        waiters.delay = { [weak disposals] ids in
-            let reasons = disposals?.delays(among: ids) ?? []
+        waiters.delay = { [weak originals] ids in
+            let reasons = originals?.delays(among: ids) ?? []
             return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
         }
-        disposals.begins = { [weak supervisor] in supervisor?.watchForHangs() }
         states.rested = { [weak shutdown, weak pauses] in
             shutdown?.check()
             pauses?.check()
@@ -178,7 +175,7 @@ final class Owners: ReadsDelegate {
             shortages.placesChanged()
             for outbox in sweep.unswept({ [shortages] in shortages.swept($0) }) { shortages.begin(unswept: outbox) }
             shortages.encodersChanged()
-            try disposals.begin()
+            try originals.begin()
             try MountTable.watch { [shortages] in Coordination.async { shortages.mountsChanged() } }
             fleet.adopt()
             window.fill()
@@ -247,7 +244,7 @@ final class Owners: ReadsDelegate {
         applySettings()
         inboxes.open(into: intake)
         shortages.placesChanged()
-        disposals.disposeBacklog()
+        originals.disposeBacklog()
         strikes.forgive()
         shortages.filtersReplaced()
         shortages.encodersChanged()
@@ -278,7 +275,7 @@ final class Owners: ReadsDelegate {
     }
 
     func readAgain(_ missed: RepeatedReads.Missed) {
-        if missed.backlog { disposals.disposeBacklog() }
+        if missed.backlog { originals.disposeBacklog() }
         if !missed.ended.isEmpty { waiters.lookUp(missed.ended) }
         window.fill()
         waiters.lookUp()
@@ -292,7 +289,7 @@ final class Owners: ReadsDelegate {
             ledger.unwritableReason.map { "\($0); nothing is taken until it can" }, ledger.unreadableReason,
         ]
         let others = [ledgerNote, ages.doubt, reloads.problem, fleet.problem].compactMap(\.self)
-        return ledger.compactMap(\.self) + configuration.now.shortcomings + shortages.problems + disposals.delays()
+        return ledger.compactMap(\.self) + configuration.now.shortcomings + shortages.problems + originals.delays()
             + others + hooks.problems + keeping.problems + silentDisks
     }
 
@@ -301,5 +298,24 @@ final class Owners: ReadsDelegate {
         FileLanes.silentDisks(since: DispatchTime.now() - configuration.settings.hangTimeout.dispatch).map {
             "the disk at \($0) does not answer: nobody can look at pictures and originals there"
         }
+    }
+}
+
+extension Owners: OriginalMoverDelegate {
+    func originalsWillMove() { supervisor.watchForHangs() }
+
+    func originalsArrived(of jobs: [JobRecord]) {
+        waiters.ended(jobs)
+        keeping.came()
+    }
+
+    func returnsUndone(of jobs: Set<Int>) { waiters.lookUp(jobs) }
+
+    func delaysChanged() { waiters.check() }
+
+    func backlogUnread() { reads.missedBacklog() }
+
+    func whenOpened(_ folders: Set<String>, on line: DispatchQueue, _ body: @escaping @Sendable () -> Void) {
+        inboxes.whenOpened(folders, on: line, body)
     }
 }

@@ -1,6 +1,8 @@
+import DaemonConfiguration
 import DaemonRuntime
 import Foundation
 import Glibc
+import PictureFiles
 import PipelineModel
 import SystemCalls
 import WorkerProtocol

@@ -1,10 +1,12 @@
 import DaemonRuntime
 import JobLedger
+import PictureFiles
 import PipelineModel
 import Synchronization
 import TestTools
 import Testing
 
+@testable import DaemonConfiguration
 @testable import PipelineDaemon
 
 @Suite("The clock by which files grow old")

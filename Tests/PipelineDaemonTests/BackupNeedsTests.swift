@@ -1,5 +1,6 @@
 import Foundation
 import JobLedger
+import PictureFiles
 import PipelineModel
 import SystemCalls
 import TestTools

@@ -4,6 +4,8 @@ import PipelineModel
 import Synchronization
 import Testing
 
+@testable import DaemonConfiguration
+@testable import PictureFiles
 @testable import PipelineDaemon
 
 @Suite("The configuration in force")

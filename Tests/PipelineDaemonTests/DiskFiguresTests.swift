@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Dispatch
+import PictureFiles
 import TestTools
 import Testing
 

@@ -10,6 +10,7 @@ import Testing
 import WorkerPools
 import WorkerProtocol
 
+@testable import PictureFiles
 @testable import PipelineDaemon
 
 @Suite("A DownloadOperation")

@@ -8,7 +8,9 @@ import SystemCalls
 import TestTools
 import Testing
 
+@testable import DaemonConfiguration
 @testable import InboxWatching
+@testable import PictureFiles
 @testable import PipelineDaemon
 
 /// A power cut shows the same for whole daemons (`PowerCutTests`).
@@ -225,12 +227,12 @@ struct DurableStepsTests {
     func unknown() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             try fixture.write("picture", to: "\(fixture.places.spool)/some/added.png")
-            let (configuration, disposals) = Coordination.sync {
-                (fixture.owners.configuration, fixture.owners.disposals)
+            let (configuration, originals) = Coordination.sync {
+                (fixture.owners.configuration, fixture.owners.originals)
             }
             let recovery = Recovery(
                 ledger: fixture.ledger, configuration: configuration, publisher: Publisher(),
-                staging: try Staging(fixture.places), disposals: disposals)
+                staging: try Staging(fixture.places), originals: originals)
             let synced = try await synced(fixture.places.recovered) { try recovery.recover() }
             #expect(synced.last == "added: added.png")
         }

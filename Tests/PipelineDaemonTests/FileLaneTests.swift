@@ -6,6 +6,8 @@ import SystemCalls
 import TestTools
 import Testing
 
+@testable import PictureFiles
+
 @Suite("Lanes of work that may wait for a disk")
 struct FileLaneTests {
     /// Calls that hang until they are let go.

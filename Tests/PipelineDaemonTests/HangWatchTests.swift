@@ -1,9 +1,11 @@
 import DaemonRuntime
 import JobLedger
 import OperationGraph
+import PictureFiles
 import PipelineModel
 import Testing
 
+@testable import DaemonConfiguration
 @testable import PipelineDaemon
 
 @Suite("The watch for disks that hang")
@@ -16,8 +18,9 @@ struct HangWatchTests {
             #expect(fixture.insert([fixture.job(1), fixture.job(2)]))
             let (outbox, inbox) = (fixture.job(1).order.outbox, fixture.job(1).order.inbox)
             let told = AsyncStream<String>.makeStream()
-            let (moves, _) = fixture.moves()
-            let hangs = Coordination.sync { HangWatch(owners.configuration, owners.window, owners.shortages, moves) }
+            let hangs = Coordination.sync {
+                HangWatch(owners.configuration, owners.window, owners.shortages, owners.originals)
+            }
             @Coordination func watch() {
                 hangs.watch { job, reason in told.continuation.yield("\(job.record.id): \(reason)") }
             }
@@ -47,8 +50,10 @@ struct HangWatchTests {
             let owners = fixture.owners
             let job = try fixture.ended(1, .failed, at: "\(fixture.places.spool)/1/1.png")
             #expect(fixture.insert([job]))
-            let (moves, _) = fixture.moves()
-            let hangs = Coordination.sync { HangWatch(owners.configuration, owners.window, owners.shortages, moves) }
+            let moves = Coordination.sync { owners.originals.moves }
+            let hangs = Coordination.sync {
+                HangWatch(owners.configuration, owners.window, owners.shortages, owners.originals)
+            }
             Coordination.sync { hangs.watch { _, _ in } }
             try await fixture.whileHanging(moves, job) { () async throws in
                 await fixture.until { moves.hangText(among: [1]) != nil }

@@ -6,6 +6,7 @@ import TestTools
 import Testing
 
 @testable import JobLedger
+@testable import PictureFiles
 @testable import PipelineDaemon
 
 @Suite("The positions of hooks")

@@ -2,6 +2,7 @@ import DaemonRuntime
 import Dispatch
 import InboxWatching
 import JobLedger
+import PictureFiles
 import PipelineModel
 import SystemCalls
 import TestTools

@@ -1,6 +1,7 @@
 import DaemonRuntime
 import InboxWatching
 import JobLedger
+import PictureFiles
 import PipelineModel
 import TestTools
 import Testing

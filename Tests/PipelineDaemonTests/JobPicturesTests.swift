@@ -3,6 +3,7 @@ import JobLedger
 import SystemCalls
 import Testing
 
+@testable import PictureFiles
 @testable import PipelineDaemon
 
 @Suite("Pictures of jobs")

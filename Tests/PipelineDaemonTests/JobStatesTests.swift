@@ -6,6 +6,8 @@ import Synchronization
 import SystemCalls
 import Testing
 
+@testable import DaemonConfiguration
+@testable import PictureFiles
 @testable import PipelineDaemon
 
 @Suite("The states of jobs, and what follows a failure")

@@ -5,6 +5,8 @@ import SystemCalls
 import TestTools
 import Testing
 
+@testable import DaemonConfiguration
+@testable import PictureFiles
 @testable import PipelineDaemon
 
 @Suite(

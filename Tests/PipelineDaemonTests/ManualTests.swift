@@ -4,6 +4,8 @@ import PipelineModel
 import TestTools
 import Testing
 
+@testable import DaemonConfiguration
+@testable import PictureFiles
 @testable import PipelineDaemon
 
 @Suite("The manual pages of pipelined")

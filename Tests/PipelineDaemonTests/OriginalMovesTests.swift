@@ -9,6 +9,7 @@ import SystemCalls
 import TestTools
 import Testing
 
+@testable import PictureFiles
 @testable import PipelineDaemon
 
 @Suite("Moves of originals")
@@ -53,10 +54,11 @@ struct OriginalMovesTests {
             var job = try fixture.ended(1, .cancelled, at: "\(fixture.places.archive)/r/album/1.png")
             job.path = "album/1.png"
             #expect(fixture.insert([job]))
-            await withCheckedContinuation { continuation in
-                Coordination.sync { moves.came = { continuation.resume() } }
-                #expect(moves.move([job], of: job.order.inbox).isEmpty)
-            }
+            let (arrivals, listener) = fixture.listen()
+            Coordination.sync { moves.delegate = listener }
+            #expect(moves.move([job], of: job.order.inbox).isEmpty)
+            for await news in arrivals where news == .arrived { break }
+            withExtendedLifetime(listener) {}
             #expect(fixture.exists("\(fixture.places.cancelled)/r/album/1.png"))
             #expect(!fixture.exists("\(fixture.places.archive)/r") && fixture.exists(fixture.places.archive))
         }
@@ -209,8 +211,9 @@ extension OwnersFixture {
     /// Owners beside those of the fixture, which a test can ask.
     func moves() -> (OriginalMoves, StuckOriginals) {
         Coordination.sync {
-            let stuck = StuckOriginals(ledger, owners.waiters)
-            let moves = OriginalMoves(ledger, places, ClaimFolders(root: "r"), Publisher(), owners.waiters, stuck)
+            let stuck = StuckOriginals(ledger)
+            let moves = OriginalMoves(ledger, places, ClaimFolders(root: "r"), Publisher(), stuck)
+            (moves.delegate, stuck.delegate) = (owners, owners)
             return (moves, stuck)
         }
     }

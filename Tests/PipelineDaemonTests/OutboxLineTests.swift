@@ -6,6 +6,7 @@ import SystemCalls
 import TestTools
 import Testing
 
+@testable import PictureFiles
 @testable import PipelineDaemon
 
 @Suite("Results that are made durable together in an outbox")

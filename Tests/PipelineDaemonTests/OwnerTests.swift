@@ -2,11 +2,13 @@ import DaemonRuntime
 import Foundation
 import JobLedger
 import OperationGraph
+import PictureFiles
 import PipelineModel
 import Synchronization
 import SystemCalls
 import Testing
 
+@testable import DaemonConfiguration
 @testable import PipelineDaemon
 
 @Suite("Owners")
@@ -328,8 +330,8 @@ struct OwnerTests {
             await withCheckedContinuation { continuation in
                 Coordination.async { [job] in
                     fixture.owners.waiters.wait(for: [1], Waiter(each: { _ in }, done: { continuation.resume() }))
-                    fixture.owners.disposals.dispose(job)
-                    fixture.owners.disposals.disposeBacklog()
+                    fixture.owners.originals.dispose(job)
+                    fixture.owners.originals.disposeBacklog()
                 }
             }
             #expect(FileManager.default.fileExists(atPath: "\(fixture.places.cancelled)/r/1.png"))
@@ -341,11 +343,11 @@ struct OwnerTests {
     @Test("originals that an earlier run left are moved, unless the stop allows no more time")
     func backlog() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
-            let disposals = Coordination.sync { fixture.owners.disposals }
+            let originals = Coordination.sync { fixture.owners.originals }
             func dispose() async {
                 await withCheckedContinuation { continuation in
-                    Coordination.sync { disposals.disposeBacklog() }
-                    disposals.whenDisposed { continuation.resume() }
+                    Coordination.sync { originals.disposeBacklog() }
+                    originals.whenDisposed { continuation.resume() }
                 }
             }
             let (first, second) = (
@@ -357,7 +359,7 @@ struct OwnerTests {
             #expect(fixture.exists("\(fixture.places.cancelled)/r/1.png"))
             #expect(try fixture.ledger.job(1)?.isOver == true)
             #expect(fixture.insert([second]))
-            Coordination.sync { disposals.leaveRest() }
+            Coordination.sync { originals.leaveRest() }
             await dispose()
             #expect(fixture.exists(second.source))
         }
@@ -369,15 +371,16 @@ struct OwnerTests {
             var job = try fixture.ended(1, .done, at: "\(fixture.places.archive)/r/1.png")
             (job.disposed, job.origin) = (true, .claimed)
             #expect(fixture.insert([job]))
-            let (moves, begun) = AsyncStream<Void>.makeStream()
+            let (news, listener) = fixture.listen()
             let outcome = await withCheckedContinuation { continuation in
                 Coordination.async { [job] in
-                    let disposals = fixture.owners.disposals
-                    disposals.begins = { begun.yield() }
-                    disposals.undo([job], to: nil) { continuation.resume(returning: $0) }
+                    let originals = fixture.owners.originals
+                    originals.delegate = listener
+                    originals.undo([job], to: nil) { continuation.resume(returning: $0) }
                 }
             }
-            for await _ in moves { break }
+            for await news in news where news == .willMove { break }
+            withExtendedLifetime(listener) {}
             #expect(outcome.undone == [1] && outcome.refused.isEmpty)
         }
     }

@@ -8,6 +8,7 @@ import Testing
 import WorkerProtocol
 
 @testable import InboxWatching
+@testable import PictureFiles
 @testable import PipelineDaemon
 
 @Suite("Names and moves")

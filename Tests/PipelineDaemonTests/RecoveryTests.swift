@@ -4,15 +4,17 @@ import PipelineModel
 import SystemCalls
 import Testing
 
+@testable import DaemonConfiguration
+@testable import PictureFiles
 @testable import PipelineDaemon
 
 @Suite("The recovery")
 struct RecoveryTests {
     private func recovery(_ fixture: OwnersFixture) throws -> Recovery {
-        let (configuration, disposals) = Coordination.sync { (fixture.owners.configuration, fixture.owners.disposals) }
+        let (configuration, originals) = Coordination.sync { (fixture.owners.configuration, fixture.owners.originals) }
         return Recovery(
             ledger: fixture.ledger, configuration: configuration, publisher: Publisher(),
-            staging: try Staging(fixture.places), disposals: disposals)
+            staging: try Staging(fixture.places), originals: originals)
     }
 
     @Test("a job that was in work at a crash is queued again, and fails when that has happened too often")

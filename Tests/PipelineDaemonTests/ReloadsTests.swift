@@ -6,6 +6,8 @@ import SystemCalls
 import Testing
 import WorkerPools
 
+@testable import DaemonConfiguration
+@testable import PictureFiles
 @testable import PipelineDaemon
 
 @Suite("Reloads")

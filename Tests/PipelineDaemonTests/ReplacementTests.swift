@@ -7,6 +7,7 @@ import SystemCalls
 import TestTools
 import Testing
 
+@testable import PictureFiles
 @testable import PipelineDaemon
 
 @Suite("Results that take the places of earlier ones")

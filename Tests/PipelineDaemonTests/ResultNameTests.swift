@@ -5,6 +5,7 @@ import SystemCalls
 import TestTools
 import Testing
 
+@testable import PictureFiles
 @testable import PipelineDaemon
 
 @Suite("Names that recipes choose")

@@ -6,6 +6,7 @@ import SystemCalls
 import Testing
 
 @testable import JobLedger
+@testable import PictureFiles
 @testable import PipelineDaemon
 
 @Suite("Returns")
@@ -110,7 +111,7 @@ struct ReturnsTests {
             let wanted = [first, second].map { Returns.Wanted(job: $0, order: $0.order) }
             let outcome = await withCheckedContinuation { continuation in
                 Coordination.async {
-                    fixture.owners.disposals.bringBack(wanted) { continuation.resume(returning: $0) }
+                    fixture.owners.originals.bringBack(wanted) { continuation.resume(returning: $0) }
                 }
             }
             #expect(outcome.others.sorted() == [1, 2] && outcome.brought.isEmpty && outcome.lost.isEmpty)
@@ -167,7 +168,7 @@ struct ReturnsTests {
             await withCheckedContinuation { continuation in
                 Coordination.async {
                     fixture.owners.waiters.wait(for: [1], Waiter(each: { _ in }, done: { continuation.resume() }))
-                    #expect(throws: Never.self) { try fixture.owners.disposals.begin() }
+                    #expect(throws: Never.self) { try fixture.owners.originals.begin() }
                 }
             }
             #expect(try fixture.ledger.job(1)?.isOver == true)

@@ -1,6 +1,7 @@
 import DaemonRuntime
 import JobLedger
 import OperationGraph
+import PictureFiles
 import PipelineModel
 import Synchronization
 import Testing
@@ -62,7 +63,7 @@ struct ShutdownTests {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let job = try fixture.ended(1, .cancelled, at: "\(fixture.places.spool)/1/1.png")
             #expect(fixture.insert([job]))
-            Coordination.sync { fixture.owners.disposals.dispose(job) }
+            Coordination.sync { fixture.owners.originals.dispose(job) }
             await stop(fixture)
             #expect(fixture.exists("\(fixture.places.cancelled)/r/1.png"))
             #expect(try fixture.ledger.job(1)?.isOver == true)

@@ -4,6 +4,7 @@ import PipelineModel
 import Synchronization
 import Testing
 
+@testable import PictureFiles
 @testable import PipelineDaemon
 
 @Suite("The supervisor")

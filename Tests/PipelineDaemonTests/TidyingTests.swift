@@ -8,6 +8,7 @@ import SystemCalls
 import TestTools
 import Testing
 
+@testable import PictureFiles
 @testable import PipelineDaemon
 
 @Suite("Removing what jobs have left")

@@ -3,6 +3,7 @@ import PipelineModel
 import SystemCalls
 import Testing
 
+@testable import PictureFiles
 @testable import PipelineDaemon
 
 @Suite("Files in the archive that no job knows")

@@ -97,7 +97,8 @@ final class ChildProcess {
     static func output(_ words: [String], _ environment: [String: String] = [:]) throws -> String {
         let process = try ChildProcess(words, environment)
         let said = try process.output?.readToEnd() ?? Data()
-        guard process.finish() else { throw BenchError("\(words.prefix(2).joined(separator: " ")) has failed") }
-        return String(decoding: said, as: UTF8.self)
+        let text = String(decoding: said, as: UTF8.self)
+        guard process.finish() else { throw BenchError("\(words.joined(separator: " ")) has failed:\n\(text)") }
+        return text
     }
 }

@@ -1,7 +1,9 @@
+import DaemonConfiguration
 import DaemonRuntime
 import Foundation
 import Glibc
 import JobLedger
+import PictureFiles
 import PipelineModel
 import SystemCalls
 

@@ -2,6 +2,7 @@ import CLinux
 import DaemonRuntime
 import Foundation
 import Glibc
+import PictureFiles
 import SystemCalls
 
 /// Why there is no backup, or no whole one.

@@ -1,5 +1,6 @@
 import Glibc
 import JobLedger
+import PictureFiles
 import SystemCalls
 
 /// Completes a backup by what the rows of its ledger need. Pictures have moved between the copying of their folders and that of the

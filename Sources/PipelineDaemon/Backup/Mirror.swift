@@ -2,6 +2,7 @@ import CLinux
 import Foundation
 import Glibc
 import InboxWatching
+import PictureFiles
 import SystemCalls
 
 /// Copies folders into a backup. It skips files that the backup has already, and finally removes files that the daemon no longer has.

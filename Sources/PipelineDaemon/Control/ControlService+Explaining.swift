@@ -1,7 +1,9 @@
+import DaemonConfiguration
 import DaemonRuntime
 import Dispatch
 import InboxWatching
 import JobLedger
+import PictureFiles
 import PipelineControl
 import PipelineModel
 import SystemCalls

@@ -1,4 +1,5 @@
 import DaemonRuntime
+import PictureFiles
 import PipelineControl
 import PipelineModel
 import SystemCalls

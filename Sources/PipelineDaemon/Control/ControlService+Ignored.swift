@@ -1,3 +1,4 @@
+import DaemonConfiguration
 import DaemonRuntime
 import Dispatch
 import InboxWatching

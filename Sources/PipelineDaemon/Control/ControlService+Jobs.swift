@@ -1,6 +1,7 @@
 import DaemonRuntime
 import Dispatch
 import JobLedger
+import PictureFiles
 import PipelineControl
 import PipelineModel
 import SystemCalls

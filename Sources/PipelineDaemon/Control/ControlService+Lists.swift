@@ -1,5 +1,6 @@
 import DaemonRuntime
 import JobLedger
+import PictureFiles
 import PipelineControl
 import PipelineModel
 import SystemCalls

@@ -3,6 +3,7 @@ import Dispatch
 import InboxWatching
 import JobLedger
 import OperationGraph
+import PictureFiles
 import PipelineControl
 import PipelineModel
 import Synchronization
@@ -157,7 +158,7 @@ extension ControlService {
     /// be moved.
     nonisolated func shown(_ record: JobRecord) -> Control.Job {
         let waits = record.state == .queued ? owners.queues.waitReason(record.entry, ledger) : nil
-        let stays = record.disposed ? nil : owners.disposals.reason(for: record.id)
+        let stays = record.disposed ? nil : owners.originals.reason(for: record.id)
         return record.shown(state: waits == nil ? record.state : .waiting, reason: waits ?? stays ?? record.reason)
     }
 }

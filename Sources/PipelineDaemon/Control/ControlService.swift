@@ -1,6 +1,8 @@
+import DaemonConfiguration
 import DaemonRuntime
 import Dispatch
 import JobLedger
+import PictureFiles
 import PipelineControl
 import PipelineModel
 import Synchronization

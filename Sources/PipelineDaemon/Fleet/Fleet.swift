@@ -1,7 +1,9 @@
+import DaemonConfiguration
 import DaemonRuntime
 import Dispatch
 import Glibc
 import OperationGraph
+import PictureFiles
 import PipelineModel
 import Synchronization
 import SystemCalls

@@ -1,5 +1,7 @@
+import DaemonConfiguration
 import DaemonRuntime
 import Glibc
+import PictureFiles
 import PipelineModel
 import SystemCalls
 import WorkerPools

@@ -1,6 +1,8 @@
+import DaemonConfiguration
 import DaemonRuntime
 import Dispatch
 import InboxWatching
+import PictureFiles
 import PipelineModel
 import Synchronization
 import SystemCalls

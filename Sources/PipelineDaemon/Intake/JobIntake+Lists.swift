@@ -1,8 +1,10 @@
+import DaemonConfiguration
 import DaemonRuntime
 import Dispatch
 import Glibc
 import InboxWatching
 import JobLedger
+import PictureFiles
 import PipelineModel
 import SystemCalls
 
@@ -111,9 +113,4 @@ extension JobIntake {
             return .failure(error as? JobFailure ?? JobFailure(error, during: "reading the list"))
         }
     }
-}
-
-extension JobRecord {
-    /// It was a file that lists others.
-    var isList: Bool { url == nil && origin != .spooled && FileNames.isList(path) }
 }

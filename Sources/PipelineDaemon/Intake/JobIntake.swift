@@ -1,7 +1,9 @@
+import DaemonConfiguration
 import DaemonRuntime
 import Dispatch
 import InboxWatching
 import JobLedger
+import PictureFiles
 import PipelineModel
 import SystemCalls
 
@@ -15,7 +17,7 @@ final class JobIntake: IntakeSink {
     private let folders: FolderBatches
     private let counts: JobCounts
     private let window: Window
-    private let disposals: Disposals
+    private let originals: OriginalMover
     private let waiters: Waiters
     private let recovery: Recovery
     /// Called when an inbox says something else of itself than before.
@@ -23,11 +25,11 @@ final class JobIntake: IntakeSink {
 
     init(
         _ ledger: Ledger, _ configuration: ConfigurationInForce, _ claims: ClaimFolders, _ numbers: JobNumbers,
-        _ folders: FolderBatches, _ counts: JobCounts, _ window: Window, _ disposals: Disposals, _ waiters: Waiters,
+        _ folders: FolderBatches, _ counts: JobCounts, _ window: Window, _ originals: OriginalMover, _ waiters: Waiters,
         _ recovery: Recovery
     ) {
         (self.ledger, self.configuration, self.claims, self.numbers) = (ledger, configuration, claims, numbers)
-        (self.counts, self.window, self.disposals, self.waiters) = (counts, window, disposals, waiters)
+        (self.counts, self.window, self.originals, self.waiters) = (counts, window, originals, waiters)
         (self.folders, self.recovery) = (folders, recovery)
     }
 
@@ -102,7 +104,7 @@ final class JobIntake: IntakeSink {
         ledger.insert(records, listed, batches: batches, isAsked: isAsked) { [self] in
             done()
             Coordination.async { [self] in
-                for record in records where record.state.isFinal && !record.disposed { disposals.dispose(record) }
+                for record in records where record.state.isFinal && !record.disposed { originals.dispose(record) }
                 window.fill(inserted: records)
                 if let listed { window.fill(arrived: listed.priority) }
             }

@@ -1,6 +1,8 @@
+import DaemonConfiguration
 import DaemonRuntime
 import InboxWatching
 import JobLedger
+import PictureFiles
 import PipelineModel
 import Synchronization
 import SystemCalls
@@ -12,7 +14,7 @@ struct Recovery: Sendable {
     let configuration: ConfigurationInForce
     let publisher: Publisher
     let staging: Staging
-    let disposals: Disposals
+    let originals: OriginalMover
 
     private var places: Places { configuration.places }
 
@@ -130,7 +132,7 @@ struct Recovery: Sendable {
             return true
         }
         ledger.putRight(id, source: source)
-        if job.state.isFinal { Coordination.async { [disposals] in disposals.disposeBacklog() } }
+        if job.state.isFinal { Coordination.async { [originals] in originals.disposeBacklog() } }
         return true
     }
 }

@@ -1,5 +1,7 @@
+import DaemonConfiguration
 import DaemonRuntime
 import JobLedger
+import PictureFiles
 import PipelineModel
 import SystemCalls
 
@@ -25,17 +27,17 @@ final class DoneJobs {
     private let configuration: ConfigurationInForce
     private let numbers: JobNumbers
     private let counts: JobCounts
-    private let disposals: Disposals
+    private let originals: OriginalMover
     private let changes: JobChanges
     private let revivals: Revivals
     private let check: DoneCheck
 
     init(
         _ ledger: Ledger, _ configuration: ConfigurationInForce, _ numbers: JobNumbers, _ counts: JobCounts,
-        _ disposals: Disposals, _ changes: JobChanges, _ revivals: Revivals, _ check: DoneCheck
+        _ originals: OriginalMover, _ changes: JobChanges, _ revivals: Revivals, _ check: DoneCheck
     ) {
         (self.ledger, self.configuration, self.numbers, self.counts) = (ledger, configuration, numbers, counts)
-        (self.disposals, self.changes, self.revivals, self.check) = (disposals, changes, revivals, check)
+        (self.originals, self.changes, self.revivals, self.check) = (originals, changes, revivals, check)
     }
 
     /// Brings the originals back to work. The results of before stay until there are new ones. `done` is called when
@@ -76,7 +78,7 @@ final class DoneJobs {
             }
             return goOn(outcome)
         }
-        disposals.bringBack(wanted) { [changes, outcome] returned in
+        originals.bringBack(wanted) { [changes, outcome] returned in
             changes.queueAgain(returned.brought)
             var outcome = outcome
             outcome.ids += returned.brought.map(\.id)
@@ -93,7 +95,7 @@ final class DoneJobs {
     ) {
         each(of: choice) { [self] records, outcome, goOn in
             if asking { return askToUndo(records, outcome, goOn) }
-            disposals.undo(records, to: goal) { [counts] undone in
+            originals.undo(records, to: goal) { [counts] undone in
                 counts.move(undone.undone.count, from: .done, to: .cancelled)
                 var outcome = outcome
                 outcome.ids += undone.undone

@@ -1,6 +1,7 @@
 import DaemonRuntime
 import JobLedger
 import OperationGraph
+import PictureFiles
 import PipelineModel
 import SystemCalls
 import WorkerProtocol

@@ -2,6 +2,7 @@ import DaemonRuntime
 import Dispatch
 import InboxWatching
 import JobLedger
+import PictureFiles
 import PipelineModel
 import Synchronization
 
@@ -15,18 +16,18 @@ final class JobChanges {
     private let meters: Meters
     private let numbers: JobNumbers
     private let inboxes: Inboxes
-    private let disposals: Disposals
+    private let originals: OriginalMover
     private let waiters: Waiters
     private let announcements: Announcements
     private let history: History
 
     init(
         _ ledger: Ledger, _ states: JobStates, _ window: Window, _ counts: JobCounts, _ meters: Meters,
-        _ numbers: JobNumbers, _ inboxes: Inboxes, _ disposals: Disposals, _ waiters: Waiters,
+        _ numbers: JobNumbers, _ inboxes: Inboxes, _ originals: OriginalMover, _ waiters: Waiters,
         _ announcements: Announcements, _ history: History
     ) {
         (self.ledger, self.states, self.window, self.counts) = (ledger, states, window, counts)
-        (self.numbers, self.inboxes, self.disposals, self.waiters) = (numbers, inboxes, disposals, waiters)
+        (self.numbers, self.inboxes, self.originals, self.waiters) = (numbers, inboxes, originals, waiters)
         (self.meters, self.announcements, self.history) = (meters, announcements, history)
     }
 
@@ -93,7 +94,7 @@ final class JobChanges {
                 counts.move(cancelled.queuedAgain, from: .queued, to: .done)
                 counts.move(cancelled.waitingAgain, from: .waiting, to: .done)
                 meters.ended(cancelled.queued + cancelled.waiting, .cancelled)
-                if cancelled.all > 0 { disposals.disposeBacklog() }
+                if cancelled.all > 0 { originals.disposeBacklog() }
                 waiters.lookUp()
                 window.goOn(arrived: nil)
                 done(cancelled.all)
@@ -144,7 +145,7 @@ final class JobChanges {
             Log.failure(
                 "\(who) failed: what it comes after did, or was cancelled; `pipectl show` says more",
                 of: LogSubject(jobs: failed))
-            disposals.disposeBacklog()
+            originals.disposeBacklog()
             history.ended(failed.count)
             meters.ended(failed.count, .failed)
         }

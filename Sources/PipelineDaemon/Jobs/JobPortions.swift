@@ -1,5 +1,6 @@
 import DaemonRuntime
 import JobLedger
+import PictureFiles
 
 /// The jobs of a filter, up to an ID, some at a time: others have their turn in between.
 @Coordination

@@ -1,3 +1,4 @@
+import DaemonConfiguration
 import DaemonRuntime
 import JobLedger
 import PipelineModel

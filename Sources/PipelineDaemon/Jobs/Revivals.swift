@@ -1,5 +1,7 @@
+import DaemonConfiguration
 import DaemonRuntime
 import JobLedger
+import PictureFiles
 import PipelineModel
 
 /// Jobs that failed or were cancelled are tried again, under their recipe as it is now; jobs that wait for their next
@@ -10,7 +12,7 @@ final class Revivals {
     private let configuration: ConfigurationInForce
     private let numbers: JobNumbers
     private let retries: Retries
-    private let disposals: Disposals
+    private let originals: OriginalMover
     private let changes: JobChanges
 
     /// The outcome of a wish, as far as it is known.
@@ -30,10 +32,10 @@ final class Revivals {
 
     init(
         _ ledger: Ledger, _ configuration: ConfigurationInForce, _ numbers: JobNumbers, _ retries: Retries,
-        _ disposals: Disposals, _ changes: JobChanges
+        _ originals: OriginalMover, _ changes: JobChanges
     ) {
         (self.ledger, self.configuration, self.numbers) = (ledger, configuration, numbers)
-        (self.retries, self.disposals, self.changes) = (retries, disposals, changes)
+        (self.retries, self.originals, self.changes) = (retries, originals, changes)
     }
 
     /// Tries these jobs again, and all of the states up to the newest, or those of a batch. Jobs that wait for their
@@ -91,7 +93,7 @@ final class Revivals {
             }
         }
         revival.begin()
-        disposals.bringBack(wanted) { [changes] returned in
+        originals.bringBack(wanted) { [changes] returned in
             changes.queueAgain(returned.brought)
             for (job, why) in returned.lost { revival.outcome.lose(job, why) }
             // A wish for everything passes over jobs that somebody else brings back.

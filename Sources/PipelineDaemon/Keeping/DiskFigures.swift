@@ -1,5 +1,7 @@
+import DaemonConfiguration
 import DaemonRuntime
 import Dispatch
+import PictureFiles
 import Synchronization
 import SystemCalls
 

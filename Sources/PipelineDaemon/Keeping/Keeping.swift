@@ -1,6 +1,8 @@
+import DaemonConfiguration
 import DaemonRuntime
 import Dispatch
 import JobLedger
+import PictureFiles
 import PipelineModel
 
 /// Keeps as much as the rules of [Keep] say of what jobs have left, and no more. It looks when files have come that a
@@ -169,9 +171,4 @@ extension KeepSettings {
         let name = place.rawValue
         return "Keep \(name.prefix(1).uppercased() + name.dropFirst())=\(self[place].text)"
     }
-}
-
-extension JobRecord.Removal {
-    /// `removed by Keep Archive=90d on 2026-03-01 09:30:00`
-    var text: String { "removed by \(by) on \(Timestamp.dated(time))" }
 }

@@ -1,6 +1,8 @@
+import DaemonConfiguration
 import DaemonRuntime
 import Glibc
 import JobLedger
+import PictureFiles
 import SystemCalls
 
 /// A file that reserves room beside the ledger. On a full disk retention and `pipectl clean` delete it, so the ledger can

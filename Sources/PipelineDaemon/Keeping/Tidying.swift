@@ -1,5 +1,6 @@
 import DaemonRuntime
 import JobLedger
+import PictureFiles
 import PipelineModel
 import SystemCalls
 
@@ -224,10 +225,5 @@ extension Places {
         // An outbox may lie anywhere.
         case .results: "/"
         }
-    }
-
-    /// Removes a folder that an original has left, and those above it, as far as they are empty.
-    func removeEmptyFolders(ofKept folder: String) {
-        for top in [archive, failed, cancelled] { FileSystem.removeEmptyFolders(from: folder, upTo: top) }
     }
 }

@@ -1,4 +1,5 @@
 import ManualPages
+import PictureFiles
 import PipelineModel
 
 /// pipelined.conf(5).

@@ -1,4 +1,6 @@
+import DaemonConfiguration
 import ManualPages
+import PictureFiles
 
 /// pipelined(8).
 extension Manual {

@@ -1,6 +1,8 @@
+import DaemonConfiguration
 import DaemonRuntime
 import Foundation
 import ManualPages
+import PictureFiles
 import PipelineModel
 import SystemCalls
 import WorkerPools

@@ -1,9 +1,11 @@
+import DaemonConfiguration
 import DaemonRuntime
 import Dispatch
 import Foundation
 import Glibc
 import JobLedger
 import OperationGraph
+import PictureFiles
 import PipelineModel
 import Synchronization
 import SystemCalls

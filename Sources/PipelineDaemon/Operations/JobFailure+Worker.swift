@@ -1,3 +1,4 @@
+import PictureFiles
 import PipelineModel
 import WorkerPools
 import WorkerProtocol

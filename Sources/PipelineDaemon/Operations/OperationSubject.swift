@@ -1,5 +1,6 @@
 import DaemonRuntime
 import JobLedger
+import PictureFiles
 
 /// The subject of an operation, as the log says it.
 enum OperationSubject: CustomStringConvertible, Sendable {

@@ -5,6 +5,7 @@ import Glibc
 import InboxWatching
 import JobLedger
 import OperationGraph
+import PictureFiles
 import PipelineModel
 import Synchronization
 import SystemCalls

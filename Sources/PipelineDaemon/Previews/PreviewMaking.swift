@@ -1,4 +1,5 @@
 import DaemonRuntime
+import PictureFiles
 import PipelineModel
 import WorkerPools
 import WorkerProtocol

@@ -1,7 +1,9 @@
+import DaemonConfiguration
 import DaemonRuntime
 import Dispatch
 import JobLedger
 import OperationGraph
+import PictureFiles
 import PipelineModel
 import SystemCalls
 import WorkerPools

@@ -2,6 +2,7 @@ import DaemonRuntime
 import Dispatch
 import Glibc
 import JobLedger
+import PictureFiles
 import PipelineModel
 import Synchronization
 import SystemCalls

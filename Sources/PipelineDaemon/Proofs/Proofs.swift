@@ -1,4 +1,6 @@
+import DaemonConfiguration
 import DaemonRuntime
+import PictureFiles
 import PipelineModel
 import WorkerPools
 

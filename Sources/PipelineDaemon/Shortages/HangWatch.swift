@@ -1,7 +1,9 @@
+import DaemonConfiguration
 import DaemonRuntime
 import Dispatch
 import JobLedger
 import OperationGraph
+import PictureFiles
 import PipelineModel
 import SystemCalls
 
@@ -12,12 +14,12 @@ final class HangWatch {
     private let configuration: ConfigurationInForce
     private let window: Window
     private let shortages: Shortages
-    private let moves: OriginalMoves
+    private let originals: OriginalMover
     private var isWatching = false
 
-    init(_ configuration: ConfigurationInForce, _ window: Window, _ shortages: Shortages, _ moves: OriginalMoves) {
+    init(_ configuration: ConfigurationInForce, _ window: Window, _ shortages: Shortages, _ originals: OriginalMover) {
         (self.configuration, self.window) = (configuration, window)
-        (self.shortages, self.moves) = (shortages, moves)
+        (self.shortages, self.originals) = (shortages, originals)
     }
 
     /// Watches until nothing is in work. `showWait` is called with jobs that wait for an answer.
@@ -27,7 +29,7 @@ final class HangWatch {
         Coordination.after(configuration.settings.hangTimeout) { [self] in
             isWatching = false
             look(showWait)
-            if moves.areUnderWay || window.all.contains(where: { $0.record.state != .queued }) {
+            if originals.isMoving || window.all.contains(where: { $0.record.state != .queued }) {
                 watch(showWait: showWait)
             }
         }
@@ -44,6 +46,6 @@ final class HangWatch {
                 if let reason = shortages.begin(noAnswerFrom: place, for: job.record.id) { showWait(job, reason) }
             }
         }
-        moves.lookForHangs(since: latest)
+        originals.lookForHangs(since: latest)
     }
 }

@@ -1,7 +1,9 @@
+import DaemonConfiguration
 import DaemonRuntime
 import Dispatch
 import InboxWatching
 import JobLedger
+import PictureFiles
 import PipelineModel
 import SystemCalls
 
@@ -35,9 +37,6 @@ final class Shortages {
     private lazy var looks = Repetition(while: { [weak self] in self?.shortages.isEmpty == false }) { [weak self] in
         self?.look()
     }
-
-    /// How long to wait before something that a disk refused is tried again.
-    nonisolated static let interval = Duration.seconds(2)
 
     init(
         _ configuration: ConfigurationInForce, _ ledger: Ledger, _ staging: Staging, _ inboxes: Inboxes,

@@ -1,4 +1,5 @@
 import JobLedger
+import PictureFiles
 
 extension JobRecord {
     /// The line of the log about a job that is done.

@@ -1,6 +1,7 @@
 import DaemonRuntime
 import JobLedger
 import OperationGraph
+import PictureFiles
 import PipelineModel
 
 /// Changes the states of jobs in the window, records each change, and lets the jobs leave.
@@ -12,7 +13,7 @@ final class JobStates {
     private let counts: JobCounts
     private let meters: Meters
     private let operations: JobOperations
-    private let disposals: Disposals
+    private let originals: OriginalMover
     private let waiters: Waiters
     private let progress: ProgressBoard
     private let history: History
@@ -21,11 +22,11 @@ final class JobStates {
 
     init(
         _ ledger: Ledger, _ queues: Queues, _ window: Window, _ counts: JobCounts, _ meters: Meters,
-        _ operations: JobOperations, _ disposals: Disposals, _ waiters: Waiters, _ progress: ProgressBoard,
+        _ operations: JobOperations, _ originals: OriginalMover, _ waiters: Waiters, _ progress: ProgressBoard,
         _ history: History
     ) {
         (self.ledger, self.queues, self.window, self.counts) = (ledger, queues, window, counts)
-        (self.meters, self.operations, self.disposals, self.waiters) = (meters, operations, disposals, waiters)
+        (self.meters, self.operations, self.originals, self.waiters) = (meters, operations, originals, waiters)
         (self.progress, self.history) = (progress, history)
     }
 
@@ -154,7 +155,7 @@ final class JobStates {
                 window.finishEnding(record.id, arrived: state == .queued ? Priority(rank: record.priority) : nil)
                 if state.isFinal {
                     waiters.stopped(record.id)
-                    disposals.dispose(record)
+                    originals.dispose(record)
                     history.ended(1)
                 }
                 rested()

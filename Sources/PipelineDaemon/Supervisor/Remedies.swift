@@ -1,5 +1,7 @@
+import DaemonConfiguration
 import DaemonRuntime
 import JobLedger
+import PictureFiles
 import PipelineModel
 import SystemCalls
 import WorkerProtocol

@@ -1,7 +1,9 @@
+import DaemonConfiguration
 import DaemonRuntime
 import Dispatch
 import JobLedger
 import OperationGraph
+import PictureFiles
 import PipelineModel
 import WorkerPools
 
@@ -16,7 +18,7 @@ final class Shutdown {
     private let counts: JobCounts
     private let inboxes: Inboxes
     private let announcements: Announcements
-    private let disposals: Disposals
+    private let originals: OriginalMover
     private let pool: WorkerPool
     private let fetch: FetchPool
     private let fleet: Fleet
@@ -28,11 +30,11 @@ final class Shutdown {
     init(
         _ configuration: ConfigurationInForce, _ ledger: Ledger, _ queues: Queues, _ states: JobStates,
         _ window: Window, _ counts: JobCounts, _ inboxes: Inboxes, _ announcements: Announcements,
-        _ disposals: Disposals, _ pool: WorkerPool, _ fetch: FetchPool, _ fleet: Fleet
+        _ originals: OriginalMover, _ pool: WorkerPool, _ fetch: FetchPool, _ fleet: Fleet
     ) {
         (self.configuration, self.ledger, self.queues) = (configuration, ledger, queues)
         (self.states, self.window, self.counts, self.inboxes) = (states, window, counts, inboxes)
-        (self.announcements, self.disposals, self.pool, self.fetch) = (announcements, disposals, pool, fetch)
+        (self.announcements, self.originals, self.pool, self.fetch) = (announcements, originals, pool, fetch)
         self.fleet = fleet
     }
 
@@ -65,7 +67,7 @@ final class Shutdown {
     }
 
     private func drainTimedOut() {
-        disposals.leaveRest()
+        originals.leaveRest()
         let running = window.all.filter { $0.phase != .publishing }
         guard !running.isEmpty else { return }
         Log.notice("stopping: \(running.count) not finished in time, which go back to the queue")
@@ -93,7 +95,7 @@ final class Shutdown {
             fleet.stop { [self] in
                 pool.stop { [self] in
                     fetch.stop { [self] in
-                        disposals.whenDisposed { [self] in
+                        originals.whenDisposed { [self] in
                             Coordination.async { [self] in
                                 done?()
                                 done = nil

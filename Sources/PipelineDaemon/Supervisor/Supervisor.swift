@@ -1,6 +1,8 @@
+import DaemonConfiguration
 import DaemonRuntime
 import JobLedger
 import OperationGraph
+import PictureFiles
 import PipelineModel
 import SystemCalls
 import WorkerProtocol

@@ -1,6 +1,7 @@
 import DaemonRuntime
 import Foundation
 import Glibc
+import PictureFiles
 import PipelineModel
 import SystemCalls
 

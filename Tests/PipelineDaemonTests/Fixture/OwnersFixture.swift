@@ -8,6 +8,8 @@ import TestTools
 import Testing
 import WorkerPools
 
+@testable import DaemonConfiguration
+@testable import PictureFiles
 @testable import PipelineDaemon
 
 /// The owners of a daemon in a folder of its own, before it begins. Nothing is rendered: the queue `render` has no place.

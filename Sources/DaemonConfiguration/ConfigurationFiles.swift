@@ -1,0 +1,70 @@
+import DaemonRuntime
+import Glibc
+package import PictureFiles
+package import PipelineModel
+import SystemCalls
+
+/// The texts of the configuration's files, as they are now.
+package struct ConfigurationFiles: Sendable {
+    /// The administrator's files, in their order; later files win.
+    package var settings: [ConfigurationText] = []
+    /// The daemon's own `saved.conf`, which comes behind them.
+    package var saved: ConfigurationText?
+    package private(set) var recipes: [ConfigurationText] = []
+    /// Recipes whose files can't be read.
+    private(set) var unreadRecipes: [Problem] = []
+    private var unreadSettings: [Problem] = []
+    private var unreadFolder: [Problem] = []
+
+    package init(_ places: Places) {
+        let main = [places.mainConfiguration].filter(FileSystem.mayExist)
+        let more = Self.files(in: places.moreConfiguration, suffix: ".conf", &unreadSettings)
+        settings = (main + more).compactMap { Self.read($0, &unreadSettings) }
+        saved = FileSystem.mayExist(places.saved) ? Self.read(places.saved, &unreadSettings) : nil
+        recipes = Self.files(in: places.recipes, suffix: ".recipe", &unreadFolder)
+            .compactMap { Self.read($0, &unreadRecipes) }
+    }
+
+    /// What can't be read, and concerns all recipes.
+    package var problems: [Problem] { unreadSettings + unreadFolder }
+
+    package var allSettings: [ConfigurationText] { settings + (saved.map { [$0] } ?? []) }
+
+    /// Puts these in the place of the settings' files. `saved.conf` stays if it is right.
+    mutating func replaceSettings(by texts: [ConfigurationText]) {
+        (settings, unreadSettings) = (texts, [])
+        guard let own = saved else { return }
+        let problems = Configuration.load(settings: [own], recipes: [], catalog: .builtIn).problems
+        if problems.contains(where: { $0.file == own.name }) { saved = nil }
+    }
+
+    private static func files(in folder: String, suffix: String, _ problems: inout [Problem]) -> [String] {
+        guard FileSystem.mayExist(folder) else { return [] }
+        do {
+            return try FileSystem.names(in: folder).compactMap(\.self)
+                .filter { $0.hasSuffix(suffix) && !$0.hasPrefix(".") }.sorted().map { "\(folder)/\($0)" }
+        } catch {
+            problems.append(Problem(file: folder, line: nil, message: "can't be read: \(error.reason)"))
+            return []
+        }
+    }
+
+    private static func read(_ path: String, _ problems: inout [Problem]) -> ConfigurationText? {
+        do {
+            let way = try Trust.way(to: path)
+            if let refusal = way.refusal {
+                problems.append(Problem(file: path, line: nil, message: "is not read: \(refusal)"))
+                return nil
+            }
+            let data = try FileSystem.read(try way.open(O_RDONLY), most: .max, called: path)
+            guard let text = String(validating: data, as: UTF8.self) else {
+                problems.append(Problem(file: path, line: nil, message: "is not UTF-8; save it as that"))
+                return nil
+            }
+            return ConfigurationText(name: path, text: text)
+        } catch {
+            problems.append(Problem(file: path, line: nil, message: "can't be read: \(error.reason)"))
+            return nil
+        }
+    }
+}

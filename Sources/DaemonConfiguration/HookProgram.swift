@@ -1,0 +1,25 @@
+import DaemonRuntime
+import Glibc
+import SystemCalls
+
+/// The file that Hook= names.
+package enum HookProgram {
+    /// Why it can't be run by this process's user. Waits for its disk.
+    package static func refusal(of program: String) -> String? {
+        do throws(SystemError) {
+            if let refusal = try Trust.way(to: program).refusal { return refusal }
+        } catch {
+            if error.isMissing { return "there is no file \(program); put it there, or mend Hook=" }
+            return "\(program) can't be reached by user \(User.current): \(error.reason)"
+        }
+        var raw = stat()
+        guard stat(program, &raw) == 0, raw.st_mode & S_IFMT == S_IFREG else {
+            return "\(program) is no file; mend Hook="
+        }
+        guard access(program, X_OK) == 0 else {
+            let reason = SystemError("access", program).reason
+            return "\(program) can't be run by user \(User.current): \(reason); `chmod +x` it"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,79 @@
+import DaemonRuntime
+import Foundation
+import Glibc
+package import PictureFiles
+package import PipelineModel
+import SystemCalls
+package import WorkerProtocol
+
+/// A password is read when a download begins, so a new one counts without a reload. Nothing keeps it longer than the
+/// download.
+extension HostLogin {
+    private static let longestPassword = 4096
+
+    /// The login as the fetch worker needs it.
+    package func read(for host: String) throws(JobFailure) -> FetchLogin {
+        let password = usesPassword ? try password(for: host) : nil
+        // libcurl would put a user that is given to it apart into the URLs of redirects.
+        let basic = user.map { "Authorization: Basic " + Data("\($0):\(password ?? "")".utf8).base64EncodedString() }
+        let fields = headers.map { header in
+            header.split(separator: Self.placeholder, omittingEmptySubsequences: false)
+                .joined(separator: password ?? "")
+        }
+        return FetchLogin(
+            host: host, headers: (basic.map { [$0] } ?? []) + fields, allowsPlainHTTP: plainHTTP == .allow)
+    }
+
+    /// Why the password can't be read now.
+    package func unreadable(for host: String) -> String? {
+        guard usesPassword else { return nil }
+        do throws(JobFailure) {
+            _ = try password(for: host)
+            return nil
+        } catch {
+            return [error.message, error.advice].compactMap(\.self).joined(separator: "; ")
+        }
+    }
+
+    private func password(for host: String) throws(JobFailure) -> String {
+        func failure(_ what: String, _ advice: String? = nil) -> JobFailure {
+            JobFailure("the password of [Host \(host)] \(what)", advice: advice, class: .transient)
+        }
+        let name = passwordFile ?? ""
+        guard let path = Self.path(of: name) else {
+            throw failure(
+                "can't be read: PasswordFile=\(name) names a credential, and the daemon was given none",
+                "write LoadCredential=\(name):PATH into a drop-in of its unit, or an absolute path into pipelined.conf")
+        }
+        let bytes: [UInt8]
+        do {
+            let way = try Trust.way(to: path)
+            if let refusal = way.refusal { throw failure("is not read: \(refusal)") }
+            let file = try way.open(O_RDONLY | O_NONBLOCK)
+            let status = FileStatus(try file.status())
+            guard status.kind == .file else { throw failure("is not read: \(path) is no file", "name another") }
+            guard status.mode & S_IROTH == 0 else {
+                throw failure("is not read: everybody can read \(path)", "`chmod o-rwx` it")
+            }
+            bytes = try FileSystem.read(file, most: Self.longestPassword + 2, called: path)
+        } catch {
+            if let failure = error as? JobFailure { throw failure }
+            throw failure("can't be read: \(error)", "mend that, or PasswordFile= in pipelined.conf")
+        }
+        let text = String(validating: bytes, as: UTF8.self)?.prefix { $0 != "\n" && $0 != "\r\n" }
+        guard let text, !text.isEmpty, text.utf8.count <= Self.longestPassword,
+            text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f })
+        else {
+            throw failure(
+                "can't be read: the first line of \(path) is none",
+                "write it there, as UTF-8 of at most \(Self.longestPassword) bytes")
+        }
+        return String(text)
+    }
+
+    /// Nil for a credential of a service that has none.
+    private static func path(of file: String) -> String? {
+        if file.hasPrefix("/") { return file }
+        return getenv("CREDENTIALS_DIRECTORY").map { FileSystem.join(String(cString: $0), file) }
+    }
+}

@@ -1,0 +1,50 @@
+import DaemonRuntime
+import Foundation
+package import PictureFiles
+import PipelineModel
+import SystemCalls
+
+/// The settings and the inboxes that were right last, for a start after a mistake has come. They lie in
+/// `state/last-good.json`.
+package struct LastGood: Codable {
+    package struct File: Codable {
+        var name: String
+        var text: String
+    }
+
+    /// The settings' files, without `saved.conf`.
+    package var settings: [File]
+    /// The inboxes of the recipes, as Inbox= has them. A recipe that can't be read keeps its inbox.
+    package var inboxes: [String: String]
+
+    package init(_ loaded: LoadedConfiguration) {
+        settings = loaded.texts.map { File(name: $0.name, text: $0.text) }
+        inboxes = loaded.lastInboxes.filter { loaded.held($0.key) != nil }
+        for recipe in loaded.configuration.recipes { inboxes[recipe.name] = recipe.inbox }
+    }
+
+    var texts: [ConfigurationText] { settings.map { ConfigurationText(name: $0.name, text: $0.text) } }
+
+    // MARK: - On disk
+
+    /// Nil when no settings were right yet, or the file can't be read.
+    package static func read(_ places: Places) -> LastGood? {
+        guard let data = FileManager.default.contents(atPath: places.lastGood) else { return nil }
+        return try? JSONDecoder().decode(LastGood.self, from: data)
+    }
+
+    /// Waits for the state folder's disk.
+    package func keep(_ places: Places) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            let data = try encoder.encode(self)
+            guard data != FileManager.default.contents(atPath: places.lastGood) else { return }
+            try FileSystem.write(data, to: places.lastGood)
+            // Settings may have secrets in them.
+            try FileSystem.keepPrivate(places.lastGood, mode: 0o600)
+        } catch {
+            Log.failure("\(error), ignoring: a mistake in the settings would keep the next start from using these")
+        }
+    }
+}

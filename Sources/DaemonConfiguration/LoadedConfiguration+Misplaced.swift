@@ -1,0 +1,109 @@
+import PictureFiles
+import PipelineModel
+import SystemCalls
+
+/// A folder that can't be where it is, or can't be at all.
+struct Misplacement {
+    /// The problem is placed in the file of a recipe, which is held.
+    var problem: Problem
+    /// Another recipe that may be the wrong one, and is held as well.
+    var rival: Recipe?
+    /// An outbox in the inbox of a recipe that goes on.
+    var outboxes: Set<String> = []
+}
+
+/// Folders that can't be where they are, or can't be at all.
+extension LoadedConfiguration {
+    mutating func hold(_ misplaced: [Misplacement]) {
+        for misplacement in misplaced {
+            configuration.hold(because: misplacement.problem)
+            if let rival = misplacement.rival { configuration.hold(rival.name, because: misplacement.problem) }
+            misplacedOutboxes.formUnion(misplacement.outboxes)
+        }
+    }
+
+    func misplaced(_ places: Places, starting: Bool) -> [Misplacement] {
+        let outboxes = configuration.recipes.map { outbox(of: $0, places) }
+        let folders = configuration.recipes.map { inbox(of: $0, places) } + places.own
+        let disks = FolderAnswers(of: Set(folders), outboxes: Set(outboxes))
+        return reserved() + sharedInboxes(places, disks) + nested(places, disks)
+            + impossible(places, disks, starting: starting)
+    }
+
+    private func reserved() -> [Misplacement] {
+        guard let recipe = recipe(Self.adHocName) else { return [] }
+        return [
+            Misplacement(
+                problem: problem(
+                    of: recipe,
+                    "'\(Self.adHocName)' stands for `pipectl add --chain`; give the recipe's file another name"))
+        ]
+    }
+
+    private func sharedInboxes(_ places: Places, _ disks: FolderAnswers) -> [Misplacement] {
+        var owners: [String: Recipe] = [:]
+        return configuration.recipes.compactMap { recipe in
+            let folder = disks.resolved(inbox(of: recipe, places))
+            guard let other = owners.updateValue(recipe, forKey: folder) else { return nil }
+            owners[folder] = other
+            let (wrong, rival) = recipe.file == nil ? (other, recipe) : (recipe, other)
+            let problem = problem(
+                of: wrong,
+                "the inbox \(folder) is also that of recipe '\(rival.name)'; give one of them another Inbox=")
+            return Misplacement(problem: problem, rival: rival.file == nil ? nil : rival)
+        }
+    }
+
+    /// A folder that the daemon writes to must not lie in an inbox, nor an inbox in one of those: it would eat its own output.
+    private func nested(_ places: Places, _ disks: FolderAnswers) -> [Misplacement] {
+        configuration.recipes.flatMap { taking in
+            let folder = disks.resolved(inbox(of: taking, places))
+            let outboxes = configuration.recipes.compactMap { writing -> Misplacement? in
+                let outbox = outbox(of: writing, places)
+                let resolved = disks.resolved(outbox)
+                guard let conflict = conflict("the outbox of recipe '\(writing.name)'", resolved, folder) else {
+                    return nil
+                }
+                let isWithin = FileSystem.lies(resolved, within: folder)
+                return Misplacement(
+                    problem: outboxProblem(of: writing, orElse: taking, conflict),
+                    rival: isWithin || taking.file == nil ? nil : taking, outboxes: isWithin ? [outbox, resolved] : [])
+            }
+            let own = places.own.compactMap { conflict("the daemon's own folder", disks.resolved($0), folder) }
+            return outboxes + own.map { Misplacement(problem: problem(of: taking, $0)) }
+        }
+    }
+
+    private func conflict(_ what: String, _ other: String, _ inbox: String) -> String? {
+        let advice = "results would be taken in again; put one of them elsewhere"
+        if FileSystem.lies(other, within: inbox) { return "\(what), \(other), lies in the inbox \(inbox): \(advice)" }
+        if FileSystem.lies(inbox, within: other) { return "the inbox \(inbox) lies in \(what), \(other): \(advice)" }
+        return nil
+    }
+
+    /// An outbox that can't be made would fail every picture.
+    private func impossible(_ places: Places, _ disks: FolderAnswers, starting: Bool) -> [Misplacement] {
+        configuration.recipes.compactMap { recipe in
+            let folder = outbox(of: recipe, places)
+            guard let obstacle = disks.obstacle(to: folder), obstacle.isLasting || !starting else { return nil }
+            return Misplacement(
+                problem: outboxProblem(
+                    of: recipe, orElse: recipe, "the outbox \(folder) can't be made: \(obstacle.message)"))
+        }
+    }
+
+    // MARK: - Where
+
+    /// The problem is placed at the recipe's Outbox= line, or at `other` when the recipe is built in.
+    private func outboxProblem(of recipe: Recipe, orElse other: Recipe, _ message: String) -> Problem {
+        guard let file = recipe.file else { return problem(of: other, message) }
+        guard let place = configuration.outboxPlaces[recipe.name] else {
+            return Problem(file: file, line: nil, message: message)
+        }
+        return Problem(file: file, line: place.line, message: "Outbox= at column \(place.column): \(message)")
+    }
+
+    private func problem(of recipe: Recipe, _ message: String) -> Problem {
+        Problem(file: recipe.place, line: nil, message: message)
+    }
+}

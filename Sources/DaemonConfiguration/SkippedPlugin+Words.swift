@@ -1,0 +1,20 @@
+import SystemCalls
+package import WorkerProtocol
+
+extension SkippedPlugin {
+    package var sentence: String { "plugin \(file) is left out: \(reason)" }
+
+    /// The filter that a file of this name should have: `noir` for `noir.so` and for `libnoir.so`.
+    fileprivate var filter: String? {
+        let name = FileSystem.name(of: file)
+        guard name.hasSuffix(".so") else { return nil }
+        return String(name.dropFirst(name.hasPrefix("lib") ? 3 : 0).dropLast(3))
+    }
+}
+
+extension Hello {
+    /// Why filters are missing whose plugins are left out, by name.
+    package var leftOut: [String: String] {
+        Dictionary(skipped.compactMap { plugin in plugin.filter.map { ($0, plugin.sentence) } }) { first, _ in first }
+    }
+}

@@ -1,0 +1,9 @@
+/// Why the daemon can't run, and the status it exits with.
+package struct StartError: Error, CustomStringConvertible {
+    package let status: ExitStatus
+    package let description: String
+
+    package init(status: ExitStatus, description: String) {
+        (self.status, self.description) = (status, description)
+    }
+}

@@ -1,0 +1,33 @@
+/// Calls again and again at an interval while there is a need for it. However often the need ends and begins, one timer
+/// runs.
+@Coordination
+package final class Repetition {
+    /// The usual pause before something that failed is tried again.
+    package nonisolated static let interval = Duration.seconds(2)
+
+    private let after: (@escaping @Coordination @Sendable () -> Void) -> Void
+    private let isNeeded: @Coordination () -> Bool
+    private let call: @Coordination () -> Void
+    private var isPending = false
+
+    /// `after` waits for the interval.
+    package init(
+        after: @escaping (@escaping @Coordination @Sendable () -> Void) -> Void = {
+            Coordination.after(Repetition.interval, $0)
+        },
+        while isNeeded: @escaping @Coordination () -> Bool, _ call: @escaping @Coordination () -> Void
+    ) {
+        (self.after, self.isNeeded, self.call) = (after, isNeeded, call)
+    }
+
+    package func begin() {
+        guard !isPending, isNeeded() else { return }
+        isPending = true
+        after { [self] in
+            isPending = false
+            guard isNeeded() else { return }
+            call()
+            begin()
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package import PipelineModel
+package import WorkerProtocol
+
+/// Where a picture's bytes lie, and what is known of them. Pixels are never in the supervisor.
+package struct ImageHandle: Sendable {
+    package struct Staged: Sendable {
+        package var picture: PlannedPicture
+        package var path: String
+        package var result: RenderedOutput?
+
+        package init(picture: PlannedPicture, path: String, result: RenderedOutput? = nil) {
+            (self.picture, self.path, self.result) = (picture, path, result)
+        }
+    }
+
+    /// The file as it came in.
+    package var source: String
+    /// Its name, when that was not known before it came.
+    package var name: String?
+    package var size: Int?
+    /// When the file was last written to, in nanoseconds since 1970.
+    package var modified: Int?
+    /// Pictures that were made of it before a barrier.
+    package var earlier: [Staged] = []
+    /// Pictures that were made of it since.
+    package var staged: [Staged] = []
+    package var header: PictureHeader?
+
+    package init(
+        source: String, name: String? = nil, size: Int? = nil, modified: Int? = nil, earlier: [Staged] = [],
+        staged: [Staged] = [], header: PictureHeader? = nil
+    ) {
+        (self.source, self.name, self.size, self.modified) = (source, name, size, modified)
+        (self.earlier, self.staged, self.header) = (earlier, staged, header)
+    }
+
+    /// The pictures that are to be published.
+    package var results: [Staged] {
+        (earlier + staged).filter(\.picture.isResult).sorted { $0.picture.index < $1.picture.index }
+    }
+}

@@ -1,0 +1,71 @@
+import Glibc
+package import PipelineModel
+import SystemCalls
+package import WorkerProtocol
+
+/// Why a job failed: what happened, and what the person who dropped the picture can do about it.
+package struct JobFailure: Error, Sendable, CustomStringConvertible {
+    package var message: String
+    package var advice: String?
+    /// The stage of the chain, or of the job's way, that it happened in.
+    package var stage: String?
+    package var `class` = FailureClass.input
+    /// The filter that is missing, if that is it.
+    package var filter: String?
+    /// The filter in which its worker crashed, or hung, if it is known to be that.
+    package var culprit: String?
+    /// How long a server has asked to be left alone.
+    package var retryAfter: Duration?
+    /// The bytes that were written by then.
+    package var written: Int64 = 0
+
+    package var description: String { message }
+
+    package init(_ message: String, advice: String? = nil, class: FailureClass = .input) {
+        (self.message, self.advice) = (message, advice)
+        self.class = `class`
+    }
+
+    package init(_ failure: WorkerFailure) {
+        message = failure.stage == "open" ? failure.message : "\(failure.stage): \(failure.message)"
+        advice = failure.advice
+        stage = failure.stage
+        self.class = failure.class
+        if failure.class == .configuration { filter = failure.stage }
+    }
+
+    package static let unrecordedIntent = JobFailure(
+        "the ledger refuses to record what is to be published", advice: "see the daemon's log")
+
+    /// A client sees the message alone.
+    package static let unrecordedRemoval = JobFailure("the ledger refuses to record the removal; see the daemon's log")
+
+    /// A failure of work on the original.
+    package init(_ error: any Error, during work: String) {
+        self.init(error, during: work, ofOriginal: true)
+    }
+
+    /// A failure of work in the outbox.
+    package init(_ error: any Error, inOutboxDuring work: String) {
+        self.init(error, during: work, ofOriginal: false)
+    }
+
+    private init(_ error: any Error, during work: String, ofOriginal: Bool) {
+        message = "\(work): \(error)"
+        guard let error = error as? SystemError else { return }
+        advice = Self.advice(error)
+        self.class = FailureClass(code: error.code, ofOriginal: ofOriginal)
+    }
+
+    private static func advice(_ error: SystemError) -> String? {
+        switch error.code {
+        case ENOSPC, EDQUOT: "make room there, then `pipectl retry`"
+        case EACCES, EPERM: "give the daemon's user access, then `pipectl retry`"
+        case ENOENT: "the file was moved or removed while it waited"
+        case ENOTDIR: "a file has the name that a folder needs; move it away, then `pipectl retry`"
+        case EMFILE, ENFILE, ENOMEM: "the machine was short of something for a moment; `pipectl retry`"
+        case _ where error.isPassing: "look at the disk (`dmesg`), or at its network, then `pipectl retry`"
+        default: nil
+        }
+    }
+}

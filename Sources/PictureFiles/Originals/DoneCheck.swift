@@ -1,0 +1,66 @@
+package import JobLedger
+import PipelineModel
+import SystemCalls
+
+/// Looks whether done jobs can be processed again, or undone. It waits for the disks of their originals and results.
+package struct DoneCheck: Sendable {
+    package let originals: OriginalPlaces
+
+    package init(originals: OriginalPlaces) {
+        self.originals = originals
+    }
+
+    /// Why it can't be processed again, in words that are the same for all such jobs.
+    package func obstacle(toRedoing job: JobRecord) -> String? {
+        if let obstacle = Self.obstacle(job) { return obstacle }
+        return looked(for: job) { there in
+            guard let there else { return Self.missing }
+            return job.isUnchangedOriginal(there) ? nil : Self.otherFile
+        }
+    }
+
+    /// Why nothing is done with a job whose original was exchanged. The file there is somebody's own.
+    static let otherFile = "another file lies where its original was, or somebody has changed it"
+    private static let missing = "its original is not at its place any more"
+
+    /// Why it can't be undone.
+    package func obstacle(toUndoing job: JobRecord) -> String? {
+        if let obstacle = Self.obstacle(job) { return obstacle }
+        if !job.disposed { return "its original is still on its way to its place; try again" }
+        if job.outputs.contains(where: { $0.file == nil }) {
+            return "an older version has published its results: whether somebody has changed them since can't be told"
+        }
+        return looked(for: job) { there in
+            guard let there else { return Self.missing }
+            return job.isUnchangedOriginal(there) || job.origin == .kept ? nil : Self.otherFile
+        }
+    }
+
+    /// Whether a result will stay beside its successor.
+    package func hasChangedResults(_ job: JobRecord) -> Bool {
+        job.outputs.contains { [.changed, .unknown].contains((try? $0.standing()) ?? .unknown) }
+    }
+
+    private func looked(for job: JobRecord, _ judged: (FileStatus.Identity?) -> String?) -> String? {
+        do {
+            return judged(try originals.status(job.source, of: job)?.identity)
+        } catch {
+            return "the disk of its original does not tell where that is"
+        }
+    }
+
+    private static func obstacle(_ job: JobRecord) -> String? {
+        if job.former != nil { return "it is being processed again already" }
+        if job.state == .failed || job.state == .cancelled {
+            return "it is not done, but \(job.state.rawValue); `pipectl retry` brings it back"
+        }
+        if job.state != .done { return "it is not done yet" }
+        if job.returns != nil { return "it is being brought back already" }
+        if job.isList { return "it was a list of URLs, which has no results of its own" }
+        if job.removed != nil { return "its original was removed, by `pipectl clean` or [Keep]" }
+        guard Disposal.isRemoved(job) else { return nil }
+        return job.order.original == .delete
+            ? "its original was deleted when it was done (Original=delete)"
+            : "its original was the copy that `pipectl add` made, which is removed when a job is done"
+    }
+}

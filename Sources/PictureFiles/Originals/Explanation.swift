@@ -1,0 +1,60 @@
+import DaemonRuntime
+package import JobLedger
+import PipelineModel
+import SystemCalls
+
+/// The text beside a failed original, for the person who dropped it.
+package struct Explanation {
+    package let job: JobRecord
+
+    /// The place of the text for an original.
+    package static func path(of original: String) -> String {
+        let name = FileSystem.name(of: original)
+        var stem = name
+        // Beside a name of 255 bytes there is no room for a longer one.
+        while stem.utf8.count + ".error.txt".utf8.count > 250, !stem.isEmpty { stem.removeLast() }
+        return FileSystem.join(FileSystem.folder(of: original), stem + ".error.txt")
+    }
+
+    package func write(beside original: String) throws {
+        try FileSystem.write(Array(text(original).utf8), to: Self.path(of: original))
+    }
+
+    private func text(_ original: String) -> String {
+        let name = FileSystem.name(of: job.path).printable
+        let origin = job.url.map { "\n            It came from:     \(WebAddress.shown($0).printable)" } ?? ""
+        let lies = job.needsDownload ? "nowhere: it was not downloaded" : original.printable
+        let chains = job.order.outputs.map(\.chain.text.printable).joined(separator: "\n                  ")
+        return """
+            \(name) could not be processed.
+
+            What happened:    \((job.error ?? "it is not known").printable)
+            In which stage:   \(stage)
+            What to do:       \((job.advice ?? "look at the picture and the chain").printable)
+
+            The picture:      \(picture)
+            It came as:       \(job.path.printable)\(origin)
+            It lies now at:   \(lies)
+            Recipe:           \(job.order.recipe)
+            Chain:            \(chains)
+            When:             \(Timestamp.text(job.finished ?? job.created))
+
+            To try again:     pipectl retry \(job.id)
+
+            """
+    }
+
+    private var stage: String {
+        switch job.story?.stage ?? job.story?.chapters.last?.kind {
+        case "download": "download (fetching the URL)"
+        case "open": "open (reading the picture)"
+        case "save": "save (writing the result)"
+        case "publish": "publish (bringing the result into the outbox)"
+        case "render": "rendering"
+        case let stage?: stage
+        case nil: "none had begun"
+        }
+    }
+
+    private var picture: String { (job.story?.header.map { "\($0), " } ?? "") + "\(job.file.size) bytes" }
+}

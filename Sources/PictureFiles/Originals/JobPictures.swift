@@ -1,0 +1,96 @@
+package import DaemonRuntime
+import Glibc
+package import JobLedger
+import PipelineModel
+package import SystemCalls
+
+/// A picture of a job, open for reading.
+package struct JobPicture: Sendable {
+    package var name: String
+    package var file: Descriptor
+    package var identity: FileStatus.Identity
+    /// What a worker has said of a result that it made.
+    package var made: JobStory.Picture?
+
+    /// A larger result is not handed out in place of a preview.
+    private static let mostBytes = 64 << 10
+
+    /// Whether it is a small result that any browser shows, with sides no longer than that.
+    package func isSmall(side: Int) -> Bool {
+        guard let made, identity.size <= Self.mostBytes, made.bytes == identity.size, made.pages == 1 else {
+            return false
+        }
+        return ["jpeg", "png", "webp"].contains(made.format) && max(made.width, made.height) <= side
+    }
+}
+
+/// Opens pictures of jobs for clients: an original where it lies now, or a result in its outbox. It waits for their disks.
+///
+/// Others may write in those folders, and put a link to somebody's secret at such a path. So no link is followed to a file,
+/// and a file is handed out only if it is the one that the ledger knows.
+package struct JobPictures: Sendable {
+    package let originals: OriginalPlaces
+
+    package init(originals: OriginalPlaces) {
+        self.originals = originals
+    }
+
+    /// Where a disk is waited for that holds such a picture.
+    package func lane(of result: Int?, of job: JobRecord) -> FileLane {
+        let path = result.flatMap { $0 >= 1 && $0 <= job.outputs.count ? job.outputs[$0 - 1].path : nil }
+        return FileLanes.looks(at: path ?? job.source)
+    }
+
+    /// The first result is number 1; nil stands for the original.
+    package func open(_ result: Int?, of job: JobRecord) throws -> JobPicture {
+        try result.map { try open(result: $0, of: job) } ?? openOriginal(of: job)
+    }
+
+    private func open(result number: Int, of job: JobRecord) throws -> JobPicture {
+        guard number >= 1, number <= job.outputs.count else {
+            let results =
+                job.outputs.isEmpty
+                ? "no results" : job.outputs.count == 1 ? "one result" : "\(job.outputs.count) results"
+            throw JobFailure("job \(job.id), which is \(job.state.rawValue), has \(results)")
+        }
+        let result = job.outputs[number - 1]
+        let (file, there) = try opened(Spot(result.path), result.path)
+        guard result.file?.isStill(there, at: result.path) == true else {
+            throw JobFailure("\(result.path) is not the file that job \(job.id) has published; somebody has changed it")
+        }
+        let after = job.story?.after ?? []
+        return JobPicture(
+            name: FileSystem.name(of: result.path), file: file, identity: there,
+            made: after.count == job.outputs.count ? after[number - 1] : nil)
+    }
+
+    private func openOriginal(of job: JobRecord) throws -> JobPicture {
+        if let removed = job.removed { throw JobFailure("the original of job \(job.id) was \(removed.text)") }
+        if job.disposed, Disposal.isRemoved(job) {
+            throw JobFailure("the original of job \(job.id) was removed when the job was done")
+        }
+        if job.needsDownload { throw JobFailure("the original of job \(job.id) has not been downloaded yet") }
+        guard let spot = try originals.spot(job.source, of: job) else {
+            throw SystemError("open", job.source, code: ENOENT)
+        }
+        let (file, there) = try opened(spot, job.source)
+        guard job.isUnchangedOriginal(there) else {
+            throw JobFailure("\(job.source) is not the original of job \(job.id); somebody has changed it")
+        }
+        return JobPicture(name: FileSystem.name(of: job.path), file: file, identity: there)
+    }
+
+    private func opened(_ spot: Spot, _ path: String) throws -> (Descriptor, FileStatus.Identity) {
+        do {
+            // The opening of a named pipe would wait for its writer.
+            let file = try spot.open(O_RDONLY | O_NONBLOCK | O_NOCTTY)
+            let status = FileStatus(try file.status())
+            guard status.kind == .file else { throw JobFailure("\(path) is no file any more") }
+            return (file, status.identity)
+        } catch let error as SystemError where error.code == ENOENT {
+            throw JobFailure("\(path) is not there any more: somebody, `pipectl clean` or [Keep] has removed it")
+        } catch let error as SystemError {
+            throw JobFailure("\(path) can't be opened: \(error.reason)")
+        }
+    }
+}

@@ -1,0 +1,239 @@
+package import DaemonRuntime
+package import Dispatch
+import Glibc
+package import InboxWatching
+package import JobLedger
+import PipelineModel
+import Synchronization
+import SystemCalls
+
+/// The mover's news for its owner, and the one thing that it asks of it.
+@Coordination
+package protocol OriginalMoverDelegate: AnyObject {
+    /// Originals are about to be moved.
+    func originalsWillMove()
+    /// The originals of these ended jobs have arrived, and the ledger has recorded that.
+    func originalsArrived(of jobs: [JobRecord])
+    /// Returns that had failed, or that a crash broke off, have been undone for these jobs.
+    func returnsUndone(of jobs: Set<Int>)
+    /// A reason for which an original stays has come or gone.
+    func delaysChanged()
+    /// The ledger could not say which originals are still to be moved.
+    func backlogUnread()
+    /// Runs `body` on `line` when these inboxes are open: until then the ledger may not know all of their claimed files.
+    func whenOpened(_ inboxes: Set<String>, on line: DispatchQueue, _ body: @escaping @Sendable () -> Void)
+}
+
+/// Moves the originals of ended jobs to where they belong, and brings them back for another try. It moves the originals of an
+/// inbox one after the other, so that a hanging disk holds up its own inboxes alone. An original that can't be moved stays,
+/// says why, and is tried again.
+@Coordination
+package final class OriginalMover {
+    /// The moves of an inbox. Originals that are being brought back are nobody else's, and have a queue of their own.
+    private struct Line {
+        let moves = DispatchQueue(label: "pipelined.disposal")
+        let returns = DispatchQueue(label: "pipelined.return")
+    }
+
+    private struct State {
+        var lines: [String: Line] = [:]
+        /// Jobs that have ended and whose original is about to be moved, by their inbox.
+        var leaving: [String: [JobRecord]] = [:]
+        /// The rest is left for the next start.
+        var isTimeUp = false
+    }
+
+    private let ledger: Ledger
+    package let moves: OriginalMoves
+    private let stuck: StuckOriginals
+    private let returns: Returns
+    private let withdrawals: Withdrawals
+    private let state = Mutex(State())
+    package weak var delegate: (any OriginalMoverDelegate)? {
+        didSet { (moves.delegate, stuck.delegate) = (delegate, delegate) }
+    }
+
+    package init(_ originals: OriginalPlaces, _ claims: ClaimFolders, _ publisher: Publisher, _ staging: Staging) {
+        ledger = originals.ledger
+        stuck = StuckOriginals(ledger)
+        moves = OriginalMoves(ledger, originals.places, claims, publisher, stuck)
+        returns = Returns(originals, publisher)
+        withdrawals = Withdrawals(ledger: ledger, check: DoneCheck(originals: originals), staging: staging)
+        stuck.tryAgain = { [weak self] in self?.disposeBacklog() }
+    }
+
+    /// Leaves what has not been moved yet for the next start.
+    package func leaveRest() { state.withLock { $0.isTimeUp = true } }
+
+    /// Calls `done` when all that is to be moved by now has been, that is recorded, and nothing is left of it.
+    package nonisolated func whenDisposed(_ done: @escaping @Sendable () -> Void) {
+        let group = DispatchGroup()
+        for line in state.withLock({ Array($0.lines.values) }) {
+            line.moves.async(group: group) { line.returns.async(group: group) {} }
+        }
+        Coordination.notify(group) { [self] in
+            FileLanes.ledger.async { [self] in
+                _ = ledger.flush(seconds: 10)
+                moves.whenDiscarded(done)
+            }
+        }
+    }
+
+    /// Moves the original of an ended job, in the background, together with others that end at about the same time.
+    package func dispose(_ record: JobRecord) {
+        let inbox = record.order.inbox
+        let isFirst = state.withLock { state in
+            state.leaving[inbox, default: []].append(record)
+            return state.leaving[inbox]?.count == 1
+        }
+        guard isFirst else { return }
+        line(of: inbox).moves.async { [self] in
+            usleep(Self.gathering)
+            let gathered = state.withLock { $0.leaving.removeValue(forKey: inbox) } ?? []
+            do {
+                // The backlog may have come first; and what has been brought back since is not to be moved.
+                let left = try ledger.undisposed(gathered.map(\.id))
+                moves.move(gathered.filter { left[$0.id] == $0.finished }, of: inbox)
+            } catch {
+                for record in gathered { stuck.add(record, error) }
+            }
+        }
+    }
+
+    /// The wait for others.
+    nonisolated private static let gathering: UInt32 = 20_000  // microseconds
+
+    /// Moves the originals of ended jobs that have not been moved: after a crash, after a cancel of many, and when
+    /// moving has failed.
+    package func disposeBacklog() {
+        delegate?.originalsWillMove()
+        do {
+            for inbox in try inboxesWithBacklog() {
+                line(of: inbox).moves.async { [self] in disposeBacklog(of: inbox) }
+            }
+        } catch {
+            delegate?.backlogUnread()
+        }
+    }
+
+    /// At the start, the inboxes are open before: they may find the claimed original of an ended job, which is moved as
+    /// well. Returns that a crash broke off are undone: nobody was told that they happened.
+    package func begin() throws {
+        try returns.begin()
+        for inbox in try inboxesWithBacklog() {
+            delegate?.whenOpened([inbox], on: line(of: inbox).moves) { [self] in disposeBacklog(of: inbox) }
+        }
+    }
+
+    private func inboxesWithBacklog() throws -> Set<String> { try returns.inboxes.union(ledger.undisposedInboxes()) }
+
+    // MARK: - Bringing back
+
+    /// Moves the originals to where work begins; `done` with what has become of them. The next ones are prepared meanwhile.
+    package func bringBack(
+        _ wanted: [Returns.Wanted], done: @escaping @Coordination @Sendable (Returns.Outcome) -> Void
+    ) {
+        let result = Mutex(Returns.Outcome())
+        let group = DispatchGroup()
+        for (inbox, some) in Dictionary(grouping: wanted, by: \.job.order.inbox) {
+            group.enter()
+            let line = line(of: inbox)
+            // After the moves under way: an original is brought back from where it has arrived.
+            delegate?.whenOpened(Set(some.map(\.order.inbox)), on: line.moves) { [self] in
+                // These jobs are read from the ledger next, so it must have the moves just made.
+                if moves.areUnrecorded(of: some.map(\.job.id)) { _ = ledger.flush(seconds: 10) }
+                let prepared = returns.prepare(some)
+                line.returns.async { [self] in
+                    let outcome = returns.takeBack(prepared)
+                    result.withLock { $0.add(outcome) }
+                    if returns.inboxes.contains(inbox) {
+                        line.moves.async(group: group) { [self] in disposeBacklog(of: inbox) }
+                    }
+                    group.leave()
+                }
+            }
+        }
+        Coordination.notify(group) { [self] in
+            var outcome = result.withLock { $0 }
+            outcome.brought.sort { $0.id < $1.id }
+            stuck.forget(outcome.brought.map(\.id))
+            done(outcome)
+        }
+    }
+
+    /// Withdraws the results of done jobs, and moves their originals; `done` when that has happened, but for originals
+    /// that can't be moved.
+    package func undo(
+        _ jobs: [JobRecord], to goal: String?,
+        done: @escaping @Coordination @Sendable (Withdrawals.Outcome) -> Void
+    ) {
+        delegate?.originalsWillMove()
+        let result = Mutex(Withdrawals.Outcome())
+        let group = DispatchGroup()
+        for (inbox, some) in Dictionary(grouping: jobs, by: \.order.inbox) {
+            group.enter()
+            delegate?.whenOpened([inbox], on: line(of: inbox).moves) { [self] in
+                let ids = some.map(\.id)
+                if moves.areUnrecorded(of: ids) { _ = ledger.flush(seconds: 10) }
+                let outcome = withdrawals.undo(ids, to: goal)
+                disposeBacklog(of: inbox)
+                result.withLock { $0.add(outcome) }
+                group.leave()
+            }
+        }
+        Coordination.notify(group) { done(result.withLock { $0 }) }
+    }
+
+    // MARK: - On the line of an inbox
+
+    nonisolated private func line(of inbox: String) -> Line {
+        state.withLock { state in
+            if let line = state.lines[inbox] { return line }
+            let line = Line()
+            state.lines[inbox] = line
+            return line
+        }
+    }
+
+    nonisolated private func disposeBacklog(of inbox: String) {
+        do {
+            var left = try endReturns(in: inbox)
+            var last = 0
+            while case let jobs = try ledger.undisposed(of: inbox, after: last, limit: 200), let end = jobs.last {
+                if state.withLock({ $0.isTimeUp }) { return }
+                left.formUnion(moves.move(jobs, of: inbox))
+                last = end.id
+            }
+            // The others have been brought back by `pipectl retry`.
+            stuck.keep(left, of: inbox)
+        } catch {
+            Coordination.async { self.delegate?.backlogUnread() }
+        }
+    }
+
+    /// Returns the jobs whose original can't be found now.
+    nonisolated private func endReturns(in inbox: String) throws -> Set<Int> {
+        let (ended, lost) = try returns.end(in: inbox)
+        for (job, error) in lost {
+            stuck.add(job, because: "its original, which was being brought back, can't be found: \(error)")
+        }
+        if !ended.isEmpty { Coordination.async { self.delegate?.returnsUndone(of: ended) } }
+        return Set(lost.map(\.job.id))
+    }
+
+    // MARK: - Delays
+
+    /// Whether any original is being moved.
+    package var isMoving: Bool { moves.areUnderWay }
+
+    /// Reports, once, each original whose move began before `latest`.
+    package func lookForHangs(since latest: DispatchTime) { moves.lookForHangs(since: latest) }
+
+    /// Why the original of this job stays where it is.
+    package nonisolated func reason(for job: Int) -> String? { stuck.reason(for: job) }
+
+    /// What holds up originals, among these jobs or all.
+    package func delays(among ids: Set<Int>? = nil) -> [String] {
+        [stuck.text(among: ids), moves.hangText(among: ids)].compactMap(\.self)
+    }
+}

@@ -1,0 +1,259 @@
+import DaemonRuntime
+import Glibc
+import InboxWatching
+package import JobLedger
+package import PipelineModel
+import Synchronization
+import SystemCalls
+
+/// Brings originals back to where work begins, and undoes what a crash has broken off of it. A row says where its
+/// original goes before that is moved: nobody else touches the job meanwhile.
+///
+/// All but `takeBack` runs on the line of an inbox (`OriginalMover`).
+package final class Returns: Sendable {
+    /// A job that is wanted back, and its new order.
+    package struct Wanted: Sendable {
+        package var job: JobRecord
+        package var order: WorkOrder
+        /// The states that it is brought back from.
+        package var states: [JobState] = [.failed, .cancelled]
+
+        package init(job: JobRecord, order: WorkOrder, states: [JobState] = [.failed, .cancelled]) {
+            (self.job, self.order, self.states) = (job, order, states)
+        }
+    }
+
+    /// The outcome for the jobs that were wanted back.
+    package struct Outcome: Sendable {
+        package var brought: [JobRecord] = []
+        /// Jobs that somebody else has brought back, or is bringing back.
+        package var others: [Int] = []
+        package var lost: [(job: Int, why: any Error)] = []
+
+        package mutating func add(_ outcome: Outcome) {
+            brought += outcome.brought
+            others += outcome.others
+            lost += outcome.lost
+        }
+    }
+
+    /// Jobs whose rows say where their originals go. Nobody else touches them until they are there.
+    struct Prepared: Sendable {
+        fileprivate let originals: OriginalPlaces
+        fileprivate var jobs: [(record: JobRecord, order: WorkOrder, start: String)] = []
+        fileprivate var outcome = Outcome()
+
+        fileprivate init(originals: OriginalPlaces) { self.originals = originals }
+    }
+
+    private let ledger: Ledger
+    private let originals: OriginalPlaces
+    private let publisher: Publisher
+    /// Jobs whose return has failed or was broken off, by their inbox, until it is known where their originals lie.
+    private let unfinished = Mutex<[String: Set<Int>]>([:])
+
+    package init(_ originals: OriginalPlaces, _ publisher: Publisher) {
+        (ledger, self.originals, self.publisher) = (originals.ledger, originals, publisher)
+    }
+
+    /// Finds the returns that a crash broke off.
+    package func begin() throws {
+        for job in try ledger.returning() { leaveUnfinished(job) }
+    }
+
+    /// Inboxes of which it is not known where all originals lie.
+    package var inboxes: Set<String> { unfinished.withLock { Set($0.keys) } }
+
+    /// Records where originals go, of those that can be brought back.
+    func prepare(_ wanted: [Wanted]) -> Prepared {
+        var prepared = Prepared(originals: originals.openingOnce())
+        let originals = prepared.originals
+        let records = Result { try ledger.current(wanted.map(\.job)) }
+        // Without an answer each job asks for itself, and fails for itself.
+        let free = (try? originals.free(wanted.map { ($0.job, $0.order) })) ?? []
+        var taken: Set<String> = []
+        for one in wanted {
+            do {
+                guard var record = try records.get()[one.job.id] else {
+                    throw JobFailure("there is no such job any more")
+                }
+                guard one.states.contains(record.state), record.returns == nil else {
+                    prepared.outcome.others.append(record.id)
+                    continue
+                }
+                if let removed = record.removed { throw JobFailure("its original was \(removed.text)") }
+                if !record.needsDownload {
+                    guard let file = try originals.status(record.source, of: record) else {
+                        throw SystemError("open", record.source, code: ENOENT)
+                    }
+                    // A failed picture may have been mended; the original of a done job is the one that its results came from.
+                    guard record.state != .done || record.isUnchangedOriginal(file.identity) else {
+                        throw JobFailure(DoneCheck.otherFile)
+                    }
+                    record.file = file.identity
+                }
+                // The next try follows another order.
+                if let intent = record.intent { try publisher.takeBack(intent) }
+                let start = try originals.start(of: record, for: one.order, except: taken, free: free)
+                taken.insert(start)
+                prepared.jobs.append((record, one.order, start))
+            } catch {
+                prepared.outcome.lost.append((one.job.id, error))
+            }
+        }
+        let begun = ledger.begin(
+            prepared.jobs.map {
+                Ledger.Return(
+                    job: $0.record.id, place: $0.start, state: $0.record.state, file: $0.record.file)
+            })
+        if begun.count < prepared.jobs.count {
+            prepared.outcome.others += prepared.jobs.map(\.record.id).filter { !begun.contains($0) }
+            prepared.jobs.removeAll { !begun.contains($0.record.id) }
+        }
+        return prepared
+    }
+
+    /// Moves the originals to where they go.
+    func takeBack(_ prepared: Prepared) -> Outcome {
+        var outcome = prepared.outcome
+        for (record, order, start) in prepared.jobs {
+            take(record, order, to: start, prepared.originals, &outcome)
+        }
+        makeDurable(&outcome)
+        let left = Set(prepared.jobs.lazy.map { FileSystem.folder(of: $0.record.source) })
+        for folder in left { originals.places.removeEmptyFolders(ofKept: folder) }
+        return outcome
+    }
+
+    /// Undoes the returns of an inbox that have failed or were broken off. Returns which they were, and the jobs whose
+    /// original can't be found now.
+    package func end(in inbox: String) throws -> (ended: Set<Int>, lost: [(job: JobRecord, why: any Error)]) {
+        let wanted = unfinished.withLock { $0[inbox] ?? [] }
+        var ended: Set<Int> = []
+        var lost: [(job: JobRecord, why: any Error)] = []
+        for job in try ledger.jobs(wanted.sorted()) where job.returns != nil {
+            ended.insert(job.id)
+            do {
+                try end(job)
+            } catch {
+                lost.append((job, error))
+            }
+        }
+        unfinished.withLock { $0[inbox] = lost.isEmpty ? nil : Set(lost.map(\.job.id)) }
+        return (ended, lost)
+    }
+
+    private func end(_ job: JobRecord) throws {
+        guard !job.needsDownload, job.origin != .kept, let place = job.returns, place != job.source,
+            try originals.place(of: job, among: [place, job.source]) == place
+        else {
+            try removeCopy(of: job)
+            return ledger.abandonReturn(of: job.id)
+        }
+        Log.notice("job \(job.id) was being brought back; its original, at \(place), goes back", of: LogSubject(job))
+        ledger.putRight(job.id, source: place)
+    }
+
+    /// A crash may have come between the arrival of a copy and the removal of its original. Nobody knows the copy, and the next
+    /// start would take it for one more picture.
+    private func removeCopy(of job: JobRecord) throws {
+        guard job.origin != .kept, let place = job.returns, place != job.source,
+            let copy = try originals.spot(place, of: job), try copy.status() != nil,
+            let original = try originals.spot(job.source, of: job), try original.status() != nil,
+            try FileSystem.isCopy(copy.name, in: copy.folder, of: original.open(O_RDONLY))
+        else { return }
+        try copy.remove()
+    }
+
+    /// The return has failed: `end` finds out where the original lies.
+    private func leaveUnfinished(_ job: JobRecord) {
+        unfinished.withLock { _ = $0[job.order.inbox, default: []].insert(job.id) }
+    }
+
+    private func take(
+        _ record: JobRecord, _ order: WorkOrder, to start: String, _ originals: OriginalPlaces,
+        _ outcome: inout Outcome
+    ) {
+        var record = record
+        do {
+            // The next try may use their names.
+            for file in record.staged.map(\.path) + (record.intent?.steps.map(\.staging) ?? []) {
+                try FileSystem.remove(file)
+            }
+            let old = record.needsDownload ? Disposal.absentPath(record, originals.places) : record.source
+            if record.needsDownload || record.source == start {
+                record.source = start
+            } else {
+                try move(&record, order, to: start, originals)
+            }
+            if record.state == .failed { try? FileSystem.remove(Explanation.path(of: old)) }
+            // Another priority than the recipe's was somebody's wish.
+            if record.priority == record.order.priority.rank { record.priority = order.priority.rank }
+            if record.state == .done { record.former = record.order }
+            record.order = order
+            outcome.brought.append(record)
+        } catch {
+            lose(record, error, &outcome)
+        }
+    }
+
+    /// Moves an original to this place, or to another if it is taken.
+    private func move(
+        _ record: inout JobRecord, _ order: WorkOrder, to start: String, _ originals: OriginalPlaces
+    ) throws {
+        guard let original = try originals.spot(record.source, of: record) else {
+            throw SystemError("open", record.source, code: ENOENT)
+        }
+        let claims = record.origin == .claimed ? try originals.claims(order.inbox) : nil
+        var place = start
+        var taken: Set<String> = []
+        while try !move(original, to: place, claims, &record.file) {
+            taken.insert(place)
+            place = try originals.start(of: record, for: order, except: taken)
+            ledger.changeReturn(of: record.id, to: place)
+        }
+        record.source = place
+    }
+
+    /// False when the place is taken. A file that is renamed stays the same; a copy is another one.
+    private func move(
+        _ original: Spot, to place: String, _ claims: ClaimFolder?, _ file: inout FileStatus.Identity
+    ) throws -> Bool {
+        do {
+            if let claims { return try claims.take(original, to: place) }
+        } catch let error as SystemError where error.code == EXDEV {
+            // It lies on another file system.
+        }
+        guard try claims?.takeCopy(original, to: place) ?? Moving.move(original, to: place) else { return false }
+        if let there = try claims?.status(place) ?? FileSystem.status(place) { file = there.identity }
+        return true
+    }
+
+    /// Makes the moves durable before they are recorded.
+    private func makeDurable(_ outcome: inout Outcome) {
+        var failed: [String: any Error] = [:]
+        let moved = outcome.brought.lazy.filter { $0.origin != .kept && !$0.needsDownload }
+        for folder in Set(moved.map { FileSystem.folder(of: $0.source) }) {
+            do {
+                try FileSystem.sync(folder)
+            } catch {
+                failed[folder] = error
+            }
+        }
+        guard !failed.isEmpty else { return }
+        let brought = outcome.brought
+        outcome.brought = []
+        for record in brought {
+            if let error = failed[FileSystem.folder(of: record.source)] {
+                lose(record, error, &outcome)
+            } else {
+                outcome.brought.append(record)
+            }
+        }
+    }
+
+    private func lose(_ record: JobRecord, _ why: any Error, _ outcome: inout Outcome) {
+        outcome.lost.append((record.id, why))
+        leaveUnfinished(record)
+    }
+}

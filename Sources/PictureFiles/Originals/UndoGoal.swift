@@ -1,0 +1,68 @@
+import Glibc
+import InboxWatching
+import JobLedger
+import PipelineModel
+package import SystemCalls
+
+/// The folder that somebody wants originals to be moved to. A client chooses the names of files, by the URLs that it adds: so no
+/// folder from which a program reads its settings, or which the daemon uses itself, takes originals.
+package enum UndoGoal {
+    /// Folders of the system. The daemon's user may write in some of them, depending on how it is run.
+    private static let system = [
+        "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/proc", "/sbin", "/sys", "/usr", "/var/spool",
+    ]
+
+    /// Why a folder can't take originals. It waits for the folder's disk. `own` are folders that the daemon watches, or keeps to
+    /// itself, and `tops` the folders around them.
+    package static func refusal(of folder: String, own: [String], tops: [String] = []) -> String? {
+        guard folder.hasPrefix("/"), !folder.contains("\0") else {
+            return "'\(folder.prefix(200))' is no absolute path"
+        }
+        let place = FileSystem.resolved(folder)
+        for other in own
+        where FileSystem.lies(place, within: other) || FileSystem.lies(place, within: FileSystem.resolved(other)) {
+            return "\(folder) lies within \(other), which is the daemon's; name another folder"
+        }
+        if (tops + ["/"]).contains(where: { place == FileSystem.resolved($0) }) {
+            return
+                "\(folder) holds the folders of the daemon or of the system; make a folder for the originals, and name that"
+        }
+        if place.utf8.split(separator: UInt8(ascii: "/")).contains(where: { $0.first == UInt8(ascii: ".") }) {
+            return "\(folder) lies within a hidden folder, where programs keep their settings; name another folder"
+        }
+        guard FileSystem.isFolder(place) else {
+            return
+                "the daemon sees no folder \(folder): it must exist, and neither be in /tmp nor in a home folder, which the "
+                + "daemon's unit hides from it"
+        }
+        if let kind = FileSystemType.withoutFiles(place) {
+            return "\(folder) is \(kind), which takes no files; name another folder"
+        }
+        if let other = system.first(where: { FileSystem.lies(place, within: $0) }) {
+            return "\(folder) lies within \(other), where the system keeps its own files; name another folder"
+        }
+        do throws(SystemError) {
+            try FileSystem.checkWritable(place)
+            return nil
+        } catch {
+            let remedy =
+                error.code == EROFS
+                ? "add it to ReadWritePaths= (`systemctl edit pipelined`), or name another"
+                : "let the daemon's user write there, or name another"
+            return "the daemon can't write to \(folder): \(error.reason); \(remedy)"
+        }
+    }
+    /// Opens a folder below a goal, and makes it if it is missing. It follows no link: the goal was recorded without any, and
+    /// somebody may have put one in its place since.
+    package static func open(_ goal: String, below path: String) throws -> Descriptor {
+        do {
+            let top = try Descriptor.open("/", O_RDONLY | O_DIRECTORY)
+            let folder = try top.openFolder(FileSystem.relative(goal, to: "/"))
+            return try folder.makeFolder(path, mode: 0o755, durable: true)
+        } catch {
+            guard [ELOOP, ENOTDIR, ENOENT].contains(error.code) else { throw error }
+            throw JobFailure(
+                "\(goal) is not the folder any more that the undo named; put it back, or move the original by hand")
+        }
+    }
+}

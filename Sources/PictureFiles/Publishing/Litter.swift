@@ -1,0 +1,19 @@
+import DaemonRuntime
+import SystemCalls
+
+/// Files of no further use. A file that can't be removed now is tried a few more times; the sweep of the next start
+/// removes the rest.
+package enum Litter {
+    package static func remove(_ path: String, tries: Int = 5) {
+        do {
+            try FileSystem.remove(path)
+        } catch {
+            guard error.isPassing, tries > 1 else {
+                return Log.failure("\(error), ignoring; the next start removes it")
+            }
+            Coordination.after(Repetition.interval) {
+                FileLanes.work(on: path).async { remove(path, tries: tries - 1) }
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+package import JobLedger
+import PipelineModel
+import SystemCalls
+
+/// The names of results that take the places of earlier ones.
+extension Publisher {
+    /// The results that a job has published before, and the folder of their outbox where they go when they are withdrawn.
+    package struct Before: Sendable {
+        package var results: [PublishedFile]
+        package var staging: String
+
+        package init(results: [PublishedFile], staging: String) {
+            (self.results, self.staging) = (results, staging)
+        }
+    }
+
+    /// How these results are now.
+    struct Former: Sendable {
+        /// The results that nobody has changed, with their marks.
+        fileprivate private(set) var own: [String: FileStatus.Identity] = [:]
+        /// The results that somebody has changed, or may have.
+        fileprivate private(set) var changed: [String] = []
+        fileprivate let staging: String
+
+        init(_ before: Before) throws(SystemError) {
+            staging = before.staging
+            for result in before.results {
+                switch try result.standing() {
+                case .same: own[result.path] = result.file
+                case .changed, .unknown: changed.append(result.path)
+                case .gone: break
+                }
+            }
+        }
+
+        /// The name is a result of the job itself.
+        func owns(_ path: String) -> Bool { own[path] != nil }
+
+        func knowsAny(of paths: [String]) -> Bool { paths.contains { own[$0] != nil || changed.contains($0) } }
+
+        /// The lowest number, 0 or 1 at least, under which one of these paths is a result of before. It can be read in
+        /// that result's path.
+        func number(from lowest: Int, _ paths: (Int) -> [String]) -> Int? {
+            let read = (own.keys + changed).reduce(into: Set([lowest])) { $0.formUnion($1.numbers) }
+            return read.filter { $0 >= lowest }.sorted().first { knowsAny(of: paths($0)) }
+        }
+    }
+
+    /// The steps that bring new results to the places of former ones, and withdraw the others. A former result that is
+    /// not known to be what was published stays as it is, and its successor gets another name.
+    ///
+    /// `isFree` says whether a name can be taken.
+    func steps(
+        _ staged: [ImageHandle.Staged], to targets: [String], _ former: Former, _ conflict: ConflictPolicy,
+        _ isFree: (String) throws -> Bool
+    ) throws -> PublishIntent {
+        var steps: [PublishIntent.Step] = []
+        for (result, name) in zip(staged, targets) {
+            var (target, conflict) = (name, result.conflict(conflict))
+            if former.changed.contains(name), conflict == .replace { conflict = .number }
+            var number = 1
+            while conflict == .number, try !isFree(target) {
+                target = ResultName.numbered(name, number)
+                number += 1
+            }
+            var step = try Self.step(result, to: target, conflict)
+            step.replaces = former.own[target]
+            steps.append(step)
+        }
+        let taken = Set(steps.map(\.target))
+        let stem = staged.first.map { FileSystem.name(of: $0.path) } ?? ""
+        let rest = former.own.filter { !taken.contains($0.key) }.sorted { $0.key < $1.key }
+        for (index, (path, file)) in rest.enumerated() {
+            let place = "\(former.staging)/\(stem).gone\(index)"
+            var step = PublishIntent.Step(staging: place, target: path, conflict: .skip)
+            step.replaces = file
+            steps.append(step)
+        }
+        return PublishIntent(steps: steps, left: former.changed)
+    }
+}
+
+extension String {
+    /// The numbers that can be read in it. Digits of something else may stand before or behind a number.
+    fileprivate var numbers: Set<Int> {
+        var numbers: Set<Int> = []
+        for digits in utf8.split(whereSeparator: { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+            for start in digits.indices {
+                var number = 0
+                for digit in digits[start...] {
+                    let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+                    let (next, isFull) = tens.addingReportingOverflow(Int(digit - UInt8(ascii: "0")))
+                    if isTooLarge || isFull { break }
+                    number = next
+                    numbers.insert(number)
+                }
+            }
+        }
+        return numbers
+    }
+}

@@ -1,0 +1,29 @@
+import DaemonRuntime
+
+/// The folders of `spool/`: one for each original that `pipectl add` passed, or that is downloaded.
+package enum Spool {
+    package static func folder(in spool: String) -> String { "\(spool)/\(UUIDName.makeNext())" }
+
+    /// The place for a new download.
+    package static func download(in spool: String) -> String { "\(folder(in: spool))/download" }
+
+    /// The place for an original that `pipectl retry` brings back. Its folder names the job, because there is no other
+    /// copy.
+    package static func place(bringingBack job: Int, as name: String, in spool: String) -> String {
+        "\(spool)/\(prefix)\(job)/\(name)"
+    }
+
+    /// The job whose original is brought back to this folder; nil for a new one's.
+    package static func job(broughtBackTo folder: String) -> Int? {
+        folder.hasPrefix(prefix) ? Int(folder.dropFirst(prefix.count)) : nil
+    }
+
+    private static let prefix = "retry-"
+
+    /// Where the copy for a folder is made, until it is whole and durable. A start removes what a crash leaves there.
+    package static func unfinished(_ folder: String) -> String { folder + part }
+
+    package static func isUnfinished(_ folder: String) -> Bool { folder.hasSuffix(part) }
+
+    private static let part = ".part"
+}

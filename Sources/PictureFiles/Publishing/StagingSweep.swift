@@ -1,0 +1,48 @@
+import DaemonRuntime
+import Dispatch
+import Synchronization
+
+/// The sweep of all outboxes at a start. The start waits a moment for their disks, and goes on without those that do not
+/// answer. Nothing is made in an outbox before it is swept: the sweep would remove it.
+package final class StagingSweep: Sendable {
+    private struct State {
+        var left: Set<String>
+        var whenSwept: @Coordination @Sendable (String) -> Void = { _ in }
+    }
+
+    private static let patience = DispatchTimeInterval.seconds(2)
+
+    private let state: Mutex<State>
+    private let group = DispatchGroup()
+
+    package init(_ outboxes: Set<String>, _ publisher: Publisher, _ sweep: @escaping @Sendable (String) -> Void) {
+        state = Mutex(State(left: outboxes))
+        for outbox in outboxes {
+            group.enter()
+            publisher.line(of: outbox).take(
+                OutboxLine.Turn {
+                    sweep(outbox)
+                    return []
+                } done: { [self] _ in
+                    let whenSwept = state.withLock { state in
+                        state.left.remove(outbox)
+                        return state.whenSwept
+                    }
+                    Coordination.async { whenSwept(outbox) }
+                    group.leave()
+                })
+        }
+    }
+
+    /// Blocks until every disk has answered, or has had its time.
+    package func wait() { _ = group.wait(timeout: .now() + Self.patience) }
+
+    /// Returns the outboxes that are not swept yet, and calls `done` for each of them later.
+    @Coordination
+    package func unswept(_ done: @escaping @Coordination @Sendable (String) -> Void) -> Set<String> {
+        state.withLock { state in
+            state.whenSwept = done
+            return state.left
+        }
+    }
+}
