@@ -115,7 +115,7 @@ let package = Package(
             "PictureFiles",
             [
                 "CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobLedger",
-                "InboxWatching",
+                "InboxWatching", "WorkerPools",
             ]),
         room(
             "DaemonConfiguration",
@@ -123,11 +123,24 @@ let package = Package(
                 "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobLedger", "WorkerPools",
                 "PictureFiles",
             ]),
+        room(
+            "Previewing",
+            [
+                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobLedger", "OperationGraph",
+                "WorkerPools", "PictureFiles", "DaemonConfiguration",
+            ]),
+        room(
+            "FleetSharing",
+            [
+                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "OperationGraph", "WorkerPools",
+                "PictureFiles", "DaemonConfiguration",
+            ]),
         program(
             "PipelineDaemon",
             [
-                "CLinux", "SystemCalls", "DaemonConfiguration", "DaemonRuntime", "InboxWatching", "JobLedger",
-                "ManualPages", "OperationGraph", "PictureFiles", "PipelineModel", "PipelineControl", "WorkerPools",
+                "CLinux", "SystemCalls", "DaemonConfiguration", "DaemonRuntime", "FleetSharing", "InboxWatching",
+                "JobLedger", "ManualPages", "OperationGraph", "PictureFiles", "Previewing", "PipelineModel",
+                "PipelineControl", "WorkerPools",
                 "WorkerProtocol",
             ]),
         program(
@@ -164,8 +177,8 @@ let package = Package(
             [
                 "TestTools", "CLinux", "PipelineDaemon", "DaemonConfiguration", "DaemonRuntime", "InboxWatching",
                 "JobLedger", "ManualPages",
-                "OperationGraph", "PictureFiles", "PipelineModel", "PipelineControl", "WorkerPools", "WorkerProtocol",
-                "SystemCalls",
+                "FleetSharing", "OperationGraph", "PictureFiles", "PipelineModel", "PipelineControl", "Previewing",
+                "WorkerPools", "WorkerProtocol", "SystemCalls",
             ]),
         tests(
             "JobLedgerTests", ["TestTools", "JobLedger", "PipelineModel", "SystemCalls"],
@@ -213,7 +226,8 @@ let package = Package(
         }
 )
 
-// A build for libFuzzer has no other tests, which would only make it longer.
-if Context.environment["PIPELINED_LIBFUZZER"] != nil {
-    package.targets.removeAll { $0.type == .test && $0.name != "FuzzTests" }
+// `./run` names the modules of tests that it needs now. Others would only make the build longer.
+if let named = Context.environment["PIPELINED_TESTS"], !named.isEmpty {
+    let needed = Set(named.split(separator: " ").map(String.init))
+    package.targets.removeAll { $0.type == .test && !needed.contains($0.name) }
 }

@@ -1,9 +1,10 @@
 import DaemonRuntime
 import Foundation
 import Glibc
-package import PictureFiles
+import PictureFiles
 package import PipelineModel
 import SystemCalls
+package import WorkerPools
 package import WorkerProtocol
 
 /// A password is read when a download begins, so a new one counts without a reload. Nothing keeps it longer than the

@@ -3,6 +3,7 @@ import Foundation
 package import PictureFiles
 import PipelineModel
 import SystemCalls
+import WorkerPools
 
 /// The settings and the inboxes that were right last, for a start after a mistake has come. They lie in
 /// `state/last-good.json`.

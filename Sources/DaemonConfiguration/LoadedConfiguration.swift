@@ -5,6 +5,7 @@ package import JobLedger
 package import PictureFiles
 package import PipelineModel
 import SystemCalls
+import WorkerPools
 package import WorkerProtocol
 
 /// The configuration in force, and the filters it was checked against.

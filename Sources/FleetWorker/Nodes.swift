@@ -115,7 +115,7 @@ struct Nodes {
     /// Nil for what is not plausible.
     static func presence(in message: LineMessage) -> Presence? {
         guard message.withBytes(\.count) <= longest, let presence = message.decoded(Presence.self),
-            presence.node.name == Subject.last(of: message.subject), Stranger.accepts(presence.node)
+            presence.node.name == Subject.last(of: message.subject), MessageCheck.accepts(presence.node)
         else { return nil }
         return presence
     }

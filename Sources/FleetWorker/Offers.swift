@@ -8,13 +8,13 @@ import WorkerProtocol
 @Coordination
 final class Offers {
     private struct Asked {
-        var lent: Lent
+        var lent: Loan
         var node: String
         var at = ContinuousClock.now
         var line: ObjectIdentifier
     }
 
-    private let giving: Giving
+    private let loans: Loans
     private let lines: Lines
     private let patience: Duration
     var nodes = Nodes()
@@ -30,8 +30,8 @@ final class Offers {
     /// A picture that has waited for so long though a node has room is a problem.
     private static let tooLong = Duration.seconds(20)
 
-    init(_ giving: Giving, _ lines: Lines, patience: Duration) {
-        (self.giving, self.lines, self.patience) = (giving, lines, patience)
+    init(_ loans: Loans, _ lines: Lines, patience: Duration) {
+        (self.loans, self.lines, self.patience) = (loans, lines, patience)
         lookForLost()
     }
 
@@ -45,7 +45,7 @@ final class Offers {
 
     /// Returns whether the node is new here.
     func hear(_ presence: Presence) -> Bool {
-        let isNew = nodes.hear(presence, own: giving.name)
+        let isNew = nodes.hear(presence, own: loans.name)
         // It had not heard of these when it said that.
         for one in asked.values where one.node == presence.node.name { nodes.takesOne(one.node) }
         return isNew
@@ -55,13 +55,13 @@ final class Offers {
     func look() {
         guard let line = lines.current else { return }
         var hasFull = false
-        let all = giving.all
+        let all = loans.all
         var fetching = Fetching(all)
         for lent in all where !fetching.isFull {
             guard let search = lent.search else { continue }
             let busy = fetching.busy
             if let nodes = lent.dangerousTo {
-                giving.end(lent, .failed(lent.key.id, Self.dangerous(nodes)))
+                loans.end(lent, .failed(lent.key.id, Self.dangerous(nodes)))
             } else if let node = nodes.choose(
                 for: lent.picture, of: Release.version, where: { search.mayAsk($0) && !busy.contains($0) })
             {
@@ -83,26 +83,26 @@ final class Offers {
             look()
             guard let line = lines.current else { return }
             var told: Set<String> = []
-            for lent in giving.all where told.count < nodes.mostTold {
+            for lent in loans.all where told.count < nodes.mostTold {
                 guard let search = lent.search,
                     let node = nodes.chooseFull(
                         for: lent.picture, of: Release.version,
                         where: { search.mayAsk($0) && !told.contains($0) })
                 else { continue }
                 told.insert(node)
-                try? line.publish(to: Subject.waits(at: node, by: giving.name))
+                try? line.publish(to: Subject.waits(at: node, by: loans.name))
             }
         }
     }
 
-    private func ask(_ node: String, to lent: Lent, _ line: Line) {
+    private func ask(_ node: String, to lent: Loan, _ line: Line) {
         guard let token = lent.attempt(by: node) else { return }
         nodes.takesOne(node)
         asked[token] = Asked(lent: lent, node: node, line: ObjectIdentifier(line))
-        let offer = Offer(run: giving.run, attempt: token, picture: lent.picture)
+        let offer = Offer(run: loans.run, attempt: token, picture: lent.picture)
         if let bytes = try? JSONEncoder().encode(offer) {
             try? line.publish(
-                Array(bytes), to: Subject.take(by: node, of: giving.name), reply: line.inbox("\(Self.inbox).\(token)"))
+                Array(bytes), to: Subject.take(by: node, of: loans.name), reply: line.inbox("\(Self.inbox).\(token)"))
         }
         Coordination.after(Self.silence) { [weak self] in self?.hear(token, nil) }
     }
@@ -112,9 +112,9 @@ final class Offers {
         guard let asked = asked.removeValue(forKey: token) else { return }
         let (lent, node) = (asked.lent, asked.node)
         if case .yes = answer?.word {
-            if lent.begins(token, announce: { giving.begun(lent, by: $0) }) { return }
+            if lent.begins(token, announce: { loans.begun(lent, by: $0) }) { return }
             // It has been taken back meanwhile.
-            try? lines.current?.publish(to: Subject.unwanted(on: node, by: giving.name))
+            try? lines.current?.publish(to: Subject.unwanted(on: node, by: loans.name))
         }
         // A node whose answer was lost may have begun.
         guard lent.isNotBegun(token) else { return }
@@ -122,9 +122,9 @@ final class Offers {
         // Not when the way to it was lost.
         case nil where lines.current.map(ObjectIdentifier.init) == asked.line:
             nodes.isMute(node, since: asked.at)
-            if lent.only != nil { giving.end(lent, .untaken(lent.key.id, .silent)) }
+            if lent.only != nil { loans.end(lent, .untaken(lent.key.id, .silent)) }
         case nil: break
-        case .refused: giving.refused(lent, by: node, because: .refused(nil))
+        case .refused: loans.refused(lent, by: node, because: .refused(nil))
         case .yes, .full: nodes.hasNoPlace(node)
         }
         look()
@@ -132,17 +132,17 @@ final class Offers {
 
     /// There is a line again. Nobody could show life without it.
     func begin() {
-        for lent in giving.all { lent.mayBeSilent() }
+        for lent in loans.all { lent.mayBeSilent() }
         look()
     }
 
     private func lookForLost(at planned: ContinuousClock.Instant = .now) {
-        for lent in giving.all where lines.current != nil {
+        for lent in loans.all where lines.current != nil {
             if planned + patience / 6 < .now {
                 // This process has stood still, and has heard nobody.
                 lent.mayBeSilent()
             } else if let node = lent.isLost(after: patience) {
-                giving.left(lent, by: node, hasPlace: false)
+                loans.left(lent, by: node, hasPlace: false)
             }
         }
         let next = ContinuousClock.now + patience / 6
@@ -158,7 +158,7 @@ final class Offers {
 
     /// Says so when pictures wait though a node has room.
     var problem: String? {
-        let all = giving.all
+        let all = loans.all
         let fetching = Fetching(all)
         guard !fetching.isFull else { return nil }
         let stuck = all.filter { lent in
@@ -179,7 +179,7 @@ struct Fetching {
     static let most = 8
     static let mostOfOne = 2
 
-    init(_ all: [Lent]) { for lent in all { lent.fetcher.map { add($0) } } }
+    init(_ all: [Loan]) { for lent in all { lent.fetcher.map { add($0) } } }
 
     var isFull: Bool { nodes.values.reduce(0, +) >= Self.most }
     /// These get no other picture now.

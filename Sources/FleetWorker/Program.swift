@@ -31,15 +31,15 @@ enum Program {
         _ = clinux_thread_stacks(512 << 10)
         // Everything trusted has been loaded, nothing foreign has been read, one thread runs.
         let missing = Confinement.begin(.fleet)
-        let supervisor = Supervisor(channel: channel)
+        let supervisor = SupervisorChannel(channel: channel)
         supervisor.send(.hello(version: Release.version, missing: missing))
         return obey(supervisor)
     }
 
     /// Orders come to the first thread, which does nothing else. The process ends with its supervisor, and what it had
     /// taken goes to other nodes at once.
-    private static func obey(_ supervisor: Supervisor) -> Int32 {
-        let fleet = Fleet(supervisor)
+    private static func obey(_ supervisor: SupervisorChannel) -> Int32 {
+        let fleet = FleetSession(supervisor)
         do {
             while let (order, files) = try supervisor.channel.receive(FleetOrder.self) {
                 Coordination.sync { fleet.obey(order, files) }

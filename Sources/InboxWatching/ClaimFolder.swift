@@ -32,11 +32,12 @@ package struct ClaimFolder: Sendable {
     ) throws -> String {
         // Held open: the folder may have become a link to elsewhere since it was looked at.
         let folder = try top.openFolder(FileSystem.subfolder(of: path))
-        return try take(Spot(folder, FileSystem.name(of: path)), as: path, isInWork: isInWork, attempting: attempting)
+        return try take(
+            FilePlace(folder, FileSystem.name(of: path)), as: path, isInWork: isInWork, attempting: attempting)
     }
 
     private func take(
-        _ file: Spot, as path: String, isInWork: (String) throws -> Bool, attempting: (String) -> Void = { _ in }
+        _ file: FilePlace, as path: String, isInWork: (String) throws -> Bool, attempting: (String) -> Void = { _ in }
     ) throws -> String {
         for number in 0... {
             let place = place(number, of: path)
@@ -51,13 +52,13 @@ package struct ClaimFolder: Sendable {
     package func place(_ number: Int, of path: String) -> String { "\(self.path)/\(root)/\(number)/\(path)" }
 
     /// Moves a file, from wherever it lies, to one of those places; false when the place is taken.
-    package func take(_ file: Spot, to place: String) throws -> Bool {
+    package func take(_ file: FilePlace, to place: String) throws -> Bool {
         try move(file, to: FileSystem.relative(place, to: path))
     }
 
     /// The same for a file of another file system. A copy that is not whole lies beside the folders of the roots, where
     /// nobody takes it for a claimed file.
-    package func takeCopy(_ file: Spot, to place: String) throws -> Bool {
+    package func takeCopy(_ file: FilePlace, to place: String) throws -> Bool {
         let target = FileSystem.relative(place, to: path)
         let folder = try claims.makeFolder(FileSystem.folder(of: target), mode: 0o755)
         return try FileSystem.moveAcross(
@@ -65,7 +66,7 @@ package struct ClaimFolder: Sendable {
     }
 
     /// False when the name is taken.
-    private func move(_ file: Spot, to target: String) throws -> Bool {
+    private func move(_ file: FilePlace, to target: String) throws -> Bool {
         for attempt in 0... {
             do {
                 let folder = try latest.folder(FileSystem.folder(of: target)) { path throws(SystemError) in
@@ -117,13 +118,13 @@ package struct ClaimFolder: Sendable {
     // MARK: - Claimed files
 
     /// The spot of an original, claimed or kept in its place.
-    package func spot(_ source: String) throws(SystemError) -> Spot {
+    package func spot(_ source: String) throws(SystemError) -> FilePlace {
         let isClaimed = FileSystem.lies(source, within: path)
         let inside = FileSystem.relative(source, to: isClaimed ? path : inbox)
         do {
             let below = FileSystem.subfolder(of: inside)
             let folder = isClaimed ? try latest.folder(below, claims.openFolder) : try top.openFolder(below)
-            return Spot(folder, FileSystem.name(of: inside))
+            return FilePlace(folder, FileSystem.name(of: inside))
         } catch {
             throw SystemError(error.call, source, code: error.code)
         }

@@ -84,7 +84,7 @@ package final class ClaimFolders: Sendable {
     /// of one that is still needed.
     func begin(_ inbox: String, making: Bool = true, isNeeded: () throws -> Bool) throws -> ClaimFolder {
         // Others may be able to replace the inbox itself.
-        let way = try Way(to: inbox) { status, path, _ in
+        let way = try TrustedPath(to: inbox) { status, path, _ in
             guard status.kind == .link, !Trust.owners.contains(status.owner) else { return nil }
             return
                 "\(path) is a link of user \(User.name(status.owner))'s, which is not followed; make it anew as root, or "

@@ -1,6 +1,7 @@
 package import DaemonRuntime
 package import JobLedger
 import PipelineModel
+package import WorkerPools
 
 extension LogSubject {
     package init(_ record: JobRecord, _ failure: JobFailure? = nil) {

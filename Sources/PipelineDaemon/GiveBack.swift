@@ -5,6 +5,7 @@ import JobLedger
 import PictureFiles
 import PipelineModel
 import SystemCalls
+import WorkerPools
 
 /// `pipelined --give-back`: moves claimed pictures out of the hidden folders to where a person finds them, before
 /// pipelined is removed.
@@ -104,7 +105,7 @@ struct GiveBack {
         }
     }
 
-    private mutating func recover(_ spot: Spot, as path: String, of recipe: String?) throws -> String {
+    private mutating func recover(_ spot: FilePlace, as path: String, of recipe: String?) throws -> String {
         let above = FileSystem.join("\(places.recovered)/\(recipe ?? "inbox")", FileSystem.subfolder(of: path))
         let place = try Moving.move(spot, into: above, as: FileSystem.name(of: path))
         returned[places.recovered, default: 0] += 1

@@ -3,6 +3,7 @@ import Glibc
 import JobLedger
 import PictureFiles
 import SystemCalls
+import WorkerPools
 
 /// Opens the ledger's file. An empty ledger never replaces a lost or damaged one in silence: the damaged file is kept beside
 /// the new one, and a note says what happened until somebody removes it.

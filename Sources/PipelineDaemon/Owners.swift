@@ -1,11 +1,13 @@
 import DaemonConfiguration
 import DaemonRuntime
 import Dispatch
+import FleetSharing
 import InboxWatching
 import JobLedger
 import OperationGraph
 import PictureFiles
 import PipelineModel
+import Previewing
 import SystemCalls
 import WorkerPools
 import WorkerProtocol
@@ -40,9 +42,9 @@ final class Owners: ReadsDelegate {
     let states: JobStates
     let changes: JobChanges
     let revivals: Revivals
-    let proofs: Proofs
+    let trials: ChainTrials
     let previews: Previews
-    let fleet: Fleet
+    let fleet: FleetMember
     let doneJobs: DoneJobs
     let pauses: Pauses
     let commands: Commands
@@ -50,8 +52,8 @@ final class Owners: ReadsDelegate {
     let ages: AgeClock
     let keeping: Keeping
     let disks: DiskFigures
-    private let supervisor: Supervisor
-    private let strikes = Strikes()
+    private let runner: JobRunner
+    private let crashes = FilterCrashes()
     let history: History
     private let reads: RepeatedReads
     private let recovery: Recovery
@@ -98,16 +100,16 @@ final class Owners: ReadsDelegate {
             ledger, configuration, queues, pool, fetch, staging, claims, publisher, meters)
         states = JobStates(
             ledger, queues, window, counts, meters, operations, originals, waiters, progress, history)
-        supervisor = Supervisor(
+        runner = JobRunner(
             ledger, configuration, window, operations, shortages,
-            HangWatch(configuration, window, shortages, originals), strikes, progress, states,
-            Remedies(ledger, configuration, window, counts, shortages, retries, strikes, states))
+            HangWatch(configuration, window, shortages, originals), crashes, progress, states,
+            FailurePolicy(ledger, configuration, window, counts, shortages, retries, crashes, states))
         changes = JobChanges(
             ledger, states, window, counts, meters, numbers, inboxes, originals, waiters, announcements, history)
         revivals = Revivals(ledger, configuration, numbers, retries, originals, changes)
-        proofs = Proofs(pool, configuration)
-        previews = Previews(pool, configuration, queues.render, meters, pictures)
-        fleet = Fleet(configuration, lends, pool, fetch, queues.render, downloads: queues.download)
+        trials = ChainTrials(pool, configuration)
+        previews = Previews(pool, configuration, queues.render, pictures)
+        fleet = FleetMember(configuration, lends, pool, fetch, queues.render, downloads: queues.download)
         doneJobs = DoneJobs(
             ledger, configuration, numbers, counts, originals, changes, revivals, DoneCheck(originals: originalPlaces))
         pauses = Pauses(ledger, queues, states, window, progress, fleet)
@@ -139,11 +141,7 @@ final class Owners: ReadsDelegate {
         reloads.refused = { [weak self] in self?.tellChange() }
         keeping.problemsChanged = { [weak self] in self?.tellChange() }
         ages.doubtChanged = { [weak self] in self?.tellChange() }
-        fleet.changed = { [weak self] in
-            self?.pauses.check()
-            self?.tellChange()
-        }
-        fleet.obeys = { [weak commands] in commands?.obey($0, by: $1, done: $2) }
+        fleet.delegate = self
     }
 
     // MARK: - Beginning and stopping
@@ -245,7 +243,7 @@ final class Owners: ReadsDelegate {
         inboxes.open(into: intake)
         shortages.placesChanged()
         originals.disposeBacklog()
-        strikes.forgive()
+        crashes.forgive()
         shortages.filtersReplaced()
         shortages.encodersChanged()
         shortages.look()
@@ -302,7 +300,7 @@ final class Owners: ReadsDelegate {
 }
 
 extension Owners: OriginalMoverDelegate {
-    func originalsWillMove() { supervisor.watchForHangs() }
+    func originalsWillMove() { runner.watchForHangs() }
 
     func originalsArrived(of jobs: [JobRecord]) {
         waiters.ended(jobs)
@@ -317,5 +315,16 @@ extension Owners: OriginalMoverDelegate {
 
     func whenOpened(_ folders: Set<String>, on line: DispatchQueue, _ body: @escaping @Sendable () -> Void) {
         inboxes.whenOpened(folders, on: line, body)
+    }
+}
+
+extension Owners: FleetMemberDelegate {
+    func fleetChanged() {
+        pauses.check()
+        tellChange()
+    }
+
+    func obey(_ command: NodeCommand, by peer: String, done: @escaping CommandRefusal.Done) {
+        commands.obey(command, by: peer, done: done)
     }
 }

@@ -207,7 +207,7 @@ public enum FileSystem {
         guard let there = try status(path, in: folder), there.kind == .file else { return false }
         let original = FileStatus(try source.status())
         guard (there.size, there.modified) == (original.size, original.modified) else { return false }
-        let spot = folder.map { Spot($0, path) } ?? Spot(path)
+        let spot = folder.map { FilePlace($0, path) } ?? FilePlace(path)
         return try isEqual(source, try spot.open(O_RDONLY))
     }
 

@@ -37,7 +37,7 @@ extension FileSystem {
     /// Moves a file to a folder of another file system: copied to a part file in `parts`, made durable, renamed, and only then removed
     /// here. False when the name is taken, but for a copy that a crash has left.
     public static func moveAcross(
-        _ file: Spot, to name: String, in folder: Descriptor, parts: Descriptor, inOwn own: Bool = false
+        _ file: FilePlace, to name: String, in folder: Descriptor, parts: Descriptor, inOwn own: Bool = false
     ) throws(SystemError) -> Bool {
         let source = try file.open(O_RDONLY)
         if try status(name, in: folder) != nil {

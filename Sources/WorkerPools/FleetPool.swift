@@ -57,7 +57,7 @@ package final class FleetPool {
     /// Enough for libnats, TLS, and the pieces of pictures that are on their way.
     private static let memory: Int64 = 2 << 30
 
-    private struct Lent {
+    private struct Loan {
         var task: RenderTask
         /// The node that works on it.
         var node: String?
@@ -67,7 +67,7 @@ package final class FleetPool {
     private let program: () -> String?
     private let starter = WorkerStarter<FleetProcess>("the fleet's process")
     private var plan: FleetPlan?
-    private var lent: [Int: Lent] = [:]
+    private var lent: [Int: Loan] = [:]
     /// The callers that wait for another node's report.
     private var commands: [Int: @Coordination @Sendable (NodeReport?) -> Void] = [:]
     private var nextID = 1
@@ -189,7 +189,7 @@ package final class FleetPool {
         }
         let id = newID()
         if task.lentFirst == nil { task.lentFirst = id }
-        lent[id] = Lent(task: task)
+        lent[id] = Loan(task: task)
         lending.lent(nil)
         if lending.isElsewhere { awaitBegin(of: id) }
         let limits = LentLimits(

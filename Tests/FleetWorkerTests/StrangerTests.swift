@@ -16,9 +16,9 @@ struct StrangerTests {
     private static func ask(_ client: PlainClient, _ verb: String, _ asked: Asked, _ bytes: [UInt8] = []) throws
         -> Answered
     {
-        let parcel = try Parcel(asked, bytes).packed
+        let parcel = try FramedMessage(asked, bytes).packed
         let answer = try client.ask("origin.a.\(verb).x", parcel)
-        return try #require(answer.withUnsafeBytes(Parcel<Answered>.init)).words
+        return try #require(answer.withUnsafeBytes(FramedMessage<Answered>.init)).words
     }
 
     @Test("may send what it likes to an origin: the picture still comes back")
@@ -48,10 +48,10 @@ struct StrangerTests {
                 #expect(word == (verb == "write" ? .again : .notWanted))
             }
             var asked = Asked(key, attempt: offer.attempt)
-            let parcel = try Parcel(asked).packed
+            let parcel = try FramedMessage(asked).packed
             for node in ["y", "UPPER", String(repeating: "x", count: 41)] {
                 let answer = try client.ask("origin.a.progress.\(node)", parcel)
-                #expect(try #require(answer.withUnsafeBytes(Parcel<Answered>.init)).words.word == .notWanted)
+                #expect(try #require(answer.withUnsafeBytes(FramedMessage<Answered>.init)).words.word == .notWanted)
             }
             for (index, offset) in [(-1, 0), (1, 0), (0, -1), (0, 1001), (0, .max), (.max, 0)] as [(Int, Int64)] {
                 (asked.index, asked.offset) = (index, offset)
@@ -191,7 +191,7 @@ struct StrangerTests {
             let files = try b.accept(offer.id, offer.picture)
             let replies = try client.replies(to: "origin.z.read.b", 2)
             let size = try #require(offer.picture.bytes.sizes.first)
-            let answer = try Parcel(Answered(.yes), bytes(Int(size))).packed
+            let answer = try FramedMessage(Answered(.yes), bytes(Int(size))).packed
             try client.publish(answer, to: replies[0])
             try b.wait(for: "the picture") { if case .fetched(offer.id) = $0 { () } else { nil } }
             #expect(try files[0].content == bytes(Int(size)))

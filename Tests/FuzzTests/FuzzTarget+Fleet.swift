@@ -11,12 +11,12 @@ extension FuzzTarget {
     static let fleet: [FuzzTarget] = [asked, answered, lent, said]
 
     private static let asked = parcels("asked", Asked.self) { asked in
-        if let failure = asked.failure { checkShown(Stranger.told(failure, by: "attic")) }
+        if let failure = asked.failure { checkShown(MessageCheck.told(failure, by: "attic")) }
         let picture = LentPicture(
             id: 1, name: "a.jpg", priority: .normal, outputs: [RenderOutput(name: nil, stages: [])], filters: [:],
             limits: LentLimits(maxPixels: 1 << 20, maxResult: 1 << 20, onTruncated: .fail, raw: .preview),
             bytes: .sources([100]))
-        guard let result = asked.result, Stranger.accepts(result, of: picture) else { return }
+        guard let result = asked.result, MessageCheck.accepts(result, of: picture) else { return }
         precondition(result.header.isPlausible(outputs: 1), "a header that can't be is accepted")
         precondition(result.header.pixelsToRead > 0, "a picture without pixels is accepted")
     }
@@ -27,9 +27,9 @@ extension FuzzTarget {
         _ name: String, _: Words.Type, _ check: @escaping @Sendable (Words) -> Void = { _ in }
     ) -> FuzzTarget {
         FuzzTarget(name) { bytes in
-            guard let parcel = bytes.withUnsafeBytes(Parcel<Words>.init) else { return }
+            guard let parcel = bytes.withUnsafeBytes(FramedMessage<Words>.init) else { return }
             check(parcel.words)
-            guard let again = try parcel.packed.withUnsafeBytes(Parcel<Words>.init) else { return }
+            guard let again = try parcel.packed.withUnsafeBytes(FramedMessage<Words>.init) else { return }
             precondition(again.bytes == parcel.bytes, "a parcel's bytes change on their way")
             let (first, second) = (try Wire.encode(parcel.words), try Wire.encode(again.words))
             precondition(first == second, "a parcel's words change on their way")
@@ -38,7 +38,7 @@ extension FuzzTarget {
 
     private static let lent = FuzzTarget("lent") { bytes in
         let offer = try JSONDecoder().decode(Offer.self, from: Data(bytes))
-        guard Stranger.accepts(offer.picture) else { return }
+        guard MessageCheck.accepts(offer.picture) else { return }
         precondition(FleetMessage.offered(1, offer.picture, origin: "attic").isPlausible { _ in nil })
     }
 
@@ -46,18 +46,18 @@ extension FuzzTarget {
     private static let said = FuzzTarget("said") { bytes in
         let data = Data(bytes)
         if let presence = try? JSONDecoder().decode(Presence.self, from: data) {
-            precondition(!Stranger.accepts(presence.node) || NodeName.isOne(presence.node.name))
+            precondition(!MessageCheck.accepts(presence.node) || NodeName.isOne(presence.node.name))
         }
         _ = try? JSONDecoder().decode(TakeAnswer.self, from: data)
         if let commanded = try? JSONDecoder().decode(Commanded.self, from: data) {
-            _ = (Token.isOne(commanded.token), Stranger.accepts(commanded.command))
+            _ = (Token.isOne(commanded.token), MessageCheck.accepts(commanded.command))
         }
         if let answer = try? JSONDecoder().decode(CommandAnswer.self, from: data), let report = answer.report {
-            let told = Stranger.told(report)
+            let told = MessageCheck.told(report)
             precondition(told.queues.count <= 16 && told.error.map(isHarmless) ?? true)
         }
         if let failure = try? JSONDecoder().decode(WorkerFailure.self, from: data) {
-            checkShown(Stranger.told(failure, by: "attic"))
+            checkShown(MessageCheck.told(failure, by: "attic"))
         }
     }
 

@@ -31,7 +31,7 @@ struct DownloadOperationTests {
 
         func operation(
             _ url: String, into name: String = "file",
-            _ limits: DownloadOperation.Limits = DownloadOperationTests.limits(),
+            _ limits: DownloadLimits = DownloadOperationTests.limits(),
             goingOn earlier: FetchResume? = nil,
             record: @escaping @Sendable (FetchResume?, @escaping @Sendable () -> Void) -> Void = { $1() }
         ) throws -> DownloadOperation {
@@ -66,10 +66,10 @@ struct DownloadOperationTests {
         }
     }
 
-    private static func limits(_ change: (inout DownloadOperation.Limits) -> Void = { _ in })
-        -> DownloadOperation.Limits
+    private static func limits(_ change: (inout DownloadLimits) -> Void = { _ in })
+        -> DownloadLimits
     {
-        var limits = DownloadOperation.Limits()
+        var limits = DownloadLimits()
         limits.transfer.allowPrivateHosts = ["127.0.0.1"]
         change(&limits)
         return limits

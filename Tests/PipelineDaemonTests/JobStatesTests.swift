@@ -5,6 +5,7 @@ import PipelineModel
 import Synchronization
 import SystemCalls
 import Testing
+import WorkerPools
 
 @testable import DaemonConfiguration
 @testable import PictureFiles
@@ -14,20 +15,20 @@ import Testing
 struct JobStatesTests {
     /// Jobs of these IDs in the window.
     private func with(
-        _ settings: String, _ ids: ClosedRange<Int>, _ body: (OwnersFixture, Remedies) async throws -> Void
+        _ settings: String, _ ids: ClosedRange<Int>, _ body: (OwnersFixture, FailurePolicy) async throws -> Void
     ) async throws {
         try await OwnersFixture.with(settings) { (fixture: OwnersFixture) async throws -> Void in
             #expect(fixture.insert(ids.map { fixture.job($0) }))
             let owners = fixture.owners
-            let remedies = Coordination.sync {
+            let policy = Coordination.sync {
                 owners.numbers.begin(after: (ids.upperBound, ids.upperBound, 0))
                 owners.window.fill()
                 #expect(owners.window.count == ids.count)
-                return Remedies(
+                return FailurePolicy(
                     fixture.ledger, owners.configuration, owners.window, owners.counts, owners.shortages,
-                    owners.retries, Strikes(), owners.states)
+                    owners.retries, FilterCrashes(), owners.states)
             }
-            try await body(fixture, remedies)
+            try await body(fixture, policy)
         }
     }
 
@@ -164,17 +165,17 @@ struct JobStatesTests {
 
     @Test("a failure that may pass is tried again as often as Retries= says, and then the job fails")
     func retried() async throws {
-        try await with("[Daemon]\nRetries=1\n", 1...1) { (fixture, remedies) async throws in
+        try await with("[Daemon]\nRetries=1\n", 1...1) { (fixture, policy) async throws in
             let owners = fixture.owners
             let failure = JobFailure("the disk is away", class: .transient)
-            Coordination.sync { if let job = owners.window[1] { remedies.fail(job, failure) } }
+            Coordination.sync { if let job = owners.window[1] { policy.fail(job, failure) } }
             await fixture.settle()
             let row = try #require(try fixture.ledger.job(1))
             #expect(row.state == .waiting && row.waitReason == .retry && row.setbacks == 1 && row.due != nil)
             _ = await withCheckedContinuation { continuation in
                 Coordination.async { owners.retries.queueEarly([1]) { continuation.resume(returning: $0) } }
             }
-            Coordination.sync { if let job = owners.window[1] { remedies.fail(job, failure) } }
+            Coordination.sync { if let job = owners.window[1] { policy.fail(job, failure) } }
             await fixture.settle()
             #expect(try fixture.ledger.job(1)?.error == "the disk is away; it was tried 2 times")
             #expect(try fixture.ledger.job(1)?.state == .failed)
@@ -183,11 +184,11 @@ struct JobStatesTests {
 
     @Test("a picture at fault fails at once, and costs the filter that crashed with it a strike")
     func atFault() async throws {
-        try await with("[Daemon]\nCrashStrikes=1\n", 1...1) { (fixture, remedies) async throws in
+        try await with("[Daemon]\nCrashStrikes=1\n", 1...1) { (fixture, policy) async throws in
             Coordination.sync {
                 var failure = JobFailure("save: it crashed", advice: "look at it", class: .crash)
                 failure.culprit = "save"
-                if let job = fixture.owners.window[1] { remedies.fail(job, failure) }
+                if let job = fixture.owners.window[1] { policy.fail(job, failure) }
                 let problem = "the filter 'save' has crashed or hung with 1 picture"
                 #expect(fixture.owners.shortages[.filter("save")]?.reason == problem)
             }
@@ -199,23 +200,23 @@ struct JobStatesTests {
 
     @Test("a full outbox or a missing filter lets its job wait, and all others that need it, in the window or not")
     func shortage() async throws {
-        try await with("Window=2\n", 1...2) { (fixture, remedies) async throws in
+        try await with("Window=2\n", 1...2) { (fixture, policy) async throws in
             let owners = fixture.owners
             #expect(fixture.insert([fixture.job(3)]))
             let outbox = fixture.job(1).order.outbox
             Coordination.sync {
-                if let job = owners.window[1] { remedies.fail(job, JobFailure("no space", class: .room)) }
+                if let job = owners.window[1] { policy.fail(job, JobFailure("no space", class: .room)) }
             }
             await fixture.until { owners.counts[.waiting] == 3 && owners.window.isRecorded }
             #expect(
                 try fixture.ledger.jobs([1, 2, 3]).map(\.reason) == Array(repeating: "no space in \(outbox)", count: 3))
-            Coordination.sync { remedies.bringBack(.place(outbox)) }
+            Coordination.sync { policy.bringBack(.place(outbox)) }
             await fixture.until { owners.counts[.queued] == 3 && owners.window.count == 2 }
             Coordination.sync {
                 var failure = JobFailure("save: it is not loaded", class: .configuration)
                 failure.filter = "save"
                 owners.shortages.goOn(.place(outbox))
-                if let job = owners.window.all.first { remedies.fail(job, failure) }
+                if let job = owners.window.all.first { policy.fail(job, failure) }
             }
             await fixture.until { owners.counts[.waiting] == 3 && owners.window.isRecorded }
             #expect(try fixture.ledger.jobs([1, 2, 3]).allSatisfy { $0.reason == "the filter 'save' is not loaded" })

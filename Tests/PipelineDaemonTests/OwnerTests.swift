@@ -248,22 +248,22 @@ struct OwnerTests {
     }
 
     @Test("a filter is forgiven when a picture has gone through it, and counts each picture once")
-    func strikes() throws {
+    func crashes() throws {
         try Coordination.sync {
-            let strikes = Strikes()
+            let crashes = FilterCrashes()
             let chain = try Chain(parsing: "save", catalog: .builtIn)
             let order = WorkOrder(
                 recipe: "r", adHoc: false, outputs: [RecipeOutput(name: nil, chain: chain)], original: .archive,
                 conflict: .number, outbox: "/out", inbox: "/in")
-            #expect(strikes.strike("save", with: "a.png") == 1)
-            #expect(strikes.strike("save", with: "a.png") == 1)
-            #expect(strikes.strike("save", with: "b.png") == 2)
-            #expect(strikes.strike("noir", with: "b.png") == 1)
-            strikes.acquit(order)
-            #expect(strikes.strike("save", with: "c.png") == 1)
-            #expect(strikes.strike("noir", with: "c.png") == 2)
-            strikes.forgive()
-            #expect(strikes.strike("noir", with: "d.png") == 1)
+            #expect(crashes.strike("save", with: "a.png") == 1)
+            #expect(crashes.strike("save", with: "a.png") == 1)
+            #expect(crashes.strike("save", with: "b.png") == 2)
+            #expect(crashes.strike("noir", with: "b.png") == 1)
+            crashes.acquit(order)
+            #expect(crashes.strike("save", with: "c.png") == 1)
+            #expect(crashes.strike("noir", with: "c.png") == 2)
+            crashes.forgive()
+            #expect(crashes.strike("noir", with: "d.png") == 1)
         }
     }
 

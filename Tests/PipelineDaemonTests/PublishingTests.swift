@@ -5,6 +5,7 @@ import Synchronization
 import SystemCalls
 import TestTools
 import Testing
+import WorkerPools
 import WorkerProtocol
 
 @testable import InboxWatching
@@ -388,7 +389,7 @@ struct PublishingTests {
                     let file = "\(folder)/original.jpg"
                     try FileSystem.write(Array("number \(number)".utf8), to: file)
                     let before = try #require(try FileSystem.status(file))
-                    let target = try Moving.move(Spot(file), into: "\(elsewhere)/archive", as: "original.jpg")
+                    let target = try Moving.move(FilePlace(file), into: "\(elsewhere)/archive", as: "original.jpg")
                     #expect(FileSystem.name(of: target) == (number == 0 ? "original.jpg" : "original-\(number).jpg"))
                     #expect(try FileSystem.status(target)?.modified == before.modified)
                     #expect(try String(contentsOfFile: target, encoding: .utf8) == "number \(number)")
@@ -420,7 +421,7 @@ struct PublishingTests {
                 DispatchQueue.concurrentPerform(iterations: texts.count) { number in
                     do {
                         _ = try Moving.move(
-                            Spot("\(folder)/\(number)"), into: "\(elsewhere)/all", as: "\(number).jpg")
+                            FilePlace("\(folder)/\(number)"), into: "\(elsewhere)/all", as: "\(number).jpg")
                     } catch {
                         failures.withLock { $0.append(error) }
                     }

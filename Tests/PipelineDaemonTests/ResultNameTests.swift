@@ -4,6 +4,7 @@ import PipelineModel
 import SystemCalls
 import TestTools
 import Testing
+import WorkerPools
 
 @testable import PictureFiles
 @testable import PipelineDaemon

@@ -12,20 +12,20 @@ struct SupervisorTests {
     private let intent = PublishIntent(steps: [.init(staging: "/staging", target: "/out/1.png", conflict: .number)])
 
     /// Two jobs in the window.
-    private func with(_ body: (OwnersFixture, Supervisor) async throws -> Void) async throws {
+    private func with(_ body: (OwnersFixture, JobRunner) async throws -> Void) async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             #expect(fixture.insert((1...2).map { fixture.job($0) }))
-            let supervisor = Coordination.sync {
+            let runner = Coordination.sync {
                 fixture.owners.window.fill()
-                return fixture.owners.window.delegate as? Supervisor
+                return fixture.owners.window.delegate as? JobRunner
             }
-            try await body(fixture, try #require(supervisor))
+            try await body(fixture, try #require(runner))
         }
     }
 
-    private func intend(_ id: Int, _ supervisor: Supervisor) async -> Bool {
+    private func intend(_ id: Int, _ runner: JobRunner) async -> Bool {
         await withCheckedContinuation { continuation in
-            Coordination.async { supervisor.intend(id, intent) { continuation.resume(returning: $0) } }
+            Coordination.async { runner.intend(id, intent) { continuation.resume(returning: $0) } }
         }
     }
 
@@ -54,8 +54,8 @@ struct SupervisorTests {
         "the intent is durable before the renames, and from then on the job can't be cancelled; one that leaves has none"
     )
     func intent() async throws {
-        try await with { (fixture, supervisor) async throws in
-            #expect(await intend(1, supervisor))
+        try await with { (fixture, runner) async throws in
+            #expect(await intend(1, runner))
             #expect(try fixture.ledger.job(1)?.intent == intent)
             Coordination.sync {
                 let (first, second) = (fixture.owners.window[1], fixture.owners.window[2])
@@ -63,22 +63,22 @@ struct SupervisorTests {
                 #expect(fixture.owners.window[1] != nil)
                 second?.wish = .cancel
             }
-            #expect(await !intend(2, supervisor))
-            #expect(await !intend(3, supervisor))
+            #expect(await !intend(2, runner))
+            #expect(await !intend(3, runner))
             #expect(try fixture.ledger.job(2)?.intent == nil)
         }
     }
 
     @Test("a published job is done before that is told, without the trouble of its earlier tries")
     func concluded() async throws {
-        try await with { (fixture, supervisor) async throws in
-            #expect(await intend(1, supervisor))
+        try await with { (fixture, runner) async throws in
+            #expect(await intend(1, runner))
             await withCheckedContinuation { continuation in
                 Coordination.async {
                     fixture.owners.window[1]?.record.error = "a disk was away"
                     fixture.owners.window[1]?.record.failure = .transient
                     let outcome = Publisher.Outcome(published: intent.steps.map { Publisher.Published(step: $0) })
-                    supervisor.conclude(1, outcome) { continuation.resume() }
+                    runner.conclude(1, outcome) { continuation.resume() }
                 }
             }
             let row = try #require(try fixture.ledger.job(1))
@@ -89,7 +89,7 @@ struct SupervisorTests {
             }
             // Nobody waits for a job that is not there.
             await withCheckedContinuation { continuation in
-                Coordination.async { supervisor.conclude(9, Publisher.Outcome()) { continuation.resume() } }
+                Coordination.async { runner.conclude(9, Publisher.Outcome()) { continuation.resume() } }
             }
         }
     }

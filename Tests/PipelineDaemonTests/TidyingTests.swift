@@ -10,6 +10,7 @@ import Testing
 
 @testable import PictureFiles
 @testable import PipelineDaemon
+@testable import Previewing
 
 @Suite("Removing what jobs have left")
 struct TidyingTests {

@@ -12,7 +12,9 @@ package enum Trust {
     }()
 
     /// The way to a file; its refusal names the broken rule, the place and the remedy.
-    package static func way(to path: String) throws(SystemError) -> Way { try Way(to: path, refusing: refusal) }
+    package static func way(to path: String) throws(SystemError) -> TrustedPath {
+        try TrustedPath(to: path, refusing: refusal)
+    }
 
     /// Why the file at `path` is refused; nil for one that can't be looked at.
     package static func refusal(of path: String) -> String? { (try? way(to: path))?.refusal }

@@ -4,6 +4,7 @@ package import InboxWatching
 package import JobLedger
 import PipelineModel
 package import SystemCalls
+import WorkerPools
 
 /// Brings an original where it belongs once its job has ended. This last step is done once, and repeated after a crash
 /// until it is recorded.

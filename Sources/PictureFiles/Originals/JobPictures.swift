@@ -3,6 +3,7 @@ import Glibc
 package import JobLedger
 import PipelineModel
 package import SystemCalls
+import WorkerPools
 
 /// A picture of a job, open for reading.
 package struct JobPicture: Sendable {
@@ -54,7 +55,7 @@ package struct JobPictures: Sendable {
             throw JobFailure("job \(job.id), which is \(job.state.rawValue), has \(results)")
         }
         let result = job.outputs[number - 1]
-        let (file, there) = try opened(Spot(result.path), result.path)
+        let (file, there) = try opened(FilePlace(result.path), result.path)
         guard result.file?.isStill(there, at: result.path) == true else {
             throw JobFailure("\(result.path) is not the file that job \(job.id) has published; somebody has changed it")
         }
@@ -80,7 +81,7 @@ package struct JobPictures: Sendable {
         return JobPicture(name: FileSystem.name(of: job.path), file: file, identity: there)
     }
 
-    private func opened(_ spot: Spot, _ path: String) throws -> (Descriptor, FileStatus.Identity) {
+    private func opened(_ spot: FilePlace, _ path: String) throws -> (Descriptor, FileStatus.Identity) {
         do {
             // The opening of a named pipe would wait for its writer.
             let file = try spot.open(O_RDONLY | O_NONBLOCK | O_NOCTTY)

@@ -9,7 +9,7 @@ package enum Moving {
     /// Moves `from` into `folder` under `name`, or `name-1`, …; returns where it lies now. It survives a power cut as
     /// soon as the folder does. The next move finishes one that a crash has interrupted.
     package static func move(
-        _ from: Spot, into folder: String, as name: String, opening: Opening? = nil
+        _ from: FilePlace, into folder: String, as name: String, opening: Opening? = nil
     ) throws -> String {
         for number in 0... {
             let target = FileSystem.join(folder, name)
@@ -20,12 +20,12 @@ package enum Moving {
     }
 
     /// Moves `from` to exactly this place; false when the name is taken.
-    package static func move(_ from: Spot, to target: String) throws -> Bool {
+    package static func move(_ from: FilePlace, to target: String) throws -> Bool {
         try move(from, to: FileSystem.name(of: target), in: FileSystem.folder(of: target), opening: nil)
     }
 
     private static func move(
-        _ from: Spot, to name: String, in path: String, opening: Opening?
+        _ from: FilePlace, to name: String, in path: String, opening: Opening?
     ) throws -> Bool {
         for attempt in 0... {
             do {
@@ -51,7 +51,7 @@ package enum Moving {
     }
 
     /// False when the name is taken.
-    private static func move(_ from: Spot, to name: String, in folder: Descriptor) throws(SystemError) -> Bool {
+    private static func move(_ from: FilePlace, to name: String, in folder: Descriptor) throws(SystemError) -> Bool {
         do {
             try FileSystem.renameWithoutReplacing(from.name, in: from.folder, name, in: folder)
             return true

@@ -5,6 +5,7 @@ package import JobLedger
 import PipelineModel
 import Synchronization
 import SystemCalls
+import WorkerPools
 
 /// Moves the originals of ended jobs, each once, and knows which of them a disk holds up.
 @Coordination

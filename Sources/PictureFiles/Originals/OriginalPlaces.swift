@@ -30,7 +30,7 @@ package struct OriginalPlaces: Sendable {
 
     package func status(_ path: String, of job: JobRecord) throws -> FileStatus? { try spot(path, of: job)?.status() }
 
-    package func spot(_ path: String, of job: JobRecord) throws -> Spot? {
+    package func spot(_ path: String, of job: JobRecord) throws -> FilePlace? {
         try job.spot(of: path) { try claims(job.order.inbox) }
     }
 
@@ -97,8 +97,8 @@ extension Places {
 extension JobRecord {
     /// The spot at this path; nil when the folder around it does not exist. `claims` opens the job's inbox. This throws
     /// when the inbox may be away, with the originals in it: then its disk is not mounted.
-    package func spot(of path: String, in claims: () throws -> ClaimFolder) throws -> Spot? {
-        guard origin == .claimed, FileSystem.lies(path, within: order.inbox) else { return Spot(path) }
+    package func spot(of path: String, in claims: () throws -> ClaimFolder) throws -> FilePlace? {
+        guard origin == .claimed, FileSystem.lies(path, within: order.inbox) else { return FilePlace(path) }
         let folder: ClaimFolder
         do {
             folder = try claims()

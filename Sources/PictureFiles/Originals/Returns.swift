@@ -5,6 +5,7 @@ package import JobLedger
 package import PipelineModel
 import Synchronization
 import SystemCalls
+import WorkerPools
 
 /// Brings originals back to where work begins, and undoes what a crash has broken off of it. A row says where its
 /// original goes before that is moved: nobody else touches the job meanwhile.
@@ -217,7 +218,7 @@ package final class Returns: Sendable {
 
     /// False when the place is taken. A file that is renamed stays the same; a copy is another one.
     private func move(
-        _ original: Spot, to place: String, _ claims: ClaimFolder?, _ file: inout FileStatus.Identity
+        _ original: FilePlace, to place: String, _ claims: ClaimFolder?, _ file: inout FileStatus.Identity
     ) throws -> Bool {
         do {
             if let claims { return try claims.take(original, to: place) }

@@ -1,6 +1,7 @@
 package import DaemonRuntime
 package import JobLedger
 import Synchronization
+import WorkerPools
 
 /// Originals that can't be moved, each with its reason, until they can. They are tried again every two seconds.
 @Coordination

@@ -3,6 +3,7 @@ import InboxWatching
 import JobLedger
 import PipelineModel
 package import SystemCalls
+import WorkerPools
 
 /// The folder that somebody wants originals to be moved to. A client chooses the names of files, by the URLs that it adds: so no
 /// folder from which a program reads its settings, or which the daemon uses itself, takes originals.

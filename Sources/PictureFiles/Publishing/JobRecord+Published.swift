@@ -1,4 +1,5 @@
 package import JobLedger
+import WorkerPools
 
 extension JobRecord {
     /// Its results are in the outbox, and nothing of its earlier troubles matters any more.

@@ -1,5 +1,6 @@
 import DaemonRuntime
 import SystemCalls
+import WorkerPools
 
 /// Files of no further use. A file that can't be removed now is tried a few more times; the sweep of the next start
 /// removes the rest.

@@ -2,6 +2,7 @@ import DaemonRuntime
 import Dispatch
 package import Synchronization
 import SystemCalls
+import WorkerPools
 
 /// The work of jobs on the disk of an outbox, on a thread of its own: a disk that hangs holds up no other. Turns that
 /// came together go together, so that the disk gets all files at once, and one call makes a folder durable for all who

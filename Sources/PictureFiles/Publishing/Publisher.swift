@@ -4,6 +4,7 @@ package import JobLedger
 import PipelineModel
 import Synchronization
 import SystemCalls
+import WorkerPools
 
 /// The steps that bring results into an outbox: durable files first, then the intent, then the renames. Blocking;
 /// called where waiting for a disk is no harm.

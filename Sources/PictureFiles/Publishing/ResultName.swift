@@ -1,6 +1,7 @@
 package import JobLedger
 package import PipelineModel
 import SystemCalls
+import WorkerPools
 
 /// The names of a job's results: as `Name=` says, or else `<outbox>/<subfolder>/<stem>[-N][.<output>].<suffix>`, where an
 /// output named like its format leaves its name out.

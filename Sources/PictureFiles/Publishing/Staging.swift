@@ -4,6 +4,7 @@ import Glibc
 package import JobLedger
 package import PipelineModel
 package import SystemCalls
+import WorkerPools
 
 /// Where results are made: in their outbox, since a rename must not leave a file system, and there in a folder of this root's own. Another
 /// daemon may have the same outbox.

@@ -1,6 +1,7 @@
 import Glibc
 import PipelineModel
 import SystemCalls
+import WorkerPools
 
 /// A staging file on its way to the disk. Several that are begun before the first is finished go there together.
 struct StagingSync {

@@ -4,6 +4,7 @@ import Glibc
 import PipelineControl
 import PipelineModel
 import SystemCalls
+import WorkerPools
 
 /// Listens at the control socket. Lives on a queue of its own, so that it answers whatever else is busy.
 actor ControlServer: QueueActor {

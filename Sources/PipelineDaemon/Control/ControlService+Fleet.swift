@@ -1,4 +1,5 @@
 import DaemonRuntime
+import FleetSharing
 import PictureFiles
 import PipelineControl
 import PipelineModel
@@ -88,7 +89,7 @@ extension ControlService {
 }
 
 extension Control.NodeReply {
-    fileprivate init(_ node: String, _ outcome: Fleet.Outcome) {
+    fileprivate init(_ node: String, _ outcome: FleetMember.Outcome) {
         self.init(node: node, answered: true)
         switch outcome {
         case .silent: (answered, error) = (false, "it does not answer")
@@ -148,7 +149,7 @@ extension NodeCommand {
 }
 
 extension Control.NodeAnswer {
-    fileprivate init(_ node: String, _ outcome: Fleet.Outcome) {
+    fileprivate init(_ node: String, _ outcome: FleetMember.Outcome) {
         switch outcome {
         case .silent:
             self.init(

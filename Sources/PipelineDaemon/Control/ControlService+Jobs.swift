@@ -5,6 +5,7 @@ import PictureFiles
 import PipelineControl
 import PipelineModel
 import SystemCalls
+import WorkerPools
 import WorkerProtocol
 
 extension ControlService {

@@ -4,6 +4,8 @@ import JobLedger
 import PictureFiles
 import PipelineControl
 import PipelineModel
+import Previewing
+import WorkerPools
 
 /// Calls about files and rows that jobs have left.
 extension ControlService {

@@ -4,6 +4,7 @@ import PictureFiles
 import PipelineControl
 import PipelineModel
 import SystemCalls
+import WorkerPools
 
 extension ControlService {
     /// Adds the list in `file`, and answers the request.

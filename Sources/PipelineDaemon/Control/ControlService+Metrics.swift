@@ -3,6 +3,7 @@ import DaemonRuntime
 import JobLedger
 import PipelineControl
 import PipelineModel
+import Previewing
 import WorkerPools
 
 extension ControlService {
@@ -12,6 +13,8 @@ extension ControlService {
             var metrics = Metrics()
             metrics.add(status, started: owners.started)
             metrics.add(owners.meters, recipes: owners.configuration.recipes.map(\.name))
+            metrics.counter(
+                "previews_made", "Small pictures that were made for looking.", owners.previews.madeCount)
             metrics.add(hooks: owners.hooks.reports)
             metrics.gauge("shortages", "Things that are missing and for which jobs wait.", owners.shortages.count)
             let begun = metrics
@@ -74,7 +77,7 @@ private struct Metrics: Sendable {
         gauge(name, help, Double(value), labels: labels)
     }
 
-    private mutating func counter(_ name: String, _ help: String, _ value: Int, labels: [String: String] = [:]) {
+    mutating func counter(_ name: String, _ help: String, _ value: Int, labels: [String: String] = [:]) {
         let sample = Control.Sample(labels: labels, value: Double(value), count: nil, buckets: [])
         add(name, "counter", help, sample)
     }
@@ -148,7 +151,6 @@ private struct Metrics: Sendable {
             counter("read_bytes", "Bytes that operations have read.", operations.read, labels: labels)
             counter("written_bytes", "Bytes that operations have written.", operations.written, labels: labels)
         }
-        counter("previews_made", "Small pictures that were made for looking.", meters.previews)
         histogram(
             "job_duration_seconds", "From the taking of a file to the publishing of its results.", meters.jobs)
     }

@@ -2,6 +2,7 @@ import DaemonRuntime
 import JobLedger
 import PictureFiles
 import PipelineControl
+import Previewing
 import SystemCalls
 
 extension ControlService {

@@ -5,6 +5,7 @@ import OperationGraph
 import PipelineControl
 import PipelineModel
 import Synchronization
+import WorkerPools
 
 extension ControlService {
     func addProgressCalls() {

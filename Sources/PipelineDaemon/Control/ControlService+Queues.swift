@@ -1,6 +1,8 @@
 import DaemonRuntime
+import FleetSharing
 import PipelineControl
 import PipelineModel
+import WorkerPools
 import WorkerProtocol
 
 extension ControlService {
@@ -51,7 +53,7 @@ extension ControlService {
 }
 
 extension ControlError {
-    fileprivate init(_ refusal: Commands.Refusal) {
+    fileprivate init(_ refusal: CommandRefusal) {
         switch refusal {
         case .noSuchQueue(let name, let queues): self = .noSuchQueue(name, queues: queues)
         case .badValue(let message): self = .badValue(message)

@@ -3,6 +3,7 @@ import JobLedger
 import PictureFiles
 import PipelineControl
 import PipelineModel
+import WorkerPools
 
 @Coordination
 extension ControlService {

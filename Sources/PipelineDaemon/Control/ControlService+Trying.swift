@@ -3,6 +3,7 @@ import Glibc
 import JobLedger
 import PipelineControl
 import PipelineModel
+import Previewing
 import SystemCalls
 import WorkerProtocol
 
@@ -30,7 +31,7 @@ extension ControlService {
         guard !owners.shutdown.isStopping else { throw .refused("the daemon is stopping; try again when it is back") }
         let wish = try wish(call, file)
         let size = (try? file.status()).map { Int($0.st_size) } ?? 0
-        let proof = owners.proofs.begin(wish) { outcome in
+        let trial = owners.trials.begin(wish) { outcome in
             if let problem = outcome.problem { return request.fail(ControlError.refused(problem)) }
             let before = outcome.before.map {
                 Control.Picture(
@@ -43,10 +44,10 @@ extension ControlService {
                     sheet: outcome.sheet?.output.shown),
                 beside: outcome.sheet.map { [$0.file] } ?? outcome.made.compactMap(\.file))
         }
-        request.connection.whenAbandoned { Coordination.async { proof.cancel() } }
+        request.connection.whenAbandoned { Coordination.async { trial.cancel() } }
     }
 
-    private func wish(_ call: Call.Try, _ file: Descriptor) throws(ControlError) -> Proof.Wish {
+    private func wish(_ call: Call.Try, _ file: Descriptor) throws(ControlError) -> ChainTrial.Wish {
         if let sheet = call.sheet, !["jpeg", "png", "webp"].contains(sheet) {
             throw .badValue("a sheet is a jpeg, a png or a webp, not '\(sheet.prefix(50))'")
         }
@@ -61,7 +62,7 @@ extension ControlService {
             orders.append((order.recipe, order))
         }
         let candidates = orders.map { recipe, order in
-            Proof.Candidate(
+            ChainTrial.Candidate(
                 recipe: recipe, order: order,
                 pictures: Planner.plan(outputs: order.outputs, inBatch: false).segments.first ?? [])
         }
@@ -69,13 +70,13 @@ extension ControlService {
         guard results <= ControlInterface.mostProofs else {
             throw .badValue("Try makes at most \(ControlInterface.mostProofs) results at once; these are \(results)")
         }
-        return Proof.Wish(
+        return ChainTrial.Wish(
             name: FileSystem.name(of: call.name), source: file, candidates: candidates, sheet: call.sheet,
             edge: ControlInterface.sheetEdge, captions: candidates.flatMap(\.captions))
     }
 }
 
-extension Proof.Candidate {
+extension ChainTrial.Candidate {
     /// The words below the results on a sheet: the recipe and the output, or the chain.
     fileprivate var captions: [String] {
         pictures.map { picture in
@@ -85,9 +86,9 @@ extension Proof.Candidate {
     }
 }
 
-extension Proof.Made {
+extension ChainTrial.Made {
     /// The format of a small picture for a sheet says nothing of the result's.
-    fileprivate func shown(_ candidate: Proof.Candidate, isSmall: Bool) -> Control.Proof {
+    fileprivate func shown(_ candidate: ChainTrial.Candidate, isSmall: Bool) -> Control.Proof {
         Control.Proof(
             recipe: candidate.recipe, output: picture.name, chain: candidate.order.chain(of: picture),
             suffix: picture.suffix ?? (isSmall ? nil : output.map { RenderedOutput.suffix(of: $0.format) }),

@@ -5,6 +5,7 @@ import PipelineControl
 import PipelineModel
 import Synchronization
 import SystemCalls
+import WorkerPools
 
 extension ControlService {
     func addWatchingCalls() {

@@ -7,6 +7,7 @@ import PipelineControl
 import PipelineModel
 import Synchronization
 import SystemCalls
+import WorkerPools
 
 /// Answers the calls of the interface. Each method is one handler; those of one subject share a file.
 final class ControlService: Sendable {

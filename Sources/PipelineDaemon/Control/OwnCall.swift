@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Dispatch
+import FleetSharing
 import PipelineControl
 import WorkerProtocol
 
@@ -9,12 +10,12 @@ enum OwnCall {
     /// Seconds. A disk may hang.
     private static let patience = 5
 
-    static func make(_ question: NodeQuestion, at socket: String, done: @escaping Commands.Done) {
+    static func make(_ question: NodeQuestion, at socket: String, done: @escaping CommandRefusal.Done) {
         queue.async {
             let result = Result { try reply(to: question, at: socket) }
             Coordination.async {
                 done(
-                    result.map { NodeReport(reply: $0) }.mapError { Commands.Refusal.refused("\($0)") })
+                    result.map { NodeReport(reply: $0) }.mapError { CommandRefusal.refused("\($0)") })
             }
         }
     }

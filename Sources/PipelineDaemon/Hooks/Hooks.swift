@@ -6,6 +6,7 @@ import PictureFiles
 import PipelineControl
 import PipelineModel
 import Synchronization
+import WorkerPools
 
 /// Runs the recipes' hooks: a program for each picture that is over, and each batch that has ended, as far as the recipe
 /// wants; one after the other for a recipe, and never again for the same event. Hooks follow the event log by cursor, so

@@ -6,6 +6,7 @@ import PictureFiles
 import PipelineModel
 import Synchronization
 import SystemCalls
+import WorkerPools
 
 /// The inboxes of the configuration in force.
 @Coordination

@@ -7,6 +7,7 @@ import JobLedger
 import PictureFiles
 import PipelineModel
 import SystemCalls
+import WorkerPools
 
 /// Lists of URLs: each becomes a batch, a job for each URL, entered together, so that a crash leaves all of it or
 /// nothing.

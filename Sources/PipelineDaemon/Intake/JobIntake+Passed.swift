@@ -6,6 +6,7 @@ import JobLedger
 import PictureFiles
 import PipelineModel
 import SystemCalls
+import WorkerPools
 
 /// Files that clients pass. Each is copied into the spool before the answer, so that nothing is read that the client
 /// can't read, and the client's file stays.

@@ -6,6 +6,7 @@ import JobLedger
 import PictureFiles
 import PipelineModel
 import SystemCalls
+import WorkerPools
 
 /// Takes pictures in, from inboxes and clients: each becomes a record, and a job once that is durable.
 @Coordination

@@ -6,6 +6,7 @@ import PictureFiles
 import PipelineModel
 import Synchronization
 import SystemCalls
+import WorkerPools
 import WorkerProtocol
 
 /// Puts right what a crash, or a stop, has left in the middle, before anything new begins.
@@ -92,7 +93,7 @@ struct Recovery: Sendable {
                         Log.failure("\(path) stays there: it was brought back for job \(job), which does not want it")
                     }
                 } else if let there = try FileSystem.status(path), try !isOriginal(path, as: file, there.identity) {
-                    _ = try Moving.move(Spot(path), into: "\(places.recovered)/added", as: file)
+                    _ = try Moving.move(FilePlace(path), into: "\(places.recovered)/added", as: file)
                     recovered += 1
                 }
             }

@@ -3,7 +3,9 @@ import JobLedger
 import OperationGraph
 import PictureFiles
 import PipelineModel
+import Previewing
 import SystemCalls
+import WorkerPools
 import WorkerProtocol
 
 /// A job within the window: its record, and its operations.

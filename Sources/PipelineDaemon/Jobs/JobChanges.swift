@@ -5,6 +5,7 @@ import JobLedger
 import PictureFiles
 import PipelineModel
 import Synchronization
+import WorkerPools
 
 /// Makes people's changes to jobs, in the window and as rows: they cancel jobs, and say which come first.
 @Coordination

@@ -39,7 +39,7 @@ final class JobOperations {
     private let claims: ClaimFolders
     private let publisher: Publisher
     private let meters: Meters
-    private var elsewhere = Elsewhere()
+    private var shares = DownloadShares()
     weak var delegate: (any JobOperationsDelegate)?
 
     init(
@@ -61,7 +61,7 @@ final class JobOperations {
         let names = JobNames(record.order, path: record.path, batch: record.batch, plan, ledger)
         let url = urlForOthers(record, plan, pictures)
         let download = url == nil ? download(record) : nil
-        let render = render(record, plan, pictures, names, isDownloaded: download != nil, elsewhere: url)
+        let render = render(record, plan, pictures, names, isDownloaded: download != nil, remote: url)
         guard record.segment == plan.segments.count - 1 else {
             return Job(record, meters, download, render, publish: nil, announce: nil)
         }
@@ -79,10 +79,10 @@ final class JobOperations {
             observe(download) { $0.downloading(job, $1) }
         }
         let isOfURL = record.needsDownload
-        if isOfURL { elsewhere.begin(job.render.isElsewhere) }
+        if isOfURL { shares.begin(job.render.isRemote) }
         observe(job.render) { [self] delegate, state in
             if isOfURL, state.isFinal {
-                elsewhere.end(job.render.isElsewhere, made: state == .finished, of: record.host)
+                shares.end(job.render.isRemote, made: state == .finished, of: record.host)
             }
             delegate.rendering(job, state)
         }
@@ -111,7 +111,7 @@ final class JobOperations {
         guard record.needsDownload, record.intent == nil, let url = record.url else { return nil }
         return DownloadOperation(
             string: url, into: record.source, goingOn: record.partial,
-            limits: DownloadOperation.Limits(configuration.settings.downloads),
+            limits: DownloadLimits(configuration.settings.downloads),
             login: configuration.settings.login(for:), pool: fetch,
             record: { [self, id = record.id] part, done in
                 Coordination.async {
@@ -123,16 +123,16 @@ final class JobOperations {
 
     private func render(
         _ record: JobRecord, _ plan: Plan, _ pictures: [PlannedPicture], _ names: JobNames, isDownloaded: Bool,
-        elsewhere: RenderOperation.Elsewhere?
+        remote: RenderOperation.RemoteDownload?
     ) -> RenderOperation {
         let id = record.id
         return RenderOperation(
             RenderOperation.Work(
                 name: record.path, subject: LogSubject(record), pictures: pictures,
                 staging: pictures.map { staging.path(of: record, $0) },
-                source: isDownloaded || elsewhere != nil
+                source: isDownloaded || remote != nil
                     ? nil : ImageHandle(source: record.source, modified: record.file.modified),
-                elsewhere: elsewhere, size: record.size(of: pictures),
+                remote: remote, size: record.size(of: pictures),
                 inbox: record.origin == .spooled ? nil : record.order.inbox, earlier: record.staged(plan),
                 limits: RenderTask.Limits(
                     configuration.settings, onTruncated: record.order.onTruncated, raw: record.order.raw),
@@ -146,28 +146,28 @@ final class JobOperations {
     /// A picture to be downloaded by the node that takes it: when no original of it is kept, and enough is on its way to
     /// the places here.
     private func urlForOthers(_ record: JobRecord, _ plan: Plan, _ pictures: [PlannedPicture])
-        -> RenderOperation.Elsewhere?
+        -> RenderOperation.RemoteDownload?
     {
         let settings = configuration.settings
-        guard record.needsDownload, !elsewhere.isHome(record.id), isLendable(record), record.intent == nil,
+        guard record.needsDownload, !shares.isHome(record.id), isLendable(record), record.intent == nil,
             record.partial == nil, record.order.original == .delete, record.crashes == 0, plan.segments.count == 1,
-            pictures.allSatisfy({ $0.source == nil }), let host = record.host, elsewhere.takes(host),
-            elsewhere.here >= 2 * queues.render.report.effective,
+            pictures.allSatisfy({ $0.source == nil }), let host = record.host, shares.takes(host),
+            shares.here >= 2 * queues.render.report.effective,
             let url = record.url.flatMap({ try? WebAddress($0) }),
             // No other node is told a secret.
             settings.login(for: url) == nil, url.shown == url.text
         else { return nil }
-        let picture = RenderOperation.Elsewhere(url: url, most: settings.downloads.maxSize) {
+        let picture = RenderOperation.RemoteDownload(url: url, most: settings.downloads.maxSize) {
             [queue = queues.download] in
             queue.report.paused
         }
         let outputs = pictures.map { RenderOutput($0, wantsDate: record.order.wantsDate) }
-        return pool.lends(outputs, picture.bytes, besides: elsewhere.there) ? picture : nil
+        return pool.lends(outputs, picture.bytes, besides: shares.there) ? picture : nil
     }
 
     /// The next time its picture is downloaded here.
     func keepHome(_ record: JobRecord, because reason: JobFailure) {
-        elsewhere.keepHome(record.id, host: reason.stage == FetchedFile.stage ? record.host : nil)
+        shares.keepHome(record.id, host: reason.stage == FetchedFile.stage ? record.host : nil)
     }
 
     private func isLendable(_ record: JobRecord) -> Bool {

@@ -1,6 +1,7 @@
 import DaemonRuntime
 import JobLedger
 import PictureFiles
+import WorkerPools
 
 /// The jobs of a filter, up to an ID, some at a time: others have their turn in between.
 @Coordination

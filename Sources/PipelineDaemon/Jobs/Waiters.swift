@@ -2,6 +2,7 @@ import DaemonRuntime
 import InboxWatching
 import JobLedger
 import PipelineModel
+import WorkerPools
 
 /// Somebody who waits for jobs to end.
 struct Waiter {

@@ -4,6 +4,7 @@ import Glibc
 import JobLedger
 import PipelineModel
 import SystemCalls
+import WorkerPools
 
 /// The clock by which files and jobs grow old.
 ///

@@ -4,6 +4,8 @@ import Dispatch
 import JobLedger
 import PictureFiles
 import PipelineModel
+import Previewing
+import WorkerPools
 
 /// Keeps as much as the rules of [Keep] say of what jobs have left, and no more. It looks when files have come that a
 /// size limits, and when the oldest comes of age.

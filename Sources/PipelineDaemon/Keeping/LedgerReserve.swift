@@ -4,6 +4,7 @@ import Glibc
 import JobLedger
 import PictureFiles
 import SystemCalls
+import WorkerPools
 
 /// A file that reserves room beside the ledger. On a full disk retention and `pipectl clean` delete it, so the ledger can
 /// record the files that they remove. Its calls block on the disk and on the ledger.

@@ -2,7 +2,9 @@ import DaemonRuntime
 import JobLedger
 import PictureFiles
 import PipelineModel
+import Previewing
 import SystemCalls
+import WorkerPools
 
 /// Removes the oldest of the files that are kept in a place, as far as somebody wishes. Only a file that is still the one
 /// that the daemon has put there is removed. It waits for disks, and for the ledger.

@@ -1,6 +1,7 @@
 import DaemonRuntime
 import JobLedger
 import PipelineModel
+import WorkerPools
 
 /// Counts what has ended since the daemon's start. A monitor reads the counters when it likes, and misses nothing.
 @Coordination
@@ -39,7 +40,6 @@ final class Meters {
     private(set) var operations: [String: Operations] = [:]
     /// From a file's being taken to its results' being published.
     private(set) var jobs = Histogram()
-    private(set) var previews = 0
 
     /// An operation has ended, be it that its job goes on, is tried again, or has ended with it.
     func ended(_ chapter: JobStory.Chapter) {
@@ -57,8 +57,6 @@ final class Meters {
             jobs.add(finished - record.created)
         }
     }
-
-    func madePreview() { previews += 1 }
 
     /// Jobs have ended as rows.
     func ended(_ count: Int, _ result: JobState) {

@@ -28,12 +28,6 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
         var file: FileStatus.Identity
     }
 
-    struct Limits: Sendable {
-        var transfer = FetchLimits()
-        /// How often a download that breaks off is continued.
-        var retries = 5
-    }
-
     private struct Box {
         var response: Response?
         var failure: JobFailure?
@@ -56,7 +50,7 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
     private let path: String
     /// The part that an earlier download has left at `path`.
     private let earlier: FetchResume?
-    private let limits: Limits
+    private let limits: DownloadLimits
     private let login: (host: String, login: HostLogin)?
     private let pool: FetchPool
     /// Work that may wait for the disk, in order.
@@ -68,7 +62,8 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
     /// is known of the beginning in the file, so that another daemon goes on there; it calls back when that is done. Nil
     /// when `string` is no http or https URL.
     init?(
-        string: String, into path: String, goingOn earlier: FetchResume? = nil, limits: Limits = Limits(),
+        string: String, into path: String, goingOn earlier: FetchResume? = nil,
+        limits: DownloadLimits = DownloadLimits(),
         login: (WebAddress) -> (host: String, login: HostLogin)? = { _ in nil }, pool: FetchPool,
         record: @escaping @Sendable (FetchResume?, @escaping @Sendable () -> Void) -> Void = { $1() }
     ) {
@@ -232,16 +227,5 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
             box.response = nil
         }
         finish(failure == nil ? .cancelled : .failed)
-    }
-}
-
-extension DownloadOperation.Limits {
-    init(_ settings: DownloadSettings) {
-        func milliseconds(_ duration: Duration) -> Int { Int(duration / .milliseconds(1)) }
-        transfer = FetchLimits(
-            connectMilliseconds: milliseconds(settings.connectTimeout),
-            stallMilliseconds: milliseconds(settings.stallTimeout), maxSize: settings.maxSize,
-            redirects: settings.redirects, perHost: settings.perHost, allowPrivateHosts: settings.allowPrivateHosts)
-        retries = settings.retries
     }
 }

@@ -3,6 +3,7 @@ import JobLedger
 import PictureFiles
 import PipelineModel
 import SystemCalls
+import WorkerPools
 
 /// The jobs of a list of URLs. Their records are made one by one as they are written: there may be a hundred thousand.
 struct ListedJobs: Sequence, Sendable {

@@ -5,6 +5,7 @@ import PictureFiles
 import PipelineModel
 import Synchronization
 import SystemCalls
+import WorkerPools
 
 /// Brings the results of a job into the outbox, all of them together.
 final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendable {

@@ -25,7 +25,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         /// Nil when an operation before it provides one, or the picture is elsewhere.
         var source: ImageHandle?
         /// The picture's URL, when a node that takes it downloads it. Nobody here has it.
-        var elsewhere: Elsewhere?
+        var remote: RemoteDownload?
         /// The bytes that there are to read.
         var size: Int
         /// The inbox that holds the original, where others can move things about.
@@ -42,7 +42,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         var priority: Priority?
     }
 
-    struct Elsewhere: Sendable {
+    struct RemoteDownload: Sendable {
         var url: WebAddress
         /// The most bytes that may be downloaded.
         var most: Int64
@@ -107,13 +107,13 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
 
     /// The picture that another node has downloaded. Its bytes are not here.
     private var downloaded: ImageHandle? {
-        guard let url = work.elsewhere?.url, let file = box.withLock({ $0.downloaded }) else { return nil }
+        guard let url = work.remote?.url, let file = box.withLock({ $0.downloaded }) else { return nil }
         return ImageHandle(
             source: "", name: DownloadName.name(said: file.name, url: url), size: Int(file.bytes),
             modified: Int(Timestamp.now() * 1e9))
     }
 
-    var isElsewhere: Bool { work.elsewhere != nil }
+    var isRemote: Bool { work.remote != nil }
     /// The name of what another node has downloaded.
     var downloadedName: String? { downloaded?.name }
     /// Why the picture is to be downloaded here after all.
@@ -139,7 +139,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         }
         let words =
             lacks + (header.map { [$0.decoderPaths.joined(separator: ", ")] } ?? [])
-            + (node.map { [isElsewhere ? "downloaded and made on node \($0)" : "on node \($0)"] } ?? [])
+            + (node.map { [isRemote ? "downloaded and made on node \($0)" : "on node \($0)"] } ?? [])
         return words.isEmpty ? nil : words.joined(separator: "; ")
     }
     /// The account of the latest try.
@@ -156,14 +156,14 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
 
     override func execute() {
         // The operation that was to provide it has failed, or was cancelled.
-        guard input != nil || isElsewhere else { return finish(.cancelled) }
+        guard input != nil || isRemote else { return finish(.cancelled) }
         box.withLock { box in
             box.tries += 1
             (box.worker, box.node) = (nil, nil)
             box.header = nil
             box.figures.begin()
         }
-        if work.elsewhere?.isPaused() == true { return comeHome(JobFailure("the download queue is paused")) }
+        if work.remote?.isPaused() == true { return comeHome(JobFailure("the download queue is paused")) }
         begin(0)
     }
 
@@ -207,7 +207,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
 
     /// The files that it is made from, and the original if that is another.
     private func paths(of part: Part) -> [String] {
-        isElsewhere ? [] : work.earlier.filter { $0.picture.index == part.source }.map(\.path) + [input?.source ?? ""]
+        isRemote ? [] : work.earlier.filter { $0.picture.index == part.source }.map(\.path) + [input?.source ?? ""]
     }
 
     override func interrupt() {
@@ -253,7 +253,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     private func lending(_ sources: [Descriptor]) throws -> Lending? {
         guard let priority = work.priority else { return nil }
         let sizes = try sources.map { Int64(FileStatus(try $0.status()).size) }
-        return Lending(priority: priority, bytes: work.elsewhere?.bytes ?? .sources(sizes)) { [self] node in
+        return Lending(priority: priority, bytes: work.remote?.bytes ?? .sources(sizes)) { [self] node in
             box.withLock { $0.node = node }
             setAside()
             waits("with the fleet" + (node.map { ", on \($0)" } ?? ""))
@@ -305,7 +305,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     }
 
     private func failed(_ failure: JobFailure) {
-        if isElsewhere, !isCancelled { return comeHome(failure) }
+        if isRemote, !isCancelled { return comeHome(failure) }
         guard failure.class.remedy == .alone, tries < 2, !isCancelled else { return end(.failed, failure) }
         lost(failure, account)
         execute()
@@ -320,14 +320,14 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     private func made() {
         let (header, results) = box.withLock { ($0.header, $0.results) }
         guard var image = input else {
-            return isElsewhere ? comeHome(JobFailure("it came without its download")) : finish(.cancelled)
+            return isRemote ? comeHome(JobFailure("it came without its download")) : finish(.cancelled)
         }
         image.header = header
         image.staged = zip(work.pictures, work.staging).map { picture, path in
             ImageHandle.Staged(picture: picture, path: path, result: results[picture.index])
         }
         image.earlier = work.earlier
-        if isElsewhere {
+        if isRemote {
             do { try work.names.check(image) } catch {
                 return comeHome(error as? JobFailure ?? JobFailure(error, during: "naming the results"))
             }

@@ -1,4 +1,5 @@
 import DaemonRuntime
+import FleetSharing
 import JobLedger
 import OperationGraph
 
@@ -20,13 +21,13 @@ final class Pauses {
     private let states: JobStates
     private let window: Window
     private let progress: ProgressBoard
-    private let fleet: Fleet
+    private let fleet: FleetMember
     /// The callers that wait until nothing is in work.
     private var drains: [@Coordination @Sendable (DrainEnd) -> Void] = []
 
     init(
         _ ledger: Ledger, _ queues: Queues, _ states: JobStates, _ window: Window, _ progress: ProgressBoard,
-        _ fleet: Fleet
+        _ fleet: FleetMember
     ) {
         (self.ledger, self.queues, self.states) = (ledger, queues, states)
         (self.window, self.progress, self.fleet) = (window, progress, fleet)

@@ -5,6 +5,7 @@ import Foundation
 import JobLedger
 import OperationGraph
 import PipelineModel
+import WorkerPools
 
 /// The limits of the queues: those of the configuration, those that were set since the start, and what `auto` means
 /// now.

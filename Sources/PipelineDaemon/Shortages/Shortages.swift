@@ -6,6 +6,7 @@ import JobLedger
 import PictureFiles
 import PipelineModel
 import SystemCalls
+import WorkerPools
 
 /// The work that needs something waits, and goes on.
 @Coordination

@@ -1,28 +1,14 @@
 import DaemonRuntime
+import FleetSharing
 import JobLedger
 import OperationGraph
 import PipelineModel
+import WorkerPools
 import WorkerProtocol
 
 /// Does what the daemon is told to do as a whole, by its own clients or by another node of the fleet.
 @Coordination
 final class Commands {
-    enum Refusal: Error {
-        case noSuchQueue(String, queues: [String])
-        case badValue(String)
-        case refused(String)
-
-        var message: String {
-            switch self {
-            case .noSuchQueue(let name, let queues):
-                "there is no queue '\(name)'; the queues are \(queues.joined(separator: ", "))"
-            case .badValue(let message), .refused(let message): message
-            }
-        }
-    }
-
-    typealias Done = @Coordination @Sendable (Result<NodeReport, Refusal>) -> Void
-
     private let ledger: Ledger
     private let queues: Queues
     private let limits: QueueLimits
@@ -42,8 +28,8 @@ final class Commands {
     }
 
     /// - Parameter peer: who says so, for the log
-    func obey(_ command: NodeCommand, by peer: String, done: @escaping Done) {
-        do throws(Refusal) {
+    func obey(_ command: NodeCommand, by peer: String, done: @escaping CommandRefusal.Done) {
+        do throws(CommandRefusal) {
             switch command {
             case .pause(let name, let reason): try pause(name, reason, peer, done)
             case .resume(let name): try resume(name, peer, done)
@@ -57,13 +43,15 @@ final class Commands {
         }
     }
 
-    private func pause(_ name: String?, _ reason: String?, _ peer: String, _ done: @escaping Done) throws(Refusal) {
+    private func pause(_ name: String?, _ reason: String?, _ peer: String, _ done: @escaping CommandRefusal.Done)
+        throws(CommandRefusal)
+    {
         let some = try named(name)
         Log.notice("\(Self.said(some)) paused by \(peer)\(reason.map { ": \($0)" } ?? "")")
         pauses.pause(some, reason: reason) { [self] in done(.success(report())) }
     }
 
-    private func resume(_ name: String?, _ peer: String, _ done: @escaping Done) throws(Refusal) {
+    private func resume(_ name: String?, _ peer: String, _ done: @escaping CommandRefusal.Done) throws(CommandRefusal) {
         let some = try named(name)
         Log.notice("\(Self.said(some)) resumed by \(peer)")
         pauses.resume(some) { [self] in done(.success(report())) }
@@ -71,8 +59,8 @@ final class Commands {
 
     /// Sets a limit, and keeps it when that is wished.
     private func limit(
-        _ name: String?, to text: String?, save: Bool, _ peer: String, _ done: @escaping Done
-    ) throws(Refusal) {
+        _ name: String?, to text: String?, save: Bool, _ peer: String, _ done: @escaping CommandRefusal.Done
+    ) throws(CommandRefusal) {
         guard let text else { return done(.success(report())) }
         let queue = try named(name ?? queues.render.name)[0]
         guard let limit = QueueLimit(text) else {
@@ -89,7 +77,7 @@ final class Commands {
         }
     }
 
-    private func cancelAll(_ peer: String, _ done: @escaping Done) {
+    private func cancelAll(_ peer: String, _ done: @escaping CommandRefusal.Done) {
         Log.notice("cancel of all jobs asked for by \(peer)")
         // Everything that was accepted, claimed or settling before the call.
         changes.cancel(JobChoice(), in: inboxes.all) { [self] cancelled, left in
@@ -98,7 +86,7 @@ final class Commands {
         }
     }
 
-    private func drain(_ peer: String, _ done: @escaping Done) {
+    private func drain(_ peer: String, _ done: @escaping CommandRefusal.Done) {
         Log.notice("drained by \(peer): what is in work is finished, and nothing begins")
         pauses.drain { [self] end in
             switch end {
@@ -117,7 +105,7 @@ final class Commands {
         }
     }
 
-    private func named(_ name: String?) throws(Refusal) -> [GatedQueue] {
+    private func named(_ name: String?) throws(CommandRefusal) -> [GatedQueue] {
         guard let name else { return queues.pausable }
         guard name != queues.announce.name else {
             throw .refused("the queue announce is not paused, nor limited: it tells what has happened, in order")

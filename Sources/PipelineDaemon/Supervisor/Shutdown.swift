@@ -1,6 +1,7 @@
 import DaemonConfiguration
 import DaemonRuntime
 import Dispatch
+import FleetSharing
 import JobLedger
 import OperationGraph
 import PictureFiles
@@ -21,7 +22,7 @@ final class Shutdown {
     private let originals: OriginalMover
     private let pool: WorkerPool
     private let fetch: FetchPool
-    private let fleet: Fleet
+    private let fleet: FleetMember
     private(set) var isStopping = false
     /// No job is left in work; originals may still be on their way.
     private var isDrained = false
@@ -30,7 +31,7 @@ final class Shutdown {
     init(
         _ configuration: ConfigurationInForce, _ ledger: Ledger, _ queues: Queues, _ states: JobStates,
         _ window: Window, _ counts: JobCounts, _ inboxes: Inboxes, _ announcements: Announcements,
-        _ originals: OriginalMover, _ pool: WorkerPool, _ fetch: FetchPool, _ fleet: Fleet
+        _ originals: OriginalMover, _ pool: WorkerPool, _ fetch: FetchPool, _ fleet: FleetMember
     ) {
         (self.configuration, self.ledger, self.queues) = (configuration, ledger, queues)
         (self.states, self.window, self.counts, self.inboxes) = (states, window, counts, inboxes)

@@ -4,6 +4,7 @@ import Glibc
 import PictureFiles
 import PipelineModel
 import SystemCalls
+import WorkerPools
 
 /// Counts unclean ends in a row. systemd restarts the daemon at once, always: after the first crash it begins at once,
 /// after more it waits longer each time before it begins.

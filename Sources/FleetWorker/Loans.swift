@@ -4,13 +4,13 @@ import SystemCalls
 import WorkerProtocol
 
 /// The pictures that this node has lent. Each leaves the table once, with the one answer that the supervisor gets.
-final class Giving: Sendable {
+final class Loans: Sendable {
     private struct State {
-        var lent: [Int: Lent] = [:]
+        var lent: [Int: Loan] = [:]
         var hasTwin = false
     }
 
-    let supervisor: Supervisor
+    let supervisor: SupervisorChannel
     let name: String
     let run = Token.made()
     private let lines: Lines
@@ -21,7 +21,7 @@ final class Giving: Sendable {
     let looks = DispatchQueue(label: "pipelined.fleet.looks")
 
     init(
-        _ supervisor: Supervisor, _ membership: FleetMembership, _ lines: Lines,
+        _ supervisor: SupervisorChannel, _ membership: FleetMembership, _ lines: Lines,
         changed: @escaping @Sendable (_ freed: String?) -> Void
     ) {
         (self.supervisor, name, self.lines, self.changed) = (supervisor, membership.name, lines, changed)
@@ -30,7 +30,7 @@ final class Giving: Sendable {
     var count: Int { state.withLock { $0.lent.count } }
 
     /// By priority, and then by age.
-    var all: [Lent] {
+    var all: [Loan] {
         state.withLock { Array($0.lent.values) }.sorted {
             ($1.picture.priority, $0.key.id) < ($0.picture.priority, $1.key.id)
         }
@@ -49,7 +49,7 @@ final class Giving: Sendable {
             supervisor.send(.returned(picture.id))
             return
         }
-        let lent = Lent(
+        let lent = Loan(
             LentKey(origin: name, run: run, id: picture.id), picture, only: node,
             sources: Array(files.prefix(sources)), targets: Array(files.dropFirst(sources)))
         state.withLock { $0.lent[picture.id] = lent }
@@ -61,11 +61,11 @@ final class Giving: Sendable {
         end(lent, .returned(id))
     }
 
-    func lent(_ id: Int) -> Lent? { state.withLock { $0.lent[id] } }
+    func lent(_ id: Int) -> Loan? { state.withLock { $0.lent[id] } }
 
     /// Returns false when another end came first.
     @discardableResult
-    func end(_ lent: Lent, _ message: FleetMessage) -> Bool {
+    func end(_ lent: Loan, _ message: FleetMessage) -> Bool {
         guard state.withLock({ $0.lent.removeValue(forKey: lent.key.id) }) != nil else { return false }
         let node = lent.end()
         supervisor.send(message)
@@ -77,22 +77,22 @@ final class Giving: Sendable {
     }
 
     /// A node has begun with it, as it says.
-    func begun(_ lent: Lent, by node: String) { supervisor.send(.begun(lent.key.id, node: node)) }
+    func begun(_ lent: Loan, by node: String) { supervisor.send(.begun(lent.key.id, node: node)) }
 
     /// The next may be fetched.
-    func fetched(_ lent: Lent, by token: String) {
+    func fetched(_ lent: Loan, by token: String) {
         lent.isFetched(by: token)
         changed(nil)
     }
 
     /// A node does not take it. Another is asked, if another may have it.
-    func refused(_ lent: Lent, by node: String, because reason: Untaken) {
+    func refused(_ lent: Loan, by node: String, because reason: Untaken) {
         lent.isRefused(by: node)
         if lent.only != nil { end(lent, .untaken(lent.key.id, reason)) }
     }
 
     /// Its node has given it up, or is lost.
-    func left(_ lent: Lent, by node: String, hasPlace: Bool) {
+    func left(_ lent: Loan, by node: String, hasPlace: Bool) {
         supervisor.send(.begun(lent.key.id, node: nil))
         changed(hasPlace ? node : nil)
     }

@@ -5,7 +5,7 @@ import PipelineModel
 /// Counts pictures with which a filter has crashed or hung, one after the other. The filter would fail all pictures
 /// that come.
 @Coordination
-final class Strikes {
+final class FilterCrashes {
     /// The pictures by filter, since it last did not crash or hang.
     private var pictures: [String: Set<String>] = [:]
 

@@ -1,33 +1,35 @@
-import DaemonConfiguration
-import DaemonRuntime
+package import DaemonConfiguration
+package import DaemonRuntime
 import PictureFiles
 import PipelineModel
-import WorkerPools
+package import WorkerPools
 
 /// Renders pictures that are no jobs, for people who look for a chain. One proof at a time is in work: the jobs keep the
 /// processors.
 @Coordination
-final class Proofs {
+package final class ChainTrials {
     private let pool: WorkerPool
     private let configuration: ConfigurationInForce
     /// The first is in work.
-    private var proofs: [Proof] = []
+    private var trials: [ChainTrial] = []
 
-    init(_ pool: WorkerPool, _ configuration: ConfigurationInForce) {
+    package init(_ pool: WorkerPool, _ configuration: ConfigurationInForce) {
         (self.pool, self.configuration) = (pool, configuration)
     }
 
     /// Tries the wish when those before it are over. Returns a proof that may be cancelled.
-    func begin(_ wish: Proof.Wish, done: @escaping @Coordination @Sendable (Proof.Outcome) -> Void) -> Proof {
-        let proof = Proof(
+    package func begin(_ wish: ChainTrial.Wish, done: @escaping @Coordination @Sendable (ChainTrial.Outcome) -> Void)
+        -> ChainTrial
+    {
+        let proof = ChainTrial(
             wish, pool, spool: configuration.places.spool, settings: configuration.settings
         ) { [self] proof, outcome in
-            proofs.removeAll { $0 === proof }
+            trials.removeAll { $0 === proof }
             done(outcome)
-            proofs.first?.begin()
+            trials.first?.begin()
         }
-        proofs.append(proof)
-        if proofs.count == 1 { proof.begin() }
+        trials.append(proof)
+        if trials.count == 1 { proof.begin() }
         return proof
     }
 }

@@ -1,5 +1,5 @@
 /// Counts the jobs of URLs by who downloads them, and knows which ones other nodes are not to download.
-struct Elsewhere {
+struct DownloadShares {
     private struct Host {
         var failures = 0
         /// Until then this node downloads from it.

@@ -6,7 +6,7 @@ import WorkerProtocol
 
 /// A picture of another node: it is fetched, rendered by the supervisor, and brought back. Its steps wait for the origin on
 /// a queue of its own.
-final class Taken: Sendable {
+final class Guest: Sendable {
     enum Phase { case offered, fetching, rendering, delivering, over }
     enum End { case delivered, withdrawn }
 
@@ -25,12 +25,12 @@ final class Taken: Sendable {
     let attempt: String
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "pipelined.fleet.taken")
-    private let ended: @Sendable (Taken, End) -> Void
-    private let fetched: @Sendable (Taken) -> Void
+    private let ended: @Sendable (Guest, End) -> Void
+    private let fetched: @Sendable (Guest) -> Void
 
     init(
         _ id: Int, _ key: LentKey, _ offer: Offer, _ membership: FleetMembership, _ lines: Lines,
-        ended: @escaping @Sendable (Taken, End) -> Void, fetched: @escaping @Sendable (Taken) -> Void
+        ended: @escaping @Sendable (Guest, End) -> Void, fetched: @escaping @Sendable (Guest) -> Void
     ) {
         (self.id, self.key, self.membership, self.lines) = (id, key, membership, lines)
         (picture, attempt) = (offer.picture, offer.attempt)

@@ -5,18 +5,18 @@ import SystemCalls
 import WorkerProtocol
 
 /// The pictures of other nodes that are here.
-final class Taking: Sendable {
+final class Guests: Sendable {
     private struct State {
         var places = 0
         var filters: [String: String] = [:]
-        var taken: [Int: Taken] = [:]
+        var taken: [Int: Guest] = [:]
         var last = 0
         var line = WaitingLine()
 
         var free: Int { places - taken.count }
     }
 
-    private let supervisor: Supervisor
+    private let supervisor: SupervisorChannel
     private let membership: FleetMembership
     private let lines: Lines
     /// Called with the origins that are to hear of a free place.
@@ -26,7 +26,7 @@ final class Taking: Sendable {
     private static let longest = 512 << 10
 
     init(
-        _ supervisor: Supervisor, _ membership: FleetMembership, _ lines: Lines,
+        _ supervisor: SupervisorChannel, _ membership: FleetMembership, _ lines: Lines,
         free: @escaping @Sendable (_ origins: [String]) -> Void
     ) {
         (self.supervisor, self.membership, self.lines, self.free) = (supervisor, membership, lines, free)
@@ -81,9 +81,9 @@ final class Taking: Sendable {
 
     // MARK: -
 
-    private func taken(_ id: Int) -> Taken? { state.withLock { $0.taken[id] } }
+    private func taken(_ id: Int) -> Guest? { state.withLock { $0.taken[id] } }
 
-    private func forget(_ id: Int) -> Taken? { state.withLock { $0.taken.removeValue(forKey: id) } }
+    private func forget(_ id: Int) -> Guest? { state.withLock { $0.taken.removeValue(forKey: id) } }
 
     /// Tells origins that were told that there is no place when there is one.
     func invite() {
@@ -104,7 +104,7 @@ final class Taking: Sendable {
             guard let self, let line, let reply = message.reply, reply.hasPrefix("_INBOX."),
                 NodeName.isOne(origin), origin != membership.name, message.withBytes(\.count) <= Self.longest,
                 let offer = message.decoded(Offer.self), Token.isOne(offer.run), Token.isOne(offer.attempt),
-                Stranger.accepts(offer.picture),
+                MessageCheck.accepts(offer.picture),
                 let answer = try? JSONEncoder().encode(TakeAnswer(word: consider(offer, of: origin)))
             else { return }
             try? line.publish(Array(answer), to: reply)
@@ -124,7 +124,7 @@ final class Taking: Sendable {
 
     private func consider(_ offer: Offer, of origin: String) -> TakeAnswer.Word {
         let key = LentKey(origin: origin, run: offer.run, id: offer.picture.id)
-        let (word, new, old) = state.withLock { state -> (TakeAnswer.Word, Taken?, Taken?) in
+        let (word, new, old) = state.withLock { state -> (TakeAnswer.Word, Guest?, Guest?) in
             let known = state.taken.values.first { $0.key == key }
             if known?.attempt == offer.attempt { return (.yes, nil, nil) }
             // The origin has given up the attempt that is here.
@@ -146,8 +146,8 @@ final class Taking: Sendable {
         return .refused
     }
 
-    private func make(_ id: Int, _ key: LentKey, _ offer: Offer) -> Taken {
-        Taken(id, key, offer, membership, lines) { [weak self] taken, end in
+    private func make(_ id: Int, _ key: LentKey, _ offer: Offer) -> Guest {
+        Guest(id, key, offer, membership, lines) { [weak self] taken, end in
             guard let self, forget(taken.id) != nil else { return }
             // The supervisor hears of this place before it is offered the next picture.
             supervisor.send(end == .delivered ? .delivered(taken.id) : .withdrawn(taken.id))

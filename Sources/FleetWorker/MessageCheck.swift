@@ -3,7 +3,7 @@ import SystemCalls
 import WorkerProtocol
 
 /// Checks what comes from the net, which is a stranger's word: a message that is not plausible counts as not said.
-enum Stranger {
+enum MessageCheck {
     private static let mostSide = 1 << 20
     private static let mostPages = 1 << 16
 

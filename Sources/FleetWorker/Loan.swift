@@ -5,7 +5,7 @@ import SystemCalls
 import WorkerProtocol
 
 /// A picture that is lent, and the attempt that has it. After its end nothing is written to its files.
-final class Lent: Sendable {
+final class Loan: Sendable {
     struct Attempt {
         var node: String
         var token: String

@@ -1,12 +1,12 @@
-import DaemonConfiguration
-import DaemonRuntime
+package import DaemonConfiguration
+package import DaemonRuntime
 import Dispatch
 import JobLedger
-import OperationGraph
-import PictureFiles
+package import OperationGraph
+package import PictureFiles
 import PipelineModel
 import SystemCalls
-import WorkerPools
+package import WorkerPools
 
 /// Small pictures of originals and results, for people who look at many. They are made when somebody asks, and kept as far as
 /// `Previews=` allows.
@@ -14,11 +14,10 @@ import WorkerPools
 /// Jobs go first: a preview begins while a place of the render queue is spare, and else one each `PreviewPause=`. The one that was asked for last is made next,
 /// because that is what somebody looks at now.
 @Coordination
-final class Previews {
+package final class Previews {
     private let pool: WorkerPool
     private let configuration: ConfigurationInForce
     private let queue: GatedQueue
-    private let meters: Meters
     private let pictures: JobPictures
     private let folder: PreviewFolder
     /// The previews that somebody waits for.
@@ -26,6 +25,8 @@ final class Previews {
     /// The last one is made next.
     private var waiting: [PreviewMaking] = []
     private var inWork = 0
+    /// The previews that were made since the start.
+    package private(set) var madeCount = 0
     private var failures: [PreviewKey: (error: any Error, until: DispatchTime)] = [:]
     /// When the last one was begun.
     private var begun = DispatchTime.now()
@@ -36,25 +37,23 @@ final class Previews {
     nonisolated private static let pause = Duration.seconds(60)
     nonisolated private static let mostFailures = 1000
 
-    init(
-        _ pool: WorkerPool, _ configuration: ConfigurationInForce, _ queue: GatedQueue, _ meters: Meters,
-        _ pictures: JobPictures
+    package init(
+        _ pool: WorkerPool, _ configuration: ConfigurationInForce, _ queue: GatedQueue, _ pictures: JobPictures
     ) {
-        (self.pool, self.configuration, self.queue) = (pool, configuration, queue)
-        (self.meters, self.pictures) = (meters, pictures)
+        (self.pool, self.configuration, self.queue, self.pictures) = (pool, configuration, queue, pictures)
         folder = PreviewFolder(configuration.places.previews) { configuration.settings.keep.previews }
     }
 
-    func begin() { folder.begin() }
+    package func begin() { folder.begin() }
 
     /// A reload may have raised a limit that a picture has failed at.
-    func adopt() {
+    package func adopt() {
         failures = [:]
         folder.look()
     }
 
     /// Nothing is begun any more.
-    func stop() {
+    package func stop() {
         isStopped = true
         for making in waiting { end(making, Self.stopping) }
         waiting = []
@@ -64,7 +63,7 @@ final class Previews {
 
     // MARK: - Wishes
 
-    func ask(_ wish: PreviewWish) {
+    package func ask(_ wish: PreviewWish) {
         guard !isStopped else { return wish.fail(Self.stopping) }
         let (record, result) = (wish.record, wish.result)
         do {
@@ -78,7 +77,7 @@ final class Previews {
     }
 
     /// The client has gone.
-    func withdraw(_ wish: PreviewWish) {
+    package func withdraw(_ wish: PreviewWish) {
         wish.opening?.withdraw()
         // Even so, the call has to be answered to be over.
         wish.fail(JobFailure("nobody waits for it any more"))
@@ -181,7 +180,7 @@ final class Previews {
     }
 
     private func made(_ making: PreviewMaking, _ draft: PreviewFolder.Draft) {
-        meters.madePreview()
+        madeCount += 1
         folder.keep(draft, as: making.key) { [self] file in
             switch file {
             case .success(let file): hand(file, to: making)

@@ -1,8 +1,9 @@
+import FleetSharing
 import PipelineControl
 import WorkerPools
 import WorkerProtocol
 
-extension Fleet {
+extension FleetMember {
     /// Nil when there is no fleet.
     var report: Control.Fleet? {
         guard isOn else { return nil }

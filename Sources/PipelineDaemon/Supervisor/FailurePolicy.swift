@@ -4,27 +4,28 @@ import JobLedger
 import PictureFiles
 import PipelineModel
 import SystemCalls
+import WorkerPools
 import WorkerProtocol
 
 /// Decides by the class of a failure what becomes of its job: it ends, is tried again later, or waits until what it
 /// needs is there.
 @Coordination
-final class Remedies: ShortagesDelegate {
+final class FailurePolicy: ShortagesDelegate {
     private let ledger: Ledger
     private let configuration: ConfigurationInForce
     private let window: Window
     private let counts: JobCounts
     private let shortages: Shortages
     private let retries: Retries
-    private let strikes: Strikes
+    private let crashes: FilterCrashes
     private let states: JobStates
 
     init(
         _ ledger: Ledger, _ configuration: ConfigurationInForce, _ window: Window, _ counts: JobCounts,
-        _ shortages: Shortages, _ retries: Retries, _ strikes: Strikes, _ states: JobStates
+        _ shortages: Shortages, _ retries: Retries, _ crashes: FilterCrashes, _ states: JobStates
     ) {
         (self.ledger, self.configuration, self.window, self.counts) = (ledger, configuration, window, counts)
-        (self.shortages, self.retries, self.strikes, self.states) = (shortages, retries, strikes, states)
+        (self.shortages, self.retries, self.crashes, self.states) = (shortages, retries, crashes, states)
         shortages.delegate = self
     }
 
@@ -78,7 +79,7 @@ final class Remedies: ShortagesDelegate {
     /// A job has failed inside this filter. After `CrashStrikes=` different pictures in a row the recipes that use it
     /// wait until there is another version of it.
     private func strike(_ filter: String, by job: Job) {
-        let count = strikes.strike(filter, with: job.record.path)
+        let count = crashes.strike(filter, with: job.record.path)
         guard count >= configuration.settings.crashStrikes, shortages[.filter(filter)] == nil else { return }
         let pictures = count == 1 ? "picture" : "pictures in a row"
         let reason = "\(Resource.filter(filter)) has crashed or hung with \(count) \(pictures)"

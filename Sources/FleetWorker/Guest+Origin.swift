@@ -12,7 +12,7 @@ enum GivenUp: Error {
 }
 
 /// Requests to the origin. A request that got no answer is sent again: each may come twice.
-extension Taken {
+extension Guest {
     private static let mostTries = 3
     /// For one answer; then twice as long, where the way to the origin is narrow. An origin that looks at large results says
     /// meanwhile that it does.
@@ -28,7 +28,7 @@ extension Taken {
     func leave(on line: Line, because word: TakeAnswer.Word?, _ reason: String?) {
         var asked = Asked(key, attempt: attempt)
         (asked.leaving, asked.reason) = (word, reason)
-        guard let packed = try? Parcel(asked, []).packed else { return }
+        guard let packed = try? FramedMessage(asked, []).packed else { return }
         try? line.publish(packed, to: subject(.leave))
     }
 
@@ -76,10 +76,10 @@ extension Taken {
     /// Waits for the line and for the answer. The answer is `yes`; `again` to `done`, or to another request after some tries.
     private func ask(
         _ verb: Verb, bytes: [UInt8] = [], _ fill: (inout Asked) -> Void = { _ in }
-    ) throws -> Parcel<Answered> {
+    ) throws -> FramedMessage<Answered> {
         var asked = Asked(key, attempt: attempt)
         fill(&asked)
-        let packed = try Parcel(asked, bytes).packed
+        let packed = try FramedMessage(asked, bytes).packed
         var silence = Duration.zero
         var tries = 0
         var patience = Self.patience
@@ -88,7 +88,7 @@ extension Taken {
             let start = ContinuousClock.now
             if question?.line !== line { question = try? Question(on: line) }
             let message = try? question?.ask(packed, of: subject(verb), within: patience)
-            if let answer = message?.withBytes(Parcel<Answered>.init) {
+            if let answer = message?.withBytes(FramedMessage<Answered>.init) {
                 silence = .zero
                 tries += 1
                 switch answer.words.word {

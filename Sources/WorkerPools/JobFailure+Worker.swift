@@ -1,12 +1,10 @@
-import PictureFiles
 import PipelineModel
-import WorkerPools
-import WorkerProtocol
+package import WorkerProtocol
 
 /// The failures of workers, as those of their jobs.
 extension JobFailure {
     /// Nil when it was cancelled. `number` counts the operation's workers.
-    init?(_ failure: RenderTask.Failure, atTry number: Int) {
+    package init?(_ failure: RenderTask.Failure, atTry number: Int) {
         switch failure {
         case .picture(let failure):
             self.init(failure)
@@ -52,7 +50,7 @@ extension JobFailure {
     }
 
     /// Nil when it was cancelled.
-    init?(_ failure: FetchTask.Failure) {
+    package init?(_ failure: FetchTask.Failure) {
         switch failure {
         case .transfer(let failure):
             self.init(failure)
@@ -78,7 +76,7 @@ extension JobFailure {
         }
     }
 
-    init(_ failure: FetchFailure) {
+    package init(_ failure: FetchFailure) {
         let kind: FailureClass =
             switch failure.kind {
             case .input: .input

@@ -1,54 +1,66 @@
-import DaemonRuntime
+package import DaemonRuntime
 import Dispatch
 import Glibc
-import JobLedger
+package import JobLedger
 import PictureFiles
-import PipelineModel
+package import PipelineModel
 import Synchronization
-import SystemCalls
-import WorkerPools
-import WorkerProtocol
+package import SystemCalls
+package import WorkerPools
+package import WorkerProtocol
 
 /// A picture goes through some chains, one after the other, into files that have no name. Nothing of it is recorded.
 @Coordination
-final class Proof {
+package final class ChainTrial {
     /// The results of one recipe, or of one chain, which are made together.
-    struct Candidate: Sendable {
+    package struct Candidate: Sendable {
         /// Nil stands for a chain alone.
-        var recipe: String?
-        var order: WorkOrder
-        var pictures: [PlannedPicture]
+        package var recipe: String?
+        package var order: WorkOrder
+        package var pictures: [PlannedPicture]
+
+        package init(recipe: String? = nil, order: WorkOrder, pictures: [PlannedPicture]) {
+            (self.recipe, self.order, self.pictures) = (recipe, order, pictures)
+        }
     }
 
-    struct Wish: Sendable {
-        var name: String
-        var source: Descriptor
-        var candidates: [Candidate]
+    package struct Wish: Sendable {
+        package var name: String
+        package var source: Descriptor
+        package var candidates: [Candidate]
         /// The format of a sheet, which is wanted instead of the results themselves.
-        var sheet: String?
+        package var sheet: String?
         /// The longest side of a picture of the sheet.
-        var edge: Int
+        package var edge: Int
         /// The words below each result.
-        var captions: [String]
+        package var captions: [String]
+
+        package init(
+            name: String, source: Descriptor, candidates: [Candidate], sheet: String? = nil, edge: Int,
+            captions: [String]
+        ) {
+            (self.name, self.source, self.candidates, self.sheet) = (name, source, candidates, sheet)
+            (self.edge, self.captions) = (edge, captions)
+        }
     }
 
     /// A result, or why there is none.
-    struct Made: Sendable {
-        var candidate: Int
-        var picture: PlannedPicture
-        var output: RenderedOutput?
-        var decode: String?
-        var milliseconds: Double?
-        var problem: String?
-        var file: Descriptor?
+    package struct Made: Sendable {
+        package var candidate: Int
+        package var picture: PlannedPicture
+        package var output: RenderedOutput?
+        package var decode: String?
+        package var milliseconds: Double?
+        package var problem: String?
+        package var file: Descriptor?
     }
 
-    struct Outcome: Sendable {
-        var before: PictureHeader?
-        var made: [Made] = []
-        var sheet: (output: RenderedOutput, file: Descriptor)?
+    package struct Outcome: Sendable {
+        package var before: PictureHeader?
+        package var made: [Made] = []
+        package var sheet: (output: RenderedOutput, file: Descriptor)?
         /// Why there is no sheet.
-        var problem: String?
+        package var problem: String?
     }
 
     /// A file without a name: a worker writes it, and a client may only read it.
@@ -74,7 +86,7 @@ final class Proof {
     private let pool: WorkerPool
     private let spool: String
     private let settings: Settings
-    private let over: @Coordination (Proof, Outcome) -> Void
+    private let over: @Coordination (ChainTrial, Outcome) -> Void
     private var outcome = Outcome()
     /// The picture as it came, for the sheet.
     private var original: Descriptor?
@@ -82,17 +94,17 @@ final class Proof {
     private var isCancelled = false
     private var isOver = false
 
-    init(
+    package init(
         _ wish: Wish, _ pool: WorkerPool, spool: String, settings: Settings,
-        over: @escaping @Coordination (Proof, Outcome) -> Void
+        over: @escaping @Coordination (ChainTrial, Outcome) -> Void
     ) {
         (self.wish, self.pool, self.spool, self.settings, self.over) = (wish, pool, spool, settings, over)
     }
 
-    func begin() { wish.sheet == nil ? render(0) : renderOriginal() }
+    package func begin() { wish.sheet == nil ? render(0) : renderOriginal() }
 
     /// The results of a proof that has not begun, or of the rest of it, are not made.
-    func cancel() {
+    package func cancel() {
         isCancelled = true
         if let task { pool.cancel(task) }
     }

@@ -15,7 +15,7 @@ struct CommandAnswer: Codable, Sendable {
 
 /// The commands of this node's clients to other nodes, until each is answered.
 @Coordination
-final class Commanding {
+final class OutgoingCommands {
     private struct Asked {
         var id: Int
         var subject: String
@@ -24,7 +24,7 @@ final class Commanding {
         var heard = ContinuousClock.now
     }
 
-    private let supervisor: Supervisor
+    private let supervisor: SupervisorChannel
     private let lines: Lines
     /// By their tokens.
     private var asked: [String: Asked] = [:]
@@ -37,7 +37,9 @@ final class Commanding {
     private static let patienceWithAbsence = Duration.seconds(3)
     private static let inbox = "command"
 
-    nonisolated init(_ supervisor: Supervisor, _ lines: Lines) { (self.supervisor, self.lines) = (supervisor, lines) }
+    nonisolated init(_ supervisor: SupervisorChannel, _ lines: Lines) {
+        (self.supervisor, self.lines) = (supervisor, lines)
+    }
 
     func tell(_ node: String, _ command: NodeCommand, _ id: Int, by name: String?) {
         let token = Token.made()
@@ -63,7 +65,7 @@ final class Commanding {
     private func hear(_ token: String, _ answer: CommandAnswer) {
         asked[token]?.heard = .now
         guard let report = answer.report, let id = asked.removeValue(forKey: token)?.id else { return }
-        supervisor.send(.answered(id, Stranger.told(report)))
+        supervisor.send(.answered(id, MessageCheck.told(report)))
     }
 
     private func hearAbsence(_ token: String) {

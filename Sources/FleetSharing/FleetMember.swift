@@ -1,41 +1,47 @@
-import DaemonConfiguration
-import DaemonRuntime
+package import DaemonConfiguration
+package import DaemonRuntime
 import Dispatch
 import Glibc
-import OperationGraph
+package import OperationGraph
 import PictureFiles
 import PipelineModel
 import Synchronization
 import SystemCalls
-import WorkerPools
-import WorkerProtocol
+package import WorkerPools
+package import WorkerProtocol
+
+/// A fleet member's news for its owner, and what it has it do.
+@Coordination
+package protocol FleetMemberDelegate: AnyObject {
+    /// Something of the member's state may have changed.
+    func fleetChanged()
+    /// Executes a command of `peer`, which is named in the log.
+    func obey(_ command: NodeCommand, by peer: String, done: @escaping CommandRefusal.Done)
+}
 
 /// This node in its fleet: joins it as the settings say, lends while the render queue is full, and renders the pictures of
 /// others in places that no job of its own wants.
 @Coordination
-final class Fleet: FleetGuests {
+package final class FleetMember: FleetGuests {
     private let configuration: ConfigurationInForce
     private let pool: FleetPool
     private let render: WorkerPool
     private let fetch: FetchPool
     private let queue: GatedQueue
     private let downloads: GatedQueue
-    private var guests: [Int: TakenPicture] = [:]
+    private var guests: [Int: GuestPicture] = [:]
     /// Counts the configurations: only the latest is joined with.
     private var adoptions = 0
     private var unreadable: String?
     private var isStopped = false
     private var showsLife = false
-    /// Called when something of its state may have changed.
-    var changed: @Coordination () -> Void = {}
-    /// Does what another node says, which is named.
-    var obeys: @Coordination (NodeCommand, String, @escaping Commands.Done) -> Void = { _, _, _ in }
+    package weak var delegate: (any FleetMemberDelegate)?
 
     nonisolated private static let user = "fleet"
     /// A third of the time after which an origin takes a picture for lost.
     nonisolated private static let lifePause = Duration.seconds(10)
 
-    init(
+    package init(
         _ configuration: ConfigurationInForce, _ pool: FleetPool, _ render: WorkerPool, _ fetch: FetchPool,
         _ queue: GatedQueue, downloads: GatedQueue
     ) {
@@ -46,21 +52,21 @@ final class Fleet: FleetGuests {
         pool.roomChanged = { [weak self] in self?.roomChanged() }
     }
 
-    var isOn: Bool { configuration.settings.fleet.isOn }
-    var state: FleetState { pool.state }
-    var lentCount: Int { pool.lentCount }
-    var takenCount: Int { guests.count }
-    var name: String { configuration.settings.fleet.name ?? NodeName.made(of: Self.machine) }
+    package var isOn: Bool { configuration.settings.fleet.isOn }
+    package var state: FleetState { pool.state }
+    package var lentCount: Int { pool.lentCount }
+    package var takenCount: Int { guests.count }
+    package var name: String { configuration.settings.fleet.name ?? NodeName.made(of: Self.machine) }
     /// The pictures of others that may be here at once.
-    var places: Int {
+    package var places: Int {
         let render = queue.report
         return render.paused ? 0 : configuration.settings.fleet.places.count ?? render.effective
     }
     /// Why there is no fleet though there should be one.
-    var problem: String? { (unreadable ?? pool.problem).map { "fleet: \($0)" } }
+    package var problem: String? { (unreadable ?? pool.problem).map { "fleet: \($0)" } }
 
     /// What keeps pictures of this node from another one: it has not got a filter, or has it in another version.
-    func lacks(of node: FleetNode) -> [String] {
+    package func lacks(of node: FleetNode) -> [String] {
         guard node.version == Release.version else { return ["pipelined \(Release.version)"] }
         return filters.filter { node.filters[$0.key] != $0.value }.map { name, _ in
             node.filters[name] == nil ? name : "\(name) in this version"
@@ -86,7 +92,7 @@ final class Fleet: FleetGuests {
     }
 
     /// The settings are new, or the filters.
-    func adopt() {
+    package func adopt() {
         adoptions += 1
         let (mine, settings) = (adoptions, configuration.settings)
         guard settings.fleet.isOn else {
@@ -142,7 +148,7 @@ final class Fleet: FleetGuests {
     }
 
     /// Nothing is lent or taken any more; what was taken goes back to its origins.
-    func stop(_ done: @escaping @Sendable () -> Void) {
+    package func stop(_ done: @escaping @Sendable () -> Void) {
         isStopped = true
         leftAll()
         pool.stop(done)
@@ -151,17 +157,17 @@ final class Fleet: FleetGuests {
     // MARK: - Commands
 
     /// A node's answer to a command.
-    enum Outcome: Sendable {
+    package enum Outcome: Sendable {
         case done(NodeReport)
-        case refused(Commands.Refusal)
+        case refused(CommandRefusal)
         case silent
     }
 
     /// This node, and every other that is known.
-    var everybody: [String] { ([name] + state.nodes.map(\.name) + state.silent).sorted() }
+    package var everybody: [String] { ([name] + state.nodes.map(\.name) + state.silent).sorted() }
 
     /// Tells nodes to do something, and waits for each. This one may be among them.
-    func command(
+    package func command(
         _ nodes: [String], _ command: NodeCommand, by peer: String,
         done: @escaping @Coordination @Sendable ([(node: String, outcome: Outcome)]) -> Void
     ) {
@@ -185,7 +191,7 @@ final class Fleet: FleetGuests {
         done: @escaping @Coordination @Sendable (Outcome) -> Void
     ) {
         guard node == name else { return pool.command(node, command) { done($0.map { .done($0) } ?? .silent) } }
-        obeys(command, peer) { result in
+        delegate?.obey(command, by: peer) { result in
             switch result {
             case .success(let report): done(.done(report))
             case .failure(let refusal): done(.refused(refusal))
@@ -193,14 +199,14 @@ final class Fleet: FleetGuests {
         }
     }
 
-    func commanded(
+    package func commanded(
         _ command: NodeCommand, by node: String, done: @escaping @Coordination @Sendable (NodeReport) -> Void
     ) {
         guard configuration.settings.fleet.obey == .yes || command.isQuestion else {
             Log.notice("the node \(node) tells this one what to do, which Obey=no forbids")
             return done(NodeReport(error: "it obeys no other node (Obey=no in its [Fleet])"))
         }
-        obeys(command, "the node \(node)") { result in
+        delegate?.obey(command, by: "the node \(node)") { result in
             switch result {
             case .success(let report): done(report)
             case .failure(let refusal): done(NodeReport(error: refusal.message))
@@ -209,7 +215,7 @@ final class Fleet: FleetGuests {
     }
 
     /// Lends a test picture to each of these nodes.
-    func check(
+    package func check(
         _ nodes: [String], done: @escaping @Coordination ([String: NodeCheck.Outcome]) -> Void
     ) -> FleetCheck {
         let check = FleetCheck(render, configuration.settings, { [self] in state }, done: done)
@@ -220,14 +226,14 @@ final class Fleet: FleetGuests {
     // MARK: - Room
 
     /// Something has changed that decides what is lent and taken: the places, a pause, the other nodes.
-    func look() {
+    package func look() {
         guard !isStopped else { return }
         queue.set(beyond: pool.hasRoom ? 1 : 0)
         pool.take(max(guests.count, min(places, guests.count + spare)))
         if isOn, spare == 0 {
             queue.whenSpare(guests.count + 1, for: Self.user) { Coordination.async { [self] in becameSpare() } }
         }
-        changed()
+        delegate?.fleetChanged()
     }
 
     /// One picture may wait at home already until another may be lent, and a free place may take back what a lost node had.
@@ -247,7 +253,7 @@ final class Fleet: FleetGuests {
 
     // MARK: - Pictures of others
 
-    func offered(_ id: Int, _ picture: LentPicture, from origin: String) {
+    package func offered(_ id: Int, _ picture: LentPicture, from origin: String) {
         guard !isStopped, guests.count < places, spare > 0 else {
             pool.putOff(id)
             return look()
@@ -255,7 +261,7 @@ final class Fleet: FleetGuests {
         if case .url = picture.bytes, downloads.report.paused {
             return pool.refuse(id, because: "downloads are paused")
         }
-        let guest = TakenPicture(id, picture, from: origin, configuration, pool, render, fetch) { [weak self] in
+        let guest = GuestPicture(id, picture, from: origin, configuration, pool, render, fetch) { [weak self] in
             guard let filters = self?.filters else { return false }
             return picture.filters.allSatisfy { filters[$0] == $1 }
         }
@@ -276,14 +282,14 @@ final class Fleet: FleetGuests {
         }
     }
 
-    func fetched(_ id: Int) { guests[id]?.begin() }
+    package func fetched(_ id: Int) { guests[id]?.begin() }
 
-    func left(_ id: Int) {
+    package func left(_ id: Int) {
         guests.removeValue(forKey: id)?.end()
         look()
     }
 
-    func leftAll() {
+    package func leftAll() {
         for guest in guests.values { guest.end() }
         guests = [:]
     }

@@ -3,7 +3,7 @@ import Glibc
 package import SystemCalls
 
 /// A path walked step by step: the file that was checked is the file that is used, whatever others rename meanwhile.
-package struct Way {
+package struct TrustedPath {
     /// The folder in which it ends, and the name there.
     private let folder: Descriptor
     private let name: String

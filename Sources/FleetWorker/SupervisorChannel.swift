@@ -3,7 +3,7 @@ import SystemCalls
 import WorkerProtocol
 
 /// The way to the supervisor, for every thread: a message is one packet.
-struct Supervisor: Sendable {
+struct SupervisorChannel: Sendable {
     let channel: WorkerChannel
 
     /// Returns false when the message can't be sent.

@@ -10,7 +10,7 @@ import WorkerProtocol
 /// A picture of another node, which is rendered here under this node's own limits. Its files have no names, and are gone with
 /// it.
 @Coordination
-final class TakenPicture {
+final class GuestPicture {
     private let id: Int
     private let picture: LentPicture
     private let origin: String
@@ -63,7 +63,7 @@ final class TakenPicture {
     private func download(
         _ url: WebAddress, most: Int64, into file: Descriptor, _ resume: FetchResume? = nil, tries: Int = 1
     ) {
-        var limits = DownloadOperation.Limits(configuration.settings.downloads)
+        var limits = DownloadLimits(configuration.settings.downloads)
         limits.transfer.maxSize = min(limits.transfer.maxSize, most)
         let retries = limits.retries
         let next = FetchTask(

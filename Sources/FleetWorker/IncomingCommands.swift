@@ -5,7 +5,7 @@ import WorkerProtocol
 
 /// What other nodes tell this one to do. Each command is handed to the supervisor once, however often it comes.
 @Coordination
-final class Obeying {
+final class IncomingCommands {
     private struct Heard {
         var id: Int
         var report: NodeReport?
@@ -13,7 +13,7 @@ final class Obeying {
         var at = ContinuousClock.now
     }
 
-    private let supervisor: Supervisor
+    private let supervisor: SupervisorChannel
     /// By their tokens.
     private var heard: [String: Heard] = [:]
     private var last = 0
@@ -25,14 +25,14 @@ final class Obeying {
     /// Most commands are done within this time; the first answer has their report then.
     private static let pause = Duration.milliseconds(60)
 
-    nonisolated init(_ supervisor: Supervisor) { self.supervisor = supervisor }
+    nonisolated init(_ supervisor: SupervisorChannel) { self.supervisor = supervisor }
 
     func listen(on line: Line, as name: String) throws(LineError) {
         try line.listen(to: Subject.command(to: name, by: "*")) { [weak self, weak line] message in
             let node = Subject.last(of: message.subject)
             guard message.withBytes(\.count) <= Self.longest, let commanded = message.decoded(Commanded.self),
                 let reply = message.reply, reply.hasPrefix("_INBOX."), Token.isOne(commanded.token),
-                Stranger.accepts(commanded.command), NodeName.isOne(node)
+                MessageCheck.accepts(commanded.command), NodeName.isOne(node)
             else { return }
             Coordination.async { self?.hear(commanded, by: node, on: line, reply) }
         }

@@ -5,31 +5,32 @@ import OperationGraph
 import PictureFiles
 import PipelineModel
 import SystemCalls
+import WorkerPools
 import WorkerProtocol
 
 /// Leads each job through the window: from its row, by what its operations report, to its end. It never reads a
 /// picture: workers do, and answer. It waits for no disk.
 @Coordination
-final class Supervisor: WindowDelegate, JobOperationsDelegate {
+final class JobRunner: WindowDelegate, JobOperationsDelegate {
     private let ledger: Ledger
     private let configuration: ConfigurationInForce
     private let window: Window
     private let operations: JobOperations
     private let shortages: Shortages
     private let hangs: HangWatch
-    private let strikes: Strikes
+    private let crashes: FilterCrashes
     private let progress: ProgressBoard
     private let states: JobStates
-    private let remedies: Remedies
+    private let policy: FailurePolicy
 
     init(
         _ ledger: Ledger, _ configuration: ConfigurationInForce, _ window: Window, _ operations: JobOperations,
-        _ shortages: Shortages, _ hangs: HangWatch, _ strikes: Strikes, _ progress: ProgressBoard,
-        _ states: JobStates, _ remedies: Remedies
+        _ shortages: Shortages, _ hangs: HangWatch, _ crashes: FilterCrashes, _ progress: ProgressBoard,
+        _ states: JobStates, _ policy: FailurePolicy
     ) {
         (self.ledger, self.configuration, self.window, self.operations) = (ledger, configuration, window, operations)
-        (self.shortages, self.hangs, self.strikes, self.progress) = (shortages, hangs, strikes, progress)
-        (self.states, self.remedies) = (states, remedies)
+        (self.shortages, self.hangs, self.crashes, self.progress) = (shortages, hangs, crashes, progress)
+        (self.states, self.policy) = (states, policy)
         window.delegate = self
         operations.delegate = self
     }
@@ -37,7 +38,7 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
     // MARK: - Beginning
 
     func take(_ row: JobRecord) -> Bool {
-        if remedies.setAside(row) { return false }
+        if policy.setAside(row) { return false }
         guard let job = operations.job(for: row) else {
             states.arrive(row)
             return true
@@ -71,7 +72,7 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
             job.record.partial = job.download?.partial
             job.cancelOperations()
             if job.isToLeave { return states.stopIfStill(job) }
-            remedies.fail(job, job.download?.failure ?? JobFailure("the download failed"))
+            policy.fail(job, job.download?.failure ?? JobFailure("the download failed"))
         case .cancelled:
             job.end("download", state, nil, job.download?.account)
             job.record.partial = job.download?.partial
@@ -129,7 +130,7 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
             job.announce?.cancel()
             job.publish?.cancel()
             if job.isToLeave { return states.stopIfStill(job) }
-            remedies.fail(job, job.render.failure ?? JobFailure("rendering failed"))
+            policy.fail(job, job.render.failure ?? JobFailure("rendering failed"))
         case .cancelled:
             job.end("render", state, job.render.homecoming?.message, job.render.account)
             if let reason = job.render.homecoming, job.wish == nil {
@@ -156,7 +157,7 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
             guard job.phase != .ended, job.wish == nil else { return }
             if let error {
                 let failure = JobFailure(error, inOutboxDuring: "handing over what was made before the barrier")
-                return remedies.fail(job, failure)
+                return policy.fail(job, failure)
             }
             job.record.staged += image.staged.compactMap { file in
                 file.result.map { .init(index: file.picture.index, path: file.path, result: $0) }
@@ -179,10 +180,10 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
             if job.phase == .publishing { job.phase = .working }
             job.end("publish", job.publish?.failure)
             if job.publish?.isLost == true { job.record.intent = nil }
-            remedies.fail(job, job.publish?.failure ?? JobFailure("publishing failed"))
+            policy.fail(job, job.publish?.failure ?? JobFailure("publishing failed"))
         case .cancelled:
             job.end("publish", state)
-            if let failure = job.refusal { remedies.fail(job, failure) } else { states.stopIfStill(job) }
+            if let failure = job.refusal { policy.fail(job, failure) } else { states.stopIfStill(job) }
         case .pending, .ready, .finished: break
         }
     }
@@ -215,7 +216,7 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
             let skipped = "not everything was published: a name is taken, and Conflict=skip"
             job.record.reason = [skipped, outcome.left.saidToStay].compactMap(\.self).joined(separator: "; ")
         }
-        strikes.acquit(job.record.order)
+        crashes.acquit(job.record.order)
         states.finish(job, .done, done: done)
         Log.notice(job.record.line(configuration.places), of: LogSubject(job.record))
     }

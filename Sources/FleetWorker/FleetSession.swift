@@ -7,59 +7,59 @@ import WorkerProtocol
 
 /// The owner of what this node knows of the fleet. Orders come here, and every change is told to the supervisor from here.
 @Coordination
-final class Fleet {
-    private let supervisor: Supervisor
+final class FleetSession {
+    private let supervisor: SupervisorChannel
     private let lines = Lines()
     private var membership: FleetMembership?
-    private var giving: Giving?
+    private var loans: Loans?
     private var offers: Offers?
-    private var taking: Taking?
+    private var guests: Guests?
     private var connector: Connector?
-    private let commanding: Commanding
-    private let obeying: Obeying
+    private let outgoing: OutgoingCommands
+    private let incoming: IncomingCommands
     /// Why there is no line, or why it is not used.
     private var problem: String?
     private var told: (server: String?, problem: String?)?
     private var toldNodes: [String: Nodes.Told] = [:]
     private var solitude = Solitude()
 
-    nonisolated init(_ supervisor: Supervisor) {
+    nonisolated init(_ supervisor: SupervisorChannel) {
         self.supervisor = supervisor
-        (commanding, obeying) = (Commanding(supervisor, lines), Obeying(supervisor))
+        (outgoing, incoming) = (OutgoingCommands(supervisor, lines), IncomingCommands(supervisor))
     }
 
     func obey(_ order: FleetOrder, _ files: [Descriptor]) {
         switch order {
         case .join(let membership): join(membership, files)
         case .filters(let filters):
-            taking?.filters = filters
+            guests?.filters = filters
             say()
         case .lend(let picture, let node):
-            guard let giving else {
+            guard let loans else {
                 supervisor.send(.returned(picture.id))
                 return
             }
-            giving.lend(picture, only: node, files)
-        case .takeBack(let id): giving?.takeBack(id)
+            loans.lend(picture, only: node, files)
+        case .takeBack(let id): loans?.takeBack(id)
         case .take(let places):
-            taking?.take(places)
+            guests?.take(places)
             say()
-        case .accept(let id): taking?.accept(id, files)
-        case .putOff(let id): taking?.putOff(id)
-        case .refuse(let id, let reason): taking?.refuse(id, reason)
-        case .showLife: taking?.showLife()
-        case .progress(let id, let done, let total): taking?.progress(id, done, total)
-        case .rendered(let id, let header, let outputs, let file): taking?.rendered(id, header, outputs, file, files)
-        case .failed(let id, let failure): taking?.failed(id, failure)
-        case .command(let id, let command, let node): commanding.tell(node, command, id, by: membership?.name)
-        case .obeyed(let id, let report): obeying.obeyed(id, report)
+        case .accept(let id): guests?.accept(id, files)
+        case .putOff(let id): guests?.putOff(id)
+        case .refuse(let id, let reason): guests?.refuse(id, reason)
+        case .showLife: guests?.showLife()
+        case .progress(let id, let done, let total): guests?.progress(id, done, total)
+        case .rendered(let id, let header, let outputs, let file): guests?.rendered(id, header, outputs, file, files)
+        case .failed(let id, let failure): guests?.failed(id, failure)
+        case .command(let id, let command, let node): outgoing.tell(node, command, id, by: membership?.name)
+        case .obeyed(let id, let report): incoming.obeyed(id, report)
         // The queue that all orders need works.
         case .ping: supervisor.send(.pong)
         }
     }
 
     /// The supervisor is gone.
-    func leave() { taking?.leaveAll() }
+    func leave() { guests?.leaveAll() }
 
     private func join(_ membership: FleetMembership, _ files: [Descriptor]) {
         guard self.membership == nil else { return supervisor.say("it has joined a fleet already") }
@@ -75,15 +75,15 @@ final class Fleet {
             return tell()
         }
         self.membership = membership
-        let giving = Giving(supervisor, membership, lines) { [weak self] freed in
+        let loans = Loans(supervisor, membership, lines) { [weak self] freed in
             Coordination.async {
                 if let freed { self?.offers?.nodes.freesOne(freed) }
                 self?.offers?.look()
             }
         }
-        self.giving = giving
-        offers = Offers(giving, lines, patience: .milliseconds(membership.patienceMilliseconds))
-        taking = Taking(supervisor, membership, lines) { [weak self] origins in
+        self.loans = loans
+        offers = Offers(loans, lines, patience: .milliseconds(membership.patienceMilliseconds))
+        guests = Guests(supervisor, membership, lines) { [weak self] origins in
             Coordination.async { self?.invite(origins) }
         }
         connector = Connector(membership, credentials) { [weak self] news in Coordination.async { self?.hear(news) } }
@@ -115,14 +115,14 @@ final class Fleet {
 
     private func listen(on line: Line) throws {
         guard let membership else { return }
-        try giving?.serve(on: line)
+        try loans?.serve(on: line)
         try offers?.listen(on: line)
-        try taking?.listen(on: line)
+        try guests?.listen(on: line)
         try hear(Subject.presence(of: "*"), on: line) { $0.hear($1, answering: true) }
         try hear(Subject.presence(of: "*", to: membership.name), on: line) { $0.hear($1) }
         try hear(Subject.room(at: "*", for: membership.name), on: line) { $0.isInvited($1) }
-        try commanding.listen(on: line)
-        try obeying.listen(on: line, as: membership.name)
+        try outgoing.listen(on: line)
+        try incoming.listen(on: line, as: membership.name)
     }
 
     // MARK: - The other nodes
@@ -137,7 +137,7 @@ final class Fleet {
     }
 
     private func hear(
-        _ subject: String, on line: Line, _ body: @escaping @Coordination @Sendable (Fleet, Presence) -> Void
+        _ subject: String, on line: Line, _ body: @escaping @Coordination @Sendable (FleetSession, Presence) -> Void
     ) throws(LineError) {
         try line.listen(to: subject) { [weak self] message in
             guard let presence = Nodes.presence(in: message) else { return }
@@ -146,9 +146,9 @@ final class Fleet {
     }
 
     private func hear(_ presence: Presence, answering: Bool = false) {
-        guard let giving, let offers else { return }
+        guard let loans, let offers else { return }
         let isNew = offers.hear(presence)
-        giving.hasTwin = offers.nodes.hasTwin
+        loans.hasTwin = offers.nodes.hasTwin
         solitude.ends()
         // It need not wait until this one says something again.
         if isNew, answering { publish { Subject.presence(of: $0, to: presence.node.name) } }
@@ -162,22 +162,22 @@ final class Fleet {
     /// There are places for these origins, which may let them go unused.
     private func invite(_ origins: [String]) {
         for origin in origins { publish { Subject.room(at: $0, for: origin) } }
-        Coordination.after(WaitingLine.time + .milliseconds(10)) { [weak self] in self?.taking?.invite() }
+        Coordination.after(WaitingLine.time + .milliseconds(10)) { [weak self] in self?.guests?.invite() }
     }
 
     private func isInvited(_ presence: Presence) {
-        let hasSome = giving?.all.contains { $0.search != nil } == true
+        let hasSome = loans?.all.contains { $0.search != nil } == true
         hear(presence)
         guard !hasSome, let membership else { return }
         try? lines.current?.publish(to: Subject.declined(at: presence.node.name, by: membership.name))
     }
 
     private func publish(to subject: (String) -> String) {
-        guard let membership, let giving, let taking, let line = lines.current else { return }
+        guard let membership, let loans, let guests, let line = lines.current else { return }
         let node = FleetNode(
-            name: membership.name, version: Release.version, places: taking.places, taken: taking.count,
-            lent: giving.count, filters: taking.filters)
-        guard let bytes = try? JSONEncoder().encode(Presence(token: giving.run, node: node)) else { return }
+            name: membership.name, version: Release.version, places: guests.places, taken: guests.count,
+            lent: loans.count, filters: guests.filters)
+        guard let bytes = try? JSONEncoder().encode(Presence(token: loans.run, node: node)) else { return }
         try? line.publish(Array(bytes), to: subject(membership.name))
     }
 

@@ -3,7 +3,7 @@ import PipelineModel
 import WorkerProtocol
 
 /// A message between a node and an origin: words as JSON, then bytes. The length of the words comes before them.
-struct Parcel<Words: Codable> {
+struct FramedMessage<Words: Codable> {
     var words: Words
     var bytes: [UInt8]
 

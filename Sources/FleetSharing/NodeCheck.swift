@@ -1,14 +1,14 @@
-import DaemonRuntime
+package import DaemonRuntime
 import PictureFiles
-import PipelineModel
+package import PipelineModel
 import SystemCalls
-import WorkerPools
+package import WorkerPools
 import WorkerProtocol
 
 /// Lends a test picture to one node, and has a worker here read the result.
 @Coordination
-final class NodeCheck {
-    enum Outcome: Sendable {
+package final class NodeCheck {
+    package enum Outcome: Sendable {
         /// The times from the offer until the node had accepted the picture, and until the result was here.
         case ok(accepted: Duration, delivered: Duration)
         case silent
@@ -29,16 +29,16 @@ final class NodeCheck {
     /// Counts the steps: the timeout of a step that is over does nothing.
     private var steps = 0
 
-    nonisolated static let patienceForPlace = Duration.seconds(10)
-    nonisolated static let patienceForResult = Duration.seconds(20)
+    package nonisolated static let patienceForPlace = Duration.seconds(10)
+    package nonisolated static let patienceForResult = Duration.seconds(20)
 
-    init(
+    package init(
         _ node: String, _ pool: WorkerPool, _ settings: Settings, done: @escaping @Coordination (Outcome) -> Void
     ) {
         (self.node, self.pool, self.settings, self.done) = (node, pool, settings, done)
     }
 
-    func begin() {
+    package func begin() {
         do {
             let (source, target) = (try Descriptor.memory(TestPicture.bytes), try Descriptor.memory([]))
             let lending = Lending(
@@ -53,7 +53,7 @@ final class NodeCheck {
         }
     }
 
-    func cancel() {
+    package func cancel() {
         if let task { pool.cancel(task) }
     }
 

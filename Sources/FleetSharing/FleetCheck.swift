@@ -1,4 +1,4 @@
-import DaemonRuntime
+package import DaemonRuntime
 import PictureFiles
 import PipelineModel
 import SystemCalls
@@ -7,7 +7,7 @@ import WorkerProtocol
 
 /// Checks some nodes at the same time, until each has its outcome or the client goes away.
 @Coordination
-final class FleetCheck {
+package final class FleetCheck {
     private let pool: WorkerPool
     private let settings: Settings
     private let state: () -> FleetState
@@ -32,7 +32,7 @@ final class FleetCheck {
     }
 
     /// Nothing stays lent.
-    func cancel() {
+    package func cancel() {
         waiting = []
         for check in running.values { check.cancel() }
     }

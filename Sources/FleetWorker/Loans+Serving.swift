@@ -4,7 +4,7 @@ import SystemCalls
 import WorkerProtocol
 
 /// What the nodes ask of the origin, each request in the order in which it comes.
-extension Giving {
+extension Loans {
     func serve(on line: Line) throws {
         try line.listen(to: Subject.origin(name, "*", by: "*")) { [weak self, weak line] message in
             guard let self, let line else { return }
@@ -15,7 +15,7 @@ extension Giving {
     private func serve(_ message: LineMessage, _ line: Line) {
         let words = message.subject.split(separator: ".").map(String.init)
         guard words.count == 4, let verb = Verb(rawValue: words[2]), NodeName.isOne(words[3]),
-            let parcel = message.withBytes(Parcel<Asked>.init)
+            let parcel = message.withBytes(FramedMessage<Asked>.init)
         else { return answer(message, line, Answered(.notWanted, "it can't be understood")) }
         let (asked, node) = (parcel.words, words[3])
         guard asked.run == run, let lent = lent(asked.id) else {
@@ -39,7 +39,7 @@ extension Giving {
             case .failed: answer(message, line, failed(lent, asked, node))
             case .leave: leave(lent, asked, node)
             }
-        } catch let refusal as Lent.Refusal {
+        } catch let refusal as Loan.Refusal {
             answer(message, line, Answered(.again, refusal.reason))
         } catch {
             supervisor.say("\(lent.picture.name): \(error)")
@@ -47,11 +47,11 @@ extension Giving {
         }
     }
 
-    private func has(_ lent: Lent, _ asked: Asked, _ node: String, then: () -> Void = {}) -> Bool {
+    private func has(_ lent: Loan, _ asked: Asked, _ node: String, then: () -> Void = {}) -> Bool {
         lent.has(asked.attempt, by: node, begins: { begun(lent, by: $0) }, then: then)
     }
 
-    private func progress(_ lent: Lent, _ asked: Asked, _ node: String) -> Answered {
+    private func progress(_ lent: Loan, _ asked: Asked, _ node: String) -> Answered {
         let has = has(lent, asked, node) {
             guard let done = asked.done, let total = asked.total, total > 0, (0...total).contains(done) else { return }
             supervisor.send(.progress(lent.key.id, done: done, total: total))
@@ -59,24 +59,24 @@ extension Giving {
         return Answered(has ? .yes : .notWanted)
     }
 
-    private func failed(_ lent: Lent, _ asked: Asked, _ node: String) -> Answered {
+    private func failed(_ lent: Loan, _ asked: Asked, _ node: String) -> Answered {
         guard has(lent, asked, node) else { return Answered(.notWanted) }
         let failure = asked.failure ?? WorkerFailure(stage: "fleet", message: "it does not say why", class: .crash)
-        end(lent, .failed(lent.key.id, Stranger.told(failure, by: node)))
+        end(lent, .failed(lent.key.id, MessageCheck.told(failure, by: node)))
         return Answered(.yes)
     }
 
-    private func leave(_ lent: Lent, _ asked: Asked, _ node: String) {
+    private func leave(_ lent: Loan, _ asked: Asked, _ node: String) {
         guard lent.leave(asked.attempt, by: node) else { return }
         if asked.leaving == .refused {
-            refused(lent, by: node, because: .refused(asked.reason.map(Stranger.told)))
+            refused(lent, by: node, because: .refused(asked.reason.map(MessageCheck.told)))
         }
         left(lent, by: node, hasPlace: asked.leaving != .full)
     }
 
-    private func done(_ lent: Lent, _ asked: Asked, _ node: String, _ message: LineMessage, _ line: Line) {
+    private func done(_ lent: Loan, _ asked: Asked, _ node: String, _ message: LineMessage, _ line: Line) {
         guard has(lent, asked, node) else { return answer(message, line, Answered(.notWanted)) }
-        guard let result = asked.result, Stranger.accepts(result, of: lent.picture) else {
+        guard let result = asked.result, MessageCheck.accepts(result, of: lent.picture) else {
             return answer(message, line, Answered(.again, "the results do not fit the picture's chain"))
         }
         guard lent.beginsEnd(asked.attempt, by: node) else { return answer(message, line, Answered(.busy)) }
@@ -87,14 +87,15 @@ extension Giving {
                 answer(message, line, Answered(isFirst ? .yes : .notWanted))
             } catch {
                 lent.goesOn()
-                answer(message, line, Answered(.again, (error as? Lent.Refusal)?.reason ?? "the origin can't read it"))
+                answer(message, line, Answered(.again, (error as? Loan.Refusal)?.reason ?? "the origin can't read it"))
             }
         }
     }
 
     /// An answer goes to a subject that waits for one, whatever a stranger names.
     private func answer(_ message: LineMessage, _ line: Line, _ words: Answered, _ bytes: [UInt8] = []) {
-        guard let reply = message.reply, reply.hasPrefix("_INBOX."), let packed = try? Parcel(words, bytes).packed
+        guard let reply = message.reply, reply.hasPrefix("_INBOX."),
+            let packed = try? FramedMessage(words, bytes).packed
         else {
             return
         }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// A place one step from an open folder, which renames of the folders above it do not change.
-public struct Spot: Sendable {
+public struct FilePlace: Sendable {
     /// Nil where nobody else may write; then the name is a path.
     public let folder: Descriptor?
     public let name: String

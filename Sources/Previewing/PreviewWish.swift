@@ -1,0 +1,34 @@
+import DaemonConfiguration
+package import DaemonRuntime
+package import JobLedger
+package import SystemCalls
+import WorkerPools
+
+/// Somebody's wish for a small picture to look at.
+@Coordination
+package final class PreviewWish {
+    package typealias Answer = @Sendable (Result<(name: String, file: Descriptor), any Error>) -> Void
+
+    package let record: JobRecord
+    /// From 1; nil for the original.
+    package let result: Int?
+    /// The longest side, in pixels.
+    package let size: Int
+    private let answer: Answer
+    package private(set) var isOver = false
+    /// Its place among those whose picture is opened.
+    package var opening: FileLane.Place?
+    weak var making: PreviewMaking?
+
+    package init(_ record: JobRecord, result: Int?, size: Int, answer: @escaping Answer) {
+        (self.record, self.result, self.size, self.answer) = (record, result, size, answer)
+    }
+
+    /// The way to answer it, which is taken once.
+    package func take() -> Answer? {
+        defer { isOver = true }
+        return isOver ? nil : answer
+    }
+
+    package func fail(_ error: any Error) { take()?(.failure(error)) }
+}
