@@ -28,8 +28,10 @@ import time
 
 import lanes
 
-DAEMON = pathlib.Path("Sources/PipelineDaemon")
-FILES = ["Publishing/*.swift", "Originals/*.swift", "Keeping/*.swift", "Intake/Recovery.swift", "Jobs/Window*.swift", "Supervisor/JobStates.swift"]
+SOURCES = pathlib.Path("Sources")
+FILES = [
+    "PictureFiles/Publishing/*.swift", "PictureFiles/Originals/*.swift", "PipelineDaemon/Keeping/*.swift", "PipelineDaemon/Intake/Recovery.swift",
+    "PipelineDaemon/JobQueue/Window*.swift", "PipelineDaemon/JobRunner/JobStates.swift"]
 COPY = pathlib.Path(".build/mutants")
 # What the copy does without.
 LEFT_OUT = {"mutants", "on", "revisions", "bench", "benchmarks", "peers", "tests", "tests-hunt", "memory", "release"}
@@ -85,7 +87,7 @@ class Mutants:
 
     def new(self, kind, what):
         """Returns the next number, or None if the compiler has refused this mutant."""
-        key = f"{self.path.relative_to(DAEMON)}:{kind}:{what.strip()}"
+        key = f"{self.path.relative_to(SOURCES)}:{kind}:{what.strip()}"
         self.seen[key] += 1
         if self.seen[key] > 1:
             key += f" #{self.seen[key]}"
@@ -232,7 +234,7 @@ def copy():
 
 
 def sources():
-    return sorted(path for pattern in FILES for path in DAEMON.glob(pattern))
+    return sorted(path for pattern in FILES for path in SOURCES.glob(pattern))
 
 
 def write_if_changed(path, text):
@@ -245,7 +247,8 @@ def rewrite(impossible):
     mutants = Mutants(impossible)
     for path in sources():
         write_if_changed(COPY / path, mutants.rewrite(path))
-    write_if_changed(COPY / DAEMON / "Mutant.swift", SWITCH)
+    for module in {pattern.partition("/")[0] for pattern in FILES}:
+        write_if_changed(COPY / SOURCES / module / "Mutant.swift", SWITCH)
     (COPY / "mutants.json").write_text(json.dumps(mutants.all, indent=1, ensure_ascii=False))
     return mutants.all
 
@@ -267,10 +270,10 @@ def build():
         built = within(["swift", "build", "--build-tests"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if built.returncode == 0:
             return mutants
-        places = set(re.findall(rf"({DAEMON}/[\w/+.]+\.swift):(\d+):\d+: error:", built.stdout))
+        places = set(re.findall(rf"({SOURCES}/[\w/+.]+\.swift):(\d+):\d+: error:", built.stdout))
         refused = set()
         for path, line in places:
-            here = [mutant for mutant in mutants if str(DAEMON / mutant["key"].split(":")[0]) == path and mutant["line"] <= int(line)]
+            here = [mutant for mutant in mutants if str(SOURCES / mutant["key"].split(":")[0]) == path and mutant["line"] <= int(line)]
             # What a statement leaves undone shows some lines later.
             nearest = max((mutant["line"] for mutant in here if mutant["key"] not in impossible), default=0)
             refused |= {mutant["key"] for mutant in here if mutant["line"] == nearest}
@@ -476,7 +479,7 @@ def main():
     parser.add_argument("count", type=int, nargs="?", default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=int, default=90)
-    parser.add_argument("--files", default="", help="those of Sources/PipelineDaemon that match, as Publisher|Moving")
+    parser.add_argument("--files", default="", help="those of Sources that match, as Publisher|Moving")
     parser.add_argument("--suites", default="")
     parser.add_argument("--again", action="store_true", help="run the survivors of before again")
     parser.add_argument("--list", action="store_true")

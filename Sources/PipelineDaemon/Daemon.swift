@@ -18,6 +18,8 @@ final class Daemon: Sendable {
     private let pool: WorkerPool
     private let owners: Owners
     private let server: ControlServer
+    private let service: ControlService
+    private let status: ServiceStatus
     private let lock: Descriptor
     private let watchdog: Watchdog
     private let signals = Mutex<[any DispatchSourceSignal]>([])
@@ -91,16 +93,14 @@ final class Daemon: Sendable {
         let service = ControlService(owners, version: Release.version)
         server = ControlServer(path: places.socket, passed: passed, service: service)
         let status = ServiceStatus(of: service)
-        Coordination.sync { [owners] in
-            owners.tellChange = { status.changed() }
-            owners.ledgerChanges = { service.refuseWriting() }
-        }
+        (self.service, self.status) = (service, status)
         ledger.afterCommit { [server, owners] in
             server.tellFollowers()
             owners.hooks.eventsAppended()
             status.changed()
         }
         watchdog = Watchdog(try Self.stations(owners.queues, server)) { ServiceManager.tell("WATCHDOG=1") }
+        Coordination.sync { owners.delegate = self }
     }
 
     /// Everything that work goes through, but for what may wait for a disk.
@@ -163,7 +163,7 @@ final class Daemon: Sendable {
             "pipelined \(Release.version) is ready: drop pictures into \(places.inbox); "
                 + "`pipectl\(places.words) status` shows them")
         ServiceManager.tell("READY=1")
-        Coordination.async { self.owners.tellChange() }
+        Coordination.async { self.owners.statusChanged() }
     }
 
     /// How long a stop may take: work that runs is waited for, then hooks, then the ledger.
@@ -209,4 +209,14 @@ final class Daemon: Sendable {
     }
 
     private static let signalled = DispatchQueue(label: "pipelined.signals")
+}
+
+extension Daemon: OwnersDelegate {
+    func statusChanged() { status.changed() }
+
+    func ledgerChanged() { service.refuseWriting() }
+
+    func answer(_ question: NodeQuestion, done: @escaping CommandRefusal.Done) {
+        OwnCall.make(question, at: places.socket, done: done)
+    }
 }

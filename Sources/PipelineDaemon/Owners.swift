@@ -12,6 +12,17 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
+/// What the owners of the daemon's state tell the program around them, and ask of it.
+@Coordination
+package protocol OwnersDelegate: AnyObject {
+    /// Something that `status` shows may have changed.
+    func statusChanged()
+    /// The ledger can't be written any more, or can be again.
+    func ledgerChanged()
+    /// Answers another node's question as a client of this daemon would be answered.
+    func answer(_ question: NodeQuestion, done: @escaping CommandRefusal.Done)
+}
+
 /// The owners of the daemon's state, put together. Each piece of state has one owner, which alone changes it; each
 /// owner is handed the others that it needs, and what it tells nobody in particular is connected here.
 @Coordination
@@ -59,10 +70,7 @@ final class Owners: ReadsDelegate {
     private let recovery: Recovery
     /// What became of a lost ledger, until somebody has read it.
     private var ledgerNote: String?
-    /// Called when the ledger can't be written any more, or can again.
-    var ledgerChanges: @Coordination () -> Void = {}
-    /// Called when something of the status may have changed; set before anything does.
-    var tellChange: @Sendable () -> Void = {}
+    package weak var delegate: (any OwnersDelegate)? { didSet { commands.delegate = delegate } }
 
     init(
         _ loaded: LoadedConfiguration, places: Places, ledger: Ledger, staging: Staging, pool: WorkerPool,
@@ -80,16 +88,16 @@ final class Owners: ReadsDelegate {
         reloads = Reloads(configuration, plugins, in: pool, inboxes)
         window = Window(ledger, queues, configuration, counts, limits)
         reads = RepeatedReads(ledger)
-        waiters = Waiters(ledger, window, counts, inboxes, reads)
+        let originalPlaces = OriginalPlaces(ledger: ledger, places: places, claims: claims)
+        originals = OriginalMover(originalPlaces, claims, publisher, staging)
+        waiters = Waiters(ledger, window, counts, inboxes, reads, originals)
         announcements = Announcements(ledger, on: queues.announce, window, waiters)
         retries = Retries(ledger, numbers, window, configuration)
         ages = AgeClock(ledger, configuration)
         history = History(ledger, counts, configuration, window, ages)
         keeping = Keeping(ledger, configuration, ages)
         disks = DiskFigures(configuration)
-        let originalPlaces = OriginalPlaces(ledger: ledger, places: places, claims: claims)
         pictures = JobPictures(originals: originalPlaces)
-        originals = OriginalMover(originalPlaces, claims, publisher, staging)
         recovery = Recovery(
             ledger: ledger, configuration: configuration, publisher: publisher, staging: staging, originals: originals)
         folders = FolderBatches(ledger, numbers, inboxes)
@@ -113,7 +121,7 @@ final class Owners: ReadsDelegate {
         doneJobs = DoneJobs(
             ledger, configuration, numbers, counts, originals, changes, revivals, DoneCheck(originals: originalPlaces))
         pauses = Pauses(ledger, queues, states, window, progress, fleet)
-        commands = Commands(ledger, queues, limits, pauses, changes, inboxes, socket: places.socket)
+        commands = Commands(ledger, queues, limits, pauses, changes, inboxes)
         shutdown = Shutdown(
             configuration, ledger, queues, states, window, counts, inboxes, announcements, originals, pool, fetch, fleet
         )
@@ -123,25 +131,13 @@ final class Owners: ReadsDelegate {
     private func connect() {
         reads.delegate = self
         originals.delegate = self
-        limits.changed = { [weak self] in
-            self?.applySettings()
-            self?.fleet.look()
-            self?.pauses.check()
-        }
-        waiters.delay = { [weak originals] ids in
-            let reasons = originals?.delays(among: ids) ?? []
-            return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
-        }
-        states.rested = { [weak shutdown, weak pauses] in
-            shutdown?.check()
-            pauses?.check()
-        }
-        intake.inboxChanged = { [weak self] in self?.inboxChanged() }
-        reloads.adopted = { [weak self] in self?.adoptConfiguration() }
-        reloads.refused = { [weak self] in self?.tellChange() }
-        keeping.problemsChanged = { [weak self] in self?.tellChange() }
-        ages.doubtChanged = { [weak self] in self?.tellChange() }
         fleet.delegate = self
+        limits.events = self
+        states.events = self
+        intake.events = self
+        reloads.events = self
+        keeping.events = self
+        ages.events = self
     }
 
     // MARK: - Beginning and stopping
@@ -193,7 +189,7 @@ final class Owners: ReadsDelegate {
         Coordination.async { [self] in
             previews.stop()
             shutdown.begin(done)
-            tellChange()
+            statusChanged()
         }
     }
 
@@ -235,7 +231,7 @@ final class Owners: ReadsDelegate {
             let note = LedgerFile.note(configuration.places)
             Coordination.async { [self] in
                 ledgerNote = note
-                tellChange()
+                statusChanged()
             }
         }
         limits.adopt(configuration.settings)
@@ -256,19 +252,12 @@ final class Owners: ReadsDelegate {
         window.fill()
     }
 
-    private func inboxChanged() {
-        pool.expect(inboxes.settling)
-        waiters.check()
-        inboxes.lookWhetherOpen()
-        tellChange()
-    }
-
     /// The ledger has become unwritable, or can be written again.
     private func ledgerChanged() {
         for queue in [queues.download, queues.render] { queue.hold(ledger.problem != nil) }
         shortages.holdInboxes()
         if ledger.problem == nil { keeping.ledgerRecovered() }
-        ledgerChanges()
+        delegate?.ledgerChanged()
         shutdown.check()
     }
 
@@ -278,8 +267,6 @@ final class Owners: ReadsDelegate {
         window.fill()
         waiters.lookUp()
     }
-
-    func readingChanged() { tellChange() }
 
     /// The reasons that keep the daemon from its work, in words.
     var problems: [String] {
@@ -321,10 +308,34 @@ extension Owners: OriginalMoverDelegate {
 extension Owners: FleetMemberDelegate {
     func fleetChanged() {
         pauses.check()
-        tellChange()
+        statusChanged()
     }
 
     func obey(_ command: NodeCommand, by peer: String, done: @escaping CommandRefusal.Done) {
         commands.obey(command, by: peer, done: done)
     }
+}
+
+extension Owners: DaemonEvents {
+    func limitsChanged() {
+        applySettings()
+        fleet.look()
+        pauses.check()
+    }
+
+    func jobRested() {
+        shutdown.check()
+        pauses.check()
+    }
+
+    func inboxChanged() {
+        pool.expect(inboxes.settling)
+        waiters.check()
+        inboxes.lookWhetherOpen()
+        statusChanged()
+    }
+
+    func configurationAdopted() { adoptConfiguration() }
+
+    package func statusChanged() { delegate?.statusChanged() }
 }

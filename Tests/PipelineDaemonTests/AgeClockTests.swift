@@ -39,7 +39,9 @@ struct AgeClockTests {
     func jump() async throws {
         try await with { _, hand, clock in
             let doubts = Mutex<[Bool]>([])
-            clock.doubtChanged = { [unowned clock] in doubts.withLock { $0.append(clock.doubt != nil) } }
+            let listener = EventListener()
+            listener.heard = { [unowned clock] _ in doubts.withLock { $0.append(clock.doubt != nil) } }
+            clock.events = listener
             #expect(clock.now == 1_800_000_000)
             hand.pass(days: 400)
             #expect(clock.now != nil)
@@ -52,6 +54,7 @@ struct AgeClockTests {
             hand.pass(days: -5 * 365)
             #expect(clock.now != nil && clock.doubt == nil)
             #expect(doubts.withLock { $0 } == [true, false])
+            withExtendedLifetime(listener) {}
         }
     }
 

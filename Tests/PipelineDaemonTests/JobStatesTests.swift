@@ -121,14 +121,13 @@ struct JobStatesTests {
         try await with("", 1...1) { (fixture, _) async throws in
             Coordination.sync {
                 let states = fixture.owners.states
-                let rests = Mutex(0)
-                states.rested = { rests.withLock { $0 += 1 } }
+                let listener = EventListener()
+                states.events = listener
                 states.showWait(1, "not in work yet")
                 if let job = fixture.owners.window[1] { states.move(job, to: .running) }
-                let before = rests.withLock { $0 }
+                #expect(listener.events.isEmpty)
                 states.showWait(1, "paused")
-                let after = rests.withLock { $0 }
-                #expect(before == 0 && after == 1)
+                #expect(listener.events == [.rested])
             }
         }
     }

@@ -172,7 +172,8 @@ struct OwnerTests {
             @Sendable func tell(_ text: String) { told.withLock { $0.append(text) } }
             Coordination.sync {
                 let waiters = fixture.owners.waiters
-                waiters.delay = { _ in "the disk" }
+                let stuck = fixture.owners.originals.stuck
+                stuck.add(fixture.job(2), because: "the disk")
                 waiters.wait(
                     for: [1, 2],
                     Waiter(
@@ -180,13 +181,13 @@ struct OwnerTests {
                         delayed: { tell("held up: \($0 ?? "no")") })
                 )
                 waiters.waitUntilStopped([1]) { tell("stopped") }
-                waiters.delay = { _ in nil }
+                stuck.forget([2])
                 var second = fixture.job(2, .failed)
                 second.disposed = true
                 waiters.ended([second])
                 waiters.ended([second])
             }
-            #expect(told.withLock { $0 } == ["1", "held up: the disk", "stopped", "held up: no", "2", "done"])
+            #expect(told.withLock { $0 } == ["1", "held up: job 2: the disk; this is tried again", "stopped", "held up: no", "2", "done"])
         }
     }
 

@@ -33,20 +33,16 @@ struct ReloadsTests {
     @Test("the configuration is in force when all of it is right; until then the one from before is, and that is said")
     func allOrNothing() async throws {
         try await with { (fixture, reloads) async throws in
-            let told = Mutex<[String]>([])
-            Coordination.sync {
-                reloads.adopted = { told.withLock { $0.append("adopted") } }
-                reloads.refused = { told.withLock { $0.append("refused") } }
-            }
+            let listener = EventListener.listening(to: reloads)
             func window() -> Int { Coordination.sync { fixture.owners.configuration.settings.window } }
             let file = fixture.places.mainConfiguration
             try fixture.write("[Queues]\nWindow=9\n", to: file)
             #expect(await reload(reloads).problems.isEmpty)
-            #expect(window() == 9 && told.withLock { $0 } == ["adopted"])
+            #expect(window() == 9 && Coordination.sync { listener.events } == [.adopted])
 
             try fixture.write("[Queues]\nWindow=10\nRendre=1\n", to: file)
             #expect(await reload(reloads).problems.count == 1)
-            #expect(window() == 9 && told.withLock { $0 } == ["adopted", "refused"])
+            #expect(window() == 9 && Coordination.sync { listener.events } == [.adopted, .status])
             let problem = Coordination.sync { reloads.problem }
             #expect(problem?.hasPrefix("the configuration is the one from before the reload: ") == true)
 
@@ -59,8 +55,7 @@ struct ReloadsTests {
     @Test("those who ask while a reload is under way share the next, which reads what they have written")
     func shared() async throws {
         try await with { (fixture, reloads) async throws in
-            let adopted = Mutex(0)
-            Coordination.sync { reloads.adopted = { adopted.withLock { $0 += 1 } } }
+            let listener = EventListener.listening(to: reloads)
             async let first = reload(reloads)
             await fixture.settle()
             try fixture.write("[Queues]\nWindow=9\n", to: fixture.places.mainConfiguration)
@@ -68,7 +63,7 @@ struct ReloadsTests {
             async let third = reload(reloads)
             let problems = await [first, second, third].flatMap(\.problems)
             #expect(problems.isEmpty)
-            #expect(adopted.withLock { $0 } == 2)
+            #expect(Coordination.sync { listener.events } == [.adopted, .adopted])
             #expect(Coordination.sync { fixture.owners.configuration.settings.window } == 9)
         }
     }

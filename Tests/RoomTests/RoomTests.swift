@@ -57,10 +57,10 @@ struct RoomTests {
                 "let queue = DispatchQueue(label: \"hooks\", attributes: .concurrent)"
             ),
             ("PipelineDaemon/Hooks/Hooks.swift", "DispatchQueue.global().async {}"),
-            ("PipelineDaemon/Jobs/Job.swift", "    Task { await ledger.look() }"),
+            ("PipelineDaemon/JobRunner/Job.swift", "    Task { await ledger.look() }"),
             ("pipectl/main.swift", "let task = Task.detached(priority: .low) { await look() }"),
             ("WorkerPools/Pool.swift", "tasks[id] = Task<Void, Never>{ await look() }"),
-            ("PipelineDaemon/Jobs/Job.swift", "func show(_ call: Call.Show) throws(ControlError) {}"),
+            ("PipelineDaemon/JobRunner/Job.swift", "func show(_ call: Call.Show) throws(ControlError) {}"),
             ("PipelineDaemon/Daemon.swift", "let source = DispatchSource.makeSignalSource(signal: SIGHUP)"),
         ])
     func offenceIsFound(path: String, line: String) {

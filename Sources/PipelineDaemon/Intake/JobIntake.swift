@@ -21,8 +21,7 @@ final class JobIntake: IntakeSink {
     private let originals: OriginalMover
     private let waiters: Waiters
     private let recovery: Recovery
-    /// Called when an inbox says something else of itself than before.
-    var inboxChanged: @Coordination () -> Void = {}
+    weak var events: (any DaemonEvents)?
 
     init(
         _ ledger: Ledger, _ configuration: ConfigurationInForce, _ claims: ClaimFolders, _ numbers: JobNumbers,
@@ -56,7 +55,7 @@ final class JobIntake: IntakeSink {
         Coordination.async { [folders] in folders.end(folder, in: inbox.folder) }
     }
 
-    nonisolated func changed(_ inbox: Inbox) { Coordination.async { self.inboxChanged() } }
+    nonisolated func changed(_ inbox: Inbox) { Coordination.async { self.events?.inboxChanged() } }
 
     nonisolated func accept(
         _ claims: [Claim], from inbox: Inbox, counted: @escaping @Sendable () -> Void,

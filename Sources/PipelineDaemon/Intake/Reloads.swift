@@ -26,10 +26,7 @@ final class Reloads {
     private let inboxes: Inboxes
     /// Files are read and tried here: their disk may not answer.
     nonisolated private let lane = FileLane(threads: 1)
-    /// Called when another configuration is in force.
-    var adopted: @Coordination () -> Void = {}
-    /// Called when a reload was refused.
-    var refused: @Coordination () -> Void = {}
+    weak var events: (any DaemonEvents)?
     /// Plugins are being tried.
     private var isReloading = false
     /// The callers that have asked since it began for a reload, or for a trial of one, which changes nothing.
@@ -88,7 +85,7 @@ final class Reloads {
                 self.problems = []
                 let before = configuration.replace(by: loaded)
                 loaded.logShortcomings(after: before)
-                adopted()
+                events?.configurationAdopted()
                 done(reloaded)
             }
         }
@@ -104,7 +101,7 @@ final class Reloads {
         Log.failure("nothing was changed by the reload: the configuration in force is the one from before")
         Coordination.async { [self] in
             self.problems = problems
-            refused()
+            events?.statusChanged()
             done(Reloaded(problems: problems))
         }
     }

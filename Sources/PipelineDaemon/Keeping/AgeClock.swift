@@ -30,10 +30,10 @@ final class AgeClock {
         didSet {
             guard (doubt == nil) != (oldValue == nil) else { return }
             if let doubt { Log.failure(doubt) } else { Log.notice("the clock is right again: ages count") }
-            doubtChanged()
+            events?.statusChanged()
         }
     }
-    var doubtChanged: @Coordination () -> Void = {}
+    weak var events: (any DaemonEvents)?
 
     /// No file came before 2026: pipelined is no older. A time before it is from a machine that had no clock yet.
     nonisolated static let earliest = 1_767_225_600.0

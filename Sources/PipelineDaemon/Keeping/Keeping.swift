@@ -20,9 +20,9 @@ final class Keeping {
     /// Something has changed since the present look began.
     private var isToLookAgain = false
     private(set) var problems: [String] = [] {
-        didSet { if problems != oldValue { problemsChanged() } }
+        didSet { if problems != oldValue { events?.statusChanged() } }
     }
-    var problemsChanged: @Coordination () -> Void = {}
+    weak var events: (any DaemonEvents)?
     private lazy var looks = Appointment { [unowned self] _ in look() }
 
     /// Files that come within this time are looked at together, in seconds.

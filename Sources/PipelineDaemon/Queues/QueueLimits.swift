@@ -21,8 +21,7 @@ final class QueueLimits {
     /// Kept limits are written one after the other.
     private let saving = DispatchQueue(label: "pipelined.saving")
     private var followsProcessors = false
-    /// Called when a limit is another than before.
-    var changed: @Coordination () -> Void = {}
+    weak var events: (any DaemonEvents)?
 
     private static let interval = Duration.seconds(2)
 
@@ -45,7 +44,7 @@ final class QueueLimits {
         queue.set(limit)
         live[queue.name] = limit
         saved.remove(queue.name)
-        changed()
+        events?.limitsChanged()
         ledger.append(LoggedEvent(kind: "queue", queue: queue.name, text: "limit \(limit)"))
     }
 
@@ -71,7 +70,7 @@ final class QueueLimits {
     func lookAtProcessors() {
         let render = queues.render
         guard render.followAutomatic() else { return }
-        changed()
+        events?.limitsChanged()
         let limit = render.report.effective
         Log.notice("the processors that may be used have changed: now \(limit) at once in queue \(render.name)")
         ledger.append(LoggedEvent(kind: "queue", queue: render.name, text: "limit auto: \(limit)"))

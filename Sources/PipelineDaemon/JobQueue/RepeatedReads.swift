@@ -6,7 +6,7 @@ import PipelineModel
 @Coordination
 protocol ReadsDelegate: AnyObject {
     func readAgain(_ missed: RepeatedReads.Missed)
-    func readingChanged()
+    func statusChanged()
 }
 
 /// Failed reads of the ledger are repeated, and nothing is taken for an answer meanwhile.
@@ -47,7 +47,7 @@ final class RepeatedReads {
                 (missed, isScheduled) = (Missed(), false)
                 delegate?.readAgain(former)
             }
-            delegate?.readingChanged()
+            delegate?.statusChanged()
         }
     }
 }

@@ -123,7 +123,7 @@ final class JobRunner: WindowDelegate, JobOperationsDelegate {
             states.stopIfStill(job)
             if job.publish == nil { cross(job) }
             // A drain does not wait for what can't be published.
-            states.rested()
+            states.events?.jobRested()
         case .failed:
             job.note(job.render.header)
             job.end("render", job.render.failure, job.render.account)

@@ -15,16 +15,15 @@ final class Commands {
     private let pauses: Pauses
     private let changes: JobChanges
     private let inboxes: Inboxes
-    /// The control socket's path.
-    private let socket: String
+    weak var delegate: (any OwnersDelegate)?
 
     init(
         _ ledger: Ledger, _ queues: Queues, _ limits: QueueLimits, _ pauses: Pauses, _ changes: JobChanges,
-        _ inboxes: Inboxes, socket: String
+        _ inboxes: Inboxes
     ) {
         self.ledger = ledger
         (self.queues, self.limits, self.pauses) = (queues, limits, pauses)
-        (self.changes, self.inboxes, self.socket) = (changes, inboxes, socket)
+        (self.changes, self.inboxes) = (changes, inboxes)
     }
 
     /// - Parameter peer: who says so, for the log
@@ -36,7 +35,7 @@ final class Commands {
             case .concurrency(let name, let limit, let save): try self.limit(name, to: limit, save: save, peer, done)
             case .cancelAll: cancelAll(peer, done)
             case .drain: drain(peer, done)
-            case .ask(let question): OwnCall.make(question, at: socket, done: done)
+            case .ask(let question): delegate?.answer(question, done: done)
             }
         } catch {
             done(.failure(error))

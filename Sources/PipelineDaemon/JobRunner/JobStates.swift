@@ -17,8 +17,7 @@ final class JobStates {
     private let waiters: Waiters
     private let progress: ProgressBoard
     private let history: History
-    /// Called when a job has left the window, when its end is recorded, and when it waits.
-    var rested: @Coordination () -> Void = {}
+    weak var events: (any DaemonEvents)?
 
     init(
         _ ledger: Ledger, _ queues: Queues, _ window: Window, _ counts: JobCounts, _ meters: Meters,
@@ -97,7 +96,7 @@ final class JobStates {
         switch (job.record.state, reason) {
         case (.running, .some), (.waiting, .some):
             move(job, to: .waiting, reason: reason)
-            rested()
+            events?.jobRested()
         case (.waiting, nil): move(job, to: .running)
         default: break
         }
@@ -133,7 +132,8 @@ final class JobStates {
         // A job that goes back without having begun is a row as before.
         if state == .queued, job.record.state == .queued {
             progress.left(job.record)
-            return rested()
+            events?.jobRested()
+            return
         }
         // Beyond a barrier it is still the same try.
         let goesOn = state == .waiting && job.record.waitReason == .barrier
@@ -158,7 +158,7 @@ final class JobStates {
                     originals.dispose(record)
                     history.ended(1)
                 }
-                rested()
+                events?.jobRested()
             }
         }
         window.fill(arrived: nil)
@@ -174,7 +174,7 @@ final class JobStates {
         ledger.record(record) { [self, id = record.id] in
             Coordination.async { [self] in
                 window.finishEnding(id)
-                rested()
+                events?.jobRested()
             }
         }
     }

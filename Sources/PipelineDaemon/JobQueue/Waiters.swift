@@ -1,6 +1,7 @@
 import DaemonRuntime
 import InboxWatching
 import JobLedger
+import PictureFiles
 import PipelineModel
 import WorkerPools
 
@@ -46,15 +47,17 @@ final class Waiters {
     private let counts: JobCounts
     private let inboxes: Inboxes
     private let reads: RepeatedReads
-    /// Says what holds up the originals of these jobs, or of all.
-    var delay: @Coordination (Set<Int>?) -> String? = { _ in nil }
+    private let originals: OriginalMover
     private var waiters: [Waiter] = []
     /// Batches that are being read, and whether something has changed since that began.
     private var reading: [Int: Bool] = [:]
 
-    init(_ ledger: Ledger, _ window: Window, _ counts: JobCounts, _ inboxes: Inboxes, _ reads: RepeatedReads) {
+    init(
+        _ ledger: Ledger, _ window: Window, _ counts: JobCounts, _ inboxes: Inboxes, _ reads: RepeatedReads,
+        _ originals: OriginalMover
+    ) {
         (self.ledger, self.window, self.counts) = (ledger, window, counts)
-        (self.inboxes, self.reads) = (inboxes, reads)
+        (self.inboxes, self.reads, self.originals) = (inboxes, reads, originals)
     }
 
     /// Reports each job as it is over, and calls `done` after the last. Jobs that are over already are reported at
@@ -228,6 +231,12 @@ final class Waiters {
             reads.later()
             return false
         }
+    }
+
+    /// What holds up the originals of these jobs, or of all.
+    private func delay(_ ids: Set<Int>?) -> String? {
+        let reasons = originals.delays(among: ids)
+        return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
     }
 
     private var delayOfAll: String? {
