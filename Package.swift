@@ -135,13 +135,26 @@ let package = Package(
                 "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "OperationGraph", "WorkerPools",
                 "PictureFiles", "DaemonConfiguration",
             ]),
+        room(
+            "JobFlow",
+            [
+                "CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobLedger",
+                "InboxWatching", "OperationGraph", "WorkerPools", "PictureFiles", "DaemonConfiguration", "Previewing",
+                "FleetSharing",
+            ]),
+        room(
+            "ControlService",
+            [
+                "CLinux", "SystemCalls", "PipelineModel", "PipelineControl", "WorkerProtocol", "DaemonRuntime",
+                "JobLedger", "InboxWatching", "OperationGraph", "WorkerPools", "PictureFiles", "DaemonConfiguration",
+                "Previewing", "FleetSharing", "JobFlow",
+            ]),
         program(
             "PipelineDaemon",
             [
-                "CLinux", "SystemCalls", "DaemonConfiguration", "DaemonRuntime", "FleetSharing", "InboxWatching",
-                "JobLedger", "ManualPages", "OperationGraph", "PictureFiles", "Previewing", "PipelineModel",
-                "PipelineControl", "WorkerPools",
-                "WorkerProtocol",
+                "CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobLedger",
+                "InboxWatching", "ManualPages", "OperationGraph", "WorkerPools", "PictureFiles", "DaemonConfiguration",
+                "FleetSharing", "JobFlow", "ControlService", "PipelineControl",
             ]),
         program(
             "RenderWorker",
@@ -175,7 +188,8 @@ let package = Package(
         tests(
             "PipelineDaemonTests",
             [
-                "TestTools", "CLinux", "PipelineDaemon", "DaemonConfiguration", "DaemonRuntime", "InboxWatching",
+                "TestTools", "CLinux", "PipelineDaemon", "ControlService", "JobFlow", "DaemonConfiguration",
+                "DaemonRuntime", "InboxWatching",
                 "JobLedger", "ManualPages",
                 "FleetSharing", "OperationGraph", "PictureFiles", "PipelineModel", "PipelineControl", "Previewing",
                 "WorkerPools", "WorkerProtocol", "SystemCalls",
@@ -216,7 +230,7 @@ let package = Package(
         tests(
             "FuzzTests",
             [
-                "DaemonRuntime", "FetchWorker", "FleetWorker", "Gallery", "PipelineControl", "PipelineDaemon",
+                "ControlService", "DaemonRuntime", "FetchWorker", "FleetWorker", "Gallery", "PipelineControl",
                 "PipelineModel", "RenderWorker", "SystemCalls", "WorkerProtocol", "pipectl",
             ], exclude: ["Corpus"]),
         tests("RoomTests", []),

@@ -30,8 +30,8 @@ import lanes
 
 SOURCES = pathlib.Path("Sources")
 FILES = [
-    "PictureFiles/Publishing/*.swift", "PictureFiles/Originals/*.swift", "PipelineDaemon/Keeping/*.swift", "PipelineDaemon/Intake/Recovery.swift",
-    "PipelineDaemon/JobQueue/Window*.swift", "PipelineDaemon/JobRunner/JobStates.swift"]
+    "PictureFiles/Publishing/*.swift", "PictureFiles/Originals/*.swift", "JobFlow/Keeping/*.swift", "JobFlow/Intake/Recovery.swift",
+    "JobFlow/JobQueue/Window*.swift", "JobFlow/JobRunner/JobStates.swift"]
 COPY = pathlib.Path(".build/mutants")
 # What the copy does without.
 LEFT_OUT = {"mutants", "on", "revisions", "bench", "benchmarks", "peers", "tests", "tests-hunt", "memory", "release"}

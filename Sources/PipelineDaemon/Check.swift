@@ -1,6 +1,7 @@
 import DaemonConfiguration
 import DaemonRuntime
 import Foundation
+import JobFlow
 import PictureFiles
 import PipelineModel
 import WorkerPools

@@ -1,8 +1,11 @@
 import CLinux
+import ControlService
 import DaemonConfiguration
 import DaemonRuntime
 import Dispatch
+import FleetSharing
 import Glibc
+import JobFlow
 import JobLedger
 import OperationGraph
 import PictureFiles
@@ -88,7 +91,8 @@ final class Daemon: Sendable {
         owners = Coordination.sync {
             Owners(
                 loaded, places: places, ledger: ledger, staging: staging, pool: pool, plugins: plugins,
-                fetch: FetchPool(program: fetch), lends: fleet)
+                fetch: FetchPool(program: fetch), lends: fleet,
+                hooks: Hooks(ledger: ledger, places: places) { try ControlService.line($0, $1, $2) })
         }
         let service = ControlService(owners, version: Release.version)
         server = ControlServer(path: places.socket, passed: passed, service: service)

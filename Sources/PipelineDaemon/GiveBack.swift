@@ -1,6 +1,7 @@
 import DaemonConfiguration
 import DaemonRuntime
 import InboxWatching
+import JobFlow
 import JobLedger
 import PictureFiles
 import PipelineModel

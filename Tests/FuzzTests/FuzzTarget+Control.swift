@@ -1,7 +1,8 @@
 import DaemonRuntime
+import JobFlow
 
+@testable import ControlService
 @testable import PipelineControl
-@testable import PipelineDaemon
 
 /// What clients send to the daemon, and what a daemon answers.
 extension FuzzTarget {

@@ -7,6 +7,7 @@ import TestTools
 import Testing
 
 @testable import DaemonConfiguration
+@testable import JobFlow
 @testable import PipelineDaemon
 
 @Suite("The clock by which files grow old")

@@ -5,6 +5,7 @@ import PipelineModel
 import Synchronization
 import Testing
 
+@testable import JobFlow
 @testable import PipelineDaemon
 
 @Suite("Announcements")

@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Foundation
+import JobFlow
 import JobLedger
 import PipelineModel
 import Testing

@@ -1,6 +1,7 @@
 import Dispatch
 import Testing
 
+@testable import ControlService
 @testable import PipelineDaemon
 
 struct ComplaintsTests {

@@ -4,6 +4,7 @@ import PictureFiles
 import TestTools
 import Testing
 
+@testable import JobFlow
 @testable import PipelineDaemon
 
 @Suite("How full the disks are")

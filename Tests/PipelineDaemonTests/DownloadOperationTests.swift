@@ -10,6 +10,7 @@ import Testing
 import WorkerPools
 import WorkerProtocol
 
+@testable import JobFlow
 @testable import PictureFiles
 @testable import PipelineDaemon
 

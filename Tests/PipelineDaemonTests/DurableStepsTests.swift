@@ -10,6 +10,7 @@ import Testing
 
 @testable import DaemonConfiguration
 @testable import InboxWatching
+@testable import JobFlow
 @testable import PictureFiles
 @testable import PipelineDaemon
 

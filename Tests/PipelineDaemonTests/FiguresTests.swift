@@ -1,5 +1,6 @@
 import Testing
 
+@testable import JobFlow
 @testable import PipelineDaemon
 
 @Suite("Figures of an operation")

@@ -6,6 +6,7 @@ import PipelineModel
 import Testing
 
 @testable import DaemonConfiguration
+@testable import JobFlow
 @testable import PipelineDaemon
 
 @Suite("The watch for disks that hang")

@@ -5,6 +5,7 @@ import SystemCalls
 import TestTools
 import Testing
 
+@testable import JobFlow
 @testable import JobLedger
 @testable import PictureFiles
 @testable import PipelineDaemon
@@ -25,7 +26,7 @@ struct HookCursorTests {
             try Data("#!/bin/sh\ncd \(folder)\n\(script)\n".utf8).write(to: URL(fileURLWithPath: program))
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
             ledger = try Ledger(path: "\(folder)/ledger.sqlite")
-            hooks = Hooks(ledger: ledger, places: Places.below(folder))
+            hooks = Hooks(ledger: ledger, places: Places.below(folder)) { _, _, _ in [] }
             ledger.record(hook: "r", Ledger.HookRecord(cursor: 0))
         }
 

@@ -3,6 +3,7 @@ import PipelineModel
 import SystemCalls
 import Testing
 
+@testable import JobFlow
 @testable import PipelineDaemon
 
 @Suite("The window's room, and the turns of hosts in it")

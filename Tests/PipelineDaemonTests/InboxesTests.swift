@@ -8,6 +8,7 @@ import SystemCalls
 import TestTools
 import Testing
 
+@testable import JobFlow
 @testable import PipelineDaemon
 
 @Suite("Inboxes")

@@ -6,6 +6,7 @@ import PipelineModel
 import TestTools
 import Testing
 
+@testable import JobFlow
 @testable import PipelineDaemon
 
 @Suite("Changes of jobs")

@@ -7,6 +7,7 @@ import TestTools
 import Testing
 
 @testable import InboxWatching
+@testable import JobFlow
 @testable import PipelineDaemon
 
 @Suite("The intake of jobs")

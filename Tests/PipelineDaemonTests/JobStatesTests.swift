@@ -8,6 +8,7 @@ import Testing
 import WorkerPools
 
 @testable import DaemonConfiguration
+@testable import JobFlow
 @testable import PictureFiles
 @testable import PipelineDaemon
 

@@ -6,6 +6,7 @@ import TestTools
 import Testing
 
 @testable import DaemonConfiguration
+@testable import JobFlow
 @testable import PictureFiles
 @testable import PipelineDaemon
 

@@ -9,6 +9,7 @@ import SystemCalls
 import TestTools
 import Testing
 
+@testable import JobFlow
 @testable import PictureFiles
 @testable import PipelineDaemon
 

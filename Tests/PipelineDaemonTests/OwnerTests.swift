@@ -9,6 +9,7 @@ import SystemCalls
 import Testing
 
 @testable import DaemonConfiguration
+@testable import JobFlow
 @testable import PipelineDaemon
 
 @Suite("Owners")
@@ -187,7 +188,10 @@ struct OwnerTests {
                 waiters.ended([second])
                 waiters.ended([second])
             }
-            #expect(told.withLock { $0 } == ["1", "held up: job 2: the disk; this is tried again", "stopped", "held up: no", "2", "done"])
+            #expect(
+                told.withLock { $0 } == [
+                    "1", "held up: job 2: the disk; this is tried again", "stopped", "held up: no", "2", "done",
+                ])
         }
     }
 

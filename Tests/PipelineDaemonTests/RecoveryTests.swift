@@ -5,6 +5,7 @@ import SystemCalls
 import Testing
 
 @testable import DaemonConfiguration
+@testable import JobFlow
 @testable import PictureFiles
 @testable import PipelineDaemon
 

@@ -4,6 +4,7 @@ import PipelineModel
 import Synchronization
 import Testing
 
+@testable import JobFlow
 @testable import JobLedger
 @testable import PipelineDaemon
 
@@ -23,7 +24,7 @@ struct RepeatedReadsTests {
             told.continuation.yield(missed)
         }
 
-        func readingChanged() { changes += 1 }
+        func statusChanged() { changes += 1 }
     }
 
     @Test("all reads that have failed are repeated together, and once")

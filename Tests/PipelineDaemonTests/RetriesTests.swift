@@ -4,6 +4,7 @@ import PictureFiles
 import PipelineModel
 import Testing
 
+@testable import JobFlow
 @testable import PipelineDaemon
 
 @Suite("Retries")

@@ -5,6 +5,7 @@ import PipelineModel
 import SystemCalls
 import Testing
 
+@testable import JobFlow
 @testable import JobLedger
 @testable import PictureFiles
 @testable import PipelineDaemon

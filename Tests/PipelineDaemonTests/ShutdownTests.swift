@@ -6,6 +6,7 @@ import PipelineModel
 import Synchronization
 import Testing
 
+@testable import JobFlow
 @testable import PipelineDaemon
 
 @Suite("The shutdown")

@@ -1,6 +1,7 @@
 import PipelineControl
 import Testing
 
+@testable import ControlService
 @testable import PipelineDaemon
 
 struct StatusLineTests {

@@ -4,6 +4,7 @@ import PipelineModel
 import Synchronization
 import Testing
 
+@testable import JobFlow
 @testable import PictureFiles
 @testable import PipelineDaemon
 

@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Foundation
+import JobFlow
 import Testing
 
 @testable import PipelineDaemon

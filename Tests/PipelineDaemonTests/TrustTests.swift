@@ -6,6 +6,7 @@ import TestTools
 import Testing
 
 @testable import DaemonRuntime
+@testable import JobFlow
 
 /// These tests change owners, which only root may.
 @Suite("Whom the daemon trusts with its plugins, hooks, recipes and settings")

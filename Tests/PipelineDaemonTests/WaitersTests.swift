@@ -5,6 +5,7 @@ import Synchronization
 import TestTools
 import Testing
 
+@testable import JobFlow
 @testable import PipelineDaemon
 
 @Suite("Waiting for a batch")

@@ -5,7 +5,7 @@ import PipelineModel
 import Synchronization
 import Testing
 
-@testable import PipelineDaemon
+@testable import JobFlow
 
 struct WatchdogTests {
     @Test("Nothing is told while one of those that are asked is stuck, and it goes on when that answers again")

@@ -44,14 +44,11 @@ struct RoomRule: CustomTestStringConvertible {
         RoomRule(testDescription: "Descriptors are waited for by ReadySource: Dispatch's own sources race on Linux") {
             $0.dispatchSources
         },
-        RoomRule(testDescription: "In the daemon, only Control/ knows calls and their errors") { file in
-            file.room == "PipelineDaemon" && !file.lies(in: "PipelineDaemon/Control") ? file.calls : []
-        },
         RoomRule(testDescription: "Queues of a process that sleeps are serial: others have it woken each second") {
             file in
             let daemon = [
-                "PipelineDaemon", "DaemonRuntime", "Gallery", "InboxWatching", "JobLedger", "OperationGraph",
-                "WorkerPools",
+                "ControlService", "DaemonConfiguration", "DaemonRuntime", "FleetSharing", "Gallery", "InboxWatching",
+                "JobFlow", "JobLedger", "OperationGraph", "PictureFiles", "PipelineDaemon", "Previewing", "WorkerPools",
             ]
             return daemon.contains(file.room) ? file.sharedThreads : []
         },

@@ -17,8 +17,10 @@ struct RoomTests {
             rooms.isSuperset(of: [
                 "CCurl", "CLinux", "CNats", "CPipelinePlugin", "CSQLite", "CSeccomp", "CSystemd", "CTurboJPEG", "CVips",
                 "CWebP",
-                "DaemonRuntime", "InboxWatching", "JobLedger", "ManualPages", "OperationGraph", "PipelineControl",
-                "PipelineDaemon", "PipelineModel", "Plugins", "FetchWorker", "FleetWorker", "RenderWorker",
+                "ControlService", "DaemonConfiguration", "DaemonRuntime", "FleetSharing", "InboxWatching", "JobFlow",
+                "JobLedger", "ManualPages", "OperationGraph", "PipelineControl",
+                "PictureFiles", "PipelineDaemon", "PipelineModel", "Plugins", "Previewing", "FetchWorker",
+                "FleetWorker", "RenderWorker",
                 "SamplePictures",
                 "SystemCalls",
                 "WorkerConfinement", "WorkerPools", "WorkerProtocol", "pipectl",
@@ -33,7 +35,7 @@ struct RoomTests {
             ("OperationGraph/Gate.swift", "package import PipelineModel"),
             ("PipelineModel/Chain.swift", "import Dispatch"),
             ("PipelineModel/Chain.swift", "  public import CLinux"),
-            ("PipelineDaemon/Control/Server.swift", "import CSQLite"),
+            ("ControlService/ControlServer.swift", "import CSQLite"),
             ("PipelineDaemon/main.swift", "@preconcurrency internal import CVips"),
             ("WorkerPools/Pool.swift", "import func CTurboJPEG.tjInitDecompress"),
             ("WorkerPools/WorkerProcess.swift", "import CSeccomp"),
@@ -53,14 +55,13 @@ struct RoomTests {
             ("ManualPages/ManualPage.swift", "import PipelineControl"),
             ("WorkerPools/WorkerProcess.swift", "let source = DispatchSource.makeReadSource(fileDescriptor: 3)"),
             (
-                "PipelineDaemon/Hooks/Hooks.swift",
+                "JobFlow/Hooks/Hooks.swift",
                 "let queue = DispatchQueue(label: \"hooks\", attributes: .concurrent)"
             ),
-            ("PipelineDaemon/Hooks/Hooks.swift", "DispatchQueue.global().async {}"),
-            ("PipelineDaemon/JobRunner/Job.swift", "    Task { await ledger.look() }"),
+            ("JobFlow/Hooks/Hooks.swift", "DispatchQueue.global().async {}"),
+            ("JobFlow/JobRunner/Job.swift", "    Task { await ledger.look() }"),
             ("pipectl/main.swift", "let task = Task.detached(priority: .low) { await look() }"),
             ("WorkerPools/Pool.swift", "tasks[id] = Task<Void, Never>{ await look() }"),
-            ("PipelineDaemon/JobRunner/Job.swift", "func show(_ call: Call.Show) throws(ControlError) {}"),
             ("PipelineDaemon/Daemon.swift", "let source = DispatchSource.makeSignalSource(signal: SIGHUP)"),
         ])
     func offenceIsFound(path: String, line: String) {

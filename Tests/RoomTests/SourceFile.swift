@@ -12,8 +12,6 @@ struct SourceFile {
     let sharedThreads: [String]
     /// The lines that make a task that nobody waits for.
     let tasks: [String]
-    /// The lines that know a client's call, or an error that it is told.
-    let calls: [String]
 
     init(path: String, text: String) {
         self.path = path
@@ -26,7 +24,6 @@ struct SourceFile {
             $0.contains("DispatchSource.makeRead") || $0.contains("DispatchSource.makeWrite")
         }
         .map(String.init)
-        calls = lines.filter { $0.contains(" Call.") || $0.contains("ControlError") }.map(String.init)
         sharedThreads = lines.filter { line in
             // Without a queue, a global one runs the source's handler.
             let ofNoQueue = line.contains("DispatchSource.make") && !line.contains("queue:")

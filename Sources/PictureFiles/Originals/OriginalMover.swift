@@ -45,7 +45,7 @@ package final class OriginalMover {
 
     private let ledger: Ledger
     package let moves: OriginalMoves
-    let stuck: StuckOriginals
+    package let stuck: StuckOriginals
     private let returns: Returns
     private let withdrawals: Withdrawals
     private let state = Mutex(State())

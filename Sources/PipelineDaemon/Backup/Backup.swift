@@ -2,6 +2,7 @@ import DaemonConfiguration
 import DaemonRuntime
 import Foundation
 import Glibc
+import JobFlow
 import JobLedger
 import PictureFiles
 import PipelineModel

@@ -1,3 +1,4 @@
+import JobFlow
 import ManualPages
 import PictureFiles
 import PipelineModel

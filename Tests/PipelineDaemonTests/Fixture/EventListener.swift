@@ -1,5 +1,6 @@
 import DaemonRuntime
 
+@testable import JobFlow
 @testable import PipelineDaemon
 
 /// Counts what the daemon's owners tell.

@@ -2,6 +2,7 @@ import DaemonRuntime
 import Dispatch
 import JobLedger
 
+@testable import JobFlow
 @testable import PictureFiles
 @testable import PipelineDaemon
 

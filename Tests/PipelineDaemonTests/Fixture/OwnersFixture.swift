@@ -9,6 +9,7 @@ import Testing
 import WorkerPools
 
 @testable import DaemonConfiguration
+@testable import JobFlow
 @testable import PictureFiles
 @testable import PipelineDaemon
 
@@ -38,7 +39,8 @@ struct OwnersFixture: Sendable {
                     loaded, places: places, ledger: ledger, staging: staging,
                     pool: WorkerPool(program: program, resources: plugins),
                     plugins: PluginShelf(folder: places.pluginCopies, sources: plugins),
-                    fetch: FetchPool(program: "/none"), lends: FleetPool { nil })
+                    fetch: FetchPool(program: "/none"), lends: FleetPool { nil },
+                    hooks: Hooks(ledger: ledger, places: places) { _, _, _ in [] })
             }
             try await body(OwnersFixture(owners: owners, ledger: ledger, places: places, chain: chain))
             await owners.inboxes.stopped()

@@ -1,0 +1,109 @@
+import DaemonRuntime
+import PipelineControl
+import Synchronization
+import SystemCalls
+
+/// One call of a client, and the way back.
+package final class ControlRequest: Sendable {
+    let method: String
+    let more: Bool
+    let connection: ControlConnection
+    private let frame: [UInt8]
+    private let oneway: Bool
+    private let answered = Mutex(false)
+
+    init(head: WireCallHead, frame: [UInt8], connection: ControlConnection) {
+        method = head.method
+        oneway = head.oneway ?? false
+        more = head.more ?? false && !oneway
+        (self.frame, self.connection) = (frame, connection)
+    }
+
+    /// The call's parameters. A call without any may leave them out.
+    func parameters<Parameters: Codable & Sendable>(_ type: Parameters.Type) throws(ControlError) -> Parameters {
+        try Self.parameters(type, in: frame)
+    }
+
+    static func parameters<Parameters: Codable & Sendable>(
+        _ type: Parameters.Type, in frame: [UInt8]
+    ) throws(ControlError) -> Parameters {
+        do {
+            return try Wire.decode(Parametered<Parameters>.self, frame).parameters
+        } catch {
+            throw ControlError.invalidParameter(name(of: error))
+        }
+    }
+
+    /// Does work for this request that may wait for a disk. What does not fit is refused at once. A client that goes away
+    /// takes its waiting request with it.
+    func work(on lane: FileLane, _ body: @escaping @Sendable () -> Void) {
+        do {
+            let place = try lane.take(body)
+            connection.whenAbandoned { [connection] in
+                if place.withdraw() { connection.finishWithoutReply() }
+            }
+        } catch {
+            fail(ControlError.refused("\(error)"))
+        }
+    }
+
+    var isAnswered: Bool { answered.withLock { $0 } }
+
+    /// Only the first answer is sent: a client may have been told already that the ledger can't be written.
+    private func takeAnswer() -> Bool {
+        answered.withLock { isAnswered in
+            defer { isAnswered = true }
+            return !isAnswered
+        }
+    }
+
+    func reply(_ parameters: some Codable & Sendable, beside descriptors: [Descriptor] = []) {
+        guard takeAnswer() else { return }
+        if oneway { return connection.finishWithoutReply() }
+        connection.send(Self.frame(parameters, continues: false), descriptors, last: true)
+    }
+
+    func fail(_ error: any Error) {
+        guard takeAnswer() else { return }
+        if oneway { return connection.finishWithoutReply() }
+        connection.send(Self.frame(error as? ControlError ?? .refused("\(error)")), last: true)
+    }
+
+    static func frame(_ parameters: some Codable & Sendable, continues: Bool) -> [UInt8] {
+        do {
+            return try Wire.frame(WireReply(parameters: parameters, continues: continues ? true : nil))
+        } catch {
+            return frame(.refused("the answer can't be written as JSON: \(error)"))
+        }
+    }
+
+    static func frame(_ error: ControlError) -> [UInt8] { (try? Wire.frame(WireError(error))) ?? [] }
+
+    private struct Parametered<Parameters: Decodable>: Decodable {
+        var parameters: Parameters
+
+        enum Key: CodingKey { case parameters }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Key.self)
+            if container.contains(.parameters) {
+                parameters = try container.decode(Parameters.self, forKey: .parameters)
+            } else {
+                parameters = try Wire.decode(Parameters.self, Array("{}".utf8))
+            }
+        }
+    }
+
+    /// The parameter that a decoding error speaks of.
+    private static func name(of error: any Error) -> String {
+        var path: [any CodingKey] = []
+        switch error {
+        case DecodingError.keyNotFound(let key, let context): path = context.codingPath + [key]
+        case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
+            DecodingError.dataCorrupted(let context):
+            path = context.codingPath
+        default: break
+        }
+        return path.first { $0.intValue == nil && $0.stringValue != "parameters" }?.stringValue ?? "parameters"
+    }
+}

@@ -1,0 +1,84 @@
+import DaemonRuntime
+import Dispatch
+import JobFlow
+import JobLedger
+import PipelineControl
+import PipelineModel
+import SystemCalls
+
+/// Calls that make batches, list them, and find one by its number or its name.
+extension ControlService {
+    func addBatchCalls() {
+        onOwners(Call.NewBatch.self) { [self] call, request in
+            if let name = call.name, name.isEmpty || name.utf8.count > 255 {
+                throw ControlError.badValue("a batch's name has 1 to 255 bytes; this one has \(name.utf8.count)")
+            }
+            write(for: request)
+            let batch = owners.numbers.takeBatch()
+            // A client that has gone adds nothing more.
+            request.connection.whenClosed { [ledger] in ledger.close(batch: batch) }
+            ledger.open(batch: batch, name: call.name) { request.reply(Call.NewBatch.Reply(batch: batch)) }
+        }
+        onOwners(Call.CloseBatch.self) { [self] call, request in
+            guard owners.numbers.knows(batch: call.batch) else {
+                throw ControlError.badValue("\(call.batch) is no batch; NewBatch gives one")
+            }
+            write(for: request)
+            ledger.close(batch: call.batch) { request.reply(Call.CloseBatch.Reply()) }
+        }
+        on(Call.Batches.self) { [self] call, request in try batches(call, request) }
+        onOwners(Call.FindBatch.self) { [self] call, request in
+            if let number = Int(call.batch), owners.numbers.knows(batch: number) { return find(call, request) }
+            owners.folders.expect(call.batch) { [self] in
+                request.connection.queue.async { [self] in find(call, request) }
+            }
+        }
+    }
+
+    private func find(_ call: Call.FindBatch, _ request: ControlRequest) {
+        do throws(ControlError) {
+            guard let (batch, others) = try ledger.answer({ try $0.find(batch: call.batch) }) else {
+                throw try noSuchBatch(call.batch)
+            }
+            request.reply(Call.FindBatch.Reply(batch: batch.shown, others: others))
+        } catch {
+            request.fail(error)
+        }
+    }
+
+    /// Batches in a reply of its own, and in one of several.
+    private static let (longPage, page) = (500, 100)
+
+    private func batches(_ call: Call.Batches, _ request: ControlRequest) throws(ControlError) {
+        if let limit = call.limit, limit < 1 { throw .badValue("limit=\(limit) is not allowed; it begins at 1") }
+        let page = request.more ? Self.page : Self.longPage
+        let next = { @Sendable [ledger] (last: inout Int) throws(ControlError) -> ([Control.Batch], isLast: Bool) in
+            let records = try ledger.answer { ledger in
+                try ledger.batches(named: call.name, newest: call.limit, after: last, limit: page)
+            }
+            last = records.last?.id ?? last
+            return (records.map(\.shown), records.count < page)
+        }
+        var last = 0
+        guard request.more else { return request.reply(Call.Batches.Reply(batches: try next(&last).0)) }
+        request.connection.follow(last) { last in
+            do throws(ControlError) {
+                let (batches, isLast) = try next(&last)
+                let frame = ControlRequest.frame(Call.Batches.Reply(batches: batches), continues: !isLast)
+                return isLast ? .last(frame) : .frame(frame)
+            } catch {
+                return .last(ControlRequest.frame(error))
+            }
+        }
+    }
+
+    /// The names among which the nearest to a wrong one is looked for.
+    private static let mostNames = 1000
+
+    private func noSuchBatch(_ word: String) throws(ControlError) -> ControlError {
+        // A number is no misspelling.
+        let names = try Int(word) == nil ? ledger.answer { try $0.batchNames(limit: Self.mostNames) } : []
+        let hint = nearest(word, among: names).map { "; did you mean '\($0)'?" } ?? ""
+        return .badValue("there is no batch '\(word.prefix(200))'\(hint); `pipectl batches` lists them".printable)
+    }
+}

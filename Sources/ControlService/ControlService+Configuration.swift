@@ -1,0 +1,101 @@
+import DaemonConfiguration
+import DaemonRuntime
+import InboxWatching
+import JobFlow
+import JobLedger
+import PictureFiles
+import PipelineControl
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+extension ControlService {
+    func addConfigurationCalls() {
+        onOwners(Call.Recipes.self) { [self] _, request in
+            request.reply(Call.Recipes.Reply(recipes: shownRecipes(), folder: places.recipes))
+        }
+        onOwners(Call.Plugins.self) { [self] _, request in
+            let current = current
+            request.reply(
+                Call.Plugins.Reply(
+                    stages: current.catalog.stages.map(shown),
+                    skipped: current.skipped.map(\.shown)))
+        }
+        onOwners(Call.Settings.self) { [self] _, request in
+            request.reply(Call.Settings.Reply(settings: shownSettings()))
+        }
+        onOwners(Call.Reload.self) { [self] call, request in
+            let isTrial = call.check == true
+            Log.notice("\(isTrial ? "trial of a reload" : "reload") asked for by \(request.connection.peer)")
+            owners.reloads.reload(asTrial: isTrial) { reloaded in
+                request.reply(
+                    Call.Reload.Reply(
+                        problems: reloaded.problems.map(\.shown), skipped: reloaded.skipped.map(\.shown),
+                        hooks: reloaded.hooks.map(\.shown)))
+            }
+        }
+    }
+}
+
+extension Problem {
+    fileprivate var shown: Control.Problem { Control.Problem(file: file, line: line, message: message) }
+}
+
+extension SkippedPlugin {
+    fileprivate var shown: Control.SkippedPlugin { Control.SkippedPlugin(file: file, reason: reason) }
+}
+
+@Coordination
+extension ControlService {
+    func shownRecipes() -> [Control.Recipe] {
+        let recipes = current.configuration.recipes + current.configuration.held.map(\.recipe)
+        return recipes.sorted { $0.name < $1.name }.map { recipe in
+            let order = owners.configuration.order(for: recipe)
+            let report = owners.inboxes.inbox(of: recipe.name)?.report
+            return Control.Recipe(
+                name: recipe.name, description: recipe.description, file: recipe.file, inbox: order.inbox,
+                outbox: order.outbox, match: recipe.match, original: recipe.original.rawValue,
+                conflict: recipe.conflict.rawValue, onTruncated: recipe.onTruncated.rawValue,
+                priority: recipe.priority.rawValue, chains: order.chains,
+                problem: current.held(recipe.name)?.reason ?? report?.whyNothing,
+                hook: recipe.hook,
+                hookOn: HookOccasion.allCases.filter(recipe.hookOn.contains).map(\.rawValue),
+                hookFailures: owners.hooks.report(of: recipe.name).failures,
+                names: recipe.outputs.compactMap { output in
+                    output.naming.map { Control.ResultName(output: output.name, name: $0.text) }
+                }, raw: recipe.raw.rawValue, fleet: recipe.fleet.rawValue)
+        }
+    }
+
+    func shownSettings() -> [Control.Setting] {
+        owners.configuration.settings.rows.map { row in
+            var (value, source) = (row.value, row.source)
+            if row.section == "Queues", let live = owners.limits.live(of: row.key.lowercased()) {
+                (value, source) = ("\(live.limit)", live.isSaved ? places.saved : "pipectl")
+            }
+            return Control.Setting(
+                section: row.section, key: row.key, value: value, default: row.default, source: source, help: row.help)
+        }
+    }
+}
+
+@Coordination
+extension ControlService {
+    fileprivate func shown(_ stage: StageDescription) -> Control.Stage {
+        var (state, reason) = (stage.file == nil ? "built in" : "loaded", nil as String?)
+        if let shortage = owners.shortages[.filter(stage.name)] {
+            (state, reason) = ("waiting", shortage.reason)
+        } else if let newer = current.skipped.first(where: { $0.file == stage.file }) {
+            (state, reason) = ("older", newer.reason)
+        }
+        return Control.Stage(
+            name: stage.name, summary: stage.summary, version: stage.version, author: stage.author, file: stage.file,
+            state: state, reason: reason, traits: stage.traits.map(\.rawValue).sorted(),
+            parameters: stage.parameters.map {
+                Control.Parameter(
+                    name: $0.name, type: $0.type.rawValue, minimum: $0.minimum, maximum: $0.maximum,
+                    default: $0.defaultValue, required: $0.isRequired, choices: $0.choices, unit: $0.unit, help: $0.help
+                )
+            }, atLeastOneOf: stage.atLeastOneOf, atMostOneOf: stage.atMostOneOf)
+    }
+}

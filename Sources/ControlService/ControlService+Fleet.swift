@@ -1,0 +1,170 @@
+import DaemonRuntime
+import FleetSharing
+import JobFlow
+import PictureFiles
+import PipelineControl
+import PipelineModel
+import SystemCalls
+import WorkerPools
+import WorkerProtocol
+
+/// Calls that other nodes of the fleet answer.
+extension ControlService {
+    func addFleetCalls() {
+        onOwners(Call.Command.self) { [self] call, request in try command(call, request) }
+        onOwners(Call.Ask.self) { [self] call, request in try ask(call, request) }
+        onOwners(Call.CheckFleet.self) { [self] call, request in try check(call, request) }
+    }
+}
+
+@Coordination
+extension ControlService {
+    private func command(_ call: Call.Command, _ request: ControlRequest) throws(ControlError) {
+        let named = try nodes(call.nodes)
+        try Self.check(reason: call.reason)
+        let command = try NodeCommand(call)
+        let place = named.isEmpty ? "every node" : named.joined(separator: ", ")
+        Log.notice("\(call.command) on \(place) asked for by \(request.connection.peer)")
+        owners.fleet.command(
+            named.isEmpty ? owners.fleet.everybody : named, command, by: request.connection.peer
+        ) { outcomes in
+            request.reply(Call.Command.Reply(answers: outcomes.map(Control.NodeAnswer.init)))
+        }
+    }
+
+    private func ask(_ call: Call.Ask, _ request: ControlRequest) throws(ControlError) {
+        let named = try nodes(call.nodes)
+        guard let method = NodeQuestion.Call(rawValue: call.call) else {
+            let known = NodeQuestion.Call.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .badValue("'\(call.call.prefix(50))' can't be asked of other machines; these can: \(known)")
+        }
+        let size = call.parameters.utf8.count
+        guard size <= NodeQuestion.longest else {
+            throw .badValue("parameters have at most \(NodeQuestion.longest) bytes; these have \(size)")
+        }
+        let question = NodeCommand.ask(NodeQuestion(method, parameters: call.parameters))
+        owners.fleet.command(
+            named.isEmpty ? owners.fleet.everybody : named, question, by: request.connection.peer
+        ) { outcomes in
+            request.reply(Call.Ask.Reply(answers: outcomes.map(Control.NodeReply.init)))
+        }
+    }
+
+    /// The nodes of a call, each once. Throws if one has not been heard of.
+    private func nodes(_ names: [String]) throws(ControlError) -> [String] {
+        guard owners.fleet.isOn else {
+            throw .refused("this machine is in no fleet; docs/fleet.md tells how to make one")
+        }
+        if let wrong = names.first(where: { !NodeName.isOne($0) }) {
+            throw .badValue(
+                "'\(wrong.prefix(50))' is no name of a node; up to 40 small letters, digits and hyphens are")
+        }
+        let known = owners.fleet.everybody
+        if let stranger = names.first(where: { !known.contains($0) }) {
+            throw .badValue("no node '\(stranger)' has been heard of; there are \(known.joined(separator: ", "))")
+        }
+        return Set(names).sorted()
+    }
+
+    private func check(_ call: Call.CheckFleet, _ request: ControlRequest) throws(ControlError) {
+        let (named, fleet) = (try nodes(call.nodes), owners.fleet)
+        guard !named.contains(fleet.name) else {
+            throw .badValue("'\(fleet.name)' is this machine; a check is for the others")
+        }
+        guard fleet.state.server != nil else {
+            throw .refused(fleet.problem ?? "no server of the fleet has been reached yet")
+        }
+        let others = named.isEmpty ? fleet.everybody.filter { $0 != fleet.name } : named
+        guard !others.isEmpty else {
+            throw .refused(
+                "no other machine has been heard of; `pipectl fleet` on one of them says what keeps it from the server")
+        }
+        let check = fleet.check(others) { outcomes in
+            let lacks = Dictionary(fleet.state.nodes.map { ($0.name, fleet.lacks(of: $0)) }) { $1 }
+            request.reply(
+                Call.CheckFleet.Reply(
+                    checks: others.map { Control.NodeCheck($0, outcomes[$0] ?? .silent, lacks: lacks[$0] ?? []) }))
+        }
+        request.connection.whenAbandoned { Coordination.async { check.cancel() } }
+    }
+}
+
+extension Control.NodeReply {
+    fileprivate init(_ node: String, _ outcome: FleetMember.Outcome) {
+        self.init(node: node, answered: true)
+        switch outcome {
+        case .silent: (answered, error) = (false, "it does not answer")
+        case .refused(let refusal): error = refusal.message
+        case .done(let report):
+            reply = report.error == nil ? report.reply : nil
+            error = report.error ?? (reply == nil ? "its answer is not understood" : nil)
+        }
+    }
+}
+
+extension Control.NodeCheck {
+    fileprivate init(_ node: String, _ outcome: NodeCheck.Outcome, lacks: [String]) {
+        self.init(node: node, outcome: "ok", lacks: lacks)
+        switch outcome {
+        case .ok(let accepted, let delivered):
+            (self.accepted, milliseconds) = (Self.milliseconds(accepted), Self.milliseconds(delivered))
+        case .silent:
+            (self.outcome, problem) = ("silent", "it does not answer; look at `pipectl fleet` there")
+        case .otherVersion(let version):
+            self.outcome = "version"
+            problem = "it has pipelined \(version); install \(Release.version) there, or that here"
+        case .noPlace:
+            self.outcome = "full"
+            problem =
+                "it had no free place within \(NodeCheck.patienceForPlace.text); `pipectl concurrency --node \(node)` "
+                + "says whether its queue render is busy or paused, and Places= in its [Fleet] may be 0"
+        case .refused(let reason):
+            (self.outcome, problem) = (
+                "refused", "it refuses the picture\(reason.map { ": \($0)" } ?? "; look into its log")"
+            )
+        case .noResult:
+            self.outcome = "late"
+            problem =
+                "it has accepted the picture, but sent no result within \(NodeCheck.patienceForResult.text); look into its "
+                + "log"
+        case .failed(let words): (self.outcome, problem) = ("failed", words)
+        }
+    }
+
+    private static func milliseconds(_ time: Duration) -> Double { (time / .microseconds(100)).rounded() / 10 }
+}
+
+extension NodeCommand {
+    fileprivate init(_ call: Call.Command) throws(ControlError) {
+        switch call.command {
+        case "pause": self = .pause(queue: call.queue, reason: call.reason)
+        case "resume": self = .resume(queue: call.queue)
+        case "concurrency": self = .concurrency(queue: call.queue, limit: call.limit, save: call.save)
+        case "cancel-all": self = .cancelAll
+        case "drain": self = .drain
+        default:
+            throw .badValue(
+                "'\(call.command.prefix(50))' is no command; pause, resume, concurrency, cancel-all and drain are")
+        }
+    }
+}
+
+extension Control.NodeAnswer {
+    fileprivate init(_ node: String, _ outcome: FleetMember.Outcome) {
+        switch outcome {
+        case .silent:
+            self.init(
+                node: node, answered: false, error: "it does not answer; whether it has done it is not known",
+                queues: [])
+        case .refused(let refusal): self.init(node: node, answered: true, error: refusal.message, queues: [])
+        case .done(let report):
+            self.init(
+                node: node, answered: true, error: report.error, cancelled: report.cancelled,
+                queues: report.queues.map { queue in
+                    Control.NodeQueue(
+                        name: queue.name, configured: queue.configured, effective: queue.effective,
+                        running: queue.running, paused: queue.isPaused, reason: queue.reason)
+                })
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import DaemonConfiguration
+import DaemonRuntime
+import Dispatch
+import InboxWatching
+import JobFlow
+import JobLedger
+import PipelineControl
+import PipelineModel
+import SystemCalls
+
+extension ControlService {
+    func addIgnoredCalls() {
+        onOwners(Call.Sift.self) { [self] call, request in
+            try check(numberOf: call.names.count, "names")
+            let order = try order(recipe: call.recipe, chain: call.chain)
+            let recipe =
+                order.adHoc
+                ? Recipe(name: order.recipe, inbox: "", outbox: "", outputs: []) : current.recipe(order.recipe)
+            let ignored = call.names.compactMap { name in
+                recipe.flatMap { FileNames.reasonForLeaving(FileSystem.name(of: name), $0) }
+                    .map { Control.Ignored(path: name, reason: $0) }
+            }
+            request.reply(Call.Sift.Reply(ignored: ignored))
+        }
+        onOwners(Call.ListIgnored.self) { [self] call, request in
+            if let name = call.recipe, current.recipe(name) == nil, current.held(name) == nil {
+                throw missing(recipe: name)
+            }
+            let inboxes = owners.inboxes.all.filter { call.recipe == nil || $0.recipe.name == call.recipe }
+            // Sorting a great many files would hold up everything else.
+            FileLanes.ledger.async {
+                let files = inboxes.flatMap { $0.report.reasons }.map { (path: $0.key.path, reason: $0.value) }
+                    .filter { file in call.after.map { file.path > $0 } ?? true }
+                    .sorted { $0.path < $1.path }
+                    .map { Control.Ignored(path: $0.path, reason: $0.reason) }
+                Self.send(files, request)
+            }
+        }
+    }
+
+    /// Files in a single reply, and in each of several.
+    private static let (longPage, page) = (500, 100)
+
+    private static func send(_ files: [Control.Ignored], _ request: ControlRequest) {
+        guard request.more else {
+            return request.reply(Call.ListIgnored.Reply(ignored: Array(files.prefix(longPage))))
+        }
+        request.connection.follow(files[...]) { rest in
+            let some = Call.ListIgnored.Reply(ignored: Array(rest.prefix(page)))
+            rest = rest.dropFirst(page)
+            let frame = ControlRequest.frame(some, continues: !rest.isEmpty)
+            return rest.isEmpty ? .last(frame) : .frame(frame)
+        }
+    }
+}

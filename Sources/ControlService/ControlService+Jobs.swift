@@ -1,0 +1,269 @@
+import DaemonRuntime
+import Dispatch
+import JobFlow
+package import JobLedger
+import PictureFiles
+package import PipelineControl
+import PipelineModel
+import SystemCalls
+import WorkerPools
+import WorkerProtocol
+
+extension ControlService {
+    func addJobCalls() {
+        onOwners(Call.List.self) { [self] call, request in
+            try check(recipe: call.recipe)
+            try check(batch: call.batch)
+            request.connection.queue.async { [self] in
+                do { try list(call, request) } catch { request.fail(error) }
+            }
+        }
+        onOwners(Call.ListIDs.self) { [self] call, request in
+            try check(recipe: call.recipe)
+            try check(batch: call.batch)
+            request.connection.queue.async { [self] in
+                do {
+                    let filter = try filter(call.states, call.recipe, call.batch, call.since, call.until)
+                    let ranges = try ledger.answer { try $0.ids(filter) }
+                    request.reply(
+                        Call.ListIDs.Reply(
+                            ranges: ranges.map { Control.IDRange(first: $0.lowerBound, last: $0.upperBound) }))
+                } catch {
+                    request.fail(error)
+                }
+            }
+        }
+        onOwners(Call.Show.self) { [self] call, request in
+            let record = try record(of: call.id)
+            let current = current(of: call.id)
+            // It looks for the original, where a mount may hang.
+            request.work(on: FileLanes.looks(at: record.source)) { [self] in
+                do {
+                    var story = try story(of: record)
+                    if let current, let index = story.operations.lastIndex(where: { $0.state == "executing" }) {
+                        story.operations[index].progress = current
+                    }
+                    request.reply(Call.Show.Reply(story: story))
+                } catch {
+                    request.fail(error)
+                }
+            }
+        }
+        onOwners(Call.Log.self) { [self] call, request in
+            let record = try record(of: call.id)
+            request.connection.queue.async { [self] in
+                do {
+                    let events = try ledger.answer { try $0.events(ofJob: call.id, limit: 1000) }
+                    request.reply(Call.Log.Reply(events: events.map { Control.Event($0, record, nil) }))
+                } catch {
+                    request.fail(error)
+                }
+            }
+        }
+        onWriting(Call.Cancel.self) { [self] call, request in
+            try check(call.ids)
+            Log.notice(
+                "cancel of \(Self.said(call.ids)) asked for by \(request.connection.peer)",
+                of: LogSubject(jobs: call.ids))
+            owners.changes.cancel(JobChoice(ids: call.ids)) { [self] _ in
+                do {
+                    request.reply(Call.Cancel.Reply(jobs: try records(of: call.ids).map(shown)))
+                } catch {
+                    request.fail(error)
+                }
+            }
+        }
+        onWriting(Call.Retry.self) { [self] call, request in
+            try check(call.ids)
+            try check(batch: call.batch)
+            let which =
+                (call.ids.isEmpty ? [] : [Self.said(call.ids)]) + call.states.map { "all \($0) jobs" }
+                + (call.batch.map { ["batch \($0)"] } ?? [])
+            try retry(call) { result in
+                switch result {
+                case .success(let retried): request.reply(Call.Retry.Reply(retried: retried))
+                case .failure(let error): request.fail(error)
+                }
+            }
+            Log.notice(
+                "retry of \(which.joined(separator: ", ")) asked for by \(request.connection.peer)",
+                of: LogSubject(jobs: call.ids, batch: call.batch))
+        }
+    }
+
+    private static func said(_ ids: [Int]) -> String { ids.count == 1 ? "job \(ids[0])" : "\(ids.count) jobs" }
+
+    // MARK: - List
+
+    /// Jobs in a reply of its own, and in one of several.
+    private static let (longPage, page) = (500, 100)
+
+    private func filter(
+        _ states: [String], _ recipe: String?, _ batch: Int?, _ since: String?, _ until: String?
+    ) throws(ControlError) -> JobFilter {
+        var filter = JobFilter(
+            recipe: recipe, batch: batch, since: try Self.time(since), until: try Self.time(until))
+        for name in states {
+            guard let state = JobState(rawValue: name) else {
+                let known = JobState.allCases.map(\.rawValue).joined(separator: ", ")
+                throw .badValue("there is no state '\(name)'; the states are \(known)")
+            }
+            filter.states.append(state)
+        }
+        // Queued jobs of a queue that begins nothing are shown as waiting.
+        filter.held = waitReasons().map(\.entry)
+        return filter
+    }
+
+    private func list(_ call: Call.List, _ request: ControlRequest) throws(ControlError) {
+        var filter = try filter(call.states, call.recipe, call.batch, call.since, call.until)
+        filter.before = call.before
+        let limit = call.limit ?? Int.max
+        guard limit > 0 else { throw .badValue("limit=\(limit) is not allowed; it begins at 1") }
+        let chosen = filter
+        var last = try ledger.answer { ledger in
+            try call.limit.map { try ledger.start(ofNewest: $0, chosen) } ?? 0
+        }
+        let page = request.more ? Self.page : Self.longPage
+        let next = { @Sendable [self] (last: inout Int) throws(ControlError) -> (jobs: [Control.Job], isLast: Bool) in
+            let rows = try ledger.answer { try $0.list(chosen, after: last, limit: page) }
+            last = rows.last?.id ?? last
+            let jobs = rows.map(shown).filter { call.states.isEmpty || call.states.contains($0.state) }
+            return (jobs, rows.count < page)
+        }
+        guard request.more else { return request.reply(Call.List.Reply(jobs: try next(&last).jobs)) }
+        request.connection.follow(last) { last in
+            do throws(ControlError) {
+                let (jobs, isLast) = try next(&last)
+                let frame = ControlRequest.frame(Call.List.Reply(jobs: jobs), continues: !isLast)
+                return isLast ? .last(frame) : .frame(frame)
+            } catch {
+                return .last(ControlRequest.frame(error))
+            }
+        }
+    }
+
+    package static func time(_ text: String?) throws(ControlError) -> Double? {
+        guard let text else { return nil }
+        if let time = Timestamp.seconds(text) { return time }
+        throw .badValue(
+            "'\(text.prefix(50))' is no time; write how long ago, as 90s, 30min, 1h or 2d, or a time, as "
+                + "2026-03-01, '2026-03-01 09:30' or 2026-03-01T09:30:00Z")
+    }
+}
+
+@Coordination
+extension ControlService {
+    package func record(of id: Int) throws(ControlError) -> JobRecord {
+        if let job = owners.window[id] { return job.recordNow }
+        guard let record = try ledger.answer({ try $0.job(id) }) else { throw .noSuchJob(id) }
+        return record
+    }
+
+    /// In the order of the IDs.
+    func records(of ids: [Int]) throws(ControlError) -> [JobRecord] {
+        let found = try ledger.answer { try $0.jobs(ids) }.map { ($0.id, $0) }
+        let recorded = Dictionary(found, uniquingKeysWith: { first, _ in first })
+        return ids.compactMap { owners.window[$0]?.record ?? recorded[$0] }
+    }
+
+    package func check(numberOf ids: [Int]) throws(ControlError) { try check(numberOf: ids.count, "IDs") }
+
+    package func check(numberOf count: Int, _ what: String) throws(ControlError) {
+        guard count <= ControlInterface.mostIDs else {
+            throw .badValue("a call takes at most \(ControlInterface.mostIDs) \(what); \(count) came")
+        }
+    }
+
+    /// A call speaks of jobs that there are, and not of too many at once: others are to be served.
+    package func check(_ ids: [Int]) throws(ControlError) {
+        try check(numberOf: ids)
+        if let unknown = try ledger.answer({ try $0.unknown(of: ids) }) { throw .noSuchJob(unknown) }
+    }
+
+    nonisolated func story(of record: JobRecord) throws(ControlError) -> Control.Story {
+        let neighbours = try ledger.answer { try $0.neighbours(of: record.id) }
+        return Control.Story(
+            job: shown(record),
+            chains: record.order.chains, original: FileSystem.mayExist(record.source) ? record.source : nil,
+            removed: record.removed?.text, tries: record.tries, started: record.started.map(Timestamp.text),
+            header: record.story?.header,
+            advice: record.state == .failed ? record.advice : nil, operations: operations(of: record),
+            priority: Priority(rank: record.priority).rawValue, after: neighbours.after.shown,
+            followers: neighbours.followers.shown)
+    }
+
+    /// The operations that have begun, of every try; then the rest of the latest try, or all of the next one.
+    nonisolated private func operations(of record: JobRecord) -> [Control.Operation] {
+        let chapters = record.story?.chapters ?? []
+        let last = chapters.last?.attempt ?? 1
+        // The try before a redo ended with the publication, or was cancelled.
+        let isPublished = chapters.last.map { $0.queue == "publish" && $0.state == "finished" }
+        let isOver = isPublished.map { $0 || chapters.last?.state == "cancelled" }
+        let isBegunAnew = record.former != nil && isOver ?? true
+        let isBetween =
+            [.waiting, .queued].contains(record.state) && (chapters.last?.state == "failed" || isBegunAnew)
+        let attempt = isBetween ? last + 1 : last
+        // An undone job had been announced.
+        let isWhole = record.state == .done ? record.redoEnd == nil : record.state == .cancelled && isPublished == true
+        let unrecorded = isWhole ? "finished" : record.state.isFinal ? "cancelled" : "pending"
+        func operation(_ planned: PlannedOperation, _ state: String) -> Control.Operation {
+            Control.Operation(kind: planned.kind, queue: planned.queue, state: state, attempt: attempt)
+        }
+        var shown: [Control.Operation] = []
+        var segment = 0
+        for chapter in chapters {
+            if let next = chapter.segment, next > segment {
+                shown.append(operation(.announceBatch, "finished"))
+                segment = next
+            }
+            shown.append(chapter.shown)
+        }
+        // What was taken back is done again.
+        let tried = chapters.filter {
+            ($0.attempt ?? 1) == attempt && ($0.state != "cancelled" || record.state.isFinal)
+        }
+        let begun = Set(tried.map { "\($0.kind) \($0.segment ?? 0)" })
+        var planned = 0
+        for next in (record.url == nil ? [] : [.download]) + record.plan.operations {
+            defer { if next == .announceBatch { planned += 1 } }
+            if next == .announceBatch {
+                // A job that waits at a barrier, or was cancelled there, counts as beyond it.
+                let isPast = planned < record.segment && record.waitReason != .barrier && !record.state.isFinal
+                if planned >= segment { shown.append(operation(next, isPast ? "finished" : unrecorded)) }
+            } else if next == .download, record.needsDownload, begun.contains("render 0") {
+                // Another node downloads what it renders.
+            } else if next == .download, !record.needsDownload {
+                // A download stays, however often the rest is tried.
+                if !chapters.contains(where: { $0.kind == next.kind }) {
+                    shown.insert(operation(next, "finished"), at: 0)
+                }
+            } else if planned >= record.segment, !begun.contains("\(next.kind) \(planned)") {
+                shown.append(operation(next, unrecorded))
+            }
+        }
+        return shown
+    }
+}
+
+extension JobStory.Chapter {
+    fileprivate var shown: Control.Operation {
+        Control.Operation(
+            kind: kind, queue: queue, state: state, started: started.map(Timestamp.text),
+            finished: finished.map(Timestamp.text), detail: detail, attempt: attempt ?? 1, worker: account?.worker,
+            read: account?.read, written: account?.written, failure: failure?.rawValue)
+    }
+}
+
+extension WorkOrder {
+    /// The chains by output name; the unnamed output is "".
+    package var chains: [String: String] {
+        Dictionary(outputs.map { ($0.name ?? "", $0.chain.text) }, uniquingKeysWith: { first, _ in first })
+    }
+}
+
+extension Ledger.Neighbours {
+    package var shown: Control.Neighbours {
+        Control.Neighbours(jobs: jobs.map { Control.Neighbour(id: $0.id, state: $0.state?.rawValue) }, count: count)
+    }
+}

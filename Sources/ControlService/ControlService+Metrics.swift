@@ -1,0 +1,174 @@
+import DaemonConfiguration
+import DaemonRuntime
+import JobFlow
+import JobLedger
+import PipelineControl
+import PipelineModel
+import Previewing
+import WorkerPools
+
+extension ControlService {
+    func addMetricsCalls() {
+        onOwners(Call.Metrics.self) { [self] _, request in
+            let status = status()
+            var metrics = Metrics()
+            metrics.add(status, started: owners.started)
+            metrics.add(owners.meters, recipes: owners.configuration.recipes.map(\.name))
+            metrics.counter(
+                "previews_made", "Small pictures that were made for looking.", owners.previews.madeCount)
+            metrics.add(hooks: owners.hooks.reports)
+            metrics.gauge("shortages", "Things that are missing and for which jobs wait.", owners.shortages.count)
+            let begun = metrics
+            owners.pool.report { [self] workers in
+                var metrics = begun
+                metrics.add(workers)
+                let counted = metrics
+                Coordination.async { [self] in
+                    owners.disks.look { [self] disks in
+                        var metrics = counted
+                        let free = disks.filter { $0.bytes > 0 }.map { Double($0.free) / Double($0.bytes) }.min()
+                        metrics.gauge(
+                            "disk_free_ratio", "The free part of the fullest disk of originals and results.", free)
+                        let known = metrics
+                        // Rows are read: others have their turn meanwhile.
+                        FileLanes.ledger.async { [self] in answer(known, request) }
+                    }
+                }
+            }
+        }
+    }
+
+    private func answer(_ known: Metrics, _ request: ControlRequest) {
+        var metrics = known
+        do {
+            let oldest = try ledger.oldestQueued().map { max(0, Timestamp.now() - $0) }
+            metrics.gauge(
+                "oldest_queued_seconds", "The age of the oldest queued job; 0 when none is queued.", oldest ?? 0)
+            for kept in try kept() {
+                metrics.gauge(
+                    "kept_bytes", "Files that jobs have left and that are kept, by place.", kept.bytes,
+                    labels: ["place": kept.place])
+            }
+            request.reply(Call.Metrics.Reply(metrics: metrics.all))
+        } catch {
+            request.fail(ControlError.unread(error))
+        }
+    }
+}
+
+/// The metrics of a reply, each with all its samples.
+private struct Metrics: Sendable {
+    private(set) var all: [Control.Metric] = []
+
+    private mutating func add(_ name: String, _ kind: String, _ help: String, _ sample: Control.Sample) {
+        let name = "pipelined_\(name)"
+        if let index = all.firstIndex(where: { $0.name == name }) {
+            all[index].samples.append(sample)
+        } else {
+            all.append(Control.Metric(name: name, kind: kind, help: help, samples: [sample]))
+        }
+    }
+
+    mutating func gauge(_ name: String, _ help: String, _ value: Double?, labels: [String: String] = [:]) {
+        guard let value else { return }
+        add(name, "gauge", help, Control.Sample(labels: labels, value: value, count: nil, buckets: []))
+    }
+
+    mutating func gauge(_ name: String, _ help: String, _ value: Int, labels: [String: String] = [:]) {
+        gauge(name, help, Double(value), labels: labels)
+    }
+
+    mutating func counter(_ name: String, _ help: String, _ value: Int, labels: [String: String] = [:]) {
+        let sample = Control.Sample(labels: labels, value: Double(value), count: nil, buckets: [])
+        add(name, "counter", help, sample)
+    }
+
+    private mutating func histogram(
+        _ name: String, _ help: String, _ values: Histogram, labels: [String: String] = [:]
+    ) {
+        let buckets = values.cumulative.map { Control.Bucket(most: $0.bound, count: $0.count) }
+        let sample = Control.Sample(labels: labels, value: values.sum, count: values.count, buckets: buckets)
+        add(name, "histogram", help, sample)
+    }
+
+    mutating func add(_ status: Control.Overview, started: Double) {
+        gauge("build_info", "The version of the daemon.", 1, labels: ["version": status.version])
+        gauge("start_time_seconds", "When the daemon started, in seconds since 1970.", started)
+        let jobs = status.jobs
+        let states = [
+            ("waiting", jobs.waiting), ("queued", jobs.queued), ("running", jobs.running),
+            ("cancelling", jobs.cancelling), ("done", jobs.done), ("failed", jobs.failed),
+            ("cancelled", jobs.cancelled), ("ignored", jobs.ignored),
+        ]
+        for (state, count) in states {
+            gauge("jobs", "Jobs on record, by state.", count, labels: ["state": state])
+        }
+        for (name, queue) in status.queues.sorted(by: { $0.key < $1.key }) {
+            let labels = ["queue": name]
+            gauge("queue_limit", "How many operations of a queue may run at once.", queue.effective, labels: labels)
+            gauge("queue_running", "Operations of a queue that run.", queue.running, labels: labels)
+            gauge("queue_waiting", "Operations of a queue that wait for their turn.", queue.waiting, labels: labels)
+            gauge("queue_paused", "1 while a queue is paused.", queue.paused ? 1 : 0, labels: labels)
+        }
+        gauge(
+            "problems", "Reasons that keep the daemon from its work, as `pipectl status` says them.",
+            status.problems.count)
+        guard let fleet = status.fleet else { return }
+        gauge("fleet_connected", "1 while a server of the fleet is reached.", fleet.server == nil ? 0 : 1)
+        gauge("fleet_nodes", "Other nodes of the fleet that have been heard of lately.", fleet.nodes.count)
+        gauge("fleet_places", "How many pictures of other nodes may be here at once.", fleet.places)
+        gauge("fleet_taken", "Pictures of other nodes that are here.", fleet.taken)
+        gauge("fleet_lent", "Pictures that are with other nodes, or offered to them.", fleet.lent)
+    }
+
+    @Coordination
+    mutating func add(_ meters: Meters, recipes: [String]) {
+        // A counter that is first seen with its first event looks to a monitor as if it had never grown.
+        let ends = recipes.flatMap { recipe in
+            JobState.allCases.filter(\.isFinal).map { (Meters.End(recipe: recipe, result: $0), 0) }
+        }
+        let failures = Meters.kinds.flatMap { operation in
+            FailureClass.allCases.map { (Meters.Failure(operation: operation, kind: $0), 0) }
+        }
+        for (end, count) in meters.ends.merging(ends, uniquingKeysWith: { known, _ in known }).sorted(by: {
+            $0.key < $1.key
+        }) {
+            var labels = ["result": end.result.rawValue]
+            labels["recipe"] = end.recipe
+            counter(
+                "jobs_ended", "Jobs that have ended; those that were never begun have no recipe here.", count,
+                labels: labels)
+        }
+        for (failure, count) in meters.failures.merging(failures, uniquingKeysWith: { known, _ in known }).sorted(by: {
+            $0.key < $1.key
+        }) {
+            counter(
+                "operation_failures", "Operations that have failed, by the class of the failure.", count,
+                labels: ["operation": failure.operation, "class": failure.kind.rawValue])
+        }
+        for (kind, operations) in meters.operations.sorted(by: { $0.key < $1.key }) {
+            let labels = ["operation": kind]
+            histogram("operation_duration_seconds", "How long operations took.", operations.durations, labels: labels)
+            counter("read_bytes", "Bytes that operations have read.", operations.read, labels: labels)
+            counter("written_bytes", "Bytes that operations have written.", operations.written, labels: labels)
+        }
+        histogram(
+            "job_duration_seconds", "From the taking of a file to the publishing of its results.", meters.jobs)
+    }
+
+    mutating func add(_ workers: WorkerPool.Report) {
+        gauge("workers", "Render workers.", workers.workers)
+        gauge("memory_granted_bytes", "Memory that the pictures in work may take.", Int(workers.granted))
+        gauge("memory_budget_bytes", "Memory that all pictures in work may take together.", Int(workers.budget))
+    }
+
+    mutating func add(hooks: [String: Hooks.Report]) {
+        for (recipe, report) in hooks.sorted(by: { $0.key < $1.key }) {
+            let labels = ["recipe": recipe]
+            counter("hook_runs", "Runs of a recipe's hook that have ended.", report.runs, labels: labels)
+            counter(
+                "hook_failures", "Runs of a recipe's hook that have failed, over restarts.", report.failures,
+                labels: labels)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import DaemonRuntime
+import JobFlow
+import JobLedger
+import PictureFiles
+import PipelineControl
+import Previewing
+import SystemCalls
+
+extension ControlService {
+    func addPictureCalls() {
+        onOwners(Call.Open.self) { [self] call, request in
+            let size = try Self.previewSize(call.width)
+            let record = try record(of: call.id)
+            guard let size else { return open(call.result, of: record, request) }
+            let wish = PreviewWish(record, result: call.result, size: size) { preview in
+                request.hand(preview)
+            }
+            request.connection.whenAbandoned { [previews = owners.previews] in
+                Coordination.async { previews.withdraw(wish) }
+            }
+            owners.previews.ask(wish)
+        }
+    }
+
+    /// The smaller of the two sizes that is enough.
+    private static func previewSize(_ width: Int?) throws(ControlError) -> Int? {
+        guard let width else { return nil }
+        let sizes = [ControlInterface.smallPreview, ControlInterface.largePreview]
+        guard width >= 1, let size = sizes.first(where: { $0 >= width }) else {
+            throw .badValue("width=\(width) is not allowed; it is 1 to \(ControlInterface.largePreview)")
+        }
+        return size
+    }
+
+    @Coordination
+    private func open(_ result: Int?, of record: JobRecord, _ request: ControlRequest) {
+        // A mount may hang.
+        request.work(on: owners.pictures.lane(of: result, of: record)) { [pictures = owners.pictures] in
+            request.hand(
+                Result {
+                    let picture = try pictures.open(result, of: record)
+                    return (picture.name, picture.file)
+                })
+        }
+    }
+}
+
+extension ControlRequest {
+    fileprivate func hand(_ picture: Result<(name: String, file: Descriptor), any Error>) {
+        do {
+            let (name, file) = try picture.get()
+            let bytes = FileStatus(try file.status()).identity.size
+            reply(Call.Open.Reply(name: name, bytes: bytes), beside: [file])
+        } catch {
+            fail(ControlError.refused("\(error)"))
+        }
+    }
+}

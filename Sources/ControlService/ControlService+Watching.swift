@@ -1,0 +1,220 @@
+import DaemonRuntime
+import JobFlow
+package import JobLedger
+import PictureFiles
+package import PipelineControl
+import PipelineModel
+import Synchronization
+import SystemCalls
+import WorkerPools
+
+extension ControlService {
+    func addWatchingCalls() {
+        on(Call.Watch.self) { [self] call, request in try watch(call, request) }
+        on(Call.Wait.self) { [self] call, request in
+            guard request.more else {
+                throw ControlError.badValue("Wait is called with 'more': it answers as jobs end")
+            }
+            wait(call, request)
+        }
+    }
+
+    private func wait(_ call: Call.Wait, _ request: ControlRequest) {
+        let connection = request.connection
+        let (ledger, waiters) = (ledger, owners.waiters)
+        let endings = Endings()
+        connection.follow(()) { _ in
+            endings.next(ledger)
+        } abandoned: {
+            endings.abandon()
+            Coordination.async { waiters.check() }
+        }
+        let waiter = Waiter(
+            each: { over in
+                endings.append(over)
+                connection.pump()
+            },
+            done: {
+                endings.end()
+                connection.pump()
+            },
+            delayed: { reason in
+                endings.tell(reason)
+                connection.pump()
+            },
+            isWanted: { endings.isWanted })
+        Coordination.async { [self] in
+            if call.ids.isEmpty, call.batch == nil { return waiters.waitForAll(waiter) }
+            do {
+                if let batch = call.batch {
+                    guard call.ids.isEmpty else { throw ControlError.badValue("Wait takes either IDs or a batch") }
+                    try self.check(batch: batch)
+                    return waiters.wait(forBatch: batch, waiter)
+                }
+                try self.check(call.ids)
+                waiters.wait(for: call.ids, waiter)
+            } catch {
+                request.fail(error)
+            }
+        }
+    }
+
+    /// Reads the event log from the cursor, as fast as the client takes it, and goes on as it grows. The client is told
+    /// of events that it never sees.
+    private func watch(_ call: Call.Watch, _ request: ControlRequest) throws {
+        let ledger = ledger
+        let last = ledger.cursor
+        var place = (cursor: call.cursor ?? last, ahead: nil as Control.Event?)
+        if place.cursor > last {
+            let text = "there is no event \(place.cursor): the log ends at \(last); what follows is new"
+            place = (last, Self.lost(text, before: last))
+        }
+        guard request.more else { return request.reply(Call.Watch.Reply(events: try Self.next(&place, ledger))) }
+        request.connection.follow(place) { place in
+            do throws(ControlError) {
+                let events = try Self.next(&place, ledger)
+                return events.isEmpty
+                    ? .nothing : .frame(ControlRequest.frame(Call.Watch.Reply(events: events), continues: true))
+            } catch {
+                return .last(ControlRequest.frame(error))
+            }
+        }
+    }
+
+    private static func next(
+        _ place: inout (cursor: Int, ahead: Control.Event?), _ ledger: Ledger
+    ) throws(ControlError) -> [Control.Event] {
+        if let event = place.ahead {
+            place.ahead = nil
+            return [event]
+        }
+        let cursor = place.cursor
+        let events = try ledger.answer { try $0.events(after: cursor, limit: 100) }
+        guard let first = events.first?.event.cursor else { return [] }
+        place.cursor = events.last?.event.cursor ?? cursor
+        let shown = events.map { Control.Event($0.event, $0.job, $0.batch) }
+        guard cursor >= 0, first > cursor + 1 else { return shown }
+        let gone = "the events from \(cursor + 1) to \(first - 1) are gone: HistoryEvents= says how many are kept"
+        return [lost(gone, before: first - 1)] + shown
+    }
+
+    private static func lost(_ text: String, before cursor: Int) -> Control.Event {
+        Control.Event(cursor: cursor, time: Timestamp.text(Timestamp.now()), kind: "lost", text: text)
+    }
+}
+
+/// Jobs that have ended, until the one who waits for them has taken them. Only their names are kept: it may be slow.
+private final class Endings: Sendable {
+    private struct State {
+        var ended: [JobEnd] = []
+        /// How many of them the client has got.
+        var taken = 0
+        var isOver = false
+        var isWanted = true
+        var delay: String?
+        var isDelayTold = true
+
+        /// The next few. Those that were taken before go in one piece: there may be a great many behind them.
+        mutating func take(_ most: Int) -> [JobEnd] {
+            let page = Array(ended[taken...].prefix(most))
+            taken += page.count
+            if taken > ended.count / 2 {
+                ended.removeFirst(taken)
+                taken = 0
+            }
+            return page
+        }
+    }
+
+    /// Jobs in one reply.
+    private static let page = 100
+    private let state = Mutex(State())
+
+    var isWanted: Bool { state.withLock { $0.isWanted } }
+
+    func append(_ over: [JobEnd]) { state.withLock { $0.ended += over } }
+
+    /// Tells the client what holds up the remaining jobs.
+    func tell(_ delay: String?) { state.withLock { ($0.delay, $0.isDelayTold) = (delay, false) } }
+
+    func end() { state.withLock { $0.isOver = true } }
+
+    func abandon() {
+        state.withLock {
+            $0.isWanted = false
+            ($0.ended, $0.taken) = ([], 0)
+        }
+    }
+
+    func next(_ ledger: Ledger) -> ControlConnection.Step {
+        let (page, isOver, delay, isNews) = state.withLock { state in
+            defer { state.isDelayTold = true }
+            return (state.take(Self.page), state.isOver, state.delay, !state.isDelayTold)
+        }
+        guard !page.isEmpty else {
+            if isOver { return .last(ControlRequest.frame(Call.Wait.Reply(jobs: []), continues: false)) }
+            return isNews
+                ? .frame(ControlRequest.frame(Call.Wait.Reply(jobs: [], waitsFor: delay), continues: true)) : .nothing
+        }
+        let records: [Int: JobRecord]
+        do throws(ControlError) {
+            let found = try ledger.answer { try $0.jobs(page.map(\.id)) }.map { ($0.id, $0) }
+            records = Dictionary(found, uniquingKeysWith: { first, _ in first })
+        } catch {
+            return .last(ControlRequest.frame(error))
+        }
+        // In the order they ended; in the state they ended in, though they may have been brought back since.
+        let jobs = page.compactMap { ending in
+            records[ending.id].map { $0.shown(state: ending.state, reason: $0.state == ending.state ? $0.reason : nil) }
+        }
+        return .frame(ControlRequest.frame(Call.Wait.Reply(jobs: jobs, waitsFor: delay), continues: true))
+    }
+}
+
+extension ControlService {
+    /// An event as a line of JSON, for a hook.
+    package static func line(_ event: LoggedEvent, _ job: JobRecord?, _ batch: BatchRecord?) throws -> [UInt8] {
+        try Wire.encode(Control.Event(event, job, batch)) + [UInt8(ascii: "\n")]
+    }
+}
+
+extension Control.Event {
+    /// An event as clients see it: the job in the state that the event tells of.
+    init(_ event: LoggedEvent, _ record: JobRecord?, _ batch: BatchRecord?) {
+        self.init(
+            cursor: event.cursor, time: Timestamp.text(event.time), kind: event.kind,
+            job: record.map { $0.shown(at: event) }, batch: batch.map(\.shown), queue: event.queue, text: event.text,
+            original: record.flatMap { $0.isOver && $0.file != .none && !Disposal.isRemoved($0) ? $0.source : nil },
+            advice: record.flatMap { record in
+                event.state == .failed && record.state == .failed && record.hasEnded(at: event) ? record.advice : nil
+            })
+    }
+}
+
+extension JobRecord {
+    /// The event tells of the job's present end, or of what came behind it, and not of an end before.
+    fileprivate func hasEnded(at event: LoggedEvent) -> Bool {
+        finished.map { event.time >= $0 } ?? false
+    }
+
+    fileprivate func shown(at event: LoggedEvent) -> Control.Job {
+        if event.kind == "priority" { return shown(state: event.state ?? state, reason: reason) }
+        guard let former = event.state, former.isFinal, !hasEnded(at: event) else {
+            return shown(state: event.state ?? state, reason: event.text == error ? nil : event.text)
+        }
+        var job = shown(state: former, reason: former == .failed ? nil : event.text)
+        job.error = former == .failed ? event.text : nil
+        (job.failure, job.redo) = (nil, nil)
+        return job
+    }
+}
+
+extension BatchRecord {
+    package var shown: Control.Batch {
+        Control.Batch(
+            id: id, name: name, open: isOpen, waiting: jobs[.waiting] ?? 0, queued: jobs[.queued] ?? 0,
+            running: jobs[.running] ?? 0, cancelling: jobs[.cancelling] ?? 0, done: jobs[.done] ?? 0,
+            failed: jobs[.failed] ?? 0, cancelled: jobs[.cancelled] ?? 0, created: created.map(Timestamp.text),
+            ended: finished.map(Timestamp.text), recipe: recipe)
+    }
+}

@@ -1,0 +1,55 @@
+import DaemonRuntime
+import JobFlow
+import JobLedger
+import PictureFiles
+import PipelineControl
+import Synchronization
+
+/// A request whose answer waits for the ledger.
+struct WritingRequest: Sendable {
+    let request: ControlRequest
+    /// What holds though it can't be recorded.
+    let holds: String?
+}
+
+/// Refuses calls that change something, at once, while the ledger can't be written.
+extension ControlService {
+    /// Calls `body` if the ledger can be written, and refuses the request if it can't be, now or until the answer.
+    func whenWritable(_ request: ControlRequest, _ body: @escaping @Coordination @Sendable () throws -> Void) {
+        write(for: request)
+        ledger.whenTried { [self] isWritable in
+            guard isWritable else { return refuse(request) }
+            Coordination.async {
+                do { try body() } catch { request.fail(error) }
+            }
+        }
+    }
+
+    /// The request is refused as soon as the ledger can't be written.
+    package func write(for request: ControlRequest, but holds: String? = nil) {
+        writing.withLock { writing in
+            writing.removeAll(where: \.request.isAnswered)
+            writing.append(WritingRequest(request: request, holds: holds))
+        }
+        refuseWriting()
+    }
+
+    /// Refuses all of them, if the ledger can't be written now.
+    package func refuseWriting() {
+        guard ledger.problem != nil else { return }
+        let waiting = writing.withLock { writing in
+            defer { writing = [] }
+            return writing
+        }
+        for one in waiting { refuse(one.request, but: one.holds) }
+    }
+
+    private func refuse(_ request: ControlRequest, but holds: String? = nil) {
+        let outcome = holds.map { "\($0), but that can't be recorded, and may not outlive a restart: " } ?? ""
+        let reason = ledger.unwritableReason ?? "the ledger could not be written for a moment"
+        request.fail(
+            ControlError.refused(
+                "\(outcome)\(reason); look after the disk of \(places.state), where `pipectl clean` can make room, then "
+                    + "try again"))
+    }
+}

@@ -1,0 +1,136 @@
+package import DaemonConfiguration
+import DaemonRuntime
+import Dispatch
+package import JobFlow
+package import JobLedger
+package import PictureFiles
+package import PipelineControl
+package import PipelineModel
+import Synchronization
+import SystemCalls
+import WorkerPools
+
+/// Answers the calls of the interface. Each method is one handler; those of one subject share a file.
+package final class ControlService: Sendable {
+    package let owners: Owners
+    package let version: String
+    /// The limits of clients; a reload changes them.
+    package var limits: ControlSettings { owners.configuration.settings.control }
+    let watchers = ProgressWatchers()
+    private let complaints = Mutex(Complaints())
+    let writing = Mutex<[WritingRequest]>([])
+    private let handlers = Mutex<[String: @Sendable (ControlRequest, PassedDescriptors) throws -> Void]>([:])
+
+    package init(_ owners: Owners, version: String) {
+        (self.owners, self.version) = (owners, version)
+        addServiceCalls()
+        addStatusCalls()
+        addMetricsCalls()
+        addIgnoredCalls()
+        addJobCalls()
+        addAddingCalls()
+        addBatchCalls()
+        addNeedsCalls()
+        addChoiceCalls()
+        addKeepingCalls()
+        addDoneCalls()
+        addWatchingCalls()
+        addProgressCalls()
+        addQueueCalls()
+        addFleetCalls()
+        addConfigurationCalls()
+        addExplaining()
+        addTrying()
+        addPictureCalls()
+    }
+
+    package var ledger: Ledger { owners.ledger }
+    package var places: Places { owners.configuration.places }
+    package var current: LoadedConfiguration { owners.configuration.now }
+
+    /// A method whose parameters are `Call`. What is passed beside it is closed at once.
+    package func on<Call: ControlCall>(
+        _ call: Call.Type, _ handler: @escaping @Sendable (Call, ControlRequest) throws -> Void
+    ) {
+        onPassing(call) { call, _, request in try handler(call, request) }
+    }
+
+    /// The same for one that wants what is passed beside it.
+    func onPassing<Call: ControlCall>(
+        _ call: Call.Type, _ handler: @escaping @Sendable (Call, PassedDescriptors, ControlRequest) throws -> Void
+    ) {
+        handlers.withLock { handlers in
+            handlers[Call.method] = { request, passed in
+                try handler(try request.parameters(Call.self), passed, request)
+            }
+        }
+    }
+
+    /// The same, answered where the owners live.
+    func onOwners<Call: ControlCall>(
+        _ call: Call.Type, _ handler: @escaping @Coordination @Sendable (Call, ControlRequest) throws -> Void
+    ) {
+        on(call) { call, request in
+            Coordination.async {
+                do { try handler(call, request) } catch { request.fail(error) }
+            }
+        }
+    }
+
+    /// The same for a call that changes the ledger: if that can't be written, the call is refused at once, before it
+    /// changes anything.
+    func onWriting<Call: ControlCall>(
+        _ call: Call.Type, _ handler: @escaping @Coordination @Sendable (Call, ControlRequest) throws -> Void
+    ) {
+        on(call) { [self] call, request in whenWritable(request) { try handler(call, request) } }
+    }
+
+    /// The same for a call that is obeyed even then. Its client hears at once what holds, and that it is not recorded.
+    func onWriting<Call: ControlCall>(
+        _ call: Call.Type, but holds: String,
+        _ handler: @escaping @Coordination @Sendable (Call, ControlRequest) throws -> Void
+    ) {
+        onOwners(call) { [self] call, request in
+            try handler(call, request)
+            write(for: request, but: holds)
+        }
+    }
+
+    /// On the server's queue.
+    package func answer(_ request: ControlRequest, _ passed: PassedDescriptors) {
+        do {
+            guard let handler = handlers.withLock({ $0[request.method] }) else { throw Self.unknown(request.method) }
+            try handler(request, passed)
+        } catch {
+            request.fail(error)
+        }
+    }
+
+    /// About a client, in the log.
+    func complain(_ kind: Complaints.Kind, _ line: String) {
+        guard let line = complaints.withLock({ $0.line(kind, line, at: .now()) }) else { return }
+        Log.failure(line)
+    }
+
+    private static func unknown(_ method: String) -> ControlError {
+        if ControlInterface.all.contains(where: { method.hasPrefix($0.name + ".") }) { return .methodNotFound(method) }
+        return .interfaceNotFound(method.split(separator: ".").dropLast().joined(separator: "."))
+    }
+
+    /// Varlink's own interface, by which a service describes itself.
+    private func addServiceCalls() {
+        let version = version
+        on(Call.GetInfo.self) { _, request in
+            request.reply(
+                Call.GetInfo.Reply(
+                    vendor: "pipelined", product: "pipelined", version: version, url: "https://pipelined.org/",
+                    interfaces: ControlInterface.all.map(\.name)))
+        }
+        on(Call.GetInterfaceDescription.self) { call, request in
+            guard let interface = ControlInterface.all.first(where: { $0.name == call.interface }) else {
+                throw ControlError.interfaceNotFound(call.interface)
+            }
+            request.reply(Call.GetInterfaceDescription.Reply(description: interface.description))
+        }
+    }
+}

@@ -1,0 +1,16 @@
+package import JobLedger
+package import PipelineControl
+
+extension Ledger {
+    /// Reads the answer to a client's call.
+    package nonisolated func answer<Result>(_ body: (Ledger) throws -> Result) throws(ControlError) -> Result {
+        do { return try body(self) } catch { throw .unread(error) }
+    }
+}
+
+extension ControlError {
+    static func unread(_ error: any Error) -> ControlError {
+        let why = (error as? LedgerError)?.message ?? "\(error)"
+        return .refused("the ledger can't be read: \(why); `pipectl status` shows whether it can be again")
+    }
+}

@@ -1,0 +1,57 @@
+package import DaemonRuntime
+import Dispatch
+import JobLedger
+import PipelineControl
+import Synchronization
+
+/// The line that `systemctl status` shows. It is told when something has changed, and once a second at the most.
+@Coordination
+package final class ServiceStatus {
+    private static let pause = DispatchTimeInterval.seconds(1)
+
+    private let service: ControlService
+    private let isDue = Atomic(false)
+    private var latest: DispatchTime?
+    private var told = ""
+    /// The failures that were counted: how many failed jobs there were then, and since when it counts.
+    private var failed = (all: 0, since: 0.0, count: 0)
+
+    package nonisolated init(of service: ControlService) {
+        self.service = service
+    }
+
+    /// Something may have changed. May be called on any thread, and as often as one likes.
+    package nonisolated func changed() {
+        guard ServiceManager.isListening, !isDue.exchange(true, ordering: .relaxed) else { return }
+        Coordination.async { [self] in
+            let time = max(.now(), latest.map { $0 + Self.pause } ?? .now())
+            Coordination.at(time) { self.look() }
+        }
+    }
+
+    private func look() {
+        latest = .now()
+        isDue.store(false, ordering: .relaxed)
+        let status = service.status()
+        let known = failed
+        // Rows are counted: others have their turn meanwhile.
+        FileLanes.ledger.async { [self] in
+            let midnight = Timestamp.midnight()
+            var failed = known
+            if failed.all != status.jobs.failed || failed.since != midnight {
+                // When the ledger can't be read, the former number stays.
+                let count = try? service.ledger.failedCount(since: midnight)
+                if let count { failed = (status.jobs.failed, midnight, count) }
+            }
+            let line = StatusLine.text(service.withReasons(status), failedToday: failed.count)
+            Coordination.async { [failed] in self.tell(line, failed) }
+        }
+    }
+
+    private func tell(_ line: String, _ failed: (all: Int, since: Double, count: Int)) {
+        self.failed = failed
+        guard line != told else { return }
+        told = line
+        ServiceManager.tell("STATUS=\(line)")
+    }
+}

@@ -1,0 +1,278 @@
+import DaemonConfiguration
+package import DaemonRuntime
+import Dispatch
+package import JobLedger
+package import PictureFiles
+import PipelineModel
+import Synchronization
+import WorkerPools
+
+/// Runs the recipes' hooks: a program for each picture that is over, and each batch that has ended, as far as the recipe
+/// wants; one after the other for a recipe, and never again for the same event. Hooks follow the event log by cursor, so
+/// that a slow one delays nobody.
+package actor Hooks: QueueActor {
+    package struct Report: Sendable {
+        package var failures = 0
+        /// Runs that have ended since the daemon's start.
+        package var runs = 0
+        /// The fault of the latest run, if it had one.
+        package var problem: String?
+    }
+
+    /// A program, and what it is run for.
+    package struct Order: Sendable {
+        var program: String
+        var occasions: Set<HookOccasion>
+    }
+
+    private struct Hook {
+        var order: Order
+        var record: Ledger.HookRecord
+        /// The cursors of the events that it is still to run for.
+        var due: [Int] = []
+        var isBusy = false
+        /// Nil while the program is being looked at.
+        var run: HookRun?
+        var isLookedAt = false
+    }
+
+    private static let notRun = "is not run: "
+
+    /// Announcements that are read at once.
+    private static let page = 500
+
+    package nonisolated let executor = QueueExecutor("pipelined.hooks")
+    private let ledger: Ledger
+    private let places: Places
+    private let byRecipe = Mutex<[String: Report]>([:])
+    private let isNeeded = Mutex(false)
+    private var hooks: [String: Hook] = [:]
+    private var timeout = Duration.seconds(30)
+    private var seen = 0
+    /// Hooks to be set once the ledger can be read.
+    private var awaited: (orders: [String: Order], held: Set<String>, from: Int)?
+    private var looksAgain = false
+    private var finished: (@Sendable () -> Void)?
+    private var timeIsUp = false
+
+    /// Makes the line for a hook's standard input of an event, its job and its batch.
+    package typealias Encoding = @Sendable (LoggedEvent, JobRecord?, BatchRecord?) throws -> [UInt8]
+
+    private let encode: Encoding
+
+    package init(ledger: Ledger, places: Places, encode: @escaping Encoding) {
+        (self.ledger, self.places, self.encode) = (ledger, places, encode)
+    }
+
+    package nonisolated func report(of recipe: String) -> Report { byRecipe.withLock { $0[recipe] ?? Report() } }
+
+    package nonisolated var reports: [String: Report] { byRecipe.withLock { $0 } }
+
+    /// The faults of the latest runs.
+    package nonisolated var problems: [String] {
+        byRecipe.withLock { $0 }.sorted { $0.key < $1.key }.compactMap { recipe, report in
+            let failures = report.failures > 0 ? " (\(report.failures) failed in all)" : ""
+            return report.problem.map { "the hook of '\(recipe)' \($0)\(failures)" }
+        }
+    }
+
+    /// The hooks of the recipes in force. A new one begins with what happens from now on. The hook of a held recipe
+    /// keeps its position.
+    package nonisolated func set(_ orders: [String: Order], timeout: Duration, keeping held: Set<String> = []) {
+        let now = ledger.cursor
+        async { hooks in
+            hooks.timeout = timeout
+            hooks.awaited = (orders, held, now)
+            hooks.isNeeded.withLock { $0 = !orders.isEmpty }
+            hooks.look()
+        }
+    }
+
+    /// The ledger alone says how far a hook has come: a guess would run it twice, or not at all.
+    private func setAwaited() throws {
+        guard let (orders, held, now) = awaited else { return }
+        let known = try ledger.hooks()
+        awaited = nil
+        for recipe in known.keys where orders[recipe] == nil && !held.contains(recipe) { ledger.forget(hook: recipe) }
+        for recipe in hooks.keys where orders[recipe] == nil { hooks[recipe] = nil }
+        for (recipe, order) in orders {
+            if hooks[recipe] == nil {
+                let record = known[recipe] ?? Ledger.HookRecord(cursor: now)
+                if known[recipe] == nil { ledger.record(hook: recipe, record) }
+                hooks[recipe] = Hook(order: order, record: record)
+                seen = min(seen, record.cursor)
+            }
+            hooks[recipe]?.order = order
+        }
+        lookAtPrograms()
+        if hooks.values.allSatisfy({ $0.due.isEmpty }) { seen = hooks.values.map(\.record.cursor).min() ?? now }
+        byRecipe.withLock { reports in
+            reports = hooks.mapValues { Report(failures: $0.record.failures) }.merging(reports) { $1 }
+                .filter { hooks[$0.key] != nil }
+        }
+    }
+
+    /// A program that can't be run is told before its first event.
+    private func lookAtPrograms() {
+        for (recipe, hook) in hooks {
+            let program = hook.order.program
+            FileLanes.work(on: program).async { [self] in
+                let refusal = HookProgram.refusal(of: program)
+                async { $0.looked(recipe, program, refusal) }
+            }
+        }
+    }
+
+    private func looked(_ recipe: String, _ program: String, _ refusal: String?) {
+        guard let hook = hooks[recipe], hook.order.program == program, !hook.isBusy else { return }
+        if let refusal {
+            report(recipe, program, Self.notRun + refusal)
+        } else if report(of: recipe).problem?.hasPrefix(Self.notRun) == true {
+            report(recipe, program, nil)
+        }
+    }
+
+    /// Something was appended to the event log, perhaps.
+    package nonisolated func eventsAppended() {
+        if isNeeded.withLock({ $0 }) { async { $0.look() } }
+    }
+
+    /// Begins nothing more; `done` when what runs has ended, or when `time` has passed, at which it is ended.
+    package nonisolated func stop(within time: Duration, _ done: @escaping @Sendable () -> Void) {
+        async { hooks in
+            hooks.finished = done
+            hooks.after(time.dispatch) { $0.giveUp() }
+            hooks.finishIfIdle()
+        }
+    }
+
+    private func giveUp() {
+        timeIsUp = true
+        for hook in hooks.values { hook.run?.assumeIsolated { $0.giveUp() } }
+        finishIfIdle()
+    }
+
+    private func finishIfIdle() {
+        // A program whose disk does not answer can't be ended.
+        guard hooks.values.allSatisfy({ !$0.isBusy || timeIsUp && $0.run == nil }), let finished else { return }
+        self.finished = nil
+        finished()
+    }
+
+    private func look() {
+        var passed: [String: Int] = [:]
+        do {
+            try setAwaited()
+            while case let (found, last) = try ledger.announcements(after: seen, limit: Self.page), last > seen {
+                for (cursor, recipe, occasion) in found where cursor > hooks[recipe]?.record.cursor ?? .max {
+                    if hooks[recipe]?.order.occasions.contains(occasion) == true {
+                        hooks[recipe]?.due.append(cursor)
+                    } else {
+                        passed[recipe] = cursor
+                    }
+                }
+                seen = last
+            }
+            for (recipe, cursor) in passed { pass(recipe, cursor) }
+        } catch {
+            // The ledger has logged the error.
+            lookLater()
+        }
+        for recipe in hooks.keys { next(recipe) }
+    }
+
+    /// A hook that wants more occasions from some time on does not begin with those that it has passed.
+    private func pass(_ recipe: String, _ cursor: Int) {
+        guard let hook = hooks[recipe], hook.due.isEmpty, !hook.isBusy else { return }
+        hooks[recipe]?.record.cursor = cursor
+        ledger.record(hook: recipe, Ledger.HookRecord(cursor: cursor, failures: hook.record.failures))
+    }
+
+    private func lookLater() {
+        guard !looksAgain, finished == nil else { return }
+        looksAgain = true
+        after(.seconds(1)) {
+            $0.looksAgain = false
+            $0.look()
+        }
+    }
+
+    private func next(_ recipe: String) {
+        guard finished == nil, var hook = hooks[recipe], !hook.isBusy, !hook.due.isEmpty else { return }
+        let cursor = hook.due.removeFirst()
+        hook.record.cursor = cursor
+        hook.isBusy = true
+        hooks[recipe] = hook
+        // Before it runs: what happens then, it never runs twice.
+        ledger.record(hook: recipe, hook.record) { [self] in async { $0.run(recipe, cursor) } }
+    }
+
+    private func run(_ recipe: String, _ cursor: Int) {
+        guard let hook = hooks[recipe] else { return finishIfIdle() }
+        let found: (event: LoggedEvent, job: JobRecord?, batch: BatchRecord?)?
+        do { found = try ledger.events(after: cursor - 1, limit: 1).first } catch {
+            guard finished == nil else { return ended(recipe, "was not run: the event can't be read: \(error)") }
+            return after(.seconds(1)) { $0.run(recipe, cursor) }
+        }
+        // The next event is another hook's, or one that this hook runs for later.
+        guard let (event, job, batch) = found, event.cursor == cursor else {
+            return ended(recipe, "was not run for an event that is forgotten; HistoryEvents= in [Control] keeps more")
+        }
+        let program = hook.order.program
+        hooks[recipe]?.isLookedAt = true
+        after(timeout.dispatch) { hooks in
+            guard hooks.hooks[recipe]?.isLookedAt == true else { return }
+            hooks.report(recipe, program, "waits for its disk, which does not answer")
+        }
+        // Its disk may not answer.
+        FileLanes.work(on: program).async { [self] in
+            let refusal = HookProgram.refusal(of: program)
+            async { $0.begin(recipe, program, refusal, event, job, batch) }
+        }
+    }
+
+    private func begin(
+        _ recipe: String, _ program: String, _ refusal: String?, _ event: LoggedEvent, _ job: JobRecord?,
+        _ batch: BatchRecord?
+    ) {
+        hooks[recipe]?.isLookedAt = false
+        if let refusal { return ended(recipe, Self.notRun + refusal) }
+        guard finished == nil, hooks[recipe] != nil else { return ended(recipe, nil) }
+        do {
+            hooks[recipe]?.run = try HookRun(
+                program, event: try encode(event, job, batch),
+                environment: [
+                    "PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "PIPELINED_SOCKET=\(places.socket)",
+                    "PIPELINED_RECIPE=\(recipe)", "PIPELINED_OCCASION=\(event.state?.rawValue ?? event.kind)",
+                    "\(job == nil ? "PIPELINED_BATCH" : "PIPELINED_JOB")=\(job?.id ?? batch?.id ?? 0)",
+                ], timeout: timeout, on: executor
+            ) { [self] problem in assumeIsolated { $0.ended(recipe, problem) } }
+        } catch {
+            ended(recipe, "can't be run: \(error)")
+        }
+    }
+
+    private func ended(_ recipe: String, _ problem: String?) {
+        guard var hook = hooks[recipe] else { return finishIfIdle() }
+        let runs = hook.run == nil ? 0 : 1
+        hook.run = nil
+        hook.isBusy = false
+        if problem != nil {
+            hook.record.failures += 1
+            ledger.record(hook: recipe, hook.record)
+        }
+        hooks[recipe] = hook
+        report(recipe, hook.order.program, problem, runs: runs)
+        finishIfIdle()
+        next(recipe)
+    }
+
+    private func report(_ recipe: String, _ program: String, _ problem: String?, runs: Int = 0) {
+        byRecipe.withLock { [failures = hooks[recipe]?.record.failures ?? 0] in
+            $0[recipe] = Report(failures: failures, runs: runs + ($0[recipe]?.runs ?? 0), problem: problem)
+        }
+        if let problem {
+            Log.failure("the hook of '\(recipe)', \(program), \(problem)", of: LogSubject(recipe: recipe))
+        }
+    }
+}

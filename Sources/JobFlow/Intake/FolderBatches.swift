@@ -1,0 +1,58 @@
+package import DaemonRuntime
+package import InboxWatching
+import JobLedger
+import Synchronization
+
+/// The open batches of dropped folders: what comes into a folder of an inbox belongs together until the inbox says
+/// that the folder is quiet. After a crash the ledger closes them, and the rest of a folder is a batch of its own.
+@Coordination
+package final class FolderBatches {
+    private struct Place: Hashable {
+        var inbox: [UInt8]
+        var folder: [UInt8]
+
+        init(_ folder: String, in inbox: String) { (self.inbox, self.folder) = (Array(inbox.utf8), Array(folder.utf8)) }
+    }
+
+    private let ledger: Ledger
+    private let numbers: JobNumbers
+    private let inboxes: Inboxes
+    private var open: [Place: Int] = [:]
+
+    init(_ ledger: Ledger, _ numbers: JobNumbers, _ inboxes: Inboxes) {
+        (self.ledger, self.numbers, self.inboxes) = (ledger, numbers, inboxes)
+    }
+
+    /// The batch that a picture from this folder joins.
+    func batch(of folder: String, in inbox: String) -> BatchRecord {
+        let place = Place(folder, in: inbox)
+        let id = open[place] ?? numbers.takeBatch()
+        open[place] = id
+        return BatchRecord(id: id, name: folder, isOpen: true)
+    }
+
+    /// Gives a folder of this name its batch while its first pictures still settle; `done` when that is durable, or
+    /// when there is no such folder.
+    package func expect(_ folder: String, done: @escaping @Sendable () -> Void) {
+        let isFound = Mutex(false)
+        inboxes.expect(folder) { [self] inbox in
+            isFound.withLock { $0 = true }
+            ledger.open(batch: batch(of: folder, in: inbox.folder).id, name: folder) {}
+        } done: { [ledger] in
+            if isFound.withLock({ $0 }) { ledger.whenDurable(done) } else { done() }
+        }
+    }
+
+    /// The inbox and the folder from which pictures still come into this batch.
+    package func place(of batch: Int) -> (inbox: Inbox, folder: String)? {
+        guard let place = open.first(where: { $0.value == batch })?.key,
+            let inbox = inboxes.all.first(where: { place.inbox.elementsEqual($0.folder.utf8) })
+        else { return nil }
+        return (inbox, String(decoding: place.folder, as: UTF8.self))
+    }
+
+    /// Closes the folder's batch, if it has one.
+    func end(_ folder: String, in inbox: String) {
+        if let id = open.removeValue(forKey: Place(folder, in: inbox)) { ledger.close(batch: id) }
+    }
+}

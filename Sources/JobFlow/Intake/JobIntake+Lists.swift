@@ -1,0 +1,117 @@
+import DaemonConfiguration
+import DaemonRuntime
+import Dispatch
+import Glibc
+package import InboxWatching
+package import JobLedger
+import PictureFiles
+package import PipelineModel
+package import SystemCalls
+package import WorkerPools
+
+/// Lists of URLs: each becomes a batch, a job for each URL, entered together, so that a crash leaves all of it or
+/// nothing.
+extension JobIntake {
+    /// A list that was read, or why it can't be.
+    package typealias Reading = Result<AddressList, JobFailure>
+
+    /// Files of an inbox, some of which are lists. A list is an original, too: its job ends as it is entered, and is
+    /// archived.
+    ///
+    /// On the inbox's queue, where its disk may hang.
+    package nonisolated func accept(
+        _ lists: [Claim], and others: [Claim], from inbox: Inbox, counted: @escaping @Sendable () -> Void,
+        done: @escaping @Sendable () -> Void
+    ) {
+        let read = lists.map { (claim: $0, list: reading($0, in: inbox)) }
+        Coordination.async { [self] in
+            let group = DispatchGroup()
+            var others = others
+            for (claim, list) in read {
+                if inbox.cancels(claimed: claim.path) {
+                    others.append(claim.asCancelled)
+                    continue
+                }
+                group.enter()
+                enter(claim, list, from: inbox) { group.leave() }
+            }
+            if others.isEmpty {
+                counted()
+            } else {
+                group.enter()
+                accept(others, from: inbox, counted: counted) { group.leave() }
+            }
+            Coordination.notify(group, done)
+        }
+    }
+
+    private func enter(_ claim: Claim, _ reading: Reading, from inbox: Inbox, done: @escaping @Sendable () -> Void) {
+        let order = configuration.order(for: inbox.recipe)
+        var file = newRecord(
+            order: order, path: claim.path, source: claim.source, origin: claim.origin,
+            file: claim.file, state: .done,
+            at: Timestamp.now())
+        switch reading {
+        case .success(let list):
+            let listed = jobs(of: list, called: claim.path, order)
+            let wrong = listed.wrong
+            file.reason =
+                "a list of \(listed.count - wrong) URLs, batch \(listed.batch.id)"
+                + (wrong == 0 ? "" : "; \(wrong) of its lines are none")
+            enter([file], listed, batches: [listed.batch], done: done)
+        case .failure(let failure):
+            file.state = .failed
+            (file.error, file.advice, file.failure) = (failure.message, failure.advice, failure.class)
+            enter([file], done: done)
+        }
+    }
+
+    /// The jobs of a list, to be entered.
+    package func jobs(
+        of list: AddressList, called name: String?, _ order: WorkOrder, in known: Int? = nil,
+        _ priority: Priority? = nil
+    ) -> ListedJobs {
+        let batch = BatchRecord(id: known ?? numbers.takeBatch(), name: name, isOpen: false)
+        let (id, position) = numbers.takeJobs(list.entries.count)
+        return ListedJobs(
+            list: list, name: name, order: order, priority: priority ?? order.priority, batch: batch,
+            spool: configuration.places.spool, id: id, position: position)
+    }
+
+    // MARK: - Reading
+
+    nonisolated private func reading(_ claim: Claim, in inbox: Inbox) -> Reading {
+        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
+        return Result {
+            // Others can move files about in the inbox.
+            try claims.open(inbox.folder).spot(claim.source).open(flags)
+        }
+        .mapError { JobFailure($0, during: "reading the list") }
+        .flatMap { reading($0, called: FileSystem.name(of: claim.path)) }
+    }
+
+    /// The one foreign text that the supervisor itself reads.
+    package nonisolated func reading(_ file: Descriptor, called name: String) -> Reading {
+        let limits = configuration.settings.downloads
+        do {
+            let status = FileStatus(try file.status())
+            guard status.kind == .file else { throw JobFailure("the list is no file") }
+            guard status.size <= limits.listSize else {
+                throw JobFailure(
+                    "the list has \(status.size) bytes, and ListSize allows \(limits.listSize)",
+                    advice: "split it, or raise ListSize in [Download]")
+            }
+            let bytes = try FileSystem.read(file, most: Int(limits.listSize), called: name)
+            do throws(Refusal) {
+                return .success(
+                    try AddressList(
+                        String(decoding: bytes, as: UTF8.self), AddressList.kind(of: name) ?? .lines,
+                        most: limits.listLines))
+            } catch {
+                throw JobFailure("the list \(error.complaint)", advice: error.advice)
+            }
+        } catch {
+            return .failure(error as? JobFailure ?? JobFailure(error, during: "reading the list"))
+        }
+    }
+}

@@ -1,0 +1,149 @@
+package import DaemonConfiguration
+package import DaemonRuntime
+import Dispatch
+package import InboxWatching
+package import JobLedger
+package import PictureFiles
+import PipelineModel
+package import SystemCalls
+import WorkerPools
+
+/// Takes pictures in, from inboxes and clients: each becomes a record, and a job once that is durable.
+@Coordination
+package final class JobIntake: IntakeSink {
+    package let ledger: Ledger
+    package let configuration: ConfigurationInForce
+    package let claims: ClaimFolders
+    package let numbers: JobNumbers
+    private let folders: FolderBatches
+    private let counts: JobCounts
+    private let window: Window
+    private let originals: OriginalMover
+    private let waiters: Waiters
+    private let recovery: Recovery
+    package weak var events: (any DaemonEvents)?
+
+    package init(
+        _ ledger: Ledger, _ configuration: ConfigurationInForce, _ claims: ClaimFolders, _ numbers: JobNumbers,
+        _ folders: FolderBatches, _ counts: JobCounts, _ window: Window, _ originals: OriginalMover, _ waiters: Waiters,
+        _ recovery: Recovery
+    ) {
+        (self.ledger, self.configuration, self.claims, self.numbers) = (ledger, configuration, claims, numbers)
+        (self.counts, self.window, self.originals, self.waiters) = (counts, window, originals, waiters)
+        (self.folders, self.recovery) = (folders, recovery)
+    }
+
+    // MARK: - For inboxes
+
+    package nonisolated func knows(source: String) throws -> Bool { try ledger.knows(source: source) }
+
+    package nonisolated func forEachKnown(in folder: String, _ each: (String) -> Void) throws {
+        try ledger.forEachKnown(in: folder, each)
+    }
+
+    package nonisolated func needsClaims(in folder: String) throws -> Bool {
+        try ledger.needsClaims(below: FileSystem.join(folder, ClaimFolder.name))
+    }
+
+    package nonisolated func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool {
+        try recovery.isOriginal(source, as: path, file)
+    }
+
+    package nonisolated func kept(in folder: String) throws -> KeptFiles { KeptFiles(try ledger.kept(in: folder)) }
+
+    package nonisolated func ended(folder: String, of inbox: Inbox) {
+        Coordination.async { [folders] in folders.end(folder, in: inbox.folder) }
+    }
+
+    package nonisolated func changed(_ inbox: Inbox) { Coordination.async { self.events?.inboxChanged() } }
+
+    package nonisolated func accept(
+        _ claims: [Claim], from inbox: Inbox, counted: @escaping @Sendable () -> Void,
+        done: @escaping @Sendable () -> Void
+    ) {
+        let lists = claims.filter { FileNames.isList($0.path) && !$0.cancelled }
+        let claims = claims.filter { !FileNames.isList($0.path) || $0.cancelled }
+        guard lists.isEmpty else { return accept(lists, and: claims, from: inbox, counted: counted, done: done) }
+        Coordination.async { [self] in
+            let order = configuration.order(for: inbox.recipe)
+            let now = Timestamp.now()
+            var batches: [Int: BatchRecord] = [:]
+            let records = claims.map { claim in
+                let batch = claim.folder.map { folders.batch(of: $0, in: inbox.folder) }
+                if let batch { batches[batch.id] = batch }
+                return newRecord(
+                    order: order, path: claim.path, source: claim.source, origin: claim.origin,
+                    file: claim.file, batch: batch?.id,
+                    state: claim.cancelled || inbox.cancels(claimed: claim.path) ? .cancelled : .queued, at: now)
+            }
+            enter(records, batches: Array(batches.values), done: done)
+            counted()
+        }
+    }
+
+    // MARK: - Records
+
+    func newRecord(
+        order: WorkOrder, path: String, source: String, origin: JobRecord.Origin, file: FileStatus.Identity,
+        batch: Int? = nil, state: JobState = .queued, at now: Double
+    ) -> JobRecord {
+        let (id, position) = numbers.takeJobs()
+        return JobRecord(
+            id: id, position: position, batch: batch, order: order, path: path, origin: origin, source: source,
+            file: file, state: state, created: now, finished: state.isFinal ? now : nil,
+            priority: order.priority.rank)
+    }
+
+    /// Records new jobs; `done` when they are durable. A record that the ledger refuses is no job: its file stays
+    /// claimed, and is taken in at the next start.
+    package func enter(
+        _ records: [JobRecord], _ listed: ListedJobs? = nil, batches: [BatchRecord] = [], isAsked: Bool = false,
+        done: @escaping @Sendable () -> Void, refused: (@Sendable () -> Void)? = nil
+    ) {
+        count(records, listed, 1)
+        ledger.insert(records, listed, batches: batches, isAsked: isAsked) { [self] in
+            done()
+            Coordination.async { [self] in
+                for record in records where record.state.isFinal && !record.disposed { originals.dispose(record) }
+                window.fill(inserted: records)
+                if let listed { window.fill(arrived: listed.priority) }
+            }
+        } refused: { [self] in
+            Coordination.async { [self] in
+                count(records, listed, -1)
+                // The client hears that nothing can be written, and nothing is done behind its back.
+                if isAsked, ledger.problem != nil { return (refused ?? done)() }
+                let records = records + (listed.map { listed in (0..<listed.count).map(listed.record) } ?? [])
+                guard records.count > 1 else {
+                    if refused == nil {
+                        Log.failure("\(records.first?.source ?? "") stays there, and is taken in at the next start")
+                    }
+                    waiters.check()
+                    return (refused ?? done)()
+                }
+                // Only the one at fault is left out.
+                let group = DispatchGroup()
+                for record in records {
+                    group.enter()
+                    enter([record], batches: batches) { group.leave() }
+                }
+                Coordination.notify(group, done)
+            }
+        }
+    }
+
+    private func count(_ records: [JobRecord], _ listed: ListedJobs?, _ sign: Int) {
+        for record in records { counts.add(sign, to: record.state) }
+        guard let listed else { return }
+        counts.add(sign * (listed.count - listed.wrong), to: .queued)
+        counts.add(sign * listed.wrong, to: .failed)
+    }
+
+    /// Records new jobs that come after others.
+    package func enter(
+        _ records: [JobRecord], batches: [BatchRecord] = [], after others: [Int],
+        done: @escaping @Coordination @Sendable (Ledger.NeedsAnswer) -> Void
+    ) {
+        ledger.insert(records, batches: batches, after: others) { answer in Coordination.async { done(answer) } }
+    }
+}

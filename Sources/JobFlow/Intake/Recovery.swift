@@ -1,0 +1,139 @@
+import DaemonConfiguration
+import DaemonRuntime
+import InboxWatching
+import JobLedger
+import PictureFiles
+import PipelineModel
+import Synchronization
+import SystemCalls
+import WorkerPools
+import WorkerProtocol
+
+/// Puts right what a crash, or a stop, has left in the middle, before anything new begins.
+package struct Recovery: Sendable {
+    let ledger: Ledger
+    let configuration: ConfigurationInForce
+    let publisher: Publisher
+    let staging: Staging
+    let originals: OriginalMover
+
+    private var places: Places { configuration.places }
+
+    /// Puts the ledger right, and the spool. No other disk is asked: one that hangs would hold up the start.
+    func recover() throws {
+        for var job in try ledger.interrupted() {
+            if job.intent != nil {
+                // Its operations finish the intent, in their turn and on its outbox's line.
+                queueAgain(&job)
+            } else if job.state == .cancelling {
+                job.end(.cancelled, at: Timestamp.now())
+            } else {
+                again(&job)
+            }
+            ledger.record(job)
+        }
+        ledger.followAll {}
+        try sweepSpool()
+        guard ledger.flush(seconds: 30) else { throw JobFailure("the ledger can't be written; see above") }
+    }
+
+    /// A job that was in work at a crash is tried again with nothing else beside it, and not for ever: if it could take
+    /// the daemon down, it would at every start.
+    private func again(_ job: inout JobRecord) {
+        if job.state == .running {
+            job.tries += 1
+            job.crashes += 1
+        }
+        queueAgain(&job)
+        guard job.crashes >= configuration.settings.crashTries else { return }
+        fail(
+            &job,
+            JobFailure(
+                "the daemon has crashed \(job.crashes) times while this picture was in work",
+                advice: "if power cuts are the reason, `pipectl retry \(job.id)`; CrashTries in [Daemon] is the limit",
+                class: .crash))
+    }
+
+    private func queueAgain(_ job: inout JobRecord) {
+        job.story?.interrupt()
+        (job.state, job.started, job.reason, job.waitReason) = (.queued, nil, nil, nil)
+    }
+
+    private func fail(_ job: inout JobRecord, _ failure: JobFailure) {
+        (job.error, job.advice, job.failure) = (failure.message, failure.advice, failure.class)
+        job.end(.failed, at: Timestamp.now())
+        Log.failure("\(job.order.recipe): \(job.path) failed: \(failure.message) (job \(job.id))", of: LogSubject(job))
+    }
+
+    /// Removes the staging files that no row names, in each outbox on its line.
+    func sweepStaging() throws -> StagingSweep {
+        var outboxes = Set(configuration.outboxes)
+        outboxes.insert(configuration.adHocOutbox)
+        // A recipe may be another since.
+        outboxes.formUnion(try ledger.unfinishedOutboxes())
+        let kept = try ledger.stagedPaths()
+        return StagingSweep(outboxes, publisher) { [staging] in staging.sweep($0, except: kept) }
+    }
+
+    /// A file that no job knows may be the only copy, if the ledger was lost: it goes to `recovered/`. Only copies that
+    /// were not finished are removed.
+    private func sweepSpool() throws {
+        var recovered = 0
+        for name in (try? FileSystem.names(in: places.spool).compactMap(\.self)) ?? [] {
+            let folder = FileSystem.join(places.spool, name)
+            for file in (try? FileSystem.names(in: folder).compactMap(\.self)) ?? [] {
+                let path = FileSystem.join(folder, file)
+                if Spool.isUnfinished(name) {
+                    try FileSystem.remove(path)
+                    continue
+                }
+                guard try !ledger.knows(source: path) else { continue }
+                if let job = Spool.job(broughtBackTo: name) {
+                    if try !putRight(job, source: path) {
+                        Log.failure("\(path) stays there: it was brought back for job \(job), which does not want it")
+                    }
+                } else if let there = try FileSystem.status(path), try !isOriginal(path, as: file, there.identity) {
+                    _ = try Moving.move(FilePlace(path), into: "\(places.recovered)/added", as: file)
+                    recovered += 1
+                }
+            }
+            FileSystem.removeEmptyFolders(from: folder, upTo: places.spool)
+        }
+        guard recovered > 0 else { return }
+        try FileSystem.sync("\(places.recovered)/added")
+        Log.failure(
+            "\(recovered) added or downloaded \(recovered == 1 ? "file" : "files") that no job knows: now in "
+                + "\(places.recovered)/added; drop them into an inbox, or remove them")
+    }
+
+    /// Whether a file that no row names is the original that a job has lost. If so, the row is put right.
+    func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool {
+        let jobs = try ledger.candidates(forPath: path, file)
+        // An original that had left, or was removed, is its owner's again: it may have been put into the inbox once
+        // more.
+        return try jobs.filter { isAtWork($0) && !Disposal.isRemoved($0) }
+            .contains { try putRight($0.id, source: source) }
+    }
+
+    /// Whether the row has the original where it lies until its job is over.
+    private func isAtWork(_ job: JobRecord) -> Bool { places.isWorkplace(of: job, job.source, job.order) }
+
+    /// False when the job has its original, or somebody has returned it.
+    private func putRight(_ id: Int, source: String) throws -> Bool {
+        guard let job = try ledger.job(id), job.returns == nil else { return false }
+        // An original that is where the row says was away, with its disk, when it was recorded as gone.
+        guard try job.source == source || FileSystem.status(job.source) == nil else { return false }
+        Log.notice(
+            job.source == source
+                ? "job \(id): its original, which was gone, lies at \(source) again"
+                : "job \(id): its original lay at \(source), and not at \(job.source) as is recorded; that is put right",
+            of: LogSubject(job))
+        // Moves it where it belongs, unless work is done there.
+        if job.isOver, !isAtWork(job), (try? FileSystem.renameWithoutReplacing(source, job.source)) != nil {
+            return true
+        }
+        ledger.putRight(id, source: source)
+        if job.state.isFinal { Coordination.async { [originals] in originals.disposeBacklog() } }
+        return true
+    }
+}

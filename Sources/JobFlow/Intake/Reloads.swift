@@ -1,0 +1,142 @@
+import DaemonConfiguration
+package import DaemonRuntime
+import Dispatch
+package import PipelineModel
+import SystemCalls
+import WorkerPools
+package import WorkerProtocol
+
+package struct Reloaded: Sendable {
+    /// If there are any, nothing was changed.
+    package var problems: [Problem] = []
+    /// The plugins left out of those now in use.
+    package var skipped: [SkippedPlugin] = []
+    /// The hooks that can't be run.
+    package var hooks: [Problem] = []
+}
+
+/// Reads configuration and plugins again: all of it counts, or, with problems, none.
+@Coordination
+package final class Reloads {
+    package typealias Done = @Coordination @Sendable (Reloaded) -> Void
+
+    private let configuration: ConfigurationInForce
+    private let plugins: PluginShelf
+    private let pool: WorkerPool
+    private let inboxes: Inboxes
+    /// Files are read and tried here: their disk may not answer.
+    nonisolated private let lane = FileLane(threads: 1)
+    weak var events: (any DaemonEvents)?
+    /// Plugins are being tried.
+    private var isReloading = false
+    /// The callers that have asked since it began for a reload, or for a trial of one, which changes nothing.
+    private var waiting: [(isTrial: Bool, done: Done)] = []
+    /// Why the latest reload has changed nothing.
+    private var problems: [Problem] = []
+
+    init(_ configuration: ConfigurationInForce, _ plugins: PluginShelf, in pool: WorkerPool, _ inboxes: Inboxes) {
+        (self.configuration, self.plugins) = (configuration, plugins)
+        (self.pool, self.inboxes) = (pool, inboxes)
+    }
+
+    /// The difference between the files and the configuration in force, in words; nil if there is none.
+    var problem: String? {
+        guard let first = problems.first else { return nil }
+        let more = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
+        return "the configuration is the one from before the reload: \(first)\(more)"
+    }
+
+    /// Reloads follow each other; callers that ask during a reload share the next.
+    package func reload(asTrial isTrial: Bool = false, _ done: @escaping Done) {
+        waiting.append((isTrial, done))
+        if !isReloading { reloadNext() }
+    }
+
+    private func reloadNext() {
+        isReloading = !waiting.isEmpty
+        guard let isTrial = waiting.first?.isTrial else { return }
+        let asked = waiting.prefix { $0.isTrial == isTrial }
+        waiting.removeFirst(asked.count)
+        let tells = inboxes.areOpen && !isTrial
+        if tells { ServiceManager.tellReloading() }
+        reloadNow(asTrial: isTrial) { [self] reloaded in
+            if tells { ServiceManager.tell("READY=1") }
+            for caller in asked { caller.done(reloaded) }
+            reloadNext()
+        }
+    }
+
+    nonisolated private func reloadNow(asTrial isTrial: Bool, _ done: @escaping Done) {
+        tryPlugins { [self] result in
+            guard case .success(let (hello, accept)) = result else {
+                if case .failure(let error) = result {
+                    let problems = [Problem(file: error.program, line: nil, message: error.how)]
+                    isTrial ? report(Reloaded(problems: problems), done) : refuse(problems, done)
+                }
+                return
+            }
+            let (loaded, problems) = LoadedConfiguration.load(configuration.places, hello: hello)
+            accept(problems.isEmpty && !isTrial)
+            guard isTrial || problems.isEmpty else { return refuse(problems, done) }
+            let reloaded = Reloaded(problems: problems, skipped: loaded.skipped, hooks: loaded.refusedHooks)
+            guard !isTrial else { return report(reloaded, done) }
+            LastGood(loaded).keep(configuration.places)
+            Coordination.async { [self] in
+                self.problems = []
+                let before = configuration.replace(by: loaded)
+                loaded.logShortcomings(after: before)
+                events?.configurationAdopted()
+                done(reloaded)
+            }
+        }
+    }
+
+    nonisolated private func report(_ reloaded: Reloaded, _ done: @escaping Done) {
+        Coordination.async { done(reloaded) }
+    }
+
+    /// The configuration in force stays, and the status says so until a reload succeeds.
+    nonisolated private func refuse(_ problems: [Problem], _ done: @escaping Done) {
+        for problem in problems { Log.failure("\(problem)") }
+        Log.failure("nothing was changed by the reload: the configuration in force is the one from before")
+        Coordination.async { [self] in
+            self.problems = problems
+            events?.statusChanged()
+            done(Reloaded(problems: problems))
+        }
+    }
+
+    /// Makes copies of the plugins as they are now and tries them, one set at a time. `done` may wait for a disk.
+    nonisolated private func tryPlugins(
+        _ done: @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>) -> Void
+    ) {
+        lane.async { [self] in
+            let timeout = LoadedConfiguration.settings(configuration.places).plugins.timeout
+            plugins.trial(in: pool, within: timeout) { [self] result in lane.async { done(result) } }
+        }
+    }
+
+    /// A worker did not have a filter that is configured: its copy is damaged. Others are made, if its file is there,
+    /// and `done` is called once the filter is.
+    func look(for filter: String, done: @escaping @Coordination @Sendable () -> Void) {
+        guard !isReloading, let stage = configuration.now.catalog.stages.first(where: { $0.name == filter }) else {
+            return
+        }
+        isReloading = true
+        let tried = { @Sendable [self] (isThere: Bool) in
+            Coordination.async { [self] in
+                if isThere { done() }
+                reloadNext()
+            }
+        }
+        lane.async { [self] in
+            guard stage.file.map(FileSystem.mayExist) ?? true else { return tried(false) }
+            tryPlugins { result in
+                guard case .success(let (hello, accept)) = result else { return tried(false) }
+                let isThere = hello.filters.contains { $0.name == filter }
+                accept(isThere)
+                tried(isThere)
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+package import DaemonConfiguration
+package import DaemonRuntime
+package import JobLedger
+package import PictureFiles
+import PipelineModel
+import SystemCalls
+
+/// Done jobs are processed again, under their recipe as it is now, or undone.
+@Coordination
+package final class DoneJobs {
+    package enum Choice: Sendable {
+        case these([Int])
+        case all(JobFilter)
+    }
+
+    /// The chosen jobs: those that are changed, or would be, and those that can't be.
+    package struct Outcome: Sendable {
+        package var ids: [Int] = []
+        package fileprivate(set) var refused = Tally()
+        /// About jobs that can be.
+        package fileprivate(set) var remarks = Tally()
+        /// Why the search for jobs broke off.
+        package fileprivate(set) var unread: (any Error)?
+    }
+
+    private let ledger: Ledger
+    private let configuration: ConfigurationInForce
+    private let numbers: JobNumbers
+    private let counts: JobCounts
+    private let originals: OriginalMover
+    private let changes: JobChanges
+    private let revivals: Revivals
+    private let check: DoneCheck
+
+    package init(
+        _ ledger: Ledger, _ configuration: ConfigurationInForce, _ numbers: JobNumbers, _ counts: JobCounts,
+        _ originals: OriginalMover, _ changes: JobChanges, _ revivals: Revivals, _ check: DoneCheck
+    ) {
+        (self.ledger, self.configuration, self.numbers, self.counts) = (ledger, configuration, numbers, counts)
+        (self.originals, self.changes, self.revivals, self.check) = (originals, changes, revivals, check)
+    }
+
+    /// Brings the originals back to work. The results of before stay until there are new ones. `done` is called when
+    /// that is durable. With `asking` nothing is changed.
+    package func redo(_ choice: Choice, asking: Bool, done: @escaping @Coordination @Sendable (Outcome) -> Void) {
+        each(of: choice) { [self] records, outcome, goOn in
+            lane(of: records).async { [check] in
+                let obstacles = records.map { check.obstacle(toRedoing: $0) }
+                let changed = asking ? records.filter { check.hasChangedResults($0) }.map(\.id) : []
+                Coordination.async { [self] in
+                    redo(zip(records, obstacles), changed: Set(changed), asking, outcome, goOn)
+                }
+            }
+        } done: { [ledger] outcome in
+            ledger.whenDurable { Coordination.async { done(outcome) } }
+        }
+    }
+
+    private func redo(
+        _ examined: Zip2Sequence<[JobRecord], [String?]>, changed: Set<Int>, _ asking: Bool, _ soFar: Outcome,
+        _ goOn: @escaping @Coordination @Sendable (Outcome) -> Void
+    ) {
+        var outcome = soFar
+        var wanted: [Returns.Wanted] = []
+        for (record, obstacle) in examined {
+            if let obstacle {
+                outcome.refused.add(obstacle, record.id)
+            } else if let order = revivals.order(of: record) {
+                wanted.append(Returns.Wanted(job: record, order: order, states: [.done]))
+            } else {
+                outcome.refused.add(configuration.now.lack(of: record.order.recipe), record.id)
+            }
+        }
+        guard !asking else {
+            outcome.ids += wanted.map(\.job.id)
+            for one in wanted where changed.contains(one.job.id) {
+                outcome.remarks.add("somebody has changed a result, which stays beside the new one", one.job.id)
+            }
+            return goOn(outcome)
+        }
+        originals.bringBack(wanted) { [changes, outcome] returned in
+            changes.queueAgain(returned.brought)
+            var outcome = outcome
+            outcome.ids += returned.brought.map(\.id)
+            for (job, why) in returned.lost { outcome.refused.add("its original can't be brought back: \(why)", job) }
+            for job in returned.others { outcome.refused.add("it is being brought back already", job) }
+            goOn(outcome)
+        }
+    }
+
+    /// Takes results back, and brings originals to `cancelled/`, or to `goal`. `done` is called when they are there, but
+    /// for originals that can't be moved.
+    package func undo(
+        _ choice: Choice, to goal: String?, asking: Bool, done: @escaping @Coordination @Sendable (Outcome) -> Void
+    ) {
+        each(of: choice) { [self] records, outcome, goOn in
+            if asking { return askToUndo(records, outcome, goOn) }
+            originals.undo(records, to: goal) { [counts] undone in
+                counts.move(undone.undone.count, from: .done, to: .cancelled)
+                var outcome = outcome
+                outcome.ids += undone.undone
+                for (job, why) in undone.refused { outcome.refused.add(why, job) }
+                for job in undone.left.keys.sorted() { outcome.remarks.add(Self.stays, job) }
+                goOn(outcome)
+            }
+        } done: {
+            done($0)
+        }
+    }
+
+    nonisolated private static let stays = "somebody has changed a result, which stays in the outbox"
+
+    /// Hands over the folder that originals go to, as a path without links, or why it can't take any.
+    package func checkGoal(
+        _ goal: String?, done: @escaping @Coordination @Sendable (_ place: String?, _ refusal: String?) -> Void
+    ) {
+        guard let goal else { return done(nil, nil) }
+        let places = configuration.places
+        let own =
+            [places.archive, places.failed, places.recovered, places.state, places.run, places.inbox, places.outbox]
+            + [places.configuration] + places.plugins + configuration.folders
+        FileLanes.looks(at: goal).async {
+            let refusal = UndoGoal.refusal(of: goal, own: own, tops: [places.data])
+            let place = FileSystem.resolved(goal)
+            Coordination.async { done(place, refusal) }
+        }
+    }
+
+    private func askToUndo(
+        _ records: [JobRecord], _ soFar: Outcome, _ goOn: @escaping @Coordination @Sendable (Outcome) -> Void
+    ) {
+        lane(of: records).async { [check] in
+            var outcome = soFar
+            for record in records {
+                if let obstacle = check.obstacle(toUndoing: record) {
+                    outcome.refused.add(obstacle, record.id)
+                } else {
+                    outcome.ids.append(record.id)
+                    if check.hasChangedResults(record) { outcome.remarks.add(Self.stays, record.id) }
+                }
+            }
+            Coordination.async { [outcome] in goOn(outcome) }
+        }
+    }
+
+    private func lane(of records: [JobRecord]) -> FileLane {
+        FileLanes.copies(of: records.first?.source ?? configuration.places.archive)
+    }
+
+    private func each(
+        of choice: Choice,
+        _ each:
+            @escaping @Coordination @Sendable (
+                [JobRecord], Outcome, _ goOn: @escaping @Coordination @Sendable (Outcome) -> Void
+            ) -> Void,
+        done: @escaping @Coordination @Sendable (Outcome) -> Void
+    ) {
+        switch choice {
+        case .all(let filter):
+            JobPortions(ledger: ledger, filter: filter, last: numbers.lastID).each(Outcome(), each) { outcome, error in
+                var outcome = outcome
+                outcome.unread = error
+                done(outcome)
+            }
+        case .these(let ids):
+            FileLanes.ledger.async { [ledger] in
+                let read = Result { try ledger.jobs(ids) }
+                Coordination.async {
+                    do {
+                        each(try read.get(), Outcome(), done)
+                    } catch {
+                        var outcome = Outcome()
+                        outcome.unread = error
+                        done(outcome)
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package import DaemonConfiguration
+package import DaemonRuntime
+package import JobLedger
+import PipelineModel
+
+/// Ended jobs are remembered for a while, and not for ever.
+@Coordination
+package final class History {
+    private let ledger: Ledger
+    private let counts: JobCounts
+    private let configuration: ConfigurationInForce
+    private let window: Window
+    private let ages: AgeClock
+    /// Jobs that have ended since old ones were last forgotten.
+    private var sinceForgetting = 0
+    /// For jobs that grow old while nothing ends.
+    private lazy var sweeps = Appointment { [unowned self] _ in forgetOld() }
+
+    private static let sweepInterval = 3600.0
+
+    package init(
+        _ ledger: Ledger, _ counts: JobCounts, _ configuration: ConfigurationInForce, _ window: Window,
+        _ ages: AgeClock
+    ) {
+        (self.ledger, self.counts, self.configuration) = (ledger, counts, configuration)
+        (self.window, self.ages) = (window, ages)
+    }
+
+    /// Counts ended jobs. Old jobs are forgotten now and then, and not at each single end.
+    package func ended(_ count: Int) {
+        sinceForgetting += count
+        if sinceForgetting >= max(1, configuration.settings.historyJobs / 8) { forgetOld() }
+    }
+
+    /// Forgets what is beyond HistoryJobs and History.
+    func forgetOld() {
+        sinceForgetting = 0
+        let settings = configuration.settings
+        let seconds = settings.history / .seconds(1)
+        // While the clock is doubted, no job is too old.
+        let oldest = ages.now.map { $0 - seconds } ?? -.infinity
+        ledger.forget(allBut: settings.historyJobs, endedBefore: oldest) { [self] forgotten in
+            Coordination.async { [self] in
+                counts.add(forgotten, times: -1)
+                // A portion at a time, so that nothing urgent waits behind a large one.
+                if !forgotten.isEmpty { return forgetOld() }
+                ledger.forgetOrders()
+                ledger.forgetBatches()
+                sweeps.make(at: Timestamp.now() + min(seconds, Self.sweepInterval))
+            }
+        }
+    }
+
+    /// Forgets the chosen jobs that are over and ended before a time; `done` gets their number.
+    package func forget(
+        _ choice: JobChoice, endedBefore time: Double, soFar: Int = 0, done: @escaping @Sendable (Int) -> Void
+    ) {
+        ledger.forget(choice, endedBefore: time, except: window.ids) { [self] forgotten in
+            Coordination.async { [self] in
+                counts.add(forgotten, times: -1)
+                let count = soFar + forgotten.values.reduce(0, +)
+                if !forgotten.isEmpty { return forget(choice, endedBefore: time, soFar: count, done: done) }
+                ledger.forgetOrders()
+                done(count)
+            }
+        }
+    }
+}

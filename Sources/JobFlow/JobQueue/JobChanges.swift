@@ -1,0 +1,169 @@
+package import DaemonRuntime
+import Dispatch
+package import InboxWatching
+package import JobLedger
+import PictureFiles
+package import PipelineModel
+import Synchronization
+import WorkerPools
+
+/// Makes people's changes to jobs, in the window and as rows: they cancel jobs, and say which come first.
+@Coordination
+package final class JobChanges {
+    private let ledger: Ledger
+    private let states: JobStates
+    private let window: Window
+    private let counts: JobCounts
+    private let meters: Meters
+    private let numbers: JobNumbers
+    private let inboxes: Inboxes
+    private let originals: OriginalMover
+    private let waiters: Waiters
+    private let announcements: Announcements
+    private let history: History
+
+    init(
+        _ ledger: Ledger, _ states: JobStates, _ window: Window, _ counts: JobCounts, _ meters: Meters,
+        _ numbers: JobNumbers, _ inboxes: Inboxes, _ originals: OriginalMover, _ waiters: Waiters,
+        _ announcements: Announcements, _ history: History
+    ) {
+        (self.ledger, self.states, self.window, self.counts) = (ledger, states, window, counts)
+        (self.numbers, self.inboxes, self.originals, self.waiters) = (numbers, inboxes, originals, waiters)
+        (self.meters, self.announcements, self.history) = (meters, announcements, history)
+    }
+
+    // MARK: - Cancelling
+
+    /// Cancels the chosen jobs that were accepted before the call, and the chosen files that lie in these inboxes. `done`
+    /// is told their number when none of them runs any more: cancelled means stopped. Its second word says why files in
+    /// some inboxes are not cancelled.
+    package func cancel(
+        _ choice: JobChoice, settling files: SettlingChoice = .all, in some: [Inbox],
+        done: @escaping @Coordination @Sendable (_ cancelled: Int, _ left: String?) -> Void
+    ) {
+        let counted = Mutex((cancelled: 0, left: [String]()))
+        let group = DispatchGroup()
+        for _ in 0..<2 { group.enter() }
+        // First: a file that becomes a job from now on does so cancelled.
+        inboxes.catchUp(cancelling: files, some) { settling, left in
+            counted.withLock { $0 = ($0.cancelled + settling, left) }
+            group.leave()
+        }
+        cancel(choice) { jobs in
+            counted.withLock { $0.cancelled += jobs }
+            group.leave()
+        }
+        Coordination.notify(group) {
+            let (cancelled, left) = counted.withLock { $0 }
+            done(cancelled, left.isEmpty ? nil : "cancelled \(cancelled), but \(left.joined(separator: "\n"))")
+        }
+    }
+
+    /// Cancels jobs of the window, and rows.
+    package func cancel(_ choice: JobChoice, done: @escaping @Coordination @Sendable (Int) -> Void) {
+        let jobs = window.all.filter { choice.speaks(of: $0.record) }
+        let rows = Mutex(0)
+        let group = DispatchGroup()
+        for _ in 0..<2 { group.enter() }
+        // The rows first: what comes after a job of the window, and is to be cancelled with it, does not fail instead.
+        cancelRows(choice) { count in
+            rows.withLock { $0 = count }
+            group.leave()
+        }
+        // The newest first: a worker that gets free finds nothing left to be started.
+        for job in jobs.sorted(by: { $0.record.position > $1.record.position }) { states.cancel(job) }
+        waiters.waitUntilStopped(jobs.lazy.map(\.record.id)) { group.leave() }
+        Coordination.notify(group) { [self] in
+            // Behind this everything that has ended is recorded, too.
+            announcements.whenAnnounced {
+                done(
+                    rows.withLock { $0 }
+                        + jobs.count { $0.record.state == .cancelled || $0.record.redoEnd == .cancelled })
+            }
+        }
+    }
+
+    /// Rows that are not in the window, with one statement; their originals follow in the background.
+    private func cancelRows(_ choice: JobChoice, done: @escaping @Coordination @Sendable (Int) -> Void) {
+        // Rows that are about to be cancelled must not follow the jobs that leave the window.
+        window.hold()
+        ledger.cancelQueued(upTo: numbers.lastID, choice, except: window.ids, at: Timestamp.now()) {
+            [self] cancelled in
+            Coordination.async { [self] in
+                counts.move(cancelled.queued, from: .queued, to: .cancelled)
+                counts.move(cancelled.waiting, from: .waiting, to: .cancelled)
+                counts.move(cancelled.queuedAgain, from: .queued, to: .done)
+                counts.move(cancelled.waitingAgain, from: .waiting, to: .done)
+                meters.ended(cancelled.queued + cancelled.waiting, .cancelled)
+                if cancelled.all > 0 { originals.disposeBacklog() }
+                waiters.lookUp()
+                window.goOn(arrived: nil)
+                done(cancelled.all)
+            }
+        }
+    }
+
+    // MARK: - Order
+
+    /// Gives jobs that have not begun another priority; `done` is told how many have it now.
+    package func prioritise(
+        _ choice: JobChoice, _ priority: Priority, done: @escaping @Coordination @Sendable (Int) -> Void
+    ) {
+        // Others may come before them now, also such as are not in the window: they line up anew.
+        window.hold()
+        for job in window.all where choice.speaks(of: job.record) && !states.takeBack(job) {
+            if job.record.state == .waiting { job.record.priority = priority.rank }
+        }
+        ledger.prioritise(choice, priority) { [window] count in
+            Coordination.async {
+                window.goOn()
+                done(count)
+            }
+        }
+    }
+
+    /// Changes what a job comes after, as long as it has not begun.
+    package func depend(
+        _ id: Int, after others: [Int], remove: [Int], anyway: Bool,
+        done: @escaping @Coordination @Sendable (Ledger.NeedsAnswer) -> Void
+    ) {
+        if let job = window[id], !states.takeBack(job) { return done(.begun(job.record.state)) }
+        // The row is not taken into the window while it is being changed.
+        window.hold()
+        ledger.depend(id, after: others, remove: remove, anyway: anyway) { [window] answer in
+            Coordination.async {
+                window.goOn()
+                done(answer)
+            }
+        }
+    }
+
+    /// The end of jobs, or somebody's wish, has changed jobs that come after others. They wait as rows; the ledger
+    /// releases them, or lets them fail, in the transaction in which the others end.
+    func adopt(_ consequences: Consequences) {
+        counts.add(consequences.counts)
+        let failed = consequences.failed
+        if let first = failed.first {
+            let who = failed.count == 1 ? "job \(first)" : "job \(first), and \(failed.count - 1) more:"
+            Log.failure(
+                "\(who) failed: what it comes after did, or was cancelled; `pipectl show` says more",
+                of: LogSubject(jobs: failed))
+            originals.disposeBacklog()
+            history.ended(failed.count)
+            meters.ended(failed.count, .failed)
+        }
+        if let released = consequences.released { window.fill(arrived: released) }
+        waiters.check()
+    }
+
+    /// Queues jobs whose originals were brought back.
+    func queueAgain(_ records: [JobRecord]) {
+        guard !records.isEmpty else { return }
+        var records = records
+        for index in records.indices {
+            records[index].position = numbers.takePositions()
+            counts.move(from: records[index].state, to: .queued)
+        }
+        ledger.requeue(records) { [window] in Coordination.async { window.fill() } }
+    }
+}

@@ -1,0 +1,27 @@
+package import DaemonRuntime
+package import PipelineModel
+
+/// How many jobs there are in each state: nobody has to count the rows of the ledger.
+@Coordination
+package final class JobCounts {
+    private var counts: [JobState: Int] = [:]
+
+    package subscript(state: JobState) -> Int { counts[state] ?? 0 }
+
+    /// Some job has not ended.
+    var isBusy: Bool { unended > 0 }
+    var unended: Int { JobState.allCases.reduce(0) { $1.isFinal ? $0 : $0 + max(0, self[$1]) } }
+
+    func begin(with counts: [JobState: Int]) { self.counts = counts }
+
+    func add(_ count: Int = 1, to state: JobState) { counts[state, default: 0] += count }
+
+    func move(_ count: Int = 1, from old: JobState, to new: JobState) {
+        add(-count, to: old)
+        add(count, to: new)
+    }
+
+    func add(_ changes: [JobState: Int], times factor: Int = 1) {
+        for (state, count) in changes { add(factor * count, to: state) }
+    }
+}

@@ -1,0 +1,35 @@
+package import DaemonRuntime
+
+/// The next number of a job and of a batch, and the next place in the queue.
+@Coordination
+package final class JobNumbers {
+    private var nextID = 1
+    private var nextPosition = 1
+    private var nextBatch = 1
+
+    /// The last job that was entered.
+    var lastID: Int { nextID - 1 }
+
+    func begin(after highest: (id: Int, position: Int, batch: Int)) {
+        (nextID, nextPosition, nextBatch) = (highest.id + 1, highest.position + 1, highest.batch + 1)
+    }
+
+    /// Returns the first of `count` numbers, and the first of as many places at the end of the queue.
+    func takeJobs(_ count: Int = 1) -> (id: Int, position: Int) {
+        defer { nextID += count }
+        return (nextID, takePositions(count))
+    }
+
+    /// Returns the first of `count` places at the end of the queue.
+    func takePositions(_ count: Int = 1) -> Int {
+        defer { nextPosition += count }
+        return nextPosition
+    }
+
+    package func takeBatch() -> Int {
+        defer { nextBatch += 1 }
+        return nextBatch
+    }
+
+    package func knows(batch: Int) -> Bool { (1..<nextBatch).contains(batch) }
+}

@@ -1,0 +1,21 @@
+/// Jobs by what is said of them.
+package struct Tally: Sendable {
+    package struct Entry: Sendable {
+        package var reason: String
+        package var jobs: Int
+        /// The first few of them.
+        package var first: [Int]
+    }
+
+    private var entries: [String: Entry] = [:]
+
+    package mutating func add(_ reason: String, _ job: Int) {
+        var entry = entries[reason] ?? Entry(reason: reason, jobs: 0, first: [])
+        entry.jobs += 1
+        if entry.first.count < 5 { entry.first.append(job) }
+        entries[reason] = entry
+    }
+
+    /// The most frequent first.
+    package var sorted: [Entry] { entries.values.sorted { ($1.jobs, $0.reason) < ($0.jobs, $1.reason) } }
+}

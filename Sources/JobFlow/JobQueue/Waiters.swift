@@ -1,0 +1,270 @@
+package import DaemonRuntime
+import InboxWatching
+package import JobLedger
+package import PictureFiles
+import PipelineModel
+import WorkerPools
+
+/// Somebody who waits for jobs to end.
+package struct Waiter {
+    package enum Kind {
+        /// Certain jobs; the set holds those that have not ended.
+        case these(Set<Int>)
+        /// Whatever there is, until nothing is left to do.
+        case everything
+        /// The jobs of a batch, until it has ended.
+        case batch(Int)
+        /// Certain jobs, until none of them is in work; their originals may still be on their way.
+        case stopping(Set<Int>)
+    }
+
+    package var kind = Kind.everything
+    /// Called with jobs that are over, several at once if they ended together.
+    package var each: @Sendable ([JobEnd]) -> Void
+    package var done: @Sendable () -> Void
+    /// Called with what holds up the remaining jobs, and with nil when nothing does.
+    package var delayed: @Sendable (String?) -> Void = { _ in }
+    var toldDelay: String?
+    /// The jobs of the batch that the waiter has been told of.
+    package var told: Set<Int> = []
+    var batchHasEnded = false
+    /// False once nobody is there any more to be told.
+    package var isWanted: @Sendable () -> Bool = { true }
+
+    package init(
+        kind: Kind = Kind.everything, each: @escaping @Sendable ([JobEnd]) -> Void,
+        done: @escaping @Sendable () -> Void, delayed: @escaping @Sendable (String?) -> Void = { _ in },
+        toldDelay: String? = nil, told: Set<Int> = [], batchHasEnded: Bool = false,
+        isWanted: @escaping @Sendable () -> Bool = { true }
+    ) {
+        (self.kind, self.each, self.done, self.delayed) = (kind, each, done, delayed)
+        (self.toldDelay, self.told, self.batchHasEnded, self.isWanted) = (toldDelay, told, batchHasEnded, isWanted)
+    }
+
+    /// The batch that is waited for.
+    fileprivate var batch: Int? { if case .batch(let batch) = kind { batch } else { nil } }
+}
+
+extension JobRecord {
+    fileprivate var end: JobEnd { JobEnd(id: id, state: state) }
+}
+
+/// Tells those who wait for jobs when these are over.
+@Coordination
+package final class Waiters {
+    private let ledger: Ledger
+    private let window: Window
+    private let counts: JobCounts
+    private let inboxes: Inboxes
+    private let reads: RepeatedReads
+    private let originals: OriginalMover
+    private var waiters: [Waiter] = []
+    /// Batches that are being read, and whether something has changed since that began.
+    private var reading: [Int: Bool] = [:]
+
+    package init(
+        _ ledger: Ledger, _ window: Window, _ counts: JobCounts, _ inboxes: Inboxes, _ reads: RepeatedReads,
+        _ originals: OriginalMover
+    ) {
+        (self.ledger, self.window, self.counts) = (ledger, window, counts)
+        (self.inboxes, self.reads, self.originals) = (inboxes, reads, originals)
+    }
+
+    /// Reports each job as it is over, and calls `done` after the last. Jobs that are over already are reported at
+    /// once.
+    package func wait(for ids: [Int], _ waiter: Waiter) {
+        var (left, waiter) = (Set(ids), waiter)
+        do {
+            let over = try ledger.jobs(ids).filter { window[$0.id] == nil && $0.isOver }
+            left.subtract(over.map(\.id))
+            if !over.isEmpty { waiter.each(over.map(\.end)) }
+        } catch {
+            reads.missed(ended: ids)
+        }
+        waiter.kind = .these(left)
+        waiters.append(waiter)
+        check()
+    }
+
+    /// Reports each job of a batch as it is over, also those that are over already, and calls `done` when the batch has
+    /// ended.
+    package func wait(forBatch batch: Int, _ waiter: Waiter) {
+        var waiter = waiter
+        waiter.kind = .batch(batch)
+        waiters.append(waiter)
+        lookUp(batch: batch)
+        check()
+    }
+
+    /// Something has become of a batch as a whole.
+    package func changed(batch: Int) {
+        lookUp(batch: batch)
+        check()
+    }
+
+    /// Finds out whether a batch has ended, and which of its jobs are over that no waiter was told of: those that ended before
+    /// the waiter came, and those that were changed in bulk. They may be many, so they are read on another queue. None is
+    /// read when each waiter has been told of as many jobs as have ended.
+    private func lookUp(batch: Int) {
+        guard reading.updateValue(reading[batch] != nil, forKey: batch) == nil else { return }
+        let told = waiters.filter { $0.batch == batch }.map(\.told.count).min()
+        guard let told else { return reading[batch] = nil }
+        FileLanes.ledger.async { [self, ledger] in
+            let hasEnded = Result {
+                let record = try ledger.batches([batch])[batch]
+                var last = 0
+                while record.map({ $0.ended > told }) ?? false,
+                    case let over = try ledger.over(inBatch: batch, after: last, limit: Self.page), let end = over.last
+                {
+                    last = end.id
+                    Coordination.async { [self] in tell(over.filter { window[$0.id] == nil }, of: batch) }
+                }
+                return record?.hasEnded ?? true
+            }
+            Coordination.async { [self] in read(batch, hasEnded) }
+        }
+    }
+
+    nonisolated private static let page = 5000
+
+    private func read(_ batch: Int, _ hasEnded: Result<Bool, any Error>) {
+        let isOutdated = reading.removeValue(forKey: batch) == true
+        switch hasEnded {
+        case .success(let hasEnded):
+            // A waiter may have come meanwhile, who was told of nothing yet.
+            if isOutdated { return lookUp(batch: batch) }
+            for index in waiters.indices where waiters[index].batch == batch { waiters[index].batchHasEnded = hasEnded }
+            check()
+        case .failure: reads.later()
+        }
+    }
+
+    private func tell(_ over: [JobEnd], of batch: Int) {
+        for index in waiters.indices where waiters[index].batch == batch {
+            let new = over.filter { waiters[index].told.insert($0.id).inserted }
+            if !new.isEmpty { waiters[index].each(new) }
+        }
+    }
+
+    /// Reports every job that ends, until nothing settles, waits or runs, and no original is on its way.
+    package func waitForAll(_ waiter: Waiter) {
+        inboxes.catchUp { [self] _, _ in
+            waiters.append(waiter)
+            check()
+        }
+    }
+
+    /// Calls `done` when none of these jobs is in work, and its end is recorded.
+    func waitUntilStopped(_ ids: some Sequence<Int>, _ done: @escaping @Sendable () -> Void) {
+        let present = Set(ids.filter { window[$0] != nil })
+        guard !present.isEmpty else { return done() }
+        waiters.append(Waiter(kind: .stopping(present), each: { _ in }, done: done))
+    }
+
+    /// Jobs are over: they have ended, and their originals lie where they belong.
+    package func ended(_ records: [JobRecord]) {
+        tellDelays()
+        tell(records)
+        check()
+    }
+
+    private func tell(_ records: [JobRecord]) {
+        for (batch, members) in Dictionary(grouping: records, by: \.batch) {
+            if let batch { tell(members.map(\.end), of: batch) }
+        }
+        let over = records.map(\.end)
+        for index in waiters.indices {
+            switch waiters[index].kind {
+            case .everything: waiters[index].each(over)
+            case .these(var left):
+                let ended = over.filter { left.contains($0.id) }
+                guard !ended.isEmpty else { continue }
+                left.subtract(ended.map(\.id))
+                waiters[index].kind = .these(left)
+                waiters[index].each(ended)
+            case .batch, .stopping: break
+            }
+        }
+    }
+
+    /// Nothing works on the job any more, and its end is recorded.
+    package func stopped(_ id: Int) {
+        for index in waiters.indices {
+            guard case .stopping(var left) = waiters[index].kind, left.remove(id) != nil else { continue }
+            waiters[index].kind = .stopping(left)
+        }
+        check()
+    }
+
+    /// Rows were changed in bulk: the jobs that are waited for are looked up.
+    func lookUp() {
+        var ids: Set<Int> = []
+        for case .these(let left) in waiters.map(\.kind) { ids.formUnion(left) }
+        for batch in Set(waiters.compactMap(\.batch)) { lookUp(batch: batch) }
+        lookUp(ids)
+    }
+
+    /// Tells of those jobs that are over.
+    func lookUp(_ ids: Set<Int>) {
+        let rows = ids.filter { window[$0] == nil }
+        do {
+            ended(try ledger.jobs(rows.sorted()).filter(\.isOver))
+        } catch {
+            reads.missed(ended: rows)
+        }
+    }
+
+    /// Something has changed for which somebody may wait.
+    package func check() {
+        waiters.removeAll { !$0.isWanted() }
+        guard !waiters.isEmpty else { return }
+        let isIdle = window.isRecorded && !counts.isBusy && inboxes.areIdle
+        var over: [Waiter] = []
+        waiters.removeAll { waiter in
+            let isOver =
+                switch waiter.kind {
+                case .these(let left), .stopping(let left): left.isEmpty
+                case .everything: isIdle && originalsRest
+                case .batch: waiter.batchHasEnded
+                }
+            if isOver { over.append(waiter) }
+            return isOver
+        }
+        for waiter in over { waiter.done() }
+        tellDelays()
+    }
+
+    private var originalsRest: Bool {
+        do {
+            return try !ledger.movesOriginals()
+        } catch {
+            reads.later()
+            return false
+        }
+    }
+
+    /// What holds up the originals of these jobs, or of all.
+    private func delay(_ ids: Set<Int>?) -> String? {
+        let reasons = originals.delays(among: ids)
+        return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
+    }
+
+    private var delayOfAll: String? {
+        let reasons = [delay(nil)].compactMap(\.self) + inboxes.delays
+        return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
+    }
+
+    private func tellDelays() {
+        for (index, waiter) in waiters.enumerated() {
+            let reason =
+                switch waiter.kind {
+                case .these(let left): delay(left)
+                case .everything: delayOfAll
+                case .batch, .stopping: delay(nil)
+                }
+            guard reason != waiter.toldDelay else { continue }
+            waiters[index].toldDelay = reason
+            waiter.delayed(reason)
+        }
+    }
+}

@@ -1,0 +1,203 @@
+import DaemonConfiguration
+package import DaemonRuntime
+import JobLedger
+import OperationGraph
+import PipelineModel
+
+/// Makes a job of a row that comes into the window.
+@Coordination
+protocol WindowDelegate: AnyObject {
+    /// False when nothing more is to be taken for the time being.
+    func take(_ row: JobRecord) -> Bool
+}
+
+/// The window: the jobs that have operations. All others wait as rows of the ledger, and follow in the order of their
+/// position. Downloads and pictures have room of their own.
+@Coordination
+package final class Window {
+    private let ledger: Ledger
+    private let queues: Queues
+    private let configuration: ConfigurationInForce
+    private let counts: JobCounts
+    private let limits: QueueLimits
+    weak var delegate: (any WindowDelegate)?
+
+    private var jobs: [Int: Job] = [:]
+    /// How many of them began in each queue.
+    private var begun: [FirstQueue: Int] = [:]
+    /// Jobs that have left the window, and are not yet recorded as what they are.
+    private var ending: Set<Int> = []
+    /// Highest priority of the rows that are not in the window, or nil.
+    private var outside: [FirstQueue: Priority] = [.download: .high, .render: .high]
+    private var turns = HostTurns()
+    /// While rows are being changed in bulk, none is taken.
+    private var holds = 0
+    private var isClosed = false
+
+    init(
+        _ ledger: Ledger, _ queues: Queues, _ configuration: ConfigurationInForce, _ counts: JobCounts,
+        _ limits: QueueLimits
+    ) {
+        (self.ledger, self.queues, self.configuration) = (ledger, queues, configuration)
+        (self.counts, self.limits) = (counts, limits)
+    }
+
+    // MARK: - Jobs
+
+    package subscript(id: Int) -> Job? { jobs[id] }
+    package var all: some Collection<Job> { jobs.values }
+    var ids: [Int] { Array(jobs.keys) }
+    var count: Int { jobs.count }
+    var isEmpty: Bool { jobs.isEmpty }
+    /// The end of each job that has left is recorded.
+    var isRecorded: Bool { ending.isEmpty }
+
+    func enter(_ job: Job) {
+        jobs[job.record.id] = job
+        begun[job.entry, default: 0] += 1
+        if job.download != nil, let lane = job.lane { turns.enter(lane) }
+    }
+
+    func leave(_ job: Job) {
+        guard jobs.removeValue(forKey: job.record.id) != nil else { return }
+        begun[job.entry, default: 0] -= 1
+    }
+
+    /// The row is not read again before it is recorded as what it has become.
+    func beginEnding(_ id: Int) { ending.insert(id) }
+
+    /// `arrived` is its priority if it is a row that may be taken again.
+    func finishEnding(_ id: Int, arrived: Priority? = nil) {
+        ending.remove(id)
+        fill(arrived: arrived)
+    }
+
+    /// The job's download has ended: its host has room for another.
+    func downloaded(_ job: Job) {
+        guard let lane = job.lane else { return }
+        turns.leave(lane)
+        if turns.due.contains(lane) { fill(arrived: nil) }
+    }
+
+    // MARK: - Rows
+
+    /// No row is taken before as many calls of `goOn`.
+    func hold() { holds += 1 }
+
+    func goOn(arrived: Priority? = .high) {
+        holds -= 1
+        fill(arrived: arrived)
+    }
+
+    /// No row is taken any more.
+    func close() { isClosed = true }
+
+    /// Waiting rows, so many, are queued again.
+    func cameBack(_ count: Int) {
+        counts.move(count, from: .waiting, to: .queued)
+        fill()
+    }
+
+    /// A host has so many downloads in the window at the most.
+    func set(perHost: Int) {
+        turns.share = min(max(8, 2 * perHost), max(perHost, configuration.settings.window / 2))
+    }
+
+    /// Rows have just been inserted. Jobs that come before all that wait outside are taken as they are; the others are
+    /// read when their turn comes.
+    func fill(inserted rows: [JobRecord]) {
+        var left: Priority?
+        for row in rows where row.state == .queued && (left != nil || !takeAtOnce(row)) {
+            left = max(left ?? .low, Priority(rank: row.priority))
+        }
+        fill(arrived: left)
+    }
+
+    /// A row that is in the window already was found there by another call. Downloads wait for the turn of their host.
+    private func takeAtOnce(_ row: JobRecord) -> Bool {
+        if jobs[row.id] != nil || ending.contains(row.id) { return true }
+        let room = WindowRoom(size: configuration.settings.window)
+        let priority = Priority(rank: row.priority)
+        guard row.entry == .render, mayTake(.render), outside[.render].map({ $0 < priority }) ?? true,
+            count(.render) < room.limit(of: priority), !room.isBlocked(by: ending.count)
+        else { return false }
+        followProcessors()
+        return take(row)
+    }
+
+    private func followProcessors() {
+        limits.followProcessors { [weak self] in self.map { !$0.isEmpty && !$0.isClosed } ?? false }
+    }
+
+    private func mayTake(_ entry: FirstQueue) -> Bool { !isClosed && holds == 0 && !queues[entry].report.paused }
+
+    /// Takes rows into the window, as far as there is room. `arrived` is the highest priority of those that may have
+    /// come to the queue.
+    func fill(arrived: Priority? = .high) {
+        for entry in FirstQueue.allCases { fill(entry, arrived: arrived) }
+    }
+
+    private func fill(_ entry: FirstQueue, arrived: Priority?) {
+        let known = outside[entry]
+        outside[entry] = [known, arrived].compactMap(\.self).max()
+        guard mayTake(entry) else { return }
+        let room = WindowRoom(size: configuration.settings.window)
+        do {
+            if entry == .download { try fillLanes(room) }
+            guard let highest = outside[entry] else { return }
+            followProcessors()
+            let isNews = known.map { $0 < highest } ?? true
+            guard isNews || count(entry) <= room.limit(of: highest) - room.portion else { return }
+            try fillFromOutside(entry, room)
+        } catch {
+            // Logged by the ledger, and repeated by `RepeatedReads`.
+        }
+    }
+
+    private func count(_ entry: FirstQueue) -> Int { begun[entry] ?? 0 }
+
+    private func fillFromOutside(_ entry: FirstQueue, _ room: WindowRoom) throws {
+        while let highest = outside[entry], count(entry) < room.limit(of: highest), !room.isBlocked(by: ending.count) {
+            let here = count(entry)
+            let least = room.lowest(beside: here) ?? highest
+            let limit = min(256, room.limit(of: highest) - here)
+            let rows =
+                entry == .download && !turns.full.isEmpty
+                ? try turns.rows(of: ledger, atLeast: least, except: ids + ending, limit: limit)
+                : try ledger.queued(entry, atLeast: least, except: ids + ending, limit: limit)
+            for row in rows {
+                let priority = Priority(rank: row.priority)
+                outside[entry] = priority
+                guard count(entry) < room.limit(of: priority) else { return }
+                if let lane = row.lane, turns.room(for: lane) == 0 {
+                    turns.close(lane)
+                    continue
+                }
+                guard take(row) else { return }
+            }
+            if rows.count < limit { outside[entry] = Priority.allCases.last { $0 < least } }
+        }
+    }
+
+    private func take(_ row: JobRecord) -> Bool { delegate?.take(row) ?? false }
+
+    // MARK: - Hosts
+
+    /// Refills full lanes in which downloads have ended.
+    private func fillLanes(_ room: WindowRoom) throws {
+        while !room.isBlocked(by: ending.count), let lane = turns.due.first {
+            // The window is full: the lane's rows are found with all others later.
+            guard count(.download) < room.limit(of: lane.priority) else {
+                turns.open(lane)
+                outside[.download] = max(outside[.download] ?? .low, lane.priority)
+                continue
+            }
+            let limit = turns.room(for: lane)
+            let rows = try ledger.queued(lane, except: ids + ending, limit: limit)
+            for row in rows {
+                guard take(row) else { return }
+            }
+            if rows.count < limit { turns.open(lane) } else { turns.close(lane) }
+        }
+    }
+}

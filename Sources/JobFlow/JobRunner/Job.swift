@@ -1,0 +1,168 @@
+package import DaemonRuntime
+package import JobLedger
+package import OperationGraph
+import PictureFiles
+package import PipelineModel
+import Previewing
+import SystemCalls
+package import WorkerPools
+package import WorkerProtocol
+
+/// A job within the window: its record, and its operations.
+@Coordination
+package final class Job {
+    /// Somebody wants a job out of the window before its end.
+    package enum Wish: Equatable {
+        /// Something that it needs is missing, for this reason.
+        case wait(String)
+        /// The daemon stops, or the job's row is changed: it goes back to the queue.
+        case giveBack
+        case cancel
+    }
+
+    package enum Phase {
+        case working
+        /// The intent to publish is recorded, or on its way: the job ends `done`.
+        case publishing
+        /// Its staging files are being removed.
+        case discarding
+        case ended
+    }
+
+    package var record: JobRecord
+    private let meters: Meters
+    /// The lane of its download.
+    package let lane: HostLane?
+    package let entry: FirstQueue
+    /// Fetches the URL; nil when there is none, when its picture is here, or when another node fetches it.
+    package let download: DownloadOperation?
+    package let render: RenderOperation
+    /// Behind the last barrier only.
+    package let publish: PublishOperation?
+    package let announce: AnnounceOperation?
+    package var wish: Wish?
+    package var phase = Phase.working
+    /// Why its intent could not be recorded.
+    package var refusal: JobFailure?
+    /// How many pieces barriers cut it into.
+    package private(set) lazy var segments = max(record.segment + 1, record.plan.segments.count)
+
+    package init(
+        _ record: JobRecord, _ meters: Meters, _ download: DownloadOperation?, _ render: RenderOperation,
+        publish: PublishOperation?, announce: AnnounceOperation?
+    ) {
+        (self.record, self.meters) = (record, meters)
+        (lane, entry) = (record.lane, record.entry)
+        (self.download, self.render, self.publish, self.announce) = (download, render, publish, announce)
+    }
+
+    /// Somebody wants it out of the window, whatever it could still reach there.
+    var isToLeave: Bool { wish == .cancel || wish == .giveBack }
+
+    /// Takes its operations back, unless it has begun; false then.
+    package func withdraw() -> Bool {
+        let first: AsyncOperation = download ?? render
+        guard first.withdraw() else { return false }
+        cancelOperations()
+        return true
+    }
+
+    /// Where its operations stand in their queues.
+    package var place: QueuePlace { QueuePlace(priority: record.priority, position: record.position) }
+
+    /// The operations that work on the picture, from the tail.
+    package var operations: [AsyncOperation] { [publish, render, download].compactMap(\.self) }
+
+    /// From the tail, so that no dependent is set free by the cancelling of what it waits for.
+    func cancelOperations() {
+        announce?.cancel()
+        for operation in operations { operation.cancel() }
+    }
+
+    /// Whether its operations have all ended, and the file that its download has brought is in its record: that is told a
+    /// turn later, and the file is to be disposed of with the job.
+    var isStill: Bool {
+        operations.allSatisfy(\.state.isFinal) && !(record.needsDownload && download?.state == .finished)
+    }
+
+    /// None of its operations works, and the next one waits behind a pause.
+    var rests: Bool {
+        [.queued, .waiting].contains(record.state) && !operations.contains { $0.state == .executing }
+    }
+
+    /// Its picture is rendered, and its publishing has not begun.
+    var waitsForPublish: Bool { render.state == .finished && publish?.hasBegun == false }
+
+    package var story: JobStory { record.story ?? JobStory() }
+
+    package func begin(_ kind: String) {
+        var story = story
+        story.begin(kind, segment: record.segment, attempt: record.tries + max(1, render.tries))
+        record.story = story
+    }
+
+    /// The operation that has begun is over.
+    package func end(
+        _ kind: String, _ state: OperationState, _ detail: String? = nil, _ account: JobStory.Account? = nil,
+        _ failure: FailureClass? = nil
+    ) {
+        record.story?.end(kind) { chapter in
+            chapter.state = state.rawValue
+            chapter.detail = detail
+            chapter.failure = failure
+            chapter.account = account
+            meters.ended(chapter)
+        }
+    }
+
+    package func end(_ kind: String, _ failure: JobFailure?, _ account: JobStory.Account? = nil) {
+        end(kind, .failed, failure?.message, account, failure?.class)
+    }
+
+    /// How often it was tried, of which a download is no try of its own.
+    package var tries: Int { max(render.tries, download.map { min(1, $0.tries) } ?? 0) }
+
+    /// The record as it is at this moment, with who works on it.
+    package var recordNow: JobRecord {
+        var now = record
+        if let download { now.story?.note("download", download.account) }
+        now.story?.note("render", render.account)
+        now.tries += tries
+        return now
+    }
+
+    /// Notes what the picture's header said.
+    package func note(_ header: PictureHeader?) {
+        guard let header else { return }
+        var story = story
+        story.header = header.words
+        story.before = JobStory.Picture(
+            format: header.format, width: header.width, height: header.height, pages: header.pages,
+            bytes: render.image?.size ?? record.file.size)
+        record.story = story
+    }
+}
+
+extension PictureHeader {
+    package var words: String {
+        var parts = ["\(format) \(width) × \(height)", "\(bitsPerSample) bit"]
+        parts.append(bands == 1 ? "grey" : "\(bands) bands")
+        if orientation != 1 { parts.append("orientation \(orientation)") }
+        if let profile { parts.append("profile \(profile)") }
+        if progressive { parts.append("progressive") }
+        if let others { parts.append(others) }
+        return parts.joined(separator: ", ")
+    }
+
+    /// Says which of several pictures becomes the result.
+    private var others: String? {
+        guard pages > 1 else { return nil }
+        if !framesTaken.isEmpty, framesTaken.allSatisfy({ $0 == pages }) { return "all its \(pages) frames" }
+        if framesTaken.contains(pages) { return "all its \(pages) frames, or the first" }
+        return switch format {
+        case "gif", "webp", "png": "the first of its \(pages) frames"
+        case "heif", "avif": "the main one of its \(pages) pictures"
+        default: "the first of its \(pages) pages"
+        }
+    }
+}

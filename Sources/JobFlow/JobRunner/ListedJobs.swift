@@ -1,0 +1,48 @@
+import DaemonRuntime
+package import JobLedger
+import PictureFiles
+import PipelineModel
+import SystemCalls
+import WorkerPools
+
+/// The jobs of a list of URLs. Their records are made one by one as they are written: there may be a hundred thousand.
+package struct ListedJobs: Sequence, Sendable {
+    let list: AddressList
+    let name: String?
+    let order: WorkOrder
+    let priority: Priority
+    package let batch: BatchRecord
+    /// The folder below which each download has a folder of its own.
+    let spool: String
+    /// The first job's ID and position; the others have those that follow.
+    package let id: Int
+    let position: Int
+    let created = Timestamp.now()
+
+    package var count: Int { list.entries.count }
+
+    /// A line that is no URL is a job that has failed.
+    package var wrong: Int {
+        list.entries.count { if case .wrong = $0 { true } else { false } }
+    }
+
+    package func makeIterator() -> some IteratorProtocol<JobRecord> { (0..<count).lazy.map(record).makeIterator() }
+
+    package func record(_ index: Int) -> JobRecord {
+        var record = JobRecord(
+            id: id + index, position: position + index, batch: batch.id, order: order, path: "", origin: .spooled,
+            source: "", file: .none, state: .queued, created: created, priority: priority.rank)
+        switch list.entries[index] {
+        case .address(let url):
+            record.path = DownloadName.name(said: nil, url: url)
+            record.source = Spool.download(in: spool)
+            (record.url, record.host) = (url.text, url.server)
+        case .wrong(let line, let reason):
+            record.path = "\(name ?? "the list") line \(line)"
+            (record.state, record.finished, record.error, record.failure) = (.failed, created, reason, .input)
+            // There is nothing to be moved.
+            record.disposed = true
+        }
+        return record
+    }
+}

@@ -1,0 +1,155 @@
+import DaemonRuntime
+import JobLedger
+package import OperationGraph
+import PictureFiles
+import PipelineModel
+import Synchronization
+import SystemCalls
+import WorkerPools
+
+/// Brings the results of a job into the outbox, all of them together.
+package final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendable {
+    // `@unchecked`: what changes is in `box`.
+
+    /// The steps that the operation leaves to the supervisor.
+    struct Steps: Sendable {
+        /// The facts that names take from elsewhere.
+        var facts: @Sendable (ImageHandle) throws -> NameFacts = { _ in NameFacts() }
+        /// Makes the intent durable; false when the job has been cancelled before, or the ledger refuses it.
+        var intend: @Sendable (PublishIntent, @escaping @Sendable (Bool) -> Void) -> Void
+        /// Makes the job's end durable.
+        var conclude: @Sendable (Publisher.Outcome, @escaping @Sendable () -> Void) -> Void
+    }
+
+    private struct Box {
+        var outcome = Publisher.Outcome()
+        var image: ImageHandle?
+        var failure: JobFailure?
+        /// Neither staging files nor results were left of the intent.
+        var isLost = false
+        /// The date that is in the names.
+        var date: PictureDate?
+    }
+
+    private let order: WorkOrder
+    private let path: String
+    /// The unfinished intent of an earlier try, which this one finishes.
+    private let resuming: PublishIntent?
+    /// The results of a job that was done before.
+    private let before: Publisher.Before?
+    private let publisher: Publisher
+    private let steps: Steps
+    private let box = Mutex(Box())
+
+    init(
+        order: WorkOrder, path: String, resuming: PublishIntent? = nil, replacing before: Publisher.Before? = nil,
+        publisher: Publisher, steps: Steps
+    ) {
+        (self.resuming, self.order, self.path, self.publisher) = (resuming, order, path, publisher)
+        (self.before, self.steps) = (before, steps)
+    }
+
+    var image: ImageHandle? { box.withLock { $0.image } }
+    var failure: JobFailure? { box.withLock { $0.failure } }
+    var isLost: Bool { box.withLock { $0.isLost } }
+    /// Which date the names have, and where it was read.
+    var detail: String? { box.withLock { $0.date.map { "dated \($0.words)" } } }
+
+    package override func execute() {
+        guard let image = provided(ImageHandle.self) else { return finish(.cancelled) }
+        if let resuming { return resume(resuming, image) }
+        let folders = Set(image.results.map { FileSystem.folder(of: $0.path) })
+        takeTurn(with: image.results) {
+            folders
+        } done: { [self] error in
+            if let error { fail(image, error) } else { intend(image) }
+        }
+    }
+
+    private func takeTurn(
+        with files: [ImageHandle.Staged] = [], _ work: @escaping @Sendable () throws -> Set<String>,
+        done: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        // From now on: it may be held up behind others in an outbox that does not answer.
+        fileWork.begin(order.outbox)
+        publisher.line(of: order.outbox).take(
+            OutboxLine.Turn(files: files, work: work) { [self] error in
+                fileWork.end()
+                done(error)
+            })
+    }
+
+    private func intend(_ image: ImageHandle) {
+        do {
+            let publication = try fileWork.during(order.outbox) {
+                let facts = try steps.facts(image)
+                box.withLock { $0.date = facts.date }
+                return try publisher.choose(
+                    image.results, order: order, path: image.name ?? path, facts: facts, replacing: before)
+            }
+            steps.intend(publication.intent) { [self] recorded in
+                if recorded { return publish(publication, image) }
+                FileLanes.work(on: order.outbox).async { self.abandon(publication, image) }
+            }
+        } catch {
+            fail(image, error)
+        }
+    }
+
+    private func publish(_ publication: Publisher.Publication, _ image: ImageHandle) {
+        takeTurn { [self] in
+            let outcome = try publisher.publish(publication, rerecord: steps.intend)
+            box.withLock { $0.outcome = outcome }
+            return outcome.folders
+        } done: { [self] error in
+            // The intent is recorded: the next try finishes it, or the disposal of a failed job takes it back.
+            if let error { return end(error) }
+            conclude(image, publication.intent)
+        }
+    }
+
+    private func resume(_ intent: PublishIntent, _ image: ImageHandle) {
+        takeTurn { [self] in
+            guard let outcome = try publisher.recover(intent, rerecord: steps.intend) else {
+                box.withLock { $0.isLost = true }
+                throw JobFailure("what was made is not in the outbox any more; it is made again", class: .transient)
+            }
+            box.withLock { $0.outcome = outcome }
+            return []
+        } done: { [self] error in
+            if let error { return end(error) }
+            conclude(image, intent)
+        }
+    }
+
+    private func conclude(_ image: ImageHandle, _ intent: PublishIntent) {
+        let outcome = box.withLock { box in
+            box.image = image
+            return box.outcome
+        }
+        steps.conclude(outcome) { [self] in
+            if intent.leavesFiles || outcome.published.count < intent.steps.count {
+                FileLanes.work(on: order.outbox).async { self.publisher.discard(intent) }
+            }
+            finish(.finished)
+        }
+    }
+
+    private func abandon(_ publication: Publisher.Publication, _ image: ImageHandle) {
+        publisher.release(publication)
+        publisher.discard(image.staged)
+        finish(.cancelled)
+    }
+
+    private func fail(_ image: ImageHandle, _ error: any Error) {
+        publisher.discard(image.staged)
+        end(error)
+    }
+
+    private func end(_ error: any Error) {
+        var failure = error as? JobFailure ?? JobFailure(error, inOutboxDuring: "publishing")
+        failure.stage = "publish"
+        box.withLock { [failure] in $0.failure = failure }
+        finish(.failed)
+    }
+}

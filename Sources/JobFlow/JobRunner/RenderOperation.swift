@@ -1,0 +1,358 @@
+import DaemonRuntime
+import Dispatch
+import Foundation
+import Glibc
+import InboxWatching
+import JobLedger
+package import OperationGraph
+package import PictureFiles
+import PipelineModel
+import Synchronization
+import SystemCalls
+import WorkerPools
+import WorkerProtocol
+
+/// Source picture to result pictures, in one worker: every stage of every output that lies between two cuts.
+package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable {
+    // `@unchecked`: what changes is in `box`.
+
+    struct Work: Sendable {
+        var name: String
+        var subject: LogSubject
+        /// The pictures to make, with a path for each.
+        var pictures: [PlannedPicture]
+        var staging: [String]
+        /// Nil when an operation before it provides one, or the picture is elsewhere.
+        var source: ImageHandle?
+        /// The picture's URL, when a node that takes it downloads it. Nobody here has it.
+        var remote: RemoteDownload?
+        /// The bytes that there are to read.
+        var size: Int
+        /// The inbox that holds the original, where others can move things about.
+        var inbox: String?
+        /// Pictures that were made before a barrier.
+        var earlier: [ImageHandle.Staged] = []
+        var limits: RenderTask.Limits
+        var names: JobNames
+        /// Its names are chosen already.
+        var isNamed = false
+        /// It was in work when the daemon crashed: nothing else is in work beside it now.
+        var suspect: Bool
+        /// Nil when it may not be lent.
+        var priority: Priority?
+    }
+
+    struct RemoteDownload: Sendable {
+        var url: WebAddress
+        /// The most bytes that may be downloaded.
+        var most: Int64
+        /// Nothing is to be downloaded for the time being.
+        var isPaused: @Sendable () -> Bool
+
+        var bytes: LentBytes { .url(url.text, most: most) }
+    }
+
+    /// Pictures that are made from the same one, all at once.
+    private struct Part {
+        var source: Int?
+        var pictures: [PlannedPicture] = []
+        var staging: [String] = []
+    }
+
+    private struct Box {
+        var image: ImageHandle?
+        var failure: JobFailure?
+        var header: PictureHeader?
+        var task: RenderTask?
+        var results: [Int: RenderedOutput] = [:]
+        var tries = 0
+        /// The latest to work on it.
+        var worker: Int32?
+        /// The node that has made it, if another has.
+        var node: String?
+        /// What that node has downloaded.
+        var downloaded: FetchedFile?
+        /// Why the picture is to be downloaded here.
+        var homecoming: JobFailure?
+        var figures = Figures(.pixels)
+    }
+
+    private let parts: [Part]
+    private let work: Work
+    private let pool: WorkerPool
+    private let claims: ClaimFolders
+    /// Called with the reason while it waits, and with nil when it resumes.
+    private let waits: @Sendable (String?) -> Void
+    /// Told why it is begun once more, and who had worked on it, before it is.
+    private let lost: @Sendable (JobFailure, JobStory.Account) -> Void
+    private let box = Mutex(Box())
+
+    init(
+        _ work: Work, pool: WorkerPool, claims: ClaimFolders,
+        waits: @escaping @Sendable (String?) -> Void,
+        lost: @escaping @Sendable (JobFailure, JobStory.Account) -> Void
+    ) {
+        (self.waits, self.lost, self.work) = (waits, lost, work)
+        var parts: [Part] = []
+        for (picture, path) in zip(work.pictures, work.staging) {
+            let known = parts.firstIndex { $0.source == picture.source }
+            if known == nil { parts.append(Part(source: picture.source)) }
+            parts[known ?? parts.count - 1].pictures.append(picture)
+            parts[known ?? parts.count - 1].staging.append(path)
+        }
+        (self.parts, self.pool, self.claims) = (parts, pool, claims)
+    }
+
+    private var input: ImageHandle? { provided(ImageHandle.self) ?? work.source ?? downloaded }
+
+    /// The picture that another node has downloaded. Its bytes are not here.
+    private var downloaded: ImageHandle? {
+        guard let url = work.remote?.url, let file = box.withLock({ $0.downloaded }) else { return nil }
+        return ImageHandle(
+            source: "", name: DownloadName.name(said: file.name, url: url), size: Int(file.bytes),
+            modified: Int(Timestamp.now() * 1e9))
+    }
+
+    var isRemote: Bool { work.remote != nil }
+    /// The name of what another node has downloaded.
+    var downloadedName: String? { downloaded?.name }
+    /// Why the picture is to be downloaded here after all.
+    var homecoming: JobFailure? { box.withLock { $0.homecoming } }
+    package var image: ImageHandle? { box.withLock { $0.image } }
+    var failure: JobFailure? { box.withLock { $0.failure } }
+    var header: PictureHeader? { box.withLock { $0.header } }
+    var tries: Int { box.withLock { $0.tries } }
+    /// How far the latest try is: pixels of the picture, once for each result.
+    package var figures: Figures { box.withLock { $0.figures } }
+    /// The losses of the results, and how the picture was read: `thumb without IPTC, which png can't hold; jpeg, whole
+    /// (…)`.
+    var detail: String? {
+        let (header, image, node) = box.withLock { ($0.header, $0.image, $0.node) }
+        let lacks: [String] = (image?.staged ?? []).flatMap { staged -> [String] in
+            guard let result = staged.result else { return [] }
+            let name = staged.picture.name.map { "\($0) " } ?? ""
+            func without(_ parts: [String]?, _ why: String) -> String? {
+                parts.map { "\(name)without \($0.joined(separator: " and ")), which \(why)" }
+            }
+            return [without(result.lost, "\(result.format) can't hold"), without(result.dropped, "no result keeps")]
+                .compactMap(\.self)
+        }
+        let words =
+            lacks + (header.map { [$0.decoderPaths.joined(separator: ", ")] } ?? [])
+            + (node.map { [isRemote ? "downloaded and made on node \($0)" : "on node \($0)"] } ?? [])
+        return words.isEmpty ? nil : words.joined(separator: "; ")
+    }
+    /// The account of the latest try.
+    var account: JobStory.Account {
+        let size = input?.size ?? work.size
+        return box.withLock { box in
+            let written =
+                box.image.map { $0.staged.reduce(0) { $0 + ($1.result?.bytes ?? 0) } } ?? box.failure?.written ?? 0
+            return JobStory.Account(
+                worker: box.worker.map(Int.init), read: box.header == nil ? nil : size,
+                written: written > 0 ? Int(written) : nil)
+        }
+    }
+
+    package override func execute() {
+        // The operation that was to provide it has failed, or was cancelled.
+        guard input != nil || isRemote else { return finish(.cancelled) }
+        box.withLock { box in
+            box.tries += 1
+            (box.worker, box.node) = (nil, nil)
+            box.header = nil
+            box.figures.begin()
+        }
+        if work.remote?.isPaused() == true { return comeHome(JobFailure("the download queue is paused")) }
+        begin(0)
+    }
+
+    /// Parts follow each other, each in a worker that is free.
+    private func begin(_ number: Int) {
+        guard number < parts.count else { return made() }
+        let paths = paths(of: parts[number])
+        onDisk(of: paths.first ?? parts[number].staging[0]) { [self] in
+            if number == 0, !work.isNamed, let input { try work.names.check(input) }
+            return try paths.map { path in try fileWork.during(path) { try open(path) } }
+        } then: { [self] sources in
+            do { openTargets(number, sources: try sources.get()) } catch { failedToOpen(error) }
+        }
+    }
+
+    /// Does what may wait for the disk of `path`, in its lane. To wait for a turn counts as waiting for the disk, which
+    /// may hold up what came before.
+    private func onDisk<Value: Sendable>(
+        of path: String, _ body: @escaping @Sendable () throws -> Value,
+        then next: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        fileWork.begin(path)
+        FileLanes.work(on: path).async { [self] in
+            let result = Result { try body() }
+            fileWork.end()
+            next(result)
+        }
+    }
+
+    private func failedToOpen(_ error: any Error) {
+        end(.failed, error as? JobFailure ?? JobFailure(error, during: "opening the picture"))
+    }
+
+    private func open(_ path: String) throws -> Descriptor {
+        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
+        guard let inbox = work.inbox, FileSystem.lies(path, within: inbox) else {
+            return try Descriptor.open(path, flags)
+        }
+        return try claims.openOriginal(path, of: inbox, flags)
+    }
+
+    /// The files that it is made from, and the original if that is another.
+    private func paths(of part: Part) -> [String] {
+        isRemote ? [] : work.earlier.filter { $0.picture.index == part.source }.map(\.path) + [input?.source ?? ""]
+    }
+
+    package override func interrupt() {
+        if let task = box.withLock({ $0.task }) { pool.cancel(task) }
+    }
+
+    private func openTargets(_ number: Int, sources: [Descriptor]) {
+        let paths = parts[number].staging
+        onDisk(of: paths[0]) { [self] in
+            try paths.map(openStaging)
+        } then: { [self] targets in
+            switch targets {
+            case .success(let targets):
+                do { run(try makeTask(number, sources: sources, targets: targets)) } catch { failedToOpen(error) }
+            case .failure(let error):
+                end(.failed, JobFailure(error, inOutboxDuring: "making the result in the outbox"))
+            }
+        }
+    }
+
+    private func openStaging(_ path: String) throws -> Descriptor {
+        let flags = O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW
+        do {
+            return try Descriptor.open(path, flags)
+        } catch let error where error.code == ENOENT {
+            try FileSystem.makeFolders(FileSystem.folder(of: path))
+            return try Descriptor.open(path, flags)
+        }
+    }
+
+    private func makeTask(_ number: Int, sources: [Descriptor], targets: [Descriptor]) throws -> RenderTask {
+        RenderTask(
+            name: work.name, subject: work.subject,
+            outputs: parts[number].pictures.map { RenderOutput($0, wantsDate: work.names.wantsDate) },
+            limits: work.limits, alone: work.suspect || tries > 1, lending: try lending(sources), sources: sources,
+            targets: targets, waits: waits,
+            begun: { [self] worker in box.withLock { ($0.worker, $0.node) = (worker, nil) } },
+            opened: { [self] header in opened(header) },
+            progress: { [self] done, total in read(Double(done) / Double(max(1, total)), of: number) },
+            done: { [self] result in answered(number, result) })
+    }
+
+    private func lending(_ sources: [Descriptor]) throws -> Lending? {
+        guard let priority = work.priority else { return nil }
+        let sizes = try sources.map { Int64(FileStatus(try $0.status()).size) }
+        return Lending(priority: priority, bytes: work.remote?.bytes ?? .sources(sizes)) { [self] node in
+            box.withLock { $0.node = node }
+            setAside()
+            waits("with the fleet" + (node.map { ", on \($0)" } ?? ""))
+        } downloaded: { [self] file in
+            box.withLock { $0.downloaded = file }
+        }
+    }
+
+    private func opened(_ header: PictureHeader) {
+        box.withLock { box in
+            guard box.header == nil else { return }
+            box.header = header
+            // The parts that follow are taken to be like the first.
+            let outputs = max(1, header.framesTaken.count)
+            box.figures.begin(total: header.pixelsToRead / Int64(outputs) * Int64(work.pictures.count))
+        }
+    }
+
+    /// So much of one part. Each result counts alike, for the sizes of the others are not known before they are opened.
+    private func read(_ fraction: Double, of number: Int) {
+        let before = parts[..<number].reduce(0) { $0 + $1.pictures.count }
+        let made = Double(before) + min(1, fraction) * Double(parts[number].pictures.count)
+        box.withLock { box in
+            guard let total = box.figures.total else { return }
+            box.figures.take(Int64(Double(total) * made / Double(work.pictures.count)), of: total)
+        }
+    }
+
+    private func run(_ task: RenderTask) {
+        box.withLock { $0.task = task }
+        if isCancelled { pool.cancel(task) }
+        pool.run(task)
+    }
+
+    private func answered(_ number: Int, _ result: Result<[RenderedOutput], RenderTask.Failure>) {
+        box.withLock { $0.task = nil }
+        switch result {
+        case .success(let results) where results.count == parts[number].pictures.count:
+            box.withLock { box in
+                for (picture, result) in zip(parts[number].pictures, results) { box.results[picture.index] = result }
+            }
+            begin(number + 1)
+        case .success:
+            failed(JobFailure("the worker answered with the wrong number of results", class: .crash))
+        case .failure(.notLent): comeHome(JobFailure("no node takes it"))
+        case .failure(let reason):
+            if let failure = JobFailure(reason, atTry: tries) { failed(failure) } else { end(.cancelled, nil) }
+        }
+    }
+
+    private func failed(_ failure: JobFailure) {
+        if isRemote, !isCancelled { return comeHome(failure) }
+        guard failure.class.remedy == .alone, tries < 2, !isCancelled else { return end(.failed, failure) }
+        lost(failure, account)
+        execute()
+    }
+
+    /// The picture is downloaded here, and what comes of it then is what counts.
+    private func comeHome(_ reason: JobFailure) {
+        box.withLock { ($0.homecoming, $0.tries) = (reason, 0) }
+        end(.cancelled, nil)
+    }
+
+    private func made() {
+        let (header, results) = box.withLock { ($0.header, $0.results) }
+        guard var image = input else {
+            return isRemote ? comeHome(JobFailure("it came without its download")) : finish(.cancelled)
+        }
+        image.header = header
+        image.staged = zip(work.pictures, work.staging).map { picture, path in
+            ImageHandle.Staged(picture: picture, path: path, result: results[picture.index])
+        }
+        image.earlier = work.earlier
+        if isRemote {
+            do { try work.names.check(image) } catch {
+                return comeHome(error as? JobFailure ?? JobFailure(error, during: "naming the results"))
+            }
+        }
+        box.withLock { [image] in $0.image = image }
+        finish(.finished)
+    }
+
+    /// Removes partial files before it reports the end.
+    private func end(_ outcome: OperationState, _ failure: JobFailure?) {
+        let paths = work.staging
+        guard let first = paths.first else { return ended(outcome, failure) }
+        onDisk(of: first) {
+            let written = failure == nil ? 0 : paths.reduce(0) { $0 + ((try? FileSystem.status($1))?.size ?? 0) }
+            for path in paths { Litter.remove(path) }
+            return written
+        } then: { [self] written in
+            var failure = failure
+            failure?.written = (try? written.get()) ?? 0
+            ended(outcome, failure)
+        }
+    }
+
+    private func ended(_ outcome: OperationState, _ failure: JobFailure?) {
+        box.withLock { $0.failure = failure }
+        finish(outcome)
+    }
+}

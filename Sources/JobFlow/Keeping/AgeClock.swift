@@ -1,0 +1,99 @@
+import DaemonConfiguration
+package import DaemonRuntime
+import Glibc
+import JobLedger
+import PipelineModel
+import SystemCalls
+import WorkerPools
+
+/// The clock by which files and jobs grow old.
+///
+/// A machine may start with a clock that is years ahead, and then everything that is limited by age would be removed. The
+/// clock is doubted when it is far beyond the latest time that was believed, unless the system has synchronised it, or
+/// somebody removes files by age by hand.
+@Coordination
+package final class AgeClock {
+    struct Reading {
+        var time = Timestamp.now()
+        var uptime = AgeClock.uptime
+        var isSynchronised = AgeClock.isSynchronised
+    }
+
+    private let ledger: Ledger
+    private let configuration: ConfigurationInForce
+    private let read: @Coordination () -> Reading
+    /// The latest time that was believed, and the time since the boot then.
+    private var believed: (time: Double, uptime: Double)?
+    private var recorded = 0.0
+    /// Why ages don't count, and what to do.
+    private(set) var doubt: String? {
+        didSet {
+            guard (doubt == nil) != (oldValue == nil) else { return }
+            if let doubt { Log.failure(doubt) } else { Log.notice("the clock is right again: ages count") }
+            events?.statusChanged()
+        }
+    }
+    weak var events: (any DaemonEvents)?
+
+    /// No file came before 2026: pipelined is no older. A time before it is from a machine that had no clock yet.
+    nonisolated static let earliest = 1_767_225_600.0
+    /// The ledger gets the time when it has moved on by this, in seconds.
+    private static let step = 3600.0
+
+    init(
+        _ ledger: Ledger, _ configuration: ConfigurationInForce,
+        _ read: @escaping @Coordination () -> Reading = { Reading() }
+    ) {
+        (self.ledger, self.configuration, self.read) = (ledger, configuration, read)
+    }
+
+    /// Continues with the time that earlier runs believed.
+    func begin() throws {
+        guard let time = try ledger.believedTime() else { return }
+        believed = (time, read().uptime)
+        recorded = time
+    }
+
+    /// The time; nil while the clock is doubted.
+    var now: Double? {
+        let reading = read()
+        if let believed, !reading.isSynchronised {
+            let leap = configuration.settings.keep.clockLeap / .seconds(1)
+            let latest = believed.time + max(0, reading.uptime - believed.uptime) + leap
+            guard reading.time <= latest else {
+                doubt =
+                    "the clock says \(Timestamp.dated(reading.time)), and the latest time that is known is "
+                    + "\(Timestamp.dated(believed.time)): nothing is removed by its age; set the clock, or, if it is right, "
+                    + "confirm that with `pipectl clean --archive --older 2000-01-01`"
+                return nil
+            }
+        }
+        believe(reading)
+        return reading.time
+    }
+
+    /// Somebody has removed files by age, by hand: the clock is right.
+    func confirm() { believe(read()) }
+
+    private func believe(_ reading: Reading) {
+        // A machine without a battery starts in the past, and is set right later.
+        let time = reading.isSynchronised ? reading.time : max(reading.time, believed?.time ?? 0)
+        believed = (time, reading.uptime)
+        doubt = nil
+        guard abs(time - recorded) >= Self.step else { return }
+        recorded = time
+        ledger.believe(time: time)
+    }
+
+    /// Seconds since the boot, including the time that the machine slept.
+    nonisolated private static var uptime: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// Whether systemd-timesyncd has set the clock since the boot.
+    nonisolated private static var isSynchronised: Bool {
+        (try? FileSystem.exists("/run/systemd/timesync/synchronized")) == true
+    }
+}

@@ -1,0 +1,91 @@
+package import DaemonConfiguration
+package import DaemonRuntime
+import Dispatch
+import PictureFiles
+import Synchronization
+import SystemCalls
+
+/// How full the disks are on which originals and results lie. A disk that does not answer holds one thread, and no
+/// client.
+@Coordination
+package final class DiskFigures {
+    package struct Figure: Sendable, Hashable {
+        package var path: String
+        var device: Int
+        package var bytes: Int
+        package var free: Int
+    }
+
+    private let configuration: ConfigurationInForce
+    private var known: [String: Figure] = [:]
+    /// Folders being looked at, with those who wait for that.
+    private var looking: [String: [DispatchGroup]] = [:]
+    /// Folders among them whose disk has not answered in time. Nobody waits for them any more.
+    private var late: Set<String> = []
+
+    /// How long somebody waits for a disk.
+    private static let patience = Duration.milliseconds(500)
+
+    package init(_ configuration: ConfigurationInForce) { self.configuration = configuration }
+
+    /// Looks at the disks; `done` gets a figure for each that has answered in time.
+    package func look(_ done: @escaping @Coordination @Sendable ([Figure]) -> Void) {
+        let group = DispatchGroup()
+        let folders = folders
+        for folder in folders where !late.contains(folder) {
+            group.enter()
+            looking[folder, default: []].append(group)
+            if looking[folder]?.count == 1 { look(at: folder) }
+        }
+        let isAnswered = Mutex(false)
+        let answer = { @Coordination @Sendable [self] in
+            guard
+                isAnswered.withLock({ answered in
+                    defer { answered = true }
+                    return !answered
+                })
+            else { return }
+            // An earlier figure is of no use if the disk does not answer now.
+            for folder in folders where late.contains(folder) || waits(group, for: folder) {
+                known[folder] = nil
+                late.insert(folder)
+            }
+            var devices: Set<Int> = []
+            done(folders.compactMap { known[$0] }.filter { devices.insert($0.device).inserted })
+        }
+        Coordination.notify(group, answer)
+        Coordination.after(Self.patience, answer)
+    }
+
+    private func waits(_ group: DispatchGroup, for folder: String) -> Bool {
+        looking[folder]?.contains { $0 === group } ?? false
+    }
+
+    private func look(at folder: String) {
+        FileLanes.work(on: folder).async { [self] in
+            let figure = Figure(of: folder)
+            Coordination.async { [self] in
+                known[folder] = figure
+                late.remove(folder)
+                for group in looking.removeValue(forKey: folder) ?? [] { group.leave() }
+            }
+        }
+    }
+
+    /// The daemon's own folder comes first.
+    private var folders: [String] {
+        let outboxes = configuration.outboxes + [configuration.adHocOutbox]
+        let own = configuration.places.data
+        return [own] + Set(outboxes).filter { $0 != own }.sorted()
+    }
+}
+
+extension DiskFigures.Figure {
+    fileprivate init?(of folder: String) {
+        guard let room = try? DiskRoom(in: folder), let there = try? FileSystem.status(FileSystem.resolved(folder))
+        else {
+            return nil
+        }
+        (path, device, bytes, free) = (folder, there.identity.device, Int(room.usable), Int(room.free))
+    }
+}

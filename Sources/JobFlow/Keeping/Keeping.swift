@@ -1,0 +1,176 @@
+import DaemonConfiguration
+package import DaemonRuntime
+import Dispatch
+import JobLedger
+import PictureFiles
+package import PipelineModel
+import Previewing
+import WorkerPools
+
+/// Keeps as much as the rules of [Keep] say of what jobs have left, and no more. It looks when files have come that a
+/// size limits, and when the oldest comes of age.
+@Coordination
+package final class Keeping {
+    private let ledger: Ledger
+    private let configuration: ConfigurationInForce
+    private let ages: AgeClock
+    /// The work on files: one look after the other.
+    nonisolated private let files = FileLane(threads: 1)
+    private var isLooking = false
+    /// Something has changed since the present look began.
+    private var isToLookAgain = false
+    private(set) var problems: [String] = [] {
+        didSet { if problems != oldValue { events?.statusChanged() } }
+    }
+    weak var events: (any DaemonEvents)?
+    private lazy var looks = Appointment { [unowned self] _ in look() }
+
+    /// Files that come within this time are looked at together, in seconds.
+    nonisolated private static let gathering = 1.0
+    /// The pause before files that can't be removed are tried again, in seconds.
+    nonisolated private static let pause = 3600.0
+    /// The pause before a doubted clock is read again, in seconds.
+    private static let doubtPause = 60.0
+
+    init(_ ledger: Ledger, _ configuration: ConfigurationInForce, _ ages: AgeClock) {
+        (self.ledger, self.configuration, self.ages) = (ledger, configuration, ages)
+    }
+
+    private var rules: KeepSettings { configuration.settings.keep }
+
+    /// Finishes what a crash has broken off.
+    func begin() {
+        let tidying = tidying
+        files.async {
+            // The ledger says itself why it can't be read; the next start goes on.
+            try? tidying.goOn()
+        }
+        look()
+    }
+
+    /// Files have come.
+    func came() {
+        guard !rules.keepsEverything else { return }
+        looks.make(at: Timestamp.now() + Self.gathering)
+    }
+
+    /// The ledger can be written again: files whose removal could not be recorded are not left for an hour.
+    func ledgerRecovered() {
+        if !problems.isEmpty { look() }
+    }
+
+    /// Removes what is over a rule.
+    func look() {
+        guard !rules.keepsEverything else {
+            problems = []
+            return
+        }
+        guard !isLooking else {
+            isToLookAgain = true
+            return
+        }
+        isLooking = true
+        let (tidying, rules, now) = (tidying, rules, ages.now)
+        if now == nil { looks.make(at: Timestamp.now() + Self.doubtPause) }
+        files.async { [self] in
+            let seen = Result { try Self.keep(rules, tidying, now) }
+            Coordination.async { [self] in looked(seen) }
+        }
+    }
+
+    private struct Seen {
+        var problems: [String] = []
+        /// When the next file comes of age.
+        var next = Double.infinity
+    }
+
+    /// Without a time nothing is removed by its age.
+    nonisolated private static func keep(_ rules: KeepSettings, _ tidying: Tidying, _ time: Double?) throws -> Seen {
+        var seen = Seen()
+        for place in KeptPlace.allCases {
+            let rule = rules[place]
+            let age = time == nil ? nil : rule.age.map { $0 / .seconds(1) }
+            guard age != nil || rule.size != nil else { continue }
+            let now = time ?? Timestamp.now()
+            if age != nil, let oldest = try tidying.ledger.oldestKept(in: place), oldest < AgeClock.earliest {
+                tidying.ledger.redate(in: place, before: AgeClock.earliest, to: now)
+            }
+            let wish = Tidying.Wish(
+                place: place, before: age.map { now - $0 }, most: rule.size.map(Int.init), by: rules.said(of: place))
+            let outcome = try tidying.run(wish)
+            tell(outcome, wish)
+            if let refusal = outcome.refusal {
+                seen.problems.append("\(wish.by): \(outcome.refused) files can't be removed: \(refusal)")
+                seen.next = min(seen.next, now + pause)
+            } else if let age, let oldest = try tidying.ledger.oldestKept(in: place) {
+                // A file that is of age and stays is being brought back, or its disk is not mounted.
+                seen.next = min(seen.next, oldest + age > now ? oldest + age : now + pause)
+            }
+        }
+        return seen
+    }
+
+    private func looked(_ seen: Result<Seen, any Error>) {
+        isLooking = false
+        switch seen {
+        case .success(let seen):
+            for problem in seen.problems where !problems.contains(problem) {
+                Log.failure("\(problem); tried every hour")
+            }
+            problems = seen.problems
+            if seen.next < .infinity { looks.make(at: seen.next) }
+        case .failure:
+            // The ledger has said why it can't be read.
+            looks.make(at: Timestamp.now() + Self.pause)
+        }
+        if isToLookAgain {
+            isToLookAgain = false
+            looks.make(at: Timestamp.now() + Self.gathering)
+        }
+    }
+
+    /// Removes files by hand, or only counts them.
+    package func clean(
+        _ wishes: [Tidying.Wish], done: @escaping @Sendable (Result<[Tidying.Outcome], any Error>) -> Void
+    ) {
+        if wishes.contains(where: { $0.before != nil && !$0.isTrial }) { ages.confirm() }
+        let tidying = tidying
+        files.async {
+            done(
+                Result {
+                    try wishes.map { wish in
+                        let outcome = try tidying.run(wish)
+                        if !wish.isTrial { Self.tell(outcome, wish) }
+                        return outcome
+                    }
+                })
+        }
+    }
+
+    private var tidying: Tidying {
+        let isDetailed = configuration.settings.log == .operations
+        return Tidying(
+            ledger: ledger, places: configuration.places, patience: configuration.settings.hangTimeout
+        ) { path in
+            if isDetailed { Log.notice("removed \(path)") }
+        }
+    }
+
+    /// A line in the log about what went.
+    nonisolated private static func tell(_ outcome: Tidying.Outcome, _ wish: Tidying.Wish) {
+        guard let oldest = outcome.oldest, let newest = outcome.newest else { return }
+        Log.notice(
+            "\(wish.by): removed \(outcome.files) of \(wish.place.rawValue), \(outcome.bytes) bytes, which had come "
+                + (outcome.files == 1
+                    ? "on \(Timestamp.dated(oldest))"
+                    : "from \(Timestamp.dated(oldest)) to \(Timestamp.dated(newest))"))
+    }
+}
+
+extension KeepSettings {
+    /// The rule of a place, as one writes it in a file.
+    package func said(of place: KeptPlace) -> String {
+        let name = place.rawValue
+        return "Keep \(name.prefix(1).uppercased() + name.dropFirst())=\(self[place].text)"
+    }
+}

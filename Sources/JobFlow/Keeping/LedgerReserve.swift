@@ -1,0 +1,70 @@
+import DaemonConfiguration
+import DaemonRuntime
+import Glibc
+package import JobLedger
+package import PictureFiles
+import SystemCalls
+import WorkerPools
+
+/// A file that reserves room beside the ledger. On a full disk retention and `pipectl clean` delete it, so the ledger can
+/// record the files that they remove. Its calls block on the disk and on the ledger.
+package struct LedgerReserve: Sendable {
+    package let path: String
+    package let ledger: Ledger
+
+    /// Bytes. It is enough for the records of many thousand files.
+    private static let size: Int64 = 4 << 20
+
+    /// Makes the file as large as it should be, but never takes more than a quarter of the free room.
+    func renew() {
+        guard ledger.problem == nil, let room = try? DiskRoom(in: FileSystem.folder(of: path)),
+            let present = try? FileSystem.status(path)?.size ?? 0
+        else { return }
+        let size = min(Self.size, room.usable / 16, (room.free + present) / 4)
+        guard size > present else { return }
+        do {
+            let file = try Descriptor.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
+            let answer = posix_fallocate(file.number, 0, off_t(size))
+            guard answer == 0 else { throw SystemError("fallocate", path, code: answer) }
+        } catch {
+            if present == 0 { try? FileSystem.remove(path) }
+        }
+    }
+
+    /// Gives the room to the ledger, if it can't be written. Returns whether it can be now.
+    package func give() -> Bool {
+        guard ledger.problem != nil else { return false }
+        try? FileSystem.remove(path)
+        ledger.tryAgain()
+        return ledger.problem == nil
+    }
+
+    /// Gives the room to a start that has less: it copies plugins, and opens the ledger.
+    package static func give(toStartOf places: Places) {
+        guard let size = try? FileSystem.status(places.reserve)?.size, isFull(places, for: size) else { return }
+        do {
+            try FileSystem.remove(places.reserve)
+            Log.failure(
+                "the disk of \(places.state) is full: the start uses the room that was kept for this; make room there, for "
+                    + "instance with `pipectl\(places.words) clean`")
+        } catch {
+            Log.failure("\(error), ignoring: the start lacks the room that was kept for it")
+        }
+    }
+
+    /// Runs a part of the start that writes to the state folder. If it fails on a full disk, the error says so.
+    package static func writing<Value>(_ places: Places, _ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch {
+            guard isFull(places, for: 1 << 20) else { throw error }
+            throw StartError(
+                status: .failed,
+                description:
+                    "the disk of \(places.state) is full, and a start needs a megabyte there: make room (\(error))")
+        }
+    }
+
+    private static func isFull(_ places: Places, for bytes: Int64) -> Bool {
+        do { try FileSystem.checkRoom(for: bytes, in: places.state) } catch { return error.isFull }
+        return false
+    }
+}

@@ -1,0 +1,239 @@
+import DaemonRuntime
+package import JobLedger
+package import PictureFiles
+package import PipelineModel
+import Previewing
+import SystemCalls
+import WorkerPools
+
+/// Removes the oldest of the files that are kept in a place, as far as somebody wishes. Only a file that is still the one
+/// that the daemon has put there is removed. It waits for disks, and for the ledger.
+package struct Tidying: Sendable {
+    package struct Wish: Sendable {
+        package var place: KeptPlace
+        /// Files that came before this time go.
+        package var before: Double?
+        /// The oldest files go until no more bytes than these are left. Without this and a time, all go.
+        package var most: Int?
+        /// Only files of this recipe go.
+        package var recipe: String?
+        /// The setting or the verb that wants it, for the log and the job.
+        package var by: String
+        /// The files are counted, and stay.
+        package var isTrial = false
+
+        package init(
+            place: KeptPlace, before: Double? = nil, most: Int? = nil, recipe: String? = nil, by: String,
+            isTrial: Bool = false
+        ) {
+            (self.place, self.before, self.most, self.recipe) = (place, before, most, recipe)
+            (self.by, self.isTrial) = (by, isTrial)
+        }
+    }
+
+    package struct Outcome: Sendable {
+        package var files = 0
+        package var bytes = 0
+        /// When the oldest and the newest of them came.
+        package var oldest: Double?
+        package var newest: Double?
+        /// Files that can't be removed, with the first reason.
+        package var refused = 0
+        package var refusal: String?
+
+        fileprivate mutating func add(_ file: KeptFile) {
+            files += 1
+            bytes += file.file.size
+            oldest = min(oldest ?? file.time, file.time)
+            newest = max(newest ?? file.time, file.time)
+        }
+
+        /// How many of these lie on disks that do not answer.
+        fileprivate var silent = 0
+
+        fileprivate mutating func refuse(_ error: any Error, files: Int = 1) {
+            refused += files
+            if error is FileLane.Silence { silent += files }
+            refusal = refusal ?? "\(error)"
+        }
+    }
+
+    private enum Finding {
+        case same
+        /// Another file lies there, or the same with other bytes.
+        case changed
+        case gone
+        /// Its disk may not be mounted.
+        case unknown
+    }
+
+    package let ledger: Ledger
+    package let places: Places
+    /// How long a disk may take to answer. The files of one that takes longer stay, and hold up no others.
+    package var patience = Duration.seconds(30)
+    /// Called with the path of each file that is removed.
+    package let each: @Sendable (String) -> Void
+
+    /// So many that can't be removed are enough to give up for now.
+    private static let mostRefused = 20
+    private static let portion = 200
+
+    package func run(_ wish: Wish) throws -> Outcome {
+        if !wish.isTrial { try goOn() }
+        defer { if !wish.isTrial { reserve.renew() } }
+        var outcome = Outcome()
+        var excess = try excess(wish)
+        var position = Ledger.KeptPosition.start
+        while outcome.refused - outcome.silent < Self.mostRefused {
+            let files = try ledger.kept(in: wish.place, of: wish.recipe, after: position, limit: Self.portion)
+            var same: [KeptFile] = []
+            var others: [KeptFile] = []
+            var isOver = files.count < Self.portion
+            for file in files {
+                guard isWanted(file, wish, excess) else {
+                    isOver = true
+                    break
+                }
+                position = Ledger.KeptPosition(of: file)
+                // A file that stays, for whatever reason, does not cost a newer one its place.
+                excess? -= file.file.size
+                do {
+                    switch try onDisk(of: file, { try look(at: file) }) {
+                    case .same: same.append(file)
+                    case .changed, .gone: others.append(file)
+                    case .unknown: break
+                    }
+                } catch {
+                    outcome.refuse(error)
+                }
+            }
+            if wish.isTrial {
+                for file in same { outcome.add(file) }
+            } else {
+                ledger.forget(kept: others)
+                remove(same, JobRecord.Removal(by: wish.by, time: Timestamp.now()), &outcome)
+            }
+            if isOver { break }
+        }
+        return outcome
+    }
+
+    /// Removes the files whose removal a crash, or a full disk, has broken off.
+    func goOn() throws {
+        reserve.renew()
+        var outcome = Outcome()
+        for (removal, files) in Dictionary(grouping: try ledger.leavingFiles(), by: \.leaving) where removal != nil {
+            finish(files, &outcome)
+        }
+    }
+
+    private var reserve: LedgerReserve { LedgerReserve(path: places.reserve, ledger: ledger) }
+
+    /// The bytes beyond the most that may be left.
+    private func excess(_ wish: Wish) throws -> Int? {
+        guard let most = wish.most else { return nil }
+        return try ledger.keptSum(in: wish.place, of: wish.recipe).bytes - most
+    }
+
+    private func isWanted(_ file: KeptFile, _ wish: Wish, _ excess: Int?) -> Bool {
+        if wish.before == nil, wish.most == nil { return true }
+        return excess.map { $0 > 0 } == true || wish.before.map { file.time < $0 } == true
+    }
+
+    private func look(at file: KeptFile) throws -> Finding {
+        guard FileSystem.lies(file.path, within: places.folder(of: file.place)) else { return .changed }
+        guard file.file != .none else { return .same }
+        guard let there = try FileSystem.status(file.path) else { return try isMounted(file) ? .gone : .unknown }
+        return there.kind == .file && isSame(file, there.identity) ? .same : .changed
+    }
+
+    private func isSame(_ file: KeptFile, _ there: FileStatus.Identity) -> Bool {
+        // Others may write where results lie.
+        if file.place == .results { return file.file.isStill(there, at: file.path) }
+        // The number of an inode changes when a backup is restored.
+        return (there.size, there.modified) == (file.file.size, file.file.modified)
+    }
+
+    /// Whether the disk of a missing file is mounted.
+    private func isMounted(_ file: KeptFile) throws -> Bool {
+        // Results are taken away all the time, and their disk is not recorded.
+        try file.place == .results || file.file.isDiskThere(at: file.path)
+    }
+
+    private func remove(_ files: [KeptFile], _ removal: JobRecord.Removal, _ outcome: inout Outcome) {
+        guard !files.isEmpty else { return }
+        func begin() -> Set<Int>? { ledger.begin(removing: files, removal) }
+        guard let begun = begin() ?? (reserve.give() ? begin() : nil) else {
+            return outcome.refuse(
+                ledger.unwritableReason.map { JobFailure($0) } ?? .unrecordedRemoval, files: files.count)
+        }
+        finish(files.filter { begun.contains($0.id) }, &outcome)
+    }
+
+    /// Removes files whose removal is recorded. One that has changed meanwhile stays.
+    private func finish(_ files: [KeptFile], _ outcome: inout Outcome) {
+        var gone: [KeptFile] = []
+        var changed: [KeptFile] = []
+        var left: [KeptFile] = []
+        for file in files {
+            do {
+                let finding = try onDisk(of: file) {
+                    let finding = try look(at: file)
+                    if finding == .same { try remove(file) }
+                    return finding
+                }
+                switch finding {
+                case .same:
+                    outcome.add(file)
+                    each(file.path)
+                    gone.append(file)
+                case .gone: gone.append(file)
+                case .changed: changed.append(file)
+                case .unknown: left.append(file)
+                }
+            } catch {
+                outcome.refuse(error)
+                left.append(file)
+            }
+        }
+        // An outbox elsewhere, and its folders, are its owner's.
+        let tops = Set(
+            gone.map { file in
+                file.place == .results ? FileSystem.join(places.outbox, file.recipe) : places.folder(of: file.place)
+            })
+        for folder in Set(gone.map { FileSystem.folder(of: $0.path) }) {
+            try? FileLanes.work(on: folder).wait(patience) {
+                // A file that comes back with a power cut is one that nobody knows, and does no harm.
+                try? FileSystem.sync(folder)
+                for top in tops { FileSystem.removeEmptyFolders(from: folder, upTo: top) }
+            }
+        }
+        ledger.abandon(removing: changed + left)
+        ledger.forget(kept: gone + changed)
+    }
+
+    private func onDisk<Value: Sendable>(
+        of file: KeptFile, _ work: @escaping @Sendable () throws -> Value
+    ) throws -> Value {
+        try FileLanes.work(on: file.path).wait(patience, for: work)
+    }
+
+    /// The text beside a failed original goes first: without the original, it may be about another of the same name.
+    private func remove(_ file: KeptFile) throws {
+        if file.place == .failed { try FileSystem.remove(Explanation.path(of: file.path)) }
+        if file.file != .none { try FileSystem.remove(file.path) }
+    }
+}
+
+extension Places {
+    /// The folder below which everything lies that is kept in a place.
+    package func folder(of place: KeptPlace) -> String {
+        switch place {
+        case .archive: archive
+        case .failed: failed
+        case .cancelled: cancelled
+        // An outbox may lie anywhere.
+        case .results: "/"
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import DaemonRuntime
+import Glibc
+package import JobLedger
+package import PictureFiles
+import SystemCalls
+import WorkerPools
+
+/// Opens the ledger's file. An empty ledger never replaces a lost or damaged one in silence: the damaged file is kept beside
+/// the new one, and a note says what happened until somebody removes it.
+package enum LedgerFile {
+    package static func open(_ places: Places) throws -> Ledger {
+        let hadLedger = try hadLedger(places)
+        if hadLedger, try isEmpty(places) { try setAside(places) }
+        do {
+            return try Ledger(path: places.ledger) {
+                // A file with a header alone had its rows in the log that was lost.
+                if hadLedger { try tell("the ledger \(places.ledger) is missing or empty", places) }
+            }
+        } catch let error as LedgerError where error.isDamage {
+            try setAside(places)
+            return try Ledger(path: places.ledger) { try tell("the ledger is damaged: \(error.message)", places) }
+        }
+    }
+
+    /// The first line of the note that a ledger was lost; nil without a loss, or when somebody has removed the note.
+    package static func note(_ places: Places) -> String? {
+        guard let file = try? Descriptor.open(places.ledgerNote, O_RDONLY | O_NOFOLLOW),
+            let bytes = try? FileSystem.read(file, most: 4096, called: places.ledgerNote)
+        else { return nil }
+        let line = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        return "\(line); \(places.ledgerNote) says what to do; remove it then"
+    }
+
+    /// Why a start would begin a new ledger.
+    package static func complaint(_ places: Places) -> String? {
+        if let note = note(places) { return note }
+        return loss(places).map { "\($0); a start begins a new one, and keeps what is left of the old one" }
+    }
+
+    /// Says that there was a ledger, and that it has gone.
+    package static func loss(_ places: Places) -> String? {
+        guard (try? hadLedger(places)) == true, (try? isEmpty(places)) == true else { return nil }
+        return "the ledger \(places.ledger) is missing or empty"
+    }
+
+    /// Whether an earlier start had a ledger. It writes the file with the place after that.
+    private static func hadLedger(_ places: Places) throws -> Bool { try FileSystem.exists(places.place) }
+
+    private static func isEmpty(_ places: Places) throws -> Bool {
+        try FileSystem.status(places.ledger)?.size ?? 0 == 0
+    }
+
+    /// Renames what there is of a ledger.
+    private static func setAside(_ places: Places) throws {
+        let time = Timestamp.dated(Timestamp.now()).replacing(" ", with: "-").replacing(":", with: "")
+        for suffix in ["-wal", "-shm", ""] {
+            guard let there = try FileSystem.status(places.ledger + suffix), there.size > 0 else { continue }
+            try FileSystem.renameWithoutReplacing(
+                places.ledger + suffix, "\(places.ledger)\(lost)\(time)\(suffix)")
+        }
+        try FileSystem.sync(places.state)
+    }
+
+    private static let lost = ".lost-"
+
+    /// The names that lost ledgers were given.
+    private static func lostLedgers(_ places: Places) throws -> [String] {
+        let names = try FileSystem.names(in: places.state).compactMap(\.self)
+        let start = FileSystem.name(of: places.ledger) + lost
+        let lost = names.filter { $0.hasPrefix(start) }.map { name in
+            ["-wal", "-shm"].first(where: name.hasSuffix).map { String(name.dropLast($0.count)) } ?? name
+        }
+        return Set(lost).sorted().map { FileSystem.join(places.state, $0) }
+    }
+
+    /// Leaves the note before there is a new ledger: a start that ends in between finds the same loss again.
+    private static func tell(_ what: String, _ places: Places) throws {
+        let line = "\(what), and a new one is begun (\(Timestamp.dated(Timestamp.now())))"
+        let lost = try lostLedgers(places)
+        let remains =
+            lost.isEmpty
+            ? "Nothing is left of the old ledger."
+            : "What is left of the old ledger is \(lost.joined(separator: ", "))."
+        let text = """
+            \(line)
+
+            \(remains)
+            Restore a backup of it if you have one: stop pipelined, put the backup in place of \(places.ledger), and start again.
+
+            Without one, nothing is known of earlier jobs. Their results and originals stay where they are: archive/, failed/, cancelled/ and the
+            outboxes are not touched. Pictures that were in work are taken in again, and may come out a second time; so may all
+            pictures of an inbox with Original=keep. Files that were added or downloaded, and not yet processed, lie in
+            \(places.recovered)/added: drop them into an inbox.
+
+            Remove this file when you have read it: `pipectl status` repeats its first line until then.
+
+            """
+        try FileSystem.write(Array(text.utf8), to: places.ledgerNote)
+        Log.failure("\(line). \(remains) \(places.ledgerNote) says what to do")
+    }
+}

@@ -1,0 +1,341 @@
+package import DaemonConfiguration
+package import DaemonRuntime
+package import Dispatch
+package import FleetSharing
+import InboxWatching
+package import JobLedger
+import OperationGraph
+package import PictureFiles
+import PipelineModel
+package import Previewing
+import SystemCalls
+package import WorkerPools
+package import WorkerProtocol
+
+/// What the owners of the daemon's state tell the program around them, and ask of it.
+@Coordination
+package protocol OwnersDelegate: AnyObject {
+    /// Something that `status` shows may have changed.
+    func statusChanged()
+    /// The ledger can't be written any more, or can be again.
+    func ledgerChanged()
+    /// Answers another node's question as a client of this daemon would be answered.
+    func answer(_ question: NodeQuestion, done: @escaping CommandRefusal.Done)
+}
+
+/// The owners of the daemon's state, put together. Each piece of state has one owner, which alone changes it; each
+/// owner is handed the others that it needs, and what it tells nobody in particular is connected here.
+@Coordination
+package final class Owners: ReadsDelegate {
+    package nonisolated let started = Timestamp.now()
+    package nonisolated let ledger: Ledger
+    package nonisolated let configuration: ConfigurationInForce
+    package nonisolated let pool: WorkerPool
+    package nonisolated let fetch: FetchPool
+    package nonisolated let hooks: Hooks
+    package nonisolated let pictures: JobPictures
+    package nonisolated let queues: Queues
+    package nonisolated let limits: QueueLimits
+    package nonisolated let counts = JobCounts()
+    package nonisolated let meters = Meters()
+    package nonisolated let numbers = JobNumbers()
+    package nonisolated let progress = ProgressBoard()
+    package nonisolated let inboxes: Inboxes
+    package nonisolated let reloads: Reloads
+    package nonisolated let window: Window
+    package nonisolated let waiters: Waiters
+    let announcements: Announcements
+    let retries: Retries
+    package nonisolated let originals: OriginalMover
+    package nonisolated let folders: FolderBatches
+    package nonisolated let intake: JobIntake
+    package nonisolated let shortages: Shortages
+    package nonisolated let states: JobStates
+    package nonisolated let changes: JobChanges
+    package nonisolated let revivals: Revivals
+    package nonisolated let trials: ChainTrials
+    package nonisolated let previews: Previews
+    package nonisolated let fleet: FleetMember
+    package nonisolated let doneJobs: DoneJobs
+    let pauses: Pauses
+    package nonisolated let commands: Commands
+    package nonisolated let shutdown: Shutdown
+    let ages: AgeClock
+    package nonisolated let keeping: Keeping
+    package nonisolated let disks: DiskFigures
+    private let runner: JobRunner
+    private let crashes = FilterCrashes()
+    package nonisolated let history: History
+    private let reads: RepeatedReads
+    private let recovery: Recovery
+    /// What became of a lost ledger, until somebody has read it.
+    private var ledgerNote: String?
+    package weak var delegate: (any OwnersDelegate)? { didSet { commands.delegate = delegate } }
+
+    package init(
+        _ loaded: LoadedConfiguration, places: Places, ledger: Ledger, staging: Staging, pool: WorkerPool,
+        plugins: PluginShelf, fetch: FetchPool, lends: FleetPool, hooks: Hooks
+    ) {
+        (self.ledger, self.pool, self.fetch) = (ledger, pool, fetch)
+        configuration = ConfigurationInForce(loaded, places)
+        self.hooks = hooks
+        queues = Queues(loaded.configuration.settings)
+        let publisher = Publisher(awaitsOthers: queues.awaitsOthers)
+        ledger.awaitsOthers(queues.awaitsOthers)
+        let claims = ClaimFolders(root: staging.root)
+        limits = QueueLimits(queues, ledger, savedIn: places.saved)
+        inboxes = Inboxes(configuration, claims)
+        reloads = Reloads(configuration, plugins, in: pool, inboxes)
+        window = Window(ledger, queues, configuration, counts, limits)
+        reads = RepeatedReads(ledger)
+        let originalPlaces = OriginalPlaces(ledger: ledger, places: places, claims: claims)
+        originals = OriginalMover(originalPlaces, claims, publisher, staging)
+        waiters = Waiters(ledger, window, counts, inboxes, reads, originals)
+        announcements = Announcements(ledger, on: queues.announce, window, waiters)
+        retries = Retries(ledger, numbers, window, configuration)
+        ages = AgeClock(ledger, configuration)
+        history = History(ledger, counts, configuration, window, ages)
+        keeping = Keeping(ledger, configuration, ages)
+        disks = DiskFigures(configuration)
+        pictures = JobPictures(originals: originalPlaces)
+        recovery = Recovery(
+            ledger: ledger, configuration: configuration, publisher: publisher, staging: staging, originals: originals)
+        folders = FolderBatches(ledger, numbers, inboxes)
+        intake = JobIntake(
+            ledger, configuration, claims, numbers, folders, counts, window, originals, waiters, recovery)
+        shortages = Shortages(configuration, ledger, staging, inboxes, reloads)
+        let operations = JobOperations(
+            ledger, configuration, queues, pool, fetch, staging, claims, publisher, meters)
+        states = JobStates(
+            ledger, queues, window, counts, meters, operations, originals, waiters, progress, history)
+        runner = JobRunner(
+            ledger, configuration, window, operations, shortages,
+            HangWatch(configuration, window, shortages, originals), crashes, progress, states,
+            FailurePolicy(ledger, configuration, window, counts, shortages, retries, crashes, states))
+        changes = JobChanges(
+            ledger, states, window, counts, meters, numbers, inboxes, originals, waiters, announcements, history)
+        revivals = Revivals(ledger, configuration, numbers, retries, originals, changes)
+        trials = ChainTrials(pool, configuration)
+        previews = Previews(pool, configuration, queues.render, pictures)
+        fleet = FleetMember(configuration, lends, pool, fetch, queues.render, downloads: queues.download)
+        doneJobs = DoneJobs(
+            ledger, configuration, numbers, counts, originals, changes, revivals, DoneCheck(originals: originalPlaces))
+        pauses = Pauses(ledger, queues, states, window, progress, fleet)
+        commands = Commands(ledger, queues, limits, pauses, changes, inboxes)
+        shutdown = Shutdown(
+            configuration, ledger, queues, states, window, counts, inboxes, announcements, originals, pool, fetch, fleet
+        )
+        connect()
+    }
+
+    private func connect() {
+        reads.delegate = self
+        originals.delegate = self
+        fleet.delegate = self
+        limits.events = self
+        states.events = self
+        intake.events = self
+        reloads.events = self
+        keeping.events = self
+        ages.events = self
+    }
+
+    // MARK: - Beginning and stopping
+
+    /// Puts right what an earlier run left, then opens the inboxes and begins to work.
+    package nonisolated func begin() throws {
+        ledger.problemChanged { [self] in Coordination.async { self.ledgerChanged() } }
+        ledger.readFailed { [self] in Coordination.async { self.reads.later() } }
+        ledger.batchChanged { [announcements] batch, news in
+            Coordination.async { announcements.announce(news, of: batch) }
+        }
+        let sweep = try Coordination.sync {
+            knowFolders()
+            ledgerNote = LedgerFile.note(configuration.places)
+            numbers.begin(after: try ledger.highest())
+            try recovery.recover()
+            return try recovery.sweepStaging()
+        }
+        sweep.wait()
+        try Coordination.sync {
+            counts.begin(with: try ledger.counts())
+            if counts[.queued] > 0 { Log.notice("in the queue from before: \(counts[.queued])") }
+            ledger.othersChanged { [changes] consequences in Coordination.async { changes.adopt(consequences) } }
+            ledger.lookAtBatches()
+            try pauses.begin()
+            applySettings()
+            retries.queueDue()
+            inboxes.open(adopting: true, into: intake)
+            shortages.placesChanged()
+            for outbox in sweep.unswept({ [shortages] in shortages.swept($0) }) { shortages.begin(unswept: outbox) }
+            shortages.encodersChanged()
+            try originals.begin()
+            try MountTable.watch { [shortages] in Coordination.async { shortages.mountsChanged() } }
+            fleet.adopt()
+            window.fill()
+            try ages.begin()
+            history.forgetOld()
+            keeping.begin()
+            previews.begin()
+        }
+    }
+
+    /// Calls `done` when each inbox is watched, or has said why it can't be.
+    package nonisolated func whenOpen(_ done: @escaping @Sendable () -> Void) {
+        Coordination.async { self.inboxes.whenOpen(done) }
+    }
+
+    package nonisolated func stop(_ done: @escaping @Sendable () -> Void) {
+        Coordination.async { [self] in
+            previews.stop()
+            shutdown.begin(done)
+            statusChanged()
+        }
+    }
+
+    // MARK: - What changes
+
+    /// Hands the settings in force to those that they concern.
+    private func applySettings() {
+        let settings = configuration.settings
+        pool.set(
+            capacity: queues.render.report.effective,
+            memory: settings.memoryBudget.bytes(of: MemoryRoom.usable()),
+            jobsPerWorker: settings.workerJobs, confined: settings.sandbox == .required)
+        fetch.set(
+            transfersPerWorker: settings.workerJobs, maxSize: settings.downloads.maxSize, grace: settings.cancelGrace,
+            confined: settings.sandbox == .required)
+        queues.download.set(lane: settings.downloads.perHost)
+        window.set(perHost: settings.downloads.perHost)
+        ledger.keep(events: settings.control.historyEvents)
+        for queue in queues.all { queue.log(operations: settings.log == .operations) }
+        let orders = configuration.recipes.compactMap { recipe in
+            recipe.hook.map { (recipe.name, Hooks.Order(program: $0, occasions: recipe.hookOn)) }
+        }
+        hooks.set(
+            Dictionary(orders, uniquingKeysWith: { first, _ in first }), timeout: settings.hookTimeout,
+            keeping: Set(configuration.now.configuration.held.map(\.recipe.name)))
+    }
+
+    /// The folders that may lie on disks of their own.
+    private func knowFolders() {
+        let places = configuration.places
+        FileLanes.know(
+            [places.inbox, places.outbox, places.archive, places.failed, places.cancelled, places.state]
+                + configuration.folders)
+    }
+
+    private func adoptConfiguration() {
+        knowFolders()
+        FileLanes.work(on: configuration.places.state).async { [configuration] in
+            let note = LedgerFile.note(configuration.places)
+            Coordination.async { [self] in
+                ledgerNote = note
+                statusChanged()
+            }
+        }
+        limits.adopt(configuration.settings)
+        applySettings()
+        inboxes.open(into: intake)
+        shortages.placesChanged()
+        originals.disposeBacklog()
+        crashes.forgive()
+        shortages.filtersReplaced()
+        shortages.encodersChanged()
+        shortages.look()
+        history.forgetOld()
+        keeping.look()
+        previews.adopt()
+        fleet.adopt()
+        ledger.append(LoggedEvent(kind: "settings", text: "reloaded"))
+        Log.notice("configuration and plugins were read again")
+        window.fill()
+    }
+
+    /// The ledger has become unwritable, or can be written again.
+    private func ledgerChanged() {
+        for queue in [queues.download, queues.render] { queue.hold(ledger.problem != nil) }
+        shortages.holdInboxes()
+        if ledger.problem == nil { keeping.ledgerRecovered() }
+        delegate?.ledgerChanged()
+        shutdown.check()
+    }
+
+    func readAgain(_ missed: RepeatedReads.Missed) {
+        if missed.backlog { originals.disposeBacklog() }
+        if !missed.ended.isEmpty { waiters.lookUp(missed.ended) }
+        window.fill()
+        waiters.lookUp()
+    }
+
+    /// The reasons that keep the daemon from its work, in words.
+    package var problems: [String] {
+        let ledger = [
+            ledger.unwritableReason.map { "\($0); nothing is taken until it can" }, ledger.unreadableReason,
+        ]
+        let others = [ledgerNote, ages.doubt, reloads.problem, fleet.problem].compactMap(\.self)
+        return ledger.compactMap(\.self) + configuration.now.shortcomings + shortages.problems + originals.delays()
+            + others + hooks.problems + keeping.problems + silentDisks
+    }
+
+    /// Disks at which clients look in vain.
+    private var silentDisks: [String] {
+        FileLanes.silentDisks(since: DispatchTime.now() - configuration.settings.hangTimeout.dispatch).map {
+            "the disk at \($0) does not answer: nobody can look at pictures and originals there"
+        }
+    }
+}
+
+extension Owners: OriginalMoverDelegate {
+    package func originalsWillMove() { runner.watchForHangs() }
+
+    package func originalsArrived(of jobs: [JobRecord]) {
+        waiters.ended(jobs)
+        keeping.came()
+    }
+
+    package func returnsUndone(of jobs: Set<Int>) { waiters.lookUp(jobs) }
+
+    package func delaysChanged() { waiters.check() }
+
+    package func backlogUnread() { reads.missedBacklog() }
+
+    package func whenOpened(_ folders: Set<String>, on line: DispatchQueue, _ body: @escaping @Sendable () -> Void) {
+        inboxes.whenOpened(folders, on: line, body)
+    }
+}
+
+extension Owners: FleetMemberDelegate {
+    package func fleetChanged() {
+        pauses.check()
+        statusChanged()
+    }
+
+    package func obey(_ command: NodeCommand, by peer: String, done: @escaping CommandRefusal.Done) {
+        commands.obey(command, by: peer, done: done)
+    }
+}
+
+extension Owners: DaemonEvents {
+    package func limitsChanged() {
+        applySettings()
+        fleet.look()
+        pauses.check()
+    }
+
+    package func jobRested() {
+        shutdown.check()
+        pauses.check()
+    }
+
+    package func inboxChanged() {
+        pool.expect(inboxes.settling)
+        waiters.check()
+        inboxes.lookWhetherOpen()
+        statusChanged()
+    }
+
+    package func configurationAdopted() { adoptConfiguration() }
+
+    package func statusChanged() { delegate?.statusChanged() }
+}

@@ -1,0 +1,89 @@
+import DaemonConfiguration
+package import DaemonRuntime
+import Dispatch
+import Foundation
+import JobLedger
+import OperationGraph
+package import PipelineModel
+import WorkerPools
+
+/// The limits of the queues: those of the configuration, those that were set since the start, and what `auto` means
+/// now.
+@Coordination
+package final class QueueLimits {
+    private let queues: Queues
+    private let ledger: Ledger
+    private let file: String
+    /// Limits set by `pipectl` since the start; they hold over a reload.
+    private var live: [String: QueueLimit] = [:]
+    /// The live limits that `--save` has kept for the next start.
+    private var saved: Set<String> = []
+    /// Kept limits are written one after the other.
+    private let saving = DispatchQueue(label: "pipelined.saving")
+    private var followsProcessors = false
+    weak var events: (any DaemonEvents)?
+
+    private static let interval = Duration.seconds(2)
+
+    init(_ queues: Queues, _ ledger: Ledger, savedIn file: String) {
+        (self.queues, self.ledger, self.file) = (queues, ledger, file)
+    }
+
+    /// A reload has brought other settings.
+    func adopt(_ settings: Settings) {
+        let limits = [settings.download, settings.render, settings.publish]
+        for (queue, limit) in zip(queues.pausable, limits) { queue.set(live[queue.name] ?? limit) }
+    }
+
+    /// The limit set since the start, and whether it is kept for the next one.
+    package func live(of key: String) -> (limit: QueueLimit, isSaved: Bool)? {
+        live[key].map { ($0, saved.contains(key)) }
+    }
+
+    func set(_ limit: QueueLimit, of queue: GatedQueue) {
+        queue.set(limit)
+        live[queue.name] = limit
+        saved.remove(queue.name)
+        events?.limitsChanged()
+        ledger.append(LoggedEvent(kind: "queue", queue: queue.name, text: "limit \(limit)"))
+    }
+
+    /// Keeps a limit for the next start.
+    func save(_ limit: QueueLimit, of queue: GatedQueue, done: @escaping @Coordination @Sendable ((any Error)?) -> Void)
+    {
+        let name = queue.name
+        saving.async { [self, file] in
+            let result = Result { try SavedSettings.save(limit, key: name.capitalized, to: file) }
+            Coordination.async { [self] in
+                guard case .failure(let error) = result else {
+                    if live[name] == limit { saved.insert(name) }
+                    return done(nil)
+                }
+                done(error)
+            }
+        }
+    }
+
+    // MARK: - Processors
+
+    /// `auto` follows the processors that the service may use. Nothing tells when they change.
+    package func lookAtProcessors() {
+        let render = queues.render
+        guard render.followAutomatic() else { return }
+        events?.limitsChanged()
+        let limit = render.report.effective
+        Log.notice("the processors that may be used have changed: now \(limit) at once in queue \(render.name)")
+        ledger.append(LoggedEvent(kind: "queue", queue: render.name, text: "limit auto: \(limit)"))
+    }
+
+    /// Looks at the processors now, and again as long as there is work.
+    func followProcessors(while hasWork: @escaping @Coordination @Sendable () -> Bool) {
+        guard !followsProcessors else { return }
+        followsProcessors = true
+        lookAtProcessors()
+        Coordination.after(Self.interval) { [self] in
+            followsProcessors = false
+            if hasWork(), !queues.render.report.paused { followProcessors(while: hasWork) }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package import JobLedger
+package import OperationGraph
+package import PipelineModel
+import WorkerPools
+
+/// The queues of operations, in the order in which a job passes through them.
+package struct Queues: Sendable {
+    package let download: GatedQueue
+    package let render: GatedQueue
+    package let publish: GatedQueue
+    /// It tells what has happened, in order, and is never held.
+    package let announce: GatedQueue
+
+    package init(_ settings: Settings) {
+        download = GatedQueue("download", limit: settings.download, automatic: { 8 })
+        render = GatedQueue("render", limit: settings.render, automatic: ProcessorCount.usable)
+        publish = GatedQueue("publish", limit: settings.publish, automatic: { 128 })
+        announce = GatedQueue("announce", limit: .count(1), isSerial: true, automatic: { 1 })
+    }
+
+    package var all: [GatedQueue] { pausable + [announce] }
+    /// The queues that can be paused and limited.
+    var pausable: [GatedQueue] { [download, render, publish] }
+
+    subscript(entry: FirstQueue) -> GatedQueue {
+        switch entry {
+        case .download: download
+        case .render: render
+        }
+    }
+
+    /// Whether others are about to be published as well, for whom it pays to wait. Neither the first of a burst nor the
+    /// last one waits, nor does a render for a place behind it.
+    var awaitsOthers: @Sendable () -> Bool {
+        { [render, publish] in
+            let behind = publish.report
+            return render.report.running > 0 && behind.running > 0 && behind.running * 2 < behind.effective
+        }
+    }
+
+    /// Why no queued job begins in this queue, if so.
+    package func waitReason(_ entry: FirstQueue, _ ledger: Ledger) -> String? {
+        let report = self[entry].report
+        return report.paused ? report.pauseText : ledger.unwritableReason
+    }
+}

@@ -1,0 +1,229 @@
+import DaemonConfiguration
+package import DaemonRuntime
+import Dispatch
+import InboxWatching
+package import JobLedger
+import PictureFiles
+import PipelineModel
+import SystemCalls
+import WorkerPools
+
+/// The work that needs something waits, and goes on.
+@Coordination
+protocol ShortagesDelegate: AnyObject {
+    /// Work that needs this and has not begun waits, instead of being rendered in vain.
+    func setAside(_ resource: Resource, because reason: String)
+    /// Work that waits for this goes on.
+    func bringBack(_ resource: Resource)
+}
+
+/// Knows what work waits for: outboxes for room or permission, inboxes and outboxes for their disk, filters for their
+/// plugin, formats for their encoder.
+///
+/// A full disk is nobody's fault, nor is one that is not mounted or may not be written, nor a filter that is missing: a
+/// job that met it waits, and goes on by itself when that is mended. Nothing is taken meanwhile for the recipes that
+/// need it; the others go on.
+@Coordination
+package final class Shortages {
+    private let configuration: ConfigurationInForce
+    private let ledger: Ledger
+    private let staging: Staging
+    private let inboxes: Inboxes
+    private let reloads: Reloads
+    private let places: KnownPlaces
+    weak var delegate: (any ShortagesDelegate)?
+    private var shortages: [Resource: Shortage] = [:]
+    /// Resources being looked at: a disk that does not answer holds one thread.
+    private var looking: Set<Resource> = []
+    private lazy var looks = Repetition(while: { [weak self] in self?.shortages.isEmpty == false }) { [weak self] in
+        self?.look()
+    }
+
+    init(
+        _ configuration: ConfigurationInForce, _ ledger: Ledger, _ staging: Staging, _ inboxes: Inboxes,
+        _ reloads: Reloads
+    ) {
+        (self.configuration, self.ledger, self.staging) = (configuration, ledger, staging)
+        (self.inboxes, self.reloads) = (inboxes, reloads)
+        places = KnownPlaces(configuration)
+    }
+
+    package subscript(resource: Resource) -> Shortage? { shortages[resource] }
+
+    package var count: Int { shortages.count }
+
+    /// The first thing that is known not to be there, of those for which this holds.
+    func first(where isNeeded: (Resource) -> Bool) -> Resource? { shortages.keys.sorted().first(where: isNeeded) }
+
+    /// The missing things, and what their work waits for, in words.
+    var problems: [String] {
+        shortages.sorted { $0.key < $1.key }.map { "\($1.reason); its work goes on when \($1.hope)" }
+    }
+
+    // MARK: - Beginning
+
+    func begin(_ shortage: Shortage, of resource: Resource) {
+        shortages[resource] = shortage
+        Log.failure(
+            "\(shortage.reason): its work waits, and goes on when \(shortage.hope)",
+            of: LogSubject(filter: resource.filter))
+        delegate?.setAside(resource, because: shortage.reason)
+        holdInboxes()
+        looks.begin()
+    }
+
+    /// A job has found no room in `place`, after it had written so many bytes.
+    func begin(noRoomIn place: Resource, written: Int64, _ room: DiskRoom?) {
+        var written = written
+        if case .room(let known, _) = shortages[place]?.need { written = max(written, known) }
+        let hope = room?.hope(written: written, freeSpace: configuration.settings.freeSpace) ?? "there is room"
+        let need = Shortage.Need.room(written: written, hope: hope)
+        switch shortages[place]?.need {
+        case .room: shortages[place]?.need = need
+        case .mount, .permission, .plugin, .replacement, .encoder, .answer, .sweep: break
+        case nil: begin(Shortage(reason: "no space in \(place)", need: need), of: place)
+        }
+    }
+
+    /// Looks why an outbox can't be written as a whole, if so.
+    func lookForPermission(in outbox: String, done: @escaping @Coordination @Sendable (SystemError?) -> Void) {
+        FileLanes.work(on: outbox).async { [staging] in
+            let refusal = staging.refusal(of: outbox)
+            Coordination.async { done(refusal) }
+        }
+    }
+
+    /// The place, of these, whose disk is gone.
+    func gone(of folders: [String]) -> Resource? {
+        guard let gone = folders.first(where: places.isGone) else { return nil }
+        beginGone(gone)
+        return .place(gone)
+    }
+
+    private func beginGone(_ place: String) {
+        begin(Shortage(reason: "\(place) is not mounted any more", need: .mount), of: .place(place))
+    }
+
+    /// The job waits for a file system that does not answer. Returns why it waits, or nil when it waits already, for
+    /// this or something else.
+    func begin(noAnswerFrom place: String, for job: Int) -> String? {
+        switch shortages[.place(place)]?.need {
+        case .answer(let jobs) where jobs.contains(job): return nil
+        case .answer(let jobs): shortages[.place(place)]?.need = .answer(jobs.union([job]))
+        case .room, .mount, .permission, .plugin, .replacement, .encoder, .sweep: return nil
+        case nil: begin(Shortage(reason: "\(place) does not answer", need: .answer([job])), of: .place(place))
+        }
+        return shortages[.place(place)]?.reason
+    }
+
+    /// The disk of this outbox has not answered at the start. Its jobs wait until it is swept.
+    func begin(unswept outbox: String) {
+        begin(Shortage(reason: "\(outbox) does not answer", need: .sweep), of: .place(outbox))
+    }
+
+    func swept(_ outbox: String) { if isUnswept(.place(outbox)) { goOn(.place(outbox)) } }
+
+    func isUnswept(_ resource: Resource) -> Bool {
+        if case .sweep = shortages[resource]?.need { true } else { false }
+    }
+
+    /// An operation of the job has ended: what it was waiting for has answered.
+    func answered(_ job: Int) {
+        for (resource, shortage) in shortages {
+            guard case .answer(var jobs) = shortage.need, jobs.remove(job) != nil else { continue }
+            shortages[resource]?.need = .answer(jobs)
+            if jobs.isEmpty { goOn(resource) }
+        }
+    }
+
+    // MARK: - Going on
+
+    func goOn(_ resource: Resource) {
+        guard let shortage = shortages.removeValue(forKey: resource) else { return }
+        Log.notice(shortage.farewell(resource))
+        delegate?.bringBack(resource)
+        holdInboxes()
+    }
+
+    /// Plugins were loaded anew: filters that were to be replaced have been.
+    func filtersReplaced() {
+        for (resource, shortage) in shortages {
+            if case .replacement = shortage.need { goOn(resource) }
+        }
+    }
+
+    /// A start or a reload has found out which encoders there are. A start goes on with recipes that lack one.
+    func encodersChanged() {
+        let missing = configuration.now.catalog.missingEncoders
+        let lacks = missing.map { ($0, Resource.encoder($0.format)) }
+        for resource in shortages.keys {
+            if case .encoder = resource, !lacks.contains(where: { $0.1 == resource }) { goOn(resource) }
+        }
+        let orders = configuration.recipes.map(configuration.order)
+        for (lack, encoder) in lacks where shortages[encoder] == nil && orders.contains(where: { $0.needs(encoder) }) {
+            let reason = "\(encoder) is missing on this machine: \(lack.remedy)"
+            begin(Shortage(reason: reason, need: .encoder), of: encoder)
+        }
+    }
+
+    /// Inboxes and outboxes are others than before: what is mounted now is what is meant.
+    func placesChanged() {
+        holdInboxes()
+        places.forget()
+        places.learn()
+    }
+
+    func mountsChanged() {
+        inboxes.mountsChanged()
+        for place in places.gone where shortages[.place(place)] == nil { beginGone(place) }
+        look()
+        places.learn()
+    }
+
+    /// Looks what of it is mended.
+    func look() {
+        let freeSpace = configuration.settings.freeSpace
+        for (resource, shortage) in shortages {
+            switch (resource, shortage.need) {
+            case (.place(let place), _) where places.isGone(place): break
+            case (_, .mount): goOn(resource)
+            case (.filter(let name), .plugin): reloads.look(for: name) { self.goOn(resource) }
+            case (.place(let place), .room(let written, _)):
+                let folder = staging.folder(in: place)
+                look(for: resource, in: folder) {
+                    DiskRoom.isEnough(in: folder, written: written, freeSpace: freeSpace)
+                }
+            case (.spool(let folder), .room(let written, _)):
+                look(for: resource, in: folder) {
+                    DiskRoom.isEnough(in: folder, written: written, freeSpace: freeSpace)
+                }
+            case (.place(let place), .permission):
+                look(for: resource, in: place) { [staging] in staging.refusal(of: place) == nil }
+            case (_, .answer), (_, .sweep), (_, .plugin), (_, .replacement), (_, .encoder): break
+            case (.spool, _), (.filter, _), (.encoder, _): break
+            }
+        }
+    }
+
+    private func look(for resource: Resource, in folder: String, _ isWell: @escaping @Sendable () -> Bool) {
+        guard looking.insert(resource).inserted else { return }
+        FileLanes.work(on: folder).async { [self] in
+            let isWell = isWell()
+            Coordination.async { [self] in
+                looking.remove(resource)
+                if isWell { goOn(resource) }
+            }
+        }
+    }
+
+    // MARK: - Inboxes
+
+    /// Tells each inbox whether it may take files.
+    func holdInboxes() {
+        for inbox in inboxes.all {
+            let order = configuration.order(for: inbox.recipe)
+            let missing = first { $0 != .place(order.inbox) && order.needs($0) }
+            inbox.hold(ledger.unwritableReason ?? missing.flatMap { shortages[$0]?.reason })
+        }
+    }
+}

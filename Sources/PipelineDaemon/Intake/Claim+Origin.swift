@@ -1,6 +1,0 @@
-import InboxWatching
-import JobLedger
-
-extension Claim {
-    var origin: JobRecord.Origin { isKept ? .kept : .claimed }
-}
