@@ -4,19 +4,19 @@ struct Arguments {
     enum Task { case work, `try`, conform, help, version }
 
     var task = Task.work
-    /// Plugins' files and folders. For `--try` also the words behind the filter.
+    /// Plugin files and folders; for `--try` and `--conform`, the plugin and the words after it.
     var words: [String] = []
-    /// Folders in which filters have folders of their own.
+    /// Folders that hold resource folders named after filters.
     var resources: [String] = []
     var joins = true
     /// Traits that the worker ignores, though its filters declare them.
     var withdrawn: Set<StageTrait> = []
-    /// Results may be JPEG XL.
+    /// Loads the encoder of JPEG XL, too.
     var writesJXL = false
     var json = false
-    /// Deadly system calls fail like all others that are refused, so that the worker can name them.
+    /// Deadly system calls fail instead of killing the worker, so that it can name them.
     var namesCalls = false
-    /// The longest time for one picture of a check.
+    /// Timeout of `--try` and `--conform` for loading, and for each picture.
     var patience = Duration.seconds(60)
 
     init(_ words: some Sequence<String>) throws(UsageError) {

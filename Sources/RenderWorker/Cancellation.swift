@@ -3,15 +3,14 @@ import Synchronization
 
 struct Cancelled: Error {}
 
-/// Stops the job under way. The worker owns it. The reading thread calls `begin` and `cancel`, the rendering thread the
-/// rest.
+/// Cancels the current job. The reading thread calls `begin` and `cancel`; the rendering thread calls the rest.
 final class Cancellation: Sendable {
-    /// Follows the evaluations of a render, whose number is known.
+    /// Progress over all evaluations of a render.
     let progress: RenderProgress
 
     private struct State {
         var cancelled = false
-        /// An address, because a pointer may not cross threads. The picture lives as long as it is registered here.
+        /// An address, because pointers may not cross threads. The picture stays alive while it is registered here.
         var evaluated: UInt = 0
     }
 
@@ -19,7 +18,7 @@ final class Cancellation: Sendable {
 
     init(progress: RenderProgress) { self.progress = progress }
 
-    /// Forgets former cancels, because a new picture comes.
+    /// Forgets earlier cancels before a new picture.
     func begin() {
         state.withLock { $0.cancelled = false }
     }
@@ -39,9 +38,9 @@ final class Cancellation: Sendable {
         if isCancelled { throw Cancelled() }
     }
 
-    /// Runs `body`, which evaluates `picture`, so that `cancel` stops it. Encoders, and decoders of whole pictures,
-    /// return success even then: the request counts, not their answer. An evaluation that `OpenPicture.evaluations`
-    /// counts names the work of its `encoding`, and is followed.
+    /// Runs `body`, which evaluates `picture`, and lets `cancel` stop it. Encoders and whole-picture decoders report
+    /// success even when stopped, so the cancel request decides, not their return value. Evaluations that
+    /// `OpenPicture.evaluations` counts pass the work of their `encoding`; their progress is followed.
     func guarding<Result>(
         _ picture: Picture, encoding: Double? = nil, _ body: () throws -> Result
     ) throws -> Result {

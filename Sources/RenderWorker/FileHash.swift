@@ -3,7 +3,7 @@ import Glibc
 import SystemCalls
 
 enum FileHash {
-    /// The SHA-256 of the file's bytes, in hexadecimal. `check` is called now and then, and may throw.
+    /// The SHA-256 of the file's bytes, in hexadecimal. Calls `check` before each block; `check` may throw to stop.
     static func sha256(_ file: Descriptor, check: () throws -> Void = {}) throws -> String {
         guard let checksum = g_checksum_new(G_CHECKSUM_SHA256) else { throw FileHashError() }
         defer { g_checksum_free(checksum) }

@@ -4,10 +4,10 @@ import Glibc
 import Synchronization
 import WorkerProtocol
 
-/// The header of a picture that is rendered at once. It goes with the answer or, if that takes long, ahead of it:
-/// somebody may want to know which picture is in work.
+/// The header of a picture that is rendered at once. It travels with the answer or, if the render is slow, ahead of it,
+/// so that clients learn early which picture is in progress.
 final class HeaderNews: Sendable {
-    /// The longest time that the header waits for the answer.
+    /// Maximum time that the header waits for the answer.
     private static let patience: UInt32 = 100_000  // microseconds
 
     private enum Stage {
@@ -28,11 +28,11 @@ final class HeaderNews: Sendable {
     private let begun = DispatchSemaphore(value: 0)
     private let tell: @Sendable (PictureHeader) -> Void
 
-    /// `tell` is called under a lock, so that the answer comes behind it.
+    /// Calls `tell` under a lock, so that the answer can't overtake the header.
     init(tell: @escaping @Sendable (PictureHeader) -> Void) { self.tell = tell }
 
-    /// Watches for slow pictures, on a thread of its own, which sleeps while nothing is in work, and is not woken for
-    /// each picture.
+    /// Starts a thread that watches for slow pictures. It sleeps while no picture is in progress, and a burst of
+    /// pictures wakes it only once.
     func watch() {
         Thread.detachNewThread { [self] in
             while true {
@@ -42,7 +42,7 @@ final class HeaderNews: Sendable {
         }
     }
 
-    /// Returns false when there is no picture left to watch.
+    /// Waits once. Returns false when no picture is left to watch.
     private func watchesOn() -> Bool {
         let number = state.withLock { $0.number }
         usleep(Self.patience)
@@ -60,7 +60,7 @@ final class HeaderNews: Sendable {
         }
     }
 
-    /// A picture comes that may be rendered at once.
+    /// Awaits the header of a picture that may be rendered at once.
     func begin() {
         let wakes = state.withLock { state in
             defer { state.isWatched = true }
@@ -79,7 +79,7 @@ final class HeaderNews: Sendable {
         }
     }
 
-    /// The header that has not been sent, which goes with the answer.
+    /// The header for the answer, unless it was sent ahead.
     func take() -> PictureHeader? {
         state.withLock { state in
             defer { state.stage = .none }

@@ -1,18 +1,18 @@
 import CLinux
 import Foundation
 
-/// Free memory that the process keeps: the next picture needs it again, and taking it anew costs more than any other
-/// step.
+/// Free memory that the process keeps for the next picture, because getting it from the kernel again costs more than
+/// any other step.
 enum Heap {
-    /// A worker that has been idle for so long gives memory back.
+    /// A worker that is idle for this long returns its free memory.
     static let patience = DispatchTimeInterval.milliseconds(100)
-    /// Free memory that may stay between two pictures of a burst.
+    /// Maximum free memory kept between two pictures of a burst.
     private static let mostFree = 32 << 20
 
-    /// Gives all free memory back, when there is no work.
+    /// Returns all free memory to the kernel.
     static func giveBack() { malloc_trim(0) }
 
-    /// Gives all free memory back, if it is much.
+    /// Returns all free memory to the kernel if there is more than `mostFree`.
     static func giveBackMost() {
         if mallinfo2().fordblks > mostFree { giveBack() }
     }

@@ -4,7 +4,7 @@ import SystemCalls
 import WorkerConfinement
 import WorkerProtocol
 
-/// The worker's life from the start of the process to the first message.
+/// Takes the worker from the start of its process to its first message.
 enum Program {
     static func run(_ words: [String]) -> Int32 {
         let inJSON = words.contains("--json")
@@ -24,7 +24,7 @@ enum Program {
             return EX_OK
         } catch let error as UsageError {
             try? complain("Usage", error.description, inJSON)
-            // pipectl, whose verbs run these tasks, has the same code.
+            // The same exit code as pipectl's, whose verbs run these tasks.
             return 2
         } catch {
             try? complain("Failed", "\(error)", inJSON)
@@ -45,9 +45,9 @@ enum Program {
         }
         CrashNotes.prepare(filters)
         let trail = try? FilterTrail()
-        // It looks at files, which nothing does behind the walls.
+        // Evaluated before the confinement, because it looks up files.
         _ = Encoders.missing
-        // Everything trusted has been loaded, nothing foreign has been read, one thread runs.
+        // By now everything trusted is loaded, no foreign byte has been read, and only one thread runs.
         var walls = Walls.render(readable: filters.readable)
         if arguments.namesCalls { walls.nameCalls() }
         let missing = Confinement.begin(walls)

@@ -1,18 +1,17 @@
 import CVips
 import Synchronization
 
-/// The progress of the render under way, from libvips' signals while pixels flow. It is reported now and then, and only
-/// for a render that takes a while. One figure covers all evaluations of a render, and never goes back. Some encoders
-/// begin when they have all pixels, and say nothing meanwhile: their share is left open, and the supervisor estimates
-/// it.
+/// Progress of the current render, from libvips' signals while pixels flow. It is reported at intervals, and only for
+/// slow renders. One figure covers all evaluations of a render, and never decreases. Encoders that begin after the last
+/// pixel report nothing: their share stays open, and the supervisor estimates it.
 final class RenderProgress: Sendable {
     private struct State {
         var pixels: Int64 = 0
-        /// The work of all evaluations. The pixels of one count as 1.
+        /// Work of all evaluations and encoders; the pixels of one evaluation count as 1.
         var work = 1.0
-        /// The work of the finished evaluations.
+        /// Work of the finished evaluations.
         var over = 0.0
-        /// The work that follows the pixels of the current evaluation.
+        /// Work of encoding after the pixels of the current evaluation.
         var encoding = 0.0
         var toldAt = ContinuousClock.now
         var told: Int64 = 0
@@ -27,14 +26,13 @@ final class RenderProgress: Sendable {
     /// `tell` is called on libvips' threads.
     init(tell: @escaping @Sendable (_ done: Int64, _ total: Int64) -> Void) { self.tell = tell }
 
-    /// A render begins. It reads so many pixels in so many evaluations; `encoding` is the work of all encoders after
-    /// the last pixel.
+    /// Starts a render of `pixels` in `evaluations`. `encoding` is the work of all encoders after the last pixel.
     func begin(pixels: Int64, evaluations: Int, encoding: Double) {
         state.withLock { $0 = State(pixels: pixels, work: Double(max(1, evaluations)) + encoding) }
     }
 
-    /// Runs `body`, which evaluates `picture`. After the last pixel it takes `encoding` times as long again. An
-    /// evaluation within another, as that of a frame, is part of that.
+    /// Runs `body`, which evaluates `picture`. Encoding after the last pixel takes `encoding` times as long as the
+    /// pixels. A nested evaluation, such as a frame's, counts as part of the outer one.
     func following<Result>(_ picture: Picture, encoding: Double, _ body: () throws -> Result) rethrows -> Result {
         let isWithin = state.withLock { state in
             defer { state.isFollowing = true }
@@ -43,7 +41,7 @@ final class RenderProgress: Sendable {
         }
         if isWithin { return try body() }
         let this = Unmanaged.passUnretained(self).toOpaque()
-        // libvips may end without `eval` for the last pixels.
+        // libvips may finish without an `eval` signal for the last pixels.
         cvips_on_evaluation(
             picture.image,
             { _, progress, this in
@@ -63,13 +61,13 @@ final class RenderProgress: Sendable {
         return try body()
     }
 
-    /// So much work is over that libvips knows nothing of.
+    /// Adds finished work that libvips does not see.
     func passed(_ work: Double) {
         reached(work)
         state.withLock { $0.over += work }
     }
 
-    /// So much of the present work is done.
+    /// Reports how much of the current work is done.
     func reached(_ work: Double) { reached(work, after: .zero) }
 
     private static func reached(_ fraction: Double, _ progress: VipsProgress, _ this: UnsafeMutableRawPointer?) {
@@ -81,7 +79,7 @@ final class RenderProgress: Sendable {
     private func reached(_ fraction: Double, after time: Duration) {
         let news = state.withLock { state -> (done: Int64, total: Int64)? in
             let now = ContinuousClock.now
-            // An encoder that begins after the last pixel says nothing until it ends, which may be long.
+            // An encoder that begins after the last pixel reports nothing until it ends, which may take long.
             let isLast = fraction >= 1 && time * state.encoding >= Self.beat
             guard state.pixels > 0, isLast || now - state.toldAt >= Self.beat else { return nil }
             let part = (state.over + fraction) / state.work

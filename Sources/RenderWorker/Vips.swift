@@ -4,19 +4,19 @@ import Foundation
 import Glibc
 import SystemCalls
 
-/// Starts libvips as a worker needs it: one thread a pipeline, no cache, no untrusted loader, nothing on disk, silent.
+/// Starts libvips for a worker: one thread per pipeline, no cache, no untrusted loaders, no temporary files, no output.
 enum Vips {
-    /// JPEG XL's module takes some milliseconds, so it is loaded only where it is wanted.
+    /// Loads JPEG XL's module only on request, because loading takes some milliseconds.
     static func start(writesJXL: Bool = false) -> Bool {
-        // Above its threshold libvips spills to temporary files; memory is budgeted before a picture is admitted.
+        // Never spill to temporary files: memory is budgeted before a picture is admitted.
         setenv("VIPS_DISC_THRESHOLD", "1000g", 1)
         g_log_set_default_handler(
             { _, level, text, _ in
-                // The handler gets every level, mere information too.
+                // The handler receives every level, including mere information.
                 if level.rawValue & G_LOG_LEVEL_WARNING.rawValue != 0 { VipsWarning.note(text) }
             }, nil)
-        // At its start libvips loads each module below VIPSHOME: ImageMagick, poppler, OpenSlide and JPEG XL take
-        // longer than all the rest, and no picture may use them here.
+        // At startup libvips would load every module below VIPSHOME. ImageMagick, poppler, OpenSlide and JPEG XL take
+        // longer than all the rest, and no picture may use their loaders. The wanted modules are loaded below.
         setenv("VIPSHOME", "/nonexistent", 1)
         guard vips_init("pipelined-render") == 0 else { return false }
         load("vips-heif.so")
@@ -24,12 +24,13 @@ enum Vips {
         vips_concurrency_set(1)
         vips_cache_set_max(0)
         vips_block_untrusted_set(1)
-        // libvips trusts neither direction. No foreign byte passes through this one, and the loader stays blocked.
+        // libvips trusts neither JPEG XL's loader nor its saver. The saver reads no foreign byte, so it is allowed.
         vips_operation_block_set("VipsForeignSaveJxl", 0)
-        // LibRaw asks for the time zone, whose file can't be opened later. Without a name glibc would look at it again.
+        // LibRaw asks for the time zone, whose file can't be opened after the confinement. With TZ set, glibc keeps
+        // what it read here. Without it, glibc would check the file again.
         setenv("TZ", ":/etc/localtime", 0)
         tzset()
-        // GLib seeds its random numbers, which libvips' noise asks for, by a call that a confined process may not make.
+        // Seed GLib's random numbers now, for libvips' noise: a confined process may not make the call that seeds them.
         _ = g_random_int()
         return true
     }
@@ -38,7 +39,7 @@ enum Vips {
         (vips_version(0), vips_version(1), vips_version(2)) >= (major, minor, micro)
     }
 
-    /// The version of libheif, which comes with a module; 0 without that.
+    /// Version of libheif, which comes with a module; 0.0 without the module.
     static let libheif: (major: Int, minor: Int) = {
         guard let address = dlsym(nil, "heif_get_version_number") else { return (0, 0) }
         let version = unsafeBitCast(address, to: (@convention(c) () -> UInt32).self)()
@@ -47,14 +48,14 @@ enum Vips {
 
     static let jxlModule = "vips-jxl.so"
 
-    /// The place of a module, which is beside the library.
+    /// Path of a libvips module, beside the library.
     static func module(_ name: String) -> String? {
         guard let library = clinux_file(dlsym(nil, "vips_init")) else { return nil }
         let folder = FileSystem.folder(of: FileSystem.resolved(String(cString: library)))
         return FileSystem.join(folder, "vips-modules-\(vips_version(0)).\(vips_version(1))/\(name)")
     }
 
-    /// Where there is no module, libvips has it built in, or works without.
+    /// Loads a module if it exists; otherwise libvips has it built in, or works without it.
     private static func load(_ name: String) {
         if let module = module(name) { _ = g_module_open(module, G_MODULE_BIND_LAZY) }
     }

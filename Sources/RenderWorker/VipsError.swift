@@ -1,7 +1,7 @@
 import CVips
 import Foundation
 
-/// libvips' own words for a failure, one message a line.
+/// libvips' error messages, one per line.
 struct VipsError: Error, CustomStringConvertible {
     let lines: [String]
 
@@ -12,29 +12,29 @@ struct VipsError: Error, CustomStringConvertible {
         guard let text = vips_error_buffer_copy() else { return VipsError(lines: []) }
         defer { g_free(text) }
         let lines = String(cString: text).split(separator: "\n").map(String.init)
-            // An encoder says this also when the picture could not be read. `ResultTarget` knows of failed writes.
+            // Encoders report this even when the picture could not be read. `ResultTarget` records failed writes.
             .filter { !$0.contains("unable to write to target") }
-        // A vague line is followed by the warning that has the reason.
+        // The last warning has the reason for a vague line.
         let isVague = lines.isEmpty || lines.contains { $0.hasSuffix(pngError) }
         return VipsError(lines: lines + (isVague ? VipsWarning.take().map { [$0] } ?? [] : []))
     }
 
-    /// libvips reads PNG with libpng or with libspng.
+    /// The end of libpng's message and of libspng's; libvips reads PNG with either.
     private static let pngError = "png read error"
 
-    /// Forgets the messages about one picture, so none becomes the reason of the next failure.
+    /// Clears messages about a picture, so that the next failure does not report them.
     static func forget() {
         vips_error_clear()
         _ = VipsWarning.take()
     }
 
-    /// Whether encoding failed, rather than reading, which the same lazy pipeline does. The first failure tells.
+    /// Whether encoding failed rather than reading; one lazy pipeline does both. The first failure decides.
     var isOfEncoding: Bool {
-        // Some name the kind of their target, too: jxlsave_target.
+        // Some encoders' names include their kind of target: jxlsave_target.
         lines.first?.prefix(while: { $0 != ":" && $0 != "_" }).hasSuffix("save") ?? false
     }
 
-    /// Whether memory was refused, in the words of libvips and of the libraries below it.
+    /// Whether an allocation failed, in the words of libvips and of the libraries below it.
     var isOfMemory: Bool {
         lines.contains { line in
             let line = line.lowercased()
@@ -43,7 +43,7 @@ struct VipsError: Error, CustomStringConvertible {
         }
     }
 
-    /// Whether somebody wanted rows that had gone by already.
+    /// Whether a reader asked for rows that had already passed.
     var isOfOrder: Bool { lines.contains { $0.contains("out of order read") } }
 
     /// Lines that only accompany the reason.
@@ -52,13 +52,13 @@ struct VipsError: Error, CustomStringConvertible {
         "unable to open source for input",
     ]
 
-    /// libvips' reason, for a message without any other.
+    /// libvips' reason, for messages that have no other text.
     var reason: String { ownReason ?? "libvips gave no reason" }
 
     /// `known`, followed by libvips' reason, if there is one.
     func adding(to known: String) -> String { known + (ownReason.map { " (\($0))" } ?? "") }
 
-    /// The first line that matters, without the name of libvips' part.
+    /// The first line that matters, without the name of the part of libvips that reported it.
     private var ownReason: String? {
         let matters = lines.first { line in !Self.vague.contains(where: line.contains) }
         guard let line = matters ?? lines.first else { return nil }

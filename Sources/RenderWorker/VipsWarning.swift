@@ -1,6 +1,6 @@
 import Synchronization
 
-/// libvips' last warning. Its PNG reader gives the reason as a warning, and then fails without one.
+/// libvips' last warning. Its PNG reader gives the reason as a warning, then fails without a reason.
 enum VipsWarning {
     private static let last = Mutex<String?>(nil)
     private static let noted = Mutex(0)
@@ -11,7 +11,7 @@ enum VipsWarning {
     /// May be called on any thread.
     static func note(_ text: UnsafePointer<CChar>?) {
         noted.withLock { $0 += 1 }
-        // The line before one of these has the reason.
+        // These lines follow the warning that has the reason.
         guard let text, case let text = String(cString: text), text != "Invalid IHDR data",
             !text.hasPrefix("error in tile")
         else { return }

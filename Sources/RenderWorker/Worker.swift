@@ -7,11 +7,11 @@ import SystemCalls
 import WorkerConfinement
 import WorkerProtocol
 
-/// A worker's life: says hello, then renders one picture after the other on the thread that calls `run`. A second thread
-/// reads the messages, so that a `cancel` is heard meanwhile, and the process ends at once when its socket closes.
+/// Says hello, then renders pictures one at a time on the thread that calls `run`. A second thread reads messages, so
+/// that a `cancel` arrives during a render, and the process exits as soon as its socket closes.
 final class Worker: Sendable {
     private let channel: WorkerChannel
-    /// The parts of its confinement that the kernel lacks.
+    /// Parts of the confinement that the kernel does not support.
     private let missing: [String]
     private let cancellation: Cancellation
     private let trail: FilterTrail?
@@ -24,14 +24,14 @@ final class Worker: Sendable {
         var descriptors: [Descriptor]
     }
 
-    /// State that one message leaves to the next.
+    /// State kept between messages.
     private struct State {
         let filters: FilterLibrary
         let resizers = Resizers()
         var picture: OpenPicture?
-        /// The results' files, if they are known.
+        /// The results' files, if the open request brought them.
         var targets: [Descriptor] = []
-        /// The outputs of the last request that named any.
+        /// Outputs of the last request that named any.
         var outputs: [RenderOutput] = []
     }
 
@@ -62,10 +62,10 @@ final class Worker: Sendable {
                 arrived.wait()
             }
             let answer = answer(to: messages.withLock { $0.removeFirst() }, &state)
-            // The picture's resources are released before its end is reported.
+            // Release the picture's resources before reporting its end.
             VipsError.forget()
             if state.picture == nil { FilterHost.end() }
-            // The header goes ahead of a failure, too.
+            // The header precedes the answer even if the render failed.
             if let header = news.take() { send(.rendering(header)) }
             if let answer { send(answer) }
             if state.picture == nil { Heap.giveBackMost() }
@@ -109,7 +109,7 @@ final class Worker: Sendable {
         }
     }
 
-    /// Opens a picture, and renders it if its grant is enough.
+    /// Opens a picture, and renders it at once if its memory fits the grant.
     private func begin(
         _ request: OpenRequest, _ descriptors: [Descriptor], _ state: inout State
     ) throws -> WorkerMessage {
@@ -125,9 +125,10 @@ final class Worker: Sendable {
         return news.take().map { .made($0, outputs) } ?? .rendered(outputs)
     }
 
-    /// A failure after a refused call counts as `confinement`: filters work lazily, long after `apply` has returned.
+    /// Turns a failure after a refused call into `confinement`: filters work lazily, so the call may come long after
+    /// `apply` has returned.
     private func explained(_ failure: WorkerFailure, _ filters: FilterLibrary) -> WorkerFailure {
-        // After a failed read the decoder's own message is wrong: the file could not be read.
+        // After a failed read the decoder's own message is misleading: the file could not be read.
         if let unread = ReadFailure.first { return WorkerFailure(reading: unread) }
         var failure = failure
         if failure.stage != WorkerFailure.confinement, let call = RefusedCall.first {
@@ -190,7 +191,7 @@ final class Worker: Sendable {
             messages.withLock { $0.append(Message(message: message, descriptors: descriptors)) }
             arrived.signal()
         }
-        // The supervisor is gone, so nobody waits for the result.
+        // The supervisor is gone, so nobody waits for a result.
         _exit(0)
     }
 
@@ -204,7 +205,7 @@ final class Worker: Sendable {
     }
 
     private func send(_ message: WorkerMessage, with descriptors: [Descriptor] = []) {
-        // When the supervisor is gone it has closed the socket, which ends this process.
+        // Sending fails only when the supervisor has closed the socket; `read` then ends the process.
         try? channel.send(message, descriptors: descriptors)
     }
 }

@@ -4,7 +4,7 @@ import WorkerProtocol
 
 /// Puts libvips' failures into words for the person who dropped the picture.
 extension WorkerFailure {
-    /// Memory was refused, which says nothing of the picture.
+    /// An allocation failed, which says nothing about the picture.
     init(stage: String, withoutMemory message: String) {
         self.init(
             stage: stage, message: message,
@@ -12,8 +12,7 @@ extension WorkerFailure {
     }
 
     init(reading error: VipsError, of format: SourceFormat, isCut: Bool, accepted: Bool) {
-        // libtiff looks at every page, and complains of unwanted ones as well. The error that ends the reading comes
-        // last.
+        // libtiff reads every page, and complains about unwanted pages as well. The error that ends reading comes last.
         let error = format == .tiff ? VipsError(lines: error.lines.reversed()) : error
         let words = (format == .tiff ? error.reason : error.lines.joined(separator: " ")).lowercased()
         if words.contains("security limit") || words.contains("exceeds user limit") {
@@ -22,7 +21,7 @@ extension WorkerFailure {
                 advice: "save it smaller, or in another format; then drop that")
             return
         }
-        // libheif calls its limits errors of memory, too.
+        // libheif reports its limits as memory errors, too.
         guard !error.isOfMemory else {
             self.init(stage: "open", withoutMemory: error.adding(to: "there was no memory to read the picture"))
             return
@@ -45,7 +44,7 @@ extension WorkerFailure {
                 advice: "look at the disk (`dmesg`), then pipectl retry", class: .transient)
             return
         }
-        // These decoders can go on without an end, unless too much is missing.
+        // The decoders of JPEG, PNG and GIF can do without the end of a picture, unless too much is missing.
         let accept = "; or set OnTruncated=accept in the recipe, to render what is there"
         if isCut || signsOfAnEnd.contains(where: words.contains) {
             self.init(
@@ -83,9 +82,9 @@ extension WorkerFailure {
             advice: "\(lack.remedy), start the daemon anew, then pipectl retry", class: .input)
     }
 
-    /// The encoder does not take the picture.
+    /// The encoder rejects the picture.
     init(encoding error: VipsError) {
-        // libjxl looks into a profile, which other encoders write as it is.
+        // libjxl parses the profile, which other encoders write as it is.
         guard !error.lines.contains(where: { $0.hasSuffix("JxlEncoderSetColorEncoding") }) else {
             self.init(
                 stage: SaveStage.name, message: "the picture's profile is damaged, or of a kind that jxl does not hold",
@@ -104,6 +103,6 @@ extension WorkerFailure {
 extension VipsError {
     fileprivate func says(_ code: Int32) -> Bool { lines.contains { $0.contains(String(cString: strerror(code))) } }
 
-    /// libvips hands on the system's words, not its codes.
+    /// libvips passes on the system's error texts, not its codes.
     fileprivate var code: Int32? { FailureClass.distinctive.first(where: says) }
 }

@@ -41,7 +41,7 @@ extension Conformance {
         return "becomes \(result.bands)"
     }
 
-    /// Workers refuse a wrong number of bands and a wrong interpretation.
+    /// The worker itself refuses a wrong number of bands and a wrong interpretation.
     private func bands() throws -> String {
         try [false, true].map { is16Bit in
             try (1...4).map { bands in
@@ -106,7 +106,7 @@ extension Conformance {
     // MARK: - Over time
 
     private static let rounds = 40
-    /// The most that a worker may grow over so many pictures: about half of one of them each.
+    /// Maximum growth of a worker over three quarters of the rounds: about half a picture's size for each.
     private static let mostGrowth = 10 << 20
 
     private func again() throws -> String {
@@ -118,7 +118,7 @@ extension Conformance {
             guard try bytes(source, in: process) == first else {
                 throw FilterTrouble("the same picture with the same values became another at the \(round + 1)th time")
             }
-            // The worker has allocated all its buffers by then.
+            // By now the worker has allocated all its buffers.
             if round == Self.rounds / 4 { (memory, descriptors) = (process.memory.now, process.descriptors) }
         }
         let growth = process.memory.now - memory
@@ -134,7 +134,7 @@ extension Conformance {
     }
 
     private func huge() throws -> String {
-        // A fresh worker's peak is this picture's.
+        // In a fresh worker, the memory peak belongs to this picture.
         let process = try start()
         let begun = ContinuousClock.now
         let target = try Descriptor.memory([])
@@ -163,7 +163,7 @@ extension Conformance {
 }
 
 extension ParameterDescription {
-    /// The values at which mistakes hide.
+    /// Boundary values, where mistakes hide.
     var ends: [String] {
         switch type {
         case .number, .integer: [minimum, maximum].compactMap(\.self).map { type == .integer ? "\(Int($0))" : "\($0)" }

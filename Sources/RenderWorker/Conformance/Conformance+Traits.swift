@@ -2,8 +2,8 @@ import PipelineModel
 import SystemCalls
 import WorkerConfinement
 
-/// A trait lets the host choose another way to the same result, or asks the host for something. Each check compares
-/// pictures made with the trait to pictures made without it, over the range of every parameter.
+/// A trait lets the host choose another way to the same result, or requests something from the host. Each check
+/// compares pictures made with and without the trait, over the range of every parameter.
 extension Conformance {
     func lumaOnly() throws -> String {
         try claim(.lumaOnly)
@@ -24,7 +24,7 @@ extension Conformance {
         }
     }
 
-    /// Luma is rounded before the filter runs, and a steep filter enlarges that difference in places.
+    /// Luma is rounded before the filter runs, and a steep filter amplifies the rounding in places.
     private static let roundings = 2.0
 
     func pointwise() throws -> String {
@@ -33,8 +33,8 @@ extension Conformance {
             var compared = 0
             for (bands, is16Bit) in kinds(changes) {
                 let specimen = Specimen(96, 64, bands: bands, is16Bit: is16Bit)
-                // The pixels get other neighbours and places, and half of them are missing, which a filter that
-                // measures the picture notices.
+                // Shuffling gives the pixels other places and neighbours. Leaving out half of them exposes filters that
+                // measure the whole picture.
                 guard let straight = try? render(specimen.file(), changes, in: processApart()) else { continue }
                 let some = try render(specimen.upperHalf.shuffled.file(), changes, in: processApart())
                 guard straight.upperHalf.shuffled == some else {
@@ -111,7 +111,7 @@ extension Conformance {
         guard filter.traits.contains(trait) else { throw LeftOut(reason: "it does not say so") }
     }
 
-    /// Passes when some render fails, or makes another picture, without the filter's request.
+    /// Passes when any render without the filter's request fails, or makes another picture.
     private func needed(
         _ withdrawn: FilterProcess, _ source: Descriptor, _ note: String, else trouble: String
     ) throws -> String {
@@ -124,8 +124,8 @@ extension Conformance {
         throw FilterTrouble(trouble)
     }
 
-    /// Runs a check, which returns how many pictures it compared, with the given values, then with each variation. An
-    /// error names the values with which it happened. Other checks report pictures that can't be made.
+    /// Runs a check with the given values, then with each variation. The check returns how many pictures it compared.
+    /// An error names the values that caused it. Other checks report pictures that can't be made.
     private func each(_ check: ([String: String]) throws -> Int) throws -> String {
         var sets = 0
         for changes in variations {
@@ -147,8 +147,8 @@ extension Conformance {
             : [(3, false), (4, true)]
     }
 
-    /// The given values, each parameter at its ends, all parameters at their first end, and all at their last. Sets
-    /// that the host refuses are left out.
+    /// The given values, each parameter at its ends, all parameters at their first end, and all at their last. Omits
+    /// sets that the host refuses.
     private var variations: [[String: String]] {
         var sets: [[String: String]] = [[:]]
         var (first, last): ([String: String], [String: String]) = ([:], [:])
@@ -172,7 +172,7 @@ extension Specimen {
         return half
     }
 
-    /// A grey picture with three equal colour bands.
+    /// The picture with three equal colour bands if it is grey, else itself.
     fileprivate var coloured: Specimen {
         guard bands < 3 else { return self }
         var result = self
@@ -186,7 +186,7 @@ extension Specimen {
         return result
     }
 
-    /// The mean difference of the samples, of 255. Nil when the pictures differ in size, bands or depth.
+    /// Mean difference of the samples, on a scale of 255; nil when the pictures differ in size, bands or depth.
     fileprivate func distance(_ other: Specimen) -> Double? {
         guard width == other.width, height == other.height, bands == other.bands, is16Bit == other.is16Bit else {
             return nil

@@ -1,7 +1,7 @@
 import PipelineModel
 import SystemCalls
 
-/// A filter, and the workers that check it. A worker that the filter has taken down is replaced.
+/// Checks one filter in workers, and replaces each worker that the filter has taken down.
 final class Conformance {
     struct Check: Sendable {
         var name: String
@@ -9,7 +9,7 @@ final class Conformance {
         var run: @Sendable (Conformance) throws -> String
     }
 
-    /// The filter makes no promise that this check concerns.
+    /// The check concerns no promise of this filter.
     struct LeftOut: Error {
         var reason: String
     }
@@ -30,10 +30,10 @@ final class Conformance {
         hang = process.hang
     }
 
-    /// A filter that hangs would take as long in each check that follows.
+    /// Stops the checks after a hang: the filter would take as long in each check that follows.
     var hasHung: Bool { hang.isSeen }
 
-    /// A new worker, unless the filter has hung: no further picture of a check is tried then.
+    /// Starts a worker, unless the filter has hung: then the check tries no further picture.
     func start(joins: Bool = true, without trait: StageTrait? = nil) throws -> FilterProcess {
         guard !hasHung else { throw FilterTrouble("it hangs") }
         return try FilterProcess(plugin, arguments, joins: joins, without: trait, hang: hang)
@@ -51,7 +51,7 @@ final class Conformance {
         }
     }
 
-    /// A worker as in service.
+    /// A worker with the daemon's own settings.
     func process() throws -> FilterProcess {
         if let joining, joining.isAlive { return joining }
         let new = try start()
@@ -59,7 +59,7 @@ final class Conformance {
         return new
     }
 
-    /// A worker that knows no tables.
+    /// A worker that makes no tables.
     func processApart() throws -> FilterProcess {
         if let apart, apart.isAlive { return apart }
         let new = try start(joins: false)
@@ -69,7 +69,7 @@ final class Conformance {
 
     func process(without trait: StageTrait) throws -> FilterProcess {
         if let process = withdrawn[trait], process.isAlive { return process }
-        // That trait decides whether a table is made for luma or for each band.
+        // `lumaOnly` decides whether a table is made for luma or for each band, so no tables without it.
         let new = try start(joins: trait != .lumaOnly, without: trait)
         withdrawn[trait] = new
         return new

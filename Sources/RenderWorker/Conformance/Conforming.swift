@@ -30,7 +30,7 @@ enum Conforming {
         return report.passed ? EX_OK : EXIT_FAILURE
     }
 
-    /// An author sees the line at once, also through a pipe.
+    /// Flushes, so that the author sees each line at once, even through a pipe.
     private static func say(_ line: String) {
         print(line)
         fflush(nil)
@@ -74,7 +74,7 @@ struct ConformanceReport: Encodable {
     var version: String
     var file: String
     var checks: [Result] = []
-    /// The checks behind one in which the filter hung.
+    /// Checks skipped because the filter hung.
     var notRun = 0
 
     private enum CodingKeys: String, CodingKey { case filter, version, file, checks, notRun, passed }

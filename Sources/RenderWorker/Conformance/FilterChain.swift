@@ -1,12 +1,12 @@
 import PipelineModel
 
-/// Chains of one filter, made of the words on the command line.
+/// Builds chains of one filter from the words on the command line.
 struct FilterChain {
     let filter: StageDescription
     /// `name=value`, as given.
     let assignments: [String]
 
-    /// The filter, so many times, with these values beside the given ones, and `save`.
+    /// The filter, repeated `times`, then `save`. `changes` override the given values.
     func stages(_ changes: [String: String] = [:], times: Int = 1, format: String = "png") throws -> [Stage] {
         var words = [filter.name] + changes.sorted { $0.key < $1.key }.map { Self.word($0.key, $0.value) }
         for assignment in assignments {
@@ -38,7 +38,7 @@ struct FilterChain {
             .first { $0.isAccepted() } ?? chain
     }
 
-    /// Whether the daemon would take it with these changes: rules for several parameters may refuse one.
+    /// Whether the daemon would accept these changes: a rule over several parameters may refuse them.
     func isAccepted(_ changes: [String: String] = [:]) -> Bool { (try? stages(changes)) != nil }
 
     private static func word(_ name: String, _ value: String) -> String {

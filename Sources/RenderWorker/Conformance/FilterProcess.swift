@@ -5,7 +5,7 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// A worker as the daemon has it, with one plugin, for the plugin's author.
+/// A worker started as the daemon starts it, with one plugin, for the plugin's author.
 final class FilterProcess {
     let filter: StageDescription
     let missing: [String]
@@ -23,10 +23,10 @@ final class FilterProcess {
     }
 
     let hang: Hang
-    /// The longest time for one picture, or for loading.
+    /// Timeout for one picture, and for loading.
     private let patience: Duration
 
-    /// Unless it `joins`, the worker makes no tables. It ignores the trait `without`, if there is one.
+    /// Without `joins` the worker makes no tables. It ignores `trait`, if given.
     init(
         _ plugin: String, _ arguments: Arguments, joins: Bool = true, without trait: StageTrait? = nil,
         hang: Hang = Hang()
@@ -55,7 +55,7 @@ final class FilterProcess {
         if status == nil { end() }
     }
 
-    /// Passes the channel's other end to the process alone, so that its end closes the channel.
+    /// Passes the channel's other end to the process alone, so that the channel closes when the process ends.
     private static func start(_ words: [String]) throws -> (pid_t, WorkerChannel) {
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
         let nothing = try Descriptor.open("/dev/null", O_RDONLY)
@@ -107,8 +107,8 @@ final class FilterProcess {
     /// The moment at which a job is cancelled.
     enum Moment { case applying, applied }
 
-    /// Begins to render, and stops that; returns how long the stop took, without the time for which other programs had the
-    /// processors.
+    /// Starts a render and cancels it. Returns how long the stop took, minus the longest time that one of its threads
+    /// waited for a processor.
     func cancel(
         _ source: Descriptor, _ stages: [Stage], into target: Descriptor, when moment: Moment
     ) throws -> Duration {
@@ -122,7 +122,7 @@ final class FilterProcess {
         var after = before
         try? channel.send(SupervisorMessage.cancel)
         while true {
-            // A thread takes its figure with it when it ends.
+            // Keep the figures of threads that end meanwhile.
             while !channel.isReady(within: .milliseconds(20)), .now < end { after.merge(waits) { $1 } }
             guard let message = try next() else { throw lost() }
             switch message {
@@ -165,7 +165,7 @@ final class FilterProcess {
         throw lost()
     }
 
-    /// The process has ended.
+    /// Reaps the process and describes its end.
     private func lost() -> FilterTrouble {
         end()
         let signal = (status ?? 0) & 0x7f
@@ -173,7 +173,7 @@ final class FilterProcess {
         return FilterTrouble("it took its worker down: \(String(cString: strsignal(signal)))\(memory)")
     }
 
-    /// The next message that answers; nil when the process has ended.
+    /// The next message that is neither a log line nor a crash note; nil when the process has ended.
     private func next() throws -> WorkerMessage? {
         while true {
             guard channel.isReady(within: patience) else {
@@ -197,10 +197,10 @@ final class FilterProcess {
         self.status = status
     }
 
-    /// It can render another picture.
+    /// Whether it can render another picture.
     var isAlive: Bool { status == nil }
 
-    /// For how many nanoseconds each of its threads was ready, and had no processor.
+    /// Nanoseconds that each of its threads was ready to run but had no processor.
     private var waits: [String: Int] {
         let threads = (try? FileSystem.names(in: "/proc/\(process)/task").compactMap(\.self)) ?? []
         return threads.reduce(into: [:]) { waits, thread in

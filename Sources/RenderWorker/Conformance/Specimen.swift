@@ -2,7 +2,7 @@ import CVips
 import Foundation
 import SystemCalls
 
-/// A small picture whose every sample is known, as a file for a worker, and as a result to compare.
+/// A small picture whose every sample is known: a file for a worker, or a result to compare.
 struct Specimen: Equatable {
     var width: Int
     var height: Int
@@ -12,7 +12,7 @@ struct Specimen: Equatable {
 
     var hasAlpha: Bool { bands == 2 || bands == 4 }
 
-    /// Draws many colours, in soft and in hard parts; alpha, if there is any, goes from none to all.
+    /// Draws many colours, in soft and in hard transitions. Alpha, if present, covers its whole range.
     init(_ width: Int, _ height: Int, bands: Int = 3, is16Bit: Bool = false) {
         (self.width, self.height, self.bands, self.is16Bit) = (width, height, bands, is16Bit)
         samples = []
@@ -83,7 +83,7 @@ struct Specimen: Equatable {
         }
     }
 
-    /// A JPEG of so many copies, side by side and one below the other.
+    /// A JPEG of the picture repeated `across` × `down` times.
     func file(across: Int, down: Int) throws -> Descriptor {
         let many = try picture(VIPS_INTERPRETATION_sRGB).then { cvips_replicate($0, $1, Int32(across), Int32(down)) }
         return try Self.file(many) { cvips_jpegsave($0, $1, 85, 0, VIPS_FOREIGN_SUBSAMPLE_AUTO, 0) }

@@ -4,9 +4,9 @@ import Glibc
 import PipelineModel
 import WorkerProtocol
 
-/// The last message of a process that crashes. It names the filter whose code ran, as far as the stack tells.
+/// The last message of a crashing process. It names the filter whose code was running, if the stack shows it.
 enum CrashNotes {
-    /// Called before the walls go up, and before the first picture.
+    /// Called before the confinement, and before the first picture.
     static func prepare(_ filters: FilterLibrary) {
         for filter in filters.filters.values {
             var (start, size): (UnsafeRawPointer?, Int) = (nil, 0)
@@ -22,7 +22,7 @@ enum CrashNotes {
         _ = clinux_add_crash_note(start, size, plain.baseAddress, plain.count, short.baseAddress, short.count)
     }
 
-    /// The note lives as long as the process: nothing can be encoded during a crash.
+    /// Encodes the note in advance, because nothing can be encoded during a crash. Its memory is never freed.
     private static func note(_ filter: String?, isOutOfMemory: Bool) -> UnsafeRawBufferPointer {
         let message = WorkerMessage.crashed(CrashNote(filter: filter, isOutOfMemory: isOutOfMemory))
         let bytes = (try? JSONEncoder().encode(message)) ?? Data()

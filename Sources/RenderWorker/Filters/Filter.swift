@@ -12,7 +12,7 @@ struct Filter {
     /// The filter's own folder, which it may read.
     let resources: String?
 
-    /// `ownFolder` is the place of the filter's folder, whether that exists or not.
+    /// `ownFolder` is the path of the filter's folder, whether or not the folder exists.
     init(_ filter: PipelineFilter, description: StageDescription, resources: String?, ownFolder: String) {
         (self.filter, self.description, self.resources) = (filter, description, resources)
         host = FilterHost.table(of: description.name, resources: resources, ownFolder: ownFolder)
@@ -37,18 +37,18 @@ struct Filter {
         var made: UnsafeMutablePointer<VipsImage>?
         var status: Int32 = 0
         RefusedCall.forget()
-        // A spare reference keeps the input alive when a filter releases it by mistake.
+        // A spare reference keeps the input alive if the filter releases it by mistake.
         g_object_ref(input.image)
         defer { g_object_unref(input.image) }
         let references = input.references
         let complaint = FilterHost.complaint {
-            // A filter without parameters may still look at the first value.
+            // A filter without parameters may still read the first value.
             status = (values + [PipelineValue()]).withUnsafeBufferPointer {
                 $0.baseAddress.map { filter.apply(host, $0, input.image, &made) } ?? -1
             }
         }
         let (result, misuse) = owned(made, input, references)
-        // Even if the filter goes on without the call, its result is not the intended one.
+        // Even if the filter carries on after the refused call, its result is not the intended one.
         if let call = RefusedCall.first {
             throw WorkerFailure(filter: description.name, tried: call)
         }
@@ -64,12 +64,12 @@ struct Filter {
         if let misuse { throw failure(misuse) }
         guard let result else { throw failure("it returned no picture") }
         try check(result, against: input, maxPixels)
-        // Floating samples and the like are brought back to the samples that stages agree on.
+        // Convert floating samples and the like to the formats that stages agree on.
         return try result.format == input.format ? result : result.inUsualSamples(as: input.format)
     }
 
-    /// The usable result, and the filter's mistake with references. References that it took too many of are given back,
-    /// so that the mistake costs this picture alone.
+    /// The usable result, and the filter's mistake with references, if any. Restores references that the filter
+    /// released without owning them, so that the mistake costs only this picture.
     private func owned(
         _ made: UnsafeMutablePointer<VipsImage>?, _ input: Picture, _ before: UInt32
     ) -> (result: Picture?, misuse: String?) {
@@ -86,7 +86,7 @@ struct Filter {
         return (Picture(owning: made), nil)
     }
 
-    /// A filter that returns nonsense costs its own job, with its name.
+    /// A filter that returns nonsense fails its own job, under its own name.
     private func check(_ result: Picture, against input: Picture, _ maxPixels: Int64) throws {
         guard result.width > 0, result.height > 0, (1...4).contains(result.bands) else {
             throw failure(
@@ -120,7 +120,7 @@ struct Filter {
                 "it returned \(result.bands) bands whose interpretation is "
                     + "\(result.interpretation.name ?? "none"); it must be sRGB or RGB16")
         }
-        // Two bands of three would be taken for grey and alpha.
+        // Two bands made of three would be mistaken for grey and alpha.
         let isGrey = [VIPS_INTERPRETATION_B_W, VIPS_INTERPRETATION_GREY16].contains(result.interpretation)
         guard result.bands != 2 || input.bands < 3 || isGrey else {
             throw failure(
@@ -128,7 +128,7 @@ struct Filter {
         }
     }
 
-    /// libvips' operations leave these on red, green and blue.
+    /// Interpretations that libvips' operations leave on red, green and blue.
     private static let ofColours = [
         VIPS_INTERPRETATION_sRGB, VIPS_INTERPRETATION_RGB16, VIPS_INTERPRETATION_RGB, VIPS_INTERPRETATION_MULTIBAND,
         VIPS_INTERPRETATION_HISTOGRAM,
@@ -142,7 +142,7 @@ struct Filter {
 }
 
 extension WorkerFailure {
-    /// One of the filters has read rows that had gone by.
+    /// One of the filters has read rows that had already passed.
     init(readingOutOfOrder filters: [String]) {
         let names = filters.map { "'\($0)'" }.joined(separator: " or ")
         self.init(
@@ -164,6 +164,6 @@ extension VipsInterpretation {
 extension Picture {
     fileprivate var references: UInt32 { cvips_references(image) }
 
-    /// Whether samples lie one after the other, in no packed form.
+    /// Whether samples are plain numbers, in no packed form.
     fileprivate var isPlain: Bool { image.pointee.Coding == VIPS_CODING_NONE }
 }

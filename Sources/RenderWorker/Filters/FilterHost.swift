@@ -3,11 +3,10 @@ import Glibc
 import Synchronization
 import WorkerProtocol
 
-/// The host's side of the contract: services for filters, and their messages. One picture is rendered at a time, so one
-/// place is enough.
+/// The host's side of the plugin contract: services for filters, and their messages. A worker renders one picture at a
+/// time, so one state is enough.
 ///
-/// A filter's table lives as long as the process: a filter that keeps the pointer, against the contract, reads no freed
-/// memory.
+/// A filter's table is never freed: a filter that keeps the pointer, against the contract, reads no freed memory.
 enum FilterHost {
     private struct State {
         var names: [UInt: String] = [:]
@@ -51,7 +50,7 @@ enum FilterHost {
         }
     }
 
-    /// A new picture comes, with a new allowance of lines.
+    /// Starts a picture with a new allowance of lines.
     static func begin(lines: Int) {
         state.withLock { state in
             state.linesLeft = lines
@@ -60,7 +59,7 @@ enum FilterHost {
         }
     }
 
-    /// Reports the number of further lines.
+    /// Ends the allowance, and reports how many lines were omitted.
     static func end() {
         let (omitted, tell) = state.withLock { state in
             defer { (state.linesLeft, state.linesOmitted) = (0, 0) }
@@ -71,7 +70,7 @@ enum FilterHost {
         tell(.said(FilterLine(filter: nil, isWarning: false, text: text)))
     }
 
-    /// Runs filters' code, and names the filters first, so that they are known if it never returns.
+    /// Runs code of filters. Records their names first, so that they are known if the code never returns.
     static func applying<Result>(_ names: [String], _ body: () throws -> Result) rethrows -> Result {
         state.withLock { $0.trail?.enter(names) }
         defer { state.withLock { $0.trail?.leave() } }
@@ -85,7 +84,7 @@ enum FilterHost {
         return state.withLock { $0.complaint }
     }
 
-    /// The lines that filters have logged so far, those that were left out among them.
+    /// Number of lines that filters have logged so far, including omitted lines.
     static var lines: Int { state.withLock { $0.lines } }
 
     private static var isCancelled: Bool { state.withLock { $0.isCancelled }() }
@@ -105,7 +104,7 @@ enum FilterHost {
         if let (tell, filter) = heard { tell(.said(FilterLine(filter: filter, isWarning: isWarning, text: text))) }
     }
 
-    /// The contract says that the pointer is not null, but a plugin may break it.
+    /// The contract forbids a null pointer, but a plugin may break the contract.
     private static func line(_ text: UnsafePointer<CChar>) -> String {
         guard UInt(bitPattern: text) != 0 else { return "" }
         let whole = String(cString: text)

@@ -6,20 +6,20 @@ import SystemCalls
 import WorkerConfinement
 import WorkerProtocol
 
-/// The filters of plugins. A plugin that doesn't load, or describes itself impossibly, is left out with the reason.
-/// Nothing is ever unloaded.
+/// Filters from plugins. Skips a plugin that doesn't load or describes itself impossibly, and notes the reason. Never
+/// unloads a plugin.
 struct FilterLibrary {
     private(set) var filters: [String: Filter] = [:]
     private(set) var skipped: [SkippedPlugin] = []
     private let resources: [String]
     private let joins: Bool
-    /// Traits that are ignored.
+    /// Traits to ignore.
     private let withdrawn: Set<StageTrait>
-    /// The room for all descriptions in the message that brings them to the daemon.
+    /// Room left for descriptions in the message that brings them to the daemon.
     private var room = WorkerChannel.longestMessage * 3 / 4
 
-    /// `paths` are files, and folders of them; `resources` are the folders in which filters have folders of their own.
-    /// Unless it `joins`, each filter is applied to the picture itself, alone. `loading` hears of each file before it
+    /// `paths` are plugin files and folders of them; `resources` are folders that hold the filters' own folders.
+    /// Without `joins`, each filter is applied to the picture itself, without a table. Calls `loading` before each file
     /// is loaded.
     init(
         _ paths: [String], resources: [String] = [], joins: Bool = true, withdrawn: Set<StageTrait> = [],
@@ -35,7 +35,7 @@ struct FilterLibrary {
                 load(path)
                 continue
             }
-            // A build puts other libraries beside its plugins.
+            // A build puts other libraries beside its plugins, so these are skipped silently.
             let isOwn = FileSystem.resolved(path) == own
             for file in files(in: path) {
                 loading(file)
@@ -46,7 +46,7 @@ struct FilterLibrary {
 
     var descriptions: [StageDescription] { filters.values.map(\.description).sorted { $0.name < $1.name } }
 
-    /// The files that filters may read: their own folders, and fonts.
+    /// Paths that filters may read: their own folders, and fonts.
     var readable: [String] {
         filters.values.compactMap(\.resources).sorted() + (drawsText ? Walls.fonts : [])
     }
@@ -55,12 +55,12 @@ struct FilterLibrary {
 
     func traits(_ stage: String) -> Set<StageTrait> { filters[stage]?.description.traits ?? [] }
 
-    /// The table of the first stages that can share one, if any.
+    /// The table of the leading stages that can share one, if any.
     func table(_ stages: some Sequence<Stage>, of picture: Picture) -> FilterTable? {
         table(stages, isGrey: picture.colourBands == 1, hasAlpha: picture.hasAlpha)
     }
 
-    /// The same of a picture that is grey, or has an alpha band.
+    /// The same for any picture that is grey or not, and has alpha or not.
     func table(_ stages: some Sequence<Stage>, isGrey: Bool, hasAlpha: Bool) -> FilterTable? {
         let length = TableRun.length(stages, isGrey: isGrey, hasAlpha: hasAlpha, traits: traits)
         guard joins, length > 0 else { return nil }

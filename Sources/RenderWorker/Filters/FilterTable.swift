@@ -3,8 +3,8 @@ import PipelineModel
 import Synchronization
 import WorkerProtocol
 
-/// Filters as one table: they run over a picture that holds every value once, and each pixel's result is
-/// looked up there. Each filter's result is rounded as it would be pixel by pixel, so the table is exact.
+/// Filters joined into one lookup table: they run over a picture that holds every value once, and each pixel's result
+/// is looked up there. Each filter's result is rounded as it would be pixel by pixel, so the table is exact.
 struct FilterTable {
     let stages: [(stage: Stage, filter: Filter)]
 
@@ -22,11 +22,11 @@ struct FilterTable {
         return try picture.hasAlpha ? result.joined(with: picture.alpha()) : result
     }
 
-    /// What `greyValues` has made for an earlier picture. A table is made once for all pictures of a chain, unless a
-    /// filter has something to say of each, or files that may change.
+    /// Values that `greyValues` made for an earlier picture. One table serves all pictures of a chain, unless a filter
+    /// logs messages, or has files that may change.
     var knownGreyValues: [UInt8]? { Self.known.withLock { $0[stages.map(\.stage)] } }
 
-    /// The result for each value of a grey picture of 8 bit. Nil when it is not such a picture, too.
+    /// The result for each value of an 8-bit grey picture. Nil when the filters' result is not 8-bit grey.
     func greyValues(_ cancellation: Cancellation) throws -> [UInt8]? {
         let lines = FilterHost.lines
         guard let values = try madeGreyValues(cancellation) else { return nil }
@@ -35,7 +35,7 @@ struct FilterTable {
         return values
     }
 
-    /// The process has one set of filters, and ends after so many pictures: there are few chains.
+    /// Never trimmed: a process has one set of filters, and ends after a limited number of pictures, so chains are few.
     private static let known = Mutex<[[Stage]: [UInt8]]>([:])
 
     private func madeGreyValues(_ cancellation: Cancellation) throws -> [UInt8]? {
@@ -50,13 +50,13 @@ struct FilterTable {
         var table = try Picture.everyValue(like: colours)
         for (stage, filter) in stages { table = try filter.apply(stage, to: table) }
         try cancellation.check()
-        // The table is made now, and not while the picture flows: a failure here is the filters' own.
+        // Make the table now, not while the picture flows, so that a failure here is the filters' own.
         return try table.inMemory()
     }
 }
 
 extension Picture {
-    /// A picture of 256 or 65536 pixels, which has each value once in each of its bands.
+    /// A picture of 256 or 65536 pixels that has each value once in each band.
     fileprivate static func everyValue(like picture: Picture) throws -> Picture {
         let isWide: gboolean = picture.format == VIPS_FORMAT_USHORT ? 1 : 0
         let interpretation = picture.interpretation

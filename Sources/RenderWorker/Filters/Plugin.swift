@@ -4,7 +4,7 @@ import Glibc
 import PipelineModel
 import SystemCalls
 
-/// A plugin's file, loaded.
+/// A loaded plugin file.
 struct Plugin {
     let filter: PipelineFilter
     let description: StageDescription

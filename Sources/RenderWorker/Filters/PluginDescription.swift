@@ -68,7 +68,7 @@ struct PluginDescription {
             && name.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 45 }
     }
 
-    /// Traits of a newer contract are passed over.
+    /// Ignores traits of newer contracts.
     private func traits() throws(PluginError) -> Set<StageTrait> {
         let all: [(PipelineTrait, StageTrait)] = [
             (PIPELINE_LUMA_ONLY, .lumaOnly), (PIPELINE_POINTWISE, .pointwise), (PIPELINE_CHANGES_SIZE, .changesSize),
@@ -122,7 +122,7 @@ struct PluginDescription {
         return choices
     }
 
-    /// The contract says that the pointer is not null, but a plugin may break it.
+    /// The contract forbids a null pointer, but a plugin may break the contract.
     private static func text(
         _ pointer: UnsafePointer<CChar>, _ what: String, mayBeEmpty: Bool = false
     ) throws(PluginError) -> String {

@@ -1,20 +1,20 @@
 import CPipelinePlugin
 
-/// A plugin's description in the layout of this host: older plugins have shorter structs, newer ones longer ones.
+/// A plugin's description in this host's layout: older plugins have shorter structs, newer plugins longer ones.
 struct PluginLayout {
     let filter: PipelineFilter
     let parameters: [PipelineParameter]
 
-    /// The address of the function `apply`, which a plugin may have left out, whatever the contract says.
+    /// Address of the function `apply`; nil if a plugin left it out, against the contract.
     static func code(of filter: PipelineFilter) -> UnsafeRawPointer? {
         withUnsafeBytes(of: filter) { $0.load(fromByteOffset: apply, as: UnsafeRawPointer?.self) }
     }
 
     private static let apply = MemoryLayout.offset(of: \PipelineFilter.apply) ?? 0
-    /// The least size, which every version has.
+    /// The minimum size, which every version has.
     private static let leastFilter = apply + MemoryLayout<UnsafeRawPointer>.size
     private static let leastParameter = MemoryLayout<PipelineParameter>.size
-    /// No struct of any version is longer.
+    /// No version's struct is longer.
     private static let most = 4096
     private static let mostParameters = 64
 
@@ -49,7 +49,7 @@ struct PluginLayout {
         }
     }
 
-    /// Copies the fields that both sides know; the rest are 0.
+    /// Copies the fields that both sides know, and zeroes the rest.
     private static func copy<Value>(_ source: UnsafeRawPointer, _ size: Int, as type: Value.Type) -> Value {
         withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { room in
             let bytes = UnsafeMutableRawBufferPointer(room)

@@ -1,19 +1,19 @@
 import CVips
 import WorkerProtocol
 
-/// An animation: frames of one size that follow each other, each for its time.
+/// An animation: frames of one size, each shown for its own time.
 struct Animation {
     let frames: Int
-    /// A frame's height. Frames are read as one picture, each below the one before.
+    /// A frame's height. All frames are read as one picture, each below the previous one.
     let height: Int
 
     private let source: SourceFile
-    /// The picture of which the frames were made: it knows their times.
+    /// The picture from which the frames were made: it has their times.
     private let original: SourceFile
 
     private static let times = ["delay", "loop"]
 
-    /// Nil for a still picture. `file` is the header of `source`, whose frames lie below each other behind a barrier.
+    /// Nil for a still picture. `file` is the header of `source`; behind a barrier it has all frames below each other.
     init?(_ source: SourceFile, _ file: Picture, original: SourceFile?) throws {
         self.source = source
         self.original = original ?? source
@@ -21,15 +21,15 @@ struct Animation {
         let header = try original.map { original in try original.reading { try original.picture() } } ?? file
         frames = header.integer("n-pages") ?? 1
         height = original == nil ? file.height : file.height / max(1, frames)
-        // libvips takes a part of a GIF for all of it.
+        // libvips accepts a truncated GIF as complete.
         try self.original.refuseMissingEnd()
         guard frames > 1, height > 0, original == nil || file.height == height * frames else { return nil }
     }
 
-    /// All frames, which are read from top to bottom.
+    /// All frames as one picture, which is read from top to bottom.
     func strip() throws -> Picture { try source.strip() }
 
-    /// A frame in memory, as a picture like any other. Each comes behind the one before.
+    /// One frame in memory, as a picture like any other. Frames must be requested in order.
     func frame(_ number: Int, of strip: Picture) throws -> Picture {
         let pixels = try strip.then { cvips_rows($0, $1, Int32(number * height), Int32(height)) }
         let frame = try Metadata.copy(from: strip, to: pixels)
@@ -37,12 +37,12 @@ struct Animation {
         return frame
     }
 
-    /// The header of a frame, by that of the strip.
+    /// The header of one frame, made from the strip's header.
     func header(of strip: Picture) throws -> Picture {
         try strip.then { cvips_crop($0, $1, 0, 0, Int32(strip.width), Int32(height)) }
     }
 
-    /// Gives the strip of a result the times of the frames, of which each is so high.
+    /// Gives a result's strip the frame times of the original, and the height of a frame.
     func complete(_ strip: Picture, frameHeight: Int) throws {
         let header = try original.reading { try original.strip() }
         for field in Self.times { strip.copyField(field, from: header) }
@@ -51,7 +51,7 @@ struct Animation {
 }
 
 extension SourceFile {
-    /// Whether its pictures may be frames.
+    /// Whether the format can hold an animation.
     fileprivate var isAnimation: Bool { format == .gif || format == .webp }
 }
 

@@ -1,8 +1,8 @@
-/// EXIF's words about colours: a number of the space, and the name of the rules for exchange (DCF) that the file follows.
-/// Cameras mark Adobe RGB by these alone, and add no profile.
+/// EXIF's statements about colours: the number of a colour space, and the name of the exchange rules (DCF) that the
+/// file follows. Cameras mark Adobe RGB by these alone, and add no profile.
 extension EXIF {
     private static let (spaceTag, rulesTag) = (0xa001, 0x0001)
-    /// The second number is not in the standard. Files of Adobe RGB by the standard have 65535, "uncalibrated".
+    /// The number for Adobe RGB is not in the standard, by which such files have 65535, "uncalibrated".
     private static let (sRGB, adobeRGB) = (1, 2)
     private static let (rulesOfSRGB, rulesOfAdobeRGB) = (Array("R98\0".utf8), Array("R03\0".utf8))
 
@@ -13,7 +13,7 @@ extension EXIF {
             || space != sRGB && exchange?.value(rulesTag, most: rulesOfAdobeRGB.count) == rulesOfAdobeRGB
     }
 
-    /// The block with sRGB in place of what it says.
+    /// The block, declaring sRGB instead of its own colour space.
     static func declaringSRGB(_ block: [UInt8]) -> [UInt8] {
         let tiff = tiff(block)
         let (photo, exchange) = directories(in: tiff)
@@ -38,21 +38,21 @@ extension EXIF {
 }
 
 extension Picture {
-    /// Adds the profile that EXIF implies, where the file has none that is of use.
+    /// Adds the profile that EXIF implies, if the file has no usable profile.
     func addProfileOfEXIF() {
         guard colourBands == 3, let block = blob("exif-data"), EXIF.isAdobeRGB(block), profile == nil else { return }
         setBlob(ICCProfile.field, ICCProfile.adobeRGB)
     }
 
-    /// Lets EXIF say that the colours are sRGB's, unless a profile says otherwise.
+    /// Makes EXIF declare sRGB, unless a profile says otherwise.
     func declareSRGBInEXIF() {
         guard profile?.isSRGB != false, let block = blob("exif-data") else { return }
         let declaring = EXIF.declaringSRGB(block)
         guard declaring != block else { return }
         let fields = Set(fieldNames)
         setBlob("exif-data", declaring)
-        // libvips makes a field of each tag in the block, also of the orientation, which was removed when the picture was
-        // turned upright.
+        // libvips makes a field from each tag in the block, including the orientation, which was removed when the
+        // picture was turned upright.
         removeFields { !fields.contains($0) }
     }
 }
@@ -66,7 +66,7 @@ extension ICCProfile {
         func element(_ name: String, _ content: [UInt8]) -> [UInt8] { Array(name.utf8) + [0, 0, 0, 0] + content }
         let white = [0.9642, 1, 0.8249]
         let name = text("Compatible with Adobe RGB (1998)")
-        // The zeros say that the name has no translations.
+        // The zeros mean that the name has no translations.
         let description = element("desc", form.bytes(name.count, 4) + name + [UInt8](repeating: 0, count: 78))
         let gamma = element("curv", form.bytes(1, 4) + form.bytes(563, 2))
         let elements: [(tag: String, bytes: [UInt8])] = [
@@ -85,7 +85,7 @@ extension ICCProfile {
         }
         var head = form.bytes(start + data.count, 4) + form.bytes(0, 4) + form.bytes(0x0240_0000, 4)
         head += Array("mntrRGB XYZ ".utf8)
-        // The profile was made on 1 January 2026, for no platform, device or purpose.
+        // Dated 1 January 2026, with no platform, device or purpose.
         head += [2026, 1, 1, 0, 0, 0].flatMap { form.bytes($0, 2) } + Array("acsp".utf8)
         head += [UInt8](repeating: 0, count: 68 - head.count) + fixed(white)
         return head + [UInt8](repeating: 0, count: 128 - head.count) + directory + data

@@ -2,7 +2,7 @@ import Foundation
 import PipelineModel
 
 extension EXIF {
-    /// When the picture was taken, or else digitized or changed: the first that is a date.
+    /// The first valid date among when the picture was taken, digitized, and changed.
     var date: PictureDate? {
         let fields: [(entries: [Entry], tag: Int, source: PictureDate.Source)] = [
             (photo, 0x9003, .original), (photo, 0x9004, .digitized), (main, 0x0132, .changed),

@@ -12,7 +12,7 @@ extension EXIF {
         return Self.prefix + order + plain.bytes(42, 2) + plain.bytes(first, 4) + bytes
     }
 
-    /// Adds EXIF to a TIFF, which libvips leaves out, and all of IPTC, of which libvips writes a quarter.
+    /// Adds EXIF to a TIFF, because libvips omits it, and all of IPTC, because libvips writes only a quarter of it.
     static func complete(_ target: Descriptor, of picture: Picture) throws {
         let exif = picture.blob("exif-data").flatMap(EXIF.init(block:))?.sized(picture.width, picture.height)
         let iptc = picture.blob("iptc-data").map {
@@ -22,8 +22,8 @@ extension EXIF {
         try (exif ?? EXIF(TIFFForm(isBigEndian: false, isBig: false))).add(to: target, replacing: iptc)
     }
 
-    /// Appends a copy of the first directory, with EXIF's entries added, and lets the header point to it. The file's
-    /// own entries stay, except for the one that is replaced.
+    /// Appends a copy of the first directory with EXIF's entries added, and points the header to it. Keeps the file's
+    /// own entries, except for the replaced one.
     private func add(to target: Descriptor, replacing entry: Entry?) throws {
         guard let directory = TIFFDirectory(SourceBytes.file(target, called: "the result").exactly) else {
             return
@@ -59,7 +59,7 @@ extension EXIF {
         }
     }
 
-    /// All directories, the first one at the end, and the offset of the first one.
+    /// All directories, with the first directory at the end, and the offset of that first directory.
     private func directories(
         at start: Int, in form: TIFFForm, joining own: [Entry], next: Int
     ) -> (bytes: [UInt8], first: Int) {
@@ -95,7 +95,7 @@ extension EXIF {
         return start + bytes.count
     }
 
-    /// The same EXIF with numbers in the byte order of another file.
+    /// The same EXIF in the byte order of another file.
     private func swapped(to form: TIFFForm) -> EXIF {
         guard form.isBigEndian != self.form.isBigEndian else { return self }
         func swapped(_ entries: [Entry]) -> [Entry] {
@@ -116,7 +116,7 @@ extension EXIF {
 }
 
 extension EXIF {
-    /// EXIF repeats the picture's size.
+    /// Updates the picture's size, which EXIF repeats.
     static func setSize(in bytes: inout [UInt8], from start: Int, _ width: Int, _ height: Int) {
         guard let directory = TIFFDirectory(in: bytes[start...]),
             let photo = directory.numbers(photoTag).first.flatMap(directory.directory)
@@ -130,7 +130,7 @@ extension EXIF {
         }
     }
 
-    /// A block, with or without its prefix, with another size.
+    /// The block, with or without its prefix, with another size.
     static func sized(_ block: [UInt8], _ width: Int, _ height: Int) -> [UInt8] {
         var block = block
         setSize(in: &block, from: block.starts(with: prefix) ? prefix.count : 0, width, height)

@@ -1,5 +1,5 @@
-/// EXIF consists of TIFF directories. A TIFF file has them among its own; other formats hold a block that is a TIFF
-/// without a picture. Values are kept byte for byte.
+/// EXIF consists of TIFF directories. A TIFF file has them among its own directories; other formats hold a block that
+/// is a TIFF without a picture. Values are kept byte for byte.
 struct EXIF {
     struct Entry {
         var tag: Int
@@ -10,7 +10,7 @@ struct EXIF {
 
     enum Value {
         case bytes([UInt8])
-        /// The offset of a value that is in the file already.
+        /// The offset of a value that the file already holds.
         case place(Int)
     }
 
@@ -18,7 +18,7 @@ struct EXIF {
     static let (photoTag, placeTag, exchangeTag) = (0x8769, 0x8825, 0xa005)
     static let iptcTag = 0x83bb
 
-    /// Tags of the first directory that describe the picture and not its storage: name, maker, date, owner, and the
+    /// Tags of the first directory that describe the picture rather than its storage: name, maker, date, owner, and the
     /// tags of Windows.
     private static let mainTags: Set = [
         0x000b, 0x010d, 0x010e, 0x010f, 0x0110, 0x0131, 0x0132, 0x013b, 0x013c, 0x4746, 0x4749, 0x8298, 0x9c9b, 0x9c9c,
@@ -27,7 +27,7 @@ struct EXIF {
     private static let copyrightTags: Set = [0x013b, 0x8298]
     private static let sizeTags: Set = [0xa002, 0xa003]
 
-    /// Values beyond so many bytes in all are dropped. The block of a JPEG has at most 64 KB.
+    /// Maximum bytes of all values together; further values are dropped. The block of a JPEG has at most 64 KB.
     private static let mostBytes = 4 << 20
 
     let form: TIFFForm
@@ -86,7 +86,7 @@ struct EXIF {
     /// libvips' names of the entries in `copyright`.
     static let copyrightFields: Set = ["exif-ifd0-Artist", "exif-ifd0-Copyright"]
 
-    /// Everything but the place. The notes of a camera's maker may contain it, in a form of the maker's own.
+    /// Everything but the place. Also drops the maker notes, because they may contain the place in a proprietary form.
     var withoutPlace: EXIF {
         var result = self
         result.place = []
@@ -94,13 +94,13 @@ struct EXIF {
         return result
     }
 
-    /// Whether one of libvips' fields is outside of `withoutPlace`.
+    /// Whether a field of libvips may tell the place, and is therefore outside `withoutPlace`.
     static func mayTellPlace(field: String) -> Bool {
         ["exif-ifd1-", "exif-ifd3-"].contains(where: field.hasPrefix)
             || ["GPS", "MakerNote", "XMLPacket", "IPTC", "ImageResources"].contains(where: field.contains)
     }
 
-    /// The maker's notes, the directory of the place, and room that programs leave behind.
+    /// The maker notes, the directory of the place, and padding that programs leave behind.
     private static let makersTags: Set = [0x927c, placeTag, 0xea1c]
 
     /// The same EXIF with the result's size.

@@ -1,15 +1,15 @@
 import CVips
 import WorkerProtocol
 
-/// A result's frames as one picture, each below the one before. A frame is made when its rows are asked for, and is gone
-/// when the next one is made, so that few are in memory at a time. libvips' thread makes them, while the thread that
-/// renders waits for it.
+/// A result's frames as one picture, each below the previous one. A frame is made when its rows are requested, and
+/// freed when the next frame is made, so that few are in memory at a time. libvips' thread makes the frames while the
+/// rendering thread waits for it.
 final class FrameStrip {
     private let make: (_ number: Int) throws -> Picture
     private let first: Picture
     private var number = 0
     private var frame: Picture?
-    /// Why a frame could not be made.
+    /// The reason why a frame could not be made.
     private(set) var failure: (any Error)?
 
     /// `make` returns a frame in memory.
@@ -21,7 +21,7 @@ final class FrameStrip {
 
     var frameHeight: Int { first.height }
 
-    /// The strip, which lives no longer than this.
+    /// The strip. It must not outlive this object.
     func picture(frames: Int) throws -> Picture {
         let this = Unmanaged.passUnretained(self).toOpaque()
         return try first.then {
@@ -33,7 +33,7 @@ final class FrameStrip {
         }
     }
 
-    /// A frame's pixels, until the next frame is asked for. Nil if there are none.
+    /// A frame's pixels, valid until the next frame is requested. Nil if the frame can't be made.
     private func pixels(of number: Int) -> UnsafeRawPointer? {
         if number != self.number || frame == nil {
             frame = nil

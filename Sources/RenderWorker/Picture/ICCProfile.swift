@@ -41,25 +41,25 @@ struct ICCProfile {
         return clean(String(decoding: units, as: UTF16.self))
     }
 
-    /// Whether it describes the colours of a camera, a scanner, a screen or a printer. Device links and abstract
-    /// profiles describe none.
+    /// Whether it describes the colours of a camera, scanner, screen or printer, unlike a device link or abstract
+    /// profile.
     var isOfDevice: Bool { ["scnr", "mntr", "prtr", "spac"].contains { bytes[12..<16].elementsEqual($0.utf8) } }
 
-    /// The intent that the profile supports, or nil. For any other intent libvips ignores the profile. Tables may serve
-    /// one intent alone; a matrix with curves, or a single curve, serves all.
+    /// The intent that the profile supports, or nil. libvips ignores the profile for any other intent. Tables may serve
+    /// only one intent; a matrix with curves, or a single curve, serves all.
     var intent: VipsIntent? {
         if tags["A2B1"] != nil || tags["kTRC"] != nil || tags["rXYZ"] != nil { return VIPS_INTENT_RELATIVE }
         if tags["A2B0"] != nil { return VIPS_INTENT_PERCEPTUAL }
         return tags["A2B2"] != nil ? VIPS_INTENT_SATURATION : nil
     }
 
-    /// sRGB's primaries and curve, whatever its name: nothing is gained by a transform.
+    /// Whether it has sRGB's primaries and curve, under any name: then a transform gains nothing.
     var isSRGB: Bool {
         guard space == "RGB" else { return false }
         let primaries: [(tag: String, xyz: [Double])] = [
             ("rXYZ", [0.4361, 0.2225, 0.0139]), ("gXYZ", [0.3851, 0.7169, 0.0971]), ("bXYZ", [0.1431, 0.0606, 0.7141]),
         ]
-        // If there are tables, they count and not the primaries.
+        // If there are tables, they count instead of the primaries.
         guard !tags.keys.contains(where: { $0.hasPrefix("A2B") || $0.hasPrefix("D2B") }) else { return false }
         return primaries.allSatisfy { primary in
             guard let xyz = xyz(primary.tag) else { return false }

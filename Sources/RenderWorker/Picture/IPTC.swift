@@ -1,19 +1,19 @@
-/// IPTC's list of data sets: a sign, the numbers of record and set, a length, and the value.
+/// IPTC's list of data sets. Each has a sign, the numbers of record and set, a length, and a value.
 enum IPTC {
-    /// Of record 2: the codes and names of places, city, part of a city, state, and country.
+    /// Data sets of record 2 that name places: codes and names, city, part of a city, state, and country.
     private static let places: Set<UInt8> = [26, 27, 90, 92, 95, 100, 101]
     private static let sign: UInt8 = 0x1c
 
     static func isList(_ bytes: [UInt8]) -> Bool { bytes.first == sign }
 
-    /// The whole data sets of a list, without those that name a place. Bytes behind the list are dropped.
+    /// The complete data sets of a list, except those that name a place. Drops bytes after the list.
     static func withoutPlace(_ bytes: [UInt8]) -> [UInt8] {
         let form = TIFFForm(isBigEndian: true, isBig: false)
         var (result, at) = ([UInt8](), 0)
         while at + 5 <= bytes.count, bytes[at] == sign {
             var (length, head) = (form.number(bytes[at + 3..<at + 5]), 5)
             if length & 0x8000 != 0 {
-                // For a long value this is the number of bytes of the length, which follow.
+                // For a long value this is the size of the length, which follows.
                 let count = length & 0x7fff
                 guard (1...4).contains(count), at + head + count <= bytes.count else { break }
                 length = form.number(bytes[at + head..<at + head + count])

@@ -1,9 +1,8 @@
 import CVips
 import PipelineModel
 
-/// Estimates the bytes that rendering an output needs: the measured need of libvips' streaming, and the need of
-/// decoders, turns and encoders that hold a whole picture. `MemoryTests` compares the estimate with a worker's real
-/// peak.
+/// Estimates the bytes that rendering an output needs: the measured need of libvips' streaming, plus decoders,
+/// rotations and encoders that hold a whole picture. `MemoryTests` compares the estimate with a worker's real peak.
 struct MemoryEstimate {
     let picture: Picture
     let source: SourceFile
@@ -11,7 +10,7 @@ struct MemoryEstimate {
     let isProgressive: Bool
     let traits: (String) -> Set<StageTrait>
 
-    /// The memory of a worker that has rendered something small.
+    /// Memory of a worker that has rendered something small.
     private static let worker = 60 << 20
 
     /// `stages` has the stages of all outputs.
@@ -19,7 +18,7 @@ struct MemoryEstimate {
         guard decoding.path.isOfPlanes else { return inPixels(decoding, stages) }
         let planes = inPlanes(decoding, stages)
         guard source.acceptsDamage else { return planes }
-        // A cut file leaves its planes for libvips, which reads it as a whole for each output.
+        // The planes of a truncated file can't be used: libvips then decodes it as a whole for each output.
         let whole = DecoderPath(colours: .all, shrink: 1, plainShrink: 1, reason: decoding.path.reason)
         return decoding.outputs.map { inPixels(DecodePlan.Decoding(path: whole, outputs: [$0]), stages) }
             .reduce(planes, max)
@@ -36,15 +35,15 @@ struct MemoryEstimate {
         }
         let held = shared(decoding, stages) + (own.max() ?? 0)
         if let camera = source.camera, source.format == .raw {
-            // LibRaw's memory is free again when the stages begin.
+            // LibRaw has freed its memory before the stages begin.
             let developed = decoding.isShared ? 0 : pixels / (path.shrink * path.shrink) * bytesPerPixel(of: path)
             return Int64(Self.worker + max(camera.developing(shrink: path.shrink), developed + held))
         }
         return Int64(Self.worker + decoder(path) + held)
     }
 
-    /// The planes of the picture and of the results, and the largest one's encoding, or what follows in libvips. A turned
-    /// result is held twice.
+    /// The planes of the picture and of all results, plus the largest need of one result for its filters and its
+    /// encoding. A rotated result is held twice.
     private func inPlanes(_ decoding: DecodePlan.Decoding, _ stages: [[Stage]]) -> Int64 {
         let path = decoding.path
         let results = decoding.outputs.map { stages[$0] }.map { stages in
@@ -57,7 +56,7 @@ struct MemoryEstimate {
                 $0.target(stored: picture.width, picture.height, isTurned: picture.orientation >= 5)
             }
             let isDecoded = target.map { path.reaches($0, of: picture.width, picture.height) } ?? true
-            // The result may share its colours in another way than the file.
+            // The result's chroma may be subsampled differently from the file's.
             let keepsColours = isGrey || self.planes == save?.sharedColours
             let made = isDecoded ? (keepsColours ? 0 : planes - result.pixels) : planes
             let turned = picture.orientation > 1 ? planes : 0
@@ -79,12 +78,12 @@ struct MemoryEstimate {
         Int(Double(result.pixels) * (save?.sharedColours.samples ?? 3))
     }
 
-    /// Planes are copied when they have another range. libwebp holds what it has to write as numbers of two bytes, ten of
-    /// them for a byte of the result; a JPEG is held twice. The length of the source tells noise from soft colours.
+    /// Planes are copied when their range changes. libwebp holds its output as two-byte numbers, ten per byte of the
+    /// result; a JPEG is held twice. The size of the source tells noise from soft colours.
     private func encodingPlanes(_ save: SaveStage, _ result: ResultSize, isGrey: Bool, isMapped: Bool) -> Int {
         let isWebP = save.format == "webp"
         let isOfFullRange = isMapped || source.format != .webp
-        // A WebP's colours are never left out.
+        // A WebP always has chroma, even if it is grey.
         let missing = isGrey && isWebP ? result.pixels / 2 : 0
         let copied = isWebP == isOfFullRange ? isGrey ? result.pixels : samples(save, result) : 0
         let extended = !isWebP && (result.width % 2 == 1 || result.height % 2 == 1) ? result.pixels : 0
@@ -93,12 +92,12 @@ struct MemoryEstimate {
         let held =
             isWebP
             ? min(result.pixels * 26, Int(length * 22)) : min(result.pixels * (save.isFine ? 8 : 6), Int(length * 2))
-        // A progressive JPEG's coefficients are held, in two bytes.
+        // All coefficients of a progressive JPEG are held, two bytes each.
         let coefficients = !isWebP && save.isProgressive ? (isGrey ? result.pixels : samples(save, result)) * 2 : 0
         return missing + copied + extended + held + coefficients + save.tried(result)
     }
 
-    /// The picture with which several outputs begin, and the largest results, as far as smaller ones are made of them.
+    /// The picture with which several outputs begin, and all results but the smallest, for making smaller ones.
     private func shared(_ decoding: DecodePlan.Decoding, _ stages: [[Stage]]) -> Int {
         guard decoding.isShared else { return 0 }
         let sizes = decoding.outputs.map { ResultSize(of: picture, stages[$0]).pixels }.sorted()
@@ -118,7 +117,7 @@ struct MemoryEstimate {
     private var bytesPerPixel: Int { picture.bands * picture.bytesPerSample }
     private var hasAlpha: Bool { picture.hasAlpha }
 
-    /// The rows that are in memory at a time.
+    /// Rows that are in memory at a time.
     private func streaming(_ path: DecoderPath, _ stages: [Stage], _ result: ResultSize) -> Int {
         let resizes = stages.contains { $0.name == ResizeStage.name }
         let looksAround = stages.contains(where: looksAround)
@@ -126,12 +125,12 @@ struct MemoryEstimate {
         let width = max(picture.width / path.shrink, result.width)
         if path.colours == .storedLuma { return rows * width }
         guard hasAlpha else { return rows * width * bytesPerPixel }
-        // Premultiplied samples are floating numbers, for all colours or for the luma alone.
+        // Premultiplied samples are floating-point numbers, for all colours or for luma alone.
         let isGrey = stages.contains { traits($0.name).contains(.lumaOnly) }
         return rows * width * bytesPerPixel * (looksAround ? 4 : resizes ? (isGrey ? 2 : 3) : 1)
     }
 
-    /// Whether a pixel of the filter's result depends on several of the input, as in a blur.
+    /// Whether a pixel of the filter's result depends on several input pixels, as in a blur.
     private func looksAround(_ stage: Stage) -> Bool {
         StageCatalog.builtIn[stage.name] == nil && !traits(stage.name).contains(.pointwise)
     }
@@ -145,11 +144,11 @@ struct MemoryEstimate {
         case .png:
             return (isProgressive ? pixels * bytesPerPixel : 0) + (source.acceptsDamage ? 2 * source.size : 0)
         case .webp:
-            // libwebp makes luma at full size and colours at half; smaller planes come on top.
+            // libwebp decodes luma at full size and chroma at half; smaller planes come on top.
             if path.isOfPlanes {
                 return source.size + pixels * 3 / 2 + (path.shrink > 1 ? decoded * bytesPerPixel(of: path) : 0)
             }
-            // A lossless picture is decoded at full size, then shrunk; alpha is always stored so.
+            // A lossless picture is decoded at full size, then shrunk; alpha is always stored losslessly.
             let whole = hasAlpha || source.isLosslessWebP ? 4 * pixels + 4 * decoded : 0
             let canvas = (picture.integer("n-pages") ?? 1) > 1 ? 4 * decoded : 0
             return source.size + canvas + max(10 * decoded, whole)
@@ -168,7 +167,7 @@ struct MemoryEstimate {
         }
     }
 
-    /// The coefficients of a progressive JPEG, two bytes each, which are held until the last scan.
+    /// The coefficients of a progressive JPEG, two bytes each, which the decoder holds until the last scan.
     private var coefficients: Int {
         guard isProgressive else { return 0 }
         let halvesChroma = picture.bands == 3 && picture.text("jpeg-chroma-subsample") == "4:2:0"
@@ -180,8 +179,8 @@ struct MemoryEstimate {
         return result.pixels * bytesPerPixel(of: path)
     }
 
-    /// The memory of whole pictures, for the filters that ask for them. On a busy machine one that looks around in its
-    /// picture holds a quarter of it again, in rows that wait for others.
+    /// Memory of whole pictures, for filters that ask for them. On a busy machine, a filter that reads neighbouring
+    /// pixels holds a quarter more, in rows that wait for others.
     private func wholePictures(_ path: DecoderPath, _ stages: [Stage]) -> Int {
         let bytes = bytesPerPixel(of: path)
         return stages.indices.filter { traits(stages[$0].name).contains(.wholePicture) }
@@ -191,14 +190,14 @@ struct MemoryEstimate {
             }.reduce(0, +)
     }
 
-    /// The memory of pictures of which a resize cuts rows off.
+    /// Memory of pictures that are held because a resize crops rows.
     private func cutPictures(_ path: DecoderPath, _ stages: ArraySlice<Stage>) -> Int {
         guard source.isReadToItsEnd else { return 0 }
         return stages.indices.compactMap { index in
             guard let resize = ResizeStage(stages[index]) else { return nil }
             let size = ResultSize(of: picture, Array(stages[..<index]))
             let upright = resize.target(size.width, size.height)
-            // The first one takes the picture as it is stored.
+            // The first resize works in the stored orientation.
             let target = index == 0 && picture.orientation >= 5 ? upright.turned : upright
             let read = index == 0 ? pixels / (path.shrink * path.shrink) : size.pixels
             return target.cutsRows ? min(target.pixels, read) * bytesPerPixel(of: path) : nil
@@ -207,22 +206,22 @@ struct MemoryEstimate {
 
     private func encoding(_ stages: [Stage], _ result: ResultSize) -> Int {
         guard let save = stages.last.map(SaveStage.init) else { return 0 }
-        // With a largest size the pixels are held, too, and the file, while it grows.
+        // With a size limit, the pixels and the growing file are held, too.
         let held = save.maxBytes == nil ? 0 : result.pixels * (bytesPerPixel + 2)
         return held + save.tried(result) + encoder(save, result)
     }
 
-    /// The first frame of the result, the one that is encoded, those that encoders hold to compare, and the file, which a
-    /// WebP is until its end. With a largest size all frames are held.
+    /// The result's first frame, the frame being encoded, frames that encoders hold for comparison, and the file, which
+    /// a WebP's encoder holds until its end. With a size limit all frames are held.
     private func frames(_ path: DecoderPath, _ stages: [Stage], _ result: ResultSize) -> Int {
         guard let save = stages.last.map(SaveStage.init) else { return 0 }
         let (frame, all) = (result.pixels * 4, result.pixels * path.frames)
         let held = save.maxBytes == nil ? 0 : all * 4
         let length = Int(Double(source.size) * Double(result.pixels) / Double(pixels))
         let file = save.format == "webp" ? min(all * 4, length * (save.isLossless ? 8 : 3)) : 0
-        // Frames of a WebP always have alpha.
+        // The frames of a WebP always have alpha.
         let encoder = file > 0 && !save.isLossless ? result.pixels * 36 : encoder(save, result)
-        // A GIF's encoder compares with the palettes before, and with up to three frames.
+        // A GIF's encoder compares with earlier palettes, and with up to three frames.
         let compared =
             save.format == "gif" ? min(18 << 20, result.pixels * 40) + result.pixels * 7 * min(3, path.frames) : 0
         return 4 * frame + pixels * 4 + held + file + save.tried(result) + encoder + compared
@@ -232,23 +231,23 @@ struct MemoryEstimate {
         let colours = save.sharedColours == .none ? result.pixels * 20 : 0
         return switch save.format {
         case "avif" where Vips.isAtLeast(8, 16, 1):
-            // Above five megapixels libaom takes another way.
+            // Above five megapixels libaom works differently.
             min(result.pixels * 38, 55 << 20 + result.pixels * 26) + colours
-        // Older versions of libvips let libaom copy parts of drawings: these take four times as much as a photograph.
+        // Older versions of libvips let libaom copy parts of drawings, which takes four times as much as a photograph.
         case "avif": 35 << 20 + result.pixels * 105 + colours
         case "webp" where save.isLossless: result.pixels * 34
         case "webp": result.pixels * (hasAlpha ? 36 : 8)
         case "jxl": jxl(save, result.pixels)
-        // Its palette is chosen from a histogram of colours.
+        // The palette is chosen from a histogram of colours.
         case "gif": min(30 << 20, result.pixels * 20) + result.pixels * 7
-        // All coefficients of a progressive one are held, in two bytes, and the rows of a PNG that interlaces them.
+        // All coefficients of a progressive JPEG are held, two bytes each, and all rows of an interlaced PNG.
         case "jpeg" where save.isProgressive: result.pixels * 2 * picture.bands
         case "png" where save.isProgressive: result.pixels * bytesPerPixel
         default: 0
         }
     }
 
-    /// The bytes that libjxl holds, with those of libvips' copy.
+    /// Bytes that libjxl holds, including libvips' copy.
     private func jxl(_ save: SaveStage, _ pixels: Int) -> Int {
         let usual = 66 + bytesPerPixel + (hasAlpha ? 20 : 0)
         if save.isLossless {
@@ -257,18 +256,18 @@ struct MemoryEstimate {
         }
         if save.effort > 6 { return pixels * (usual + (save.effort > 7 ? 250 : 37)) }
         guard Vips.isAtLeast(8, 16, 0) else { return pixels * usual }
-        // Newer versions work on a large picture part by part, and several tries leave holes.
+        // Newer versions process a large picture in parts, and several tries leave holes.
         return min(pixels * usual, 70 << 20 + pixels * (usual - 32)) + (save.maxBytes == nil ? 0 : pixels * 25)
     }
 }
 
 extension SaveStage {
-    /// Two files that fit, or nearly do, while the best quality is searched for.
+    /// Two files at or near the size limit, while the best quality is searched for.
     fileprivate func tried(_ result: ResultSize) -> Int { maxBytes.map { min(3 * $0, result.pixels * 8) } ?? 0 }
 }
 
 extension SourceFile {
-    /// The strip or row of tiles that is decoded at a time.
+    /// The strip or row of tiles that is decoded at once.
     fileprivate func tiffBlock(of picture: Picture) -> Int {
         let (compression, rowsPerStrip, tileWidth, tileHeight) = (259, 278, 322, 323)
         guard let directory = tiffDirectory else { return 0 }
@@ -277,7 +276,7 @@ extension SourceFile {
             return 2 * min(height, 1 << 16) * min(across, 1 << 20) * picture.bands * picture.bytesPerSample
         }
         guard directory.numbers(compression).first != 1 else { return 0 }
-        // For a strip only its compressed bytes are held.
+        // For strips, only the compressed bytes are held.
         let rows = min(directory.numbers(rowsPerStrip).first ?? picture.height, picture.height)
         return Int(Double(size) * Double(rows) / Double(max(1, picture.height)))
     }

@@ -1,19 +1,19 @@
 import CVips
 
-/// The part of a picture's metadata that goes with the result.
+/// The part of a picture's metadata that the result keeps.
 enum Metadata: String {
     case keep, strip, copyright
     case keepWithoutPlace = "keep-without-place"
 
-    /// Fields of the file, as opposed to those of its pixels.
+    /// Fields that belong to the file rather than to its pixels.
     private static let carried = [
         "exif-", "xmp-data", "iptc-data", "photoshop-data", "image-description", "png-comment-", "gif-comment",
         "orientation", "resolution-unit", attachedField,
     ]
-    /// What the file has, and no result: a line for each.
+    /// Parts of the file that no result can have, one per line.
     fileprivate static let attachedField = "attached-parts"
 
-    /// Says that the samples had 16 bits, in a result of 8 whose format is thought to hold more.
+    /// Marks that 16-bit samples became 8-bit samples, in a result whose format is expected to hold more.
     static let narrowedField = "narrowed-samples"
 
     /// Copies the metadata to a picture whose pixels were decoded elsewhere.
@@ -26,16 +26,16 @@ enum Metadata: String {
         return result
     }
 
-    /// The metadata of `file` for pixels that are kept elsewhere: a picture of their size, without pixels.
+    /// The metadata of `file` for pixels that are held elsewhere: a picture of their size, without pixels.
     static func header(of file: Picture, _ width: Int, _ height: Int, isGrey: Bool) throws -> Picture {
         let result = try file.header(width, height, isGrey: isGrey)
-        // A profile that is of no use goes with no result.
+        // No result gets an unusable profile.
         let hasProfile = !isGrey && file.profile != nil
         result.removeFields { !isCarried($0) && !(hasProfile && $0 == ICCProfile.field) }
         return result
     }
 
-    /// Leaves those fields that are written to a file of `format`. The pixels are upright sRGB or grey already.
+    /// Keeps only fields that are written to a file of `format`. The pixels are already upright, in sRGB or grey.
     func apply(to result: Picture, for format: String) {
         let isWhole = self == .keep || self == .keepWithoutPlace
         // A profile for three colours does not fit one.
@@ -68,19 +68,18 @@ enum Metadata: String {
                 + unreadable.map { "\($0) that can't be read" })
     }
 
-    /// `picture` without its metadata, for a file between two renders. The next render takes the metadata from the
-    /// original.
+    /// `picture` without metadata, for a file between two renders. The next render takes it from the original.
     static func bare(_ picture: Picture) throws -> Picture {
         let result = try picture.withOwnFields()
         result.removeFields(where: isCarried)
         return result
     }
 
-    /// A black pixel with the metadata that `apply` has left.
+    /// A black pixel with the metadata that `apply` left.
     static func pixel(of picture: Picture) throws -> Picture {
         let result = try copy(from: picture, to: .blank(1, 1, isGrey: picture.bands < 3))
         result.copyField(ICCProfile.field, from: picture)
-        // libvips takes them from the block of EXIF again, which was not changed.
+        // libvips reads these again from the EXIF block, which was not changed.
         result.removeField("jpeg-thumbnail-data")
         result.removeField("orientation")
         return result
@@ -91,8 +90,8 @@ enum Metadata: String {
 
     private static func isCarried(_ name: String) -> Bool { carried.contains(where: name.hasPrefix) }
 
-    /// Names of the metadata that `picture` has and the saved file, by its fields, lacks, because its format can't hold it. Nil
-    /// if none is lost.
+    /// Names of the metadata that `picture` has and the saved file lacks, because its format can't hold it. Nil if
+    /// nothing is lost.
     static func lost(
         _ picture: Picture, where isSaved: (_ field: String) -> Bool, hasComments: Bool = false
     ) -> [String]? {
@@ -108,8 +107,8 @@ enum Metadata: String {
         return lost.isEmpty ? nil : lost
     }
 
-    /// A JPEG holds about so many bytes in one piece. The length of longer metadata is reported, because it may be the
-    /// reason.
+    /// A JPEG holds about this many bytes in one piece. Longer metadata is reported with its length, which may be the
+    /// reason for the loss.
     private static let mostUsual = 60000
 
     /// XMP may repeat the orientation, as one digit in an attribute or an element.
@@ -139,8 +138,8 @@ extension Picture {
         }
     }
 
-    /// Takes promises of parts that no result has, and the place on demand, out of XMP. XMP that can't be read is removed
-    /// whole, and that is false.
+    /// Removes promises of parts that no result has from XMP, and the place unless `keepingPlace`. Returns false for
+    /// unreadable XMP, which is removed as a whole.
     fileprivate func cutXMP(keepingPlace: Bool) -> Bool {
         guard let xmp = blob("xmp-data"), !keepingPlace || AttachedPart.mayBePromised(in: xmp) else { return true }
         let cut = XMPPacket.cut(xmp) { name in
@@ -150,7 +149,7 @@ extension Picture {
         return cut != nil
     }
 
-    /// Takes the place out of everything but XMP. EXIF that can't be read is removed whole, and that is false.
+    /// Removes the place from everything but XMP. Returns false for unreadable EXIF, which is removed as a whole.
     fileprivate func removePlace() -> Bool {
         let block = blob("exif-data")
         let exif = block.flatMap(EXIF.init(block:))?.withoutPlace
@@ -173,16 +172,16 @@ extension Picture {
         return block.map(EXIF.isReadable) ?? true
     }
 
-    /// ImageMagick writes whole blocks of metadata as texts, and fields of EXIF by their names.
+    /// ImageMagick writes whole blocks of metadata as texts, and EXIF fields under their names.
     private static func tellsPlace(comment: String) -> Bool {
-        // The name of libvips' field is a number and the text's key.
+        // libvips names the field by a number and the text's key.
         let key = comment.dropFirst("png-comment-".count).drop { $0 != "-" }.dropFirst()
         return key.hasPrefix("Raw profile type") || PlaceName.matches(String(key.split(separator: ":").last ?? ""))
     }
 
     var hasComments: Bool { fieldNames.contains { $0.hasPrefix("png-comment-") || $0 == "gif-comment" } }
 
-    /// Takes the thumbnails out of Photoshop's resources, and moves IPTC to where `format` has it: among the resources
+    /// Removes the thumbnails from Photoshop's resources, and moves IPTC to its place in `format`: among the resources
     /// in a JPEG, beside them in a TIFF.
     fileprivate func fitPhotoshop(to format: String) {
         if let beside = blob("photoshop-data").flatMap(PhotoshopResources.init) {
@@ -198,7 +197,7 @@ extension Picture {
         }
     }
 
-    /// Removes the field when it would be empty.
+    /// Sets the field, or removes it if it would be empty.
     private func replace(_ field: String, with bytes: [UInt8]) {
         if bytes.isEmpty { removeField(field) } else { setBlob(field, bytes) }
     }

@@ -3,13 +3,13 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// A picture whose header has been read, and the way from it to each of its outputs.
+/// A picture whose header has been read, and the plan for each of its outputs.
 struct OpenPicture {
     private(set) var header: PictureHeader
     private let plan: DecodePlan
     private let rendering: Rendering
 
-    /// Reads the header, and decides by it, before any pixel.
+    /// Reads the header, and plans the outputs by it, before any pixel is read.
     init(
         _ request: OpenRequest, _ outputs: [RenderOutput], _ descriptor: Descriptor, original: Descriptor? = nil,
         filters: FilterLibrary, resizers: Resizers, cancellation: Cancellation
@@ -38,10 +38,10 @@ struct OpenPicture {
         try Self.check(
             file.width, animation?.height ?? file.height, frames: frames, atLeast: source.camera?.pixels ?? 0,
             maxPixels: request.maxPixels)
-        // Behind a barrier the file has all frames in one picture.
+        // Behind a barrier, the file has all frames in one picture.
         let picture = try original == nil ? file : animation.map { try $0.header(of: file) } ?? file
         for stages in outputs.map(\.stages) {
-            // Behind a filter that changes the size, sizes are known and checked only during the render.
+            // After a filter that changes the size, sizes are known, and checked, only during the render.
             let known = stages.prefix { !changesSize($0) }
             for end in known.indices where known[end].name == ResizeStage.name {
                 try ResultSize(of: picture, Array(known[...end]))
@@ -69,7 +69,7 @@ struct OpenPicture {
             bitsPerSample: picture.bytesPerSample * 8, pages: source.pictures(among: file.integer("n-pages") ?? 1),
             orientation: picture.orientation, profile: profile?.name, progressive: isProgressive,
             decoderPaths: plan.words, framesTaken: outputs.map { $0.stages.keepFrames ? frames : 1 },
-            // The decodings come one after the other.
+            // Decodings run one after the other.
             memory: plan.decodings.map { estimate.bytes($0, ordered.map(\.stages)) }.max() ?? 0)
         if outputs.contains(where: \.wantsDate) {
             header.taken = try? (original.map { try $0.picture() } ?? picture).exif?.date
@@ -79,8 +79,8 @@ struct OpenPicture {
             filters: filters, resizers: resizers, cancellation: cancellation, maxPixels: request.maxPixels)
     }
 
-    /// Only the first of several pages is decoded, so its height counts, unless an animation is kept. A camera's file may
-    /// have more pixels than what is read of it.
+    /// Only the first of several pages is decoded, so its height counts, unless an animation is kept. A camera's file
+    /// may have more pixels (`atLeast`) than the picture that is read from it.
     private static func check(
         _ width: Int, _ height: Int, frames: Int, atLeast: Int64, maxPixels: Int64
     ) throws(WorkerFailure) {
@@ -95,9 +95,9 @@ struct OpenPicture {
 
     var pixelsToRead: Int64 { header.pixelsToRead }
 
-    /// How often pixels flow: once for each output; before that into memory, when the picture has to be turned or a
-    /// filter needs all of it, or the first resize cuts rows off; and once for a decoding that several outputs share or that
-    /// develops samples. Brief evaluations are not counted.
+    /// How often all pixels are evaluated: once for each output; once more, into memory, if the picture must be
+    /// rotated, a filter needs all of it, or the first resize crops rows; and once for each decoding that several
+    /// outputs share or that develops samples. Brief evaluations are not counted.
     var evaluations: Int {
         // The frames of an animation flow together.
         let stills = zip(rendering.outputs, header.framesTaken).filter { $1 == 1 }.map(\.0.stages)
@@ -108,7 +108,7 @@ struct OpenPicture {
             + (rendering.source.format == .raw ? plan.decodings.count : 0)
     }
 
-    /// The outputs whose first resize cuts rows off, as far as they are not decoded at once.
+    /// Number of outputs whose first resize crops rows of a picture that is not yet in memory.
     private var heldForCuts: Int {
         guard rendering.source.isReadToItsEnd else { return 0 }
         let streaming = plan.decodings.filter { !$0.isShared && !$0.path.isOfPlanes && $0.path.frames == 1 }
@@ -131,7 +131,7 @@ struct OpenPicture {
         return targets.indices.compactMap { results[$0] }
     }
 
-    /// A file that somebody wrote to meanwhile has given neither its old nor its new picture.
+    /// Refuses a file that was written to meanwhile: the result shows neither its old nor its new picture.
     func refuseChange() throws {
         guard try rendering.source.hasChanged() else { return }
         throw WorkerFailure(
@@ -141,7 +141,7 @@ struct OpenPicture {
 }
 
 extension SourceFile {
-    /// The way to the picture's luma, and the way in which its planes share colours, if these are sRGB's.
+    /// How to get the picture's luma, and its chroma subsampling, if its colours are sRGB's.
     fileprivate func planes(_ picture: Picture) throws -> (luma: SourceFacts.Luma, shared: Planes.Subsampling?) {
         if let profile = picture.profile, !profile.isSRGB {
             return (.none("its profile\(profile.name.map { ", \($0)," } ?? "") comes first"), nil)
@@ -169,7 +169,7 @@ extension RenderOutput {
 }
 
 extension SourceFacts {
-    /// The output, with movable filters behind a resize which makes the picture smaller.
+    /// The output, with movable filters placed after a resize that makes the picture smaller.
     fileprivate func ordered(_ output: RenderOutput, _ traits: (String) -> Set<StageTrait>) -> RenderOutput {
         var result = output
         result.stages = ResizeFirst.order(output.stages, traits: traits)

@@ -1,4 +1,4 @@
-/// Photoshop's list of blocks. In a JPEG one of the blocks is IPTC; a TIFF has IPTC beside the list.
+/// Photoshop's list of blocks. In a JPEG, IPTC is one of the blocks; a TIFF has IPTC beside the list.
 struct PhotoshopResources {
     private struct Resource {
         var id: Int
@@ -8,17 +8,17 @@ struct PhotoshopResources {
     }
 
     static let prefix = Array("Photoshop 3.0\0".utf8)
-    /// Other programs' blocks have signs of their own.
+    /// Signatures of blocks; other programs have their own.
     private static let signs = ["8BIM", "AgHg", "DCSR", "MeSa", "PHUT"]
     private static let iptcID = 0x0404
     /// Thumbnails show the picture before the filters.
     private static let thumbnailIDs = [0x0409, 0x040c]
-    /// EXIF, in two pieces, and XMP.
+    /// Copies of EXIF, in two pieces, and of XMP.
     private static let copyIDs = [0x0422, 0x0423, 0x0424]
 
     private var list: [Resource] = []
 
-    /// Reads the whole blocks of a list that may be cut, except for thumbnails. Nil when the bytes are no such list.
+    /// Reads all complete blocks but thumbnails; the list may be truncated. Nil when the bytes are no such list.
     init?(_ bytes: [UInt8]) {
         let form = TIFFForm(isBigEndian: true, isBig: false)
         var at = bytes.starts(with: Self.prefix) ? Self.prefix.count : 0

@@ -1,6 +1,6 @@
 import CVips
 
-/// The colours of a picture, and its alpha.
+/// The bands of a picture: its colours, and its alpha.
 extension Picture {
     var colourBands: Int { bands - (hasAlpha ? 1 : 0) }
 

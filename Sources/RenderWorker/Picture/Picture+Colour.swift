@@ -1,19 +1,19 @@
 import CVips
 
-/// Brings a picture to the colours of filters and encoders: sRGB or grey, gamma-encoded, 8 or 16 bit, alpha last if
-/// there is any.
+/// Converts a picture to the colours of filters and encoders: sRGB or grey, gamma-encoded, 8 or 16 bit, with alpha last
+/// if there is any.
 extension Picture {
-    /// The picture has usual samples already.
+    /// The picture must have usual samples already.
     func inStandardColours() throws -> Picture {
         let profile = profile
         if let profile, profile.isSRGB { return self }
         if let profile, let result = try? transformed(by: profile) { return result }
-        // An unusable profile is treated as none.
+        // Ignore an unusable profile.
         let plain = try withoutProfile()
         return try isCMYK ? plain.inSRGB(VIPS_INTENT_RELATIVE) : plain
     }
 
-    /// The same, but that red, green and blue stay those of the picture's profile.
+    /// The same, but red, green and blue stay in the picture's own profile.
     func inOwnColours() throws -> Picture { profile?.space == "RGB" ? self : try inStandardColours() }
 
     /// Transforms to sRGB, or to grey if the profile is for grey.
@@ -28,8 +28,8 @@ extension Picture {
         return try then { cvips_icc_transform($0, $1, "srgb", isCMYK ? "cmyk" : nil, intent, depth) }
     }
 
-    /// The picture's own profile, if it is for the picture's colour space. With any other profile libvips would misread
-    /// the bands.
+    /// The picture's own profile, if it is for the picture's colour space; any other would make libvips misread the
+    /// bands.
     var profile: ICCProfile? {
         let space = isCMYK ? "CMYK" : colourBands == 1 ? "GRAY" : "RGB"
         return blob(ICCProfile.field).flatMap(ICCProfile.init).flatMap { $0.isOfDevice && $0.space == space ? $0 : nil }

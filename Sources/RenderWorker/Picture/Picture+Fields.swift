@@ -65,7 +65,7 @@ extension Picture {
         g_value_unset(&value)
     }
 
-    /// A picture of the same pixels whose fields may be changed.
+    /// A copy with the same pixels, whose fields may be changed.
     func withOwnFields() throws(VipsError) -> Picture {
         try then { cvips_copy($0, $1) }
     }

@@ -1,6 +1,6 @@
 import CVips
 
-/// Files may hold samples of many kinds. The worker brings them to the usual ones: 8 or 16 bit without a sign.
+/// Converts the many kinds of samples in files to the usual ones: 8 or 16 bit, unsigned.
 extension Picture {
     typealias Measure = (_ part: (Picture) throws -> Picture) throws -> Double
 
@@ -10,9 +10,8 @@ extension Picture {
     var isCMYK: Bool { interpretation == VIPS_INTERPRETATION_CMYK }
     var is16Bit: Bool { format == VIPS_FORMAT_USHORT }
 
-    /// Brings the picture to plain colours or CMYK. This comes before the first resize, which would misread other
-    /// bands. `largest` measures the largest sample of a part, for files in which the range of the samples depends on
-    /// that.
+    /// Converts the picture to plain colours or CMYK, before the first resize, which would misread other bands.
+    /// `largest` measures the largest sample of a part, for files whose range of samples depends on it.
     func inUsualSamples(largest: Measure) throws -> Picture {
         guard !hasUsualSamples else { return self }
         guard vips_band_format_iscomplex(format) == 0 else {
@@ -24,7 +23,7 @@ extension Picture {
         return try plain.hasUsualSamples ? plain : plain.integersInUsualSamples(largest { $0 })
     }
 
-    /// Brings a filter's result back to the format of the samples that the filter got. Values are rounded.
+    /// Converts a filter's result back to the sample format that the filter received. Values are rounded.
     func inUsualSamples(as format: VipsBandFormat) throws -> Picture {
         try rounded(to: format).interpretedByBands()
     }
@@ -34,7 +33,7 @@ extension Picture {
         return usualInterpretation == interpretation && bands <= mostBands
     }
 
-    /// The number of colours, and one alpha. TIFF allows any number of bands.
+    /// The colours and one alpha band. TIFF allows any number of bands.
     private var mostBands: Int { isCMYK ? 5 : usualInterpretation == grey ? 2 : 4 }
 
     private var grey: VipsInterpretation { isWide ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W }
@@ -67,7 +66,7 @@ extension Picture {
     }
 }
 
-/// Lab and the like, which are defined without a profile.
+/// Lab and other spaces that are defined without a profile.
 extension Picture {
     fileprivate var isAbsolute: Bool {
         [VIPS_INTERPRETATION_LAB, VIPS_INTERPRETATION_LABQ, VIPS_INTERPRETATION_LABS, VIPS_INTERPRETATION_XYZ]
@@ -76,16 +75,16 @@ extension Picture {
 
     fileprivate func absoluteInSRGB(_ largest: Measure) throws -> Picture {
         let plain = try withoutProfile()
-        // A picture of 16 bit stays one.
+        // A 16-bit picture stays 16-bit.
         let isWide = interpretation == VIPS_INTERPRETATION_LABS
         let space = isWide ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB
-        // The fourth band of LABQ is no alpha: it holds the lowest bits of the others.
+        // LABQ's fourth band is not alpha: it holds the lowest bits of the others.
         guard image.pointee.Coding != VIPS_CODING_LABQ, hasAlpha else {
             return try plain.then { cvips_colourspace($0, $1, space) }
         }
         let colours = try plain.then { cvips_extract_bands($0, $1, 0, 3) }.then { cvips_colourspace($0, $1, space) }
         guard isWide else { return try colours.joined(with: plain.fourthBand().rounded(to: colours.format)) }
-        // Alpha has no sign in the file, but libvips reads it as signed. Files that libvips wrote have alpha of 8 bit.
+        // Alpha is unsigned in the file, but libvips reads it as signed. Files that libvips wrote have 8-bit alpha.
         func alpha(_ picture: Picture) throws -> Picture {
             try picture.fourthBand().then { cvips_cast($0, $1, VIPS_FORMAT_INT, 0) }.then { cvips_low_16_bits($0, $1) }
         }
@@ -97,7 +96,7 @@ extension Picture {
     private func fourthBand() throws -> Picture { try then { cvips_extract_bands($0, $1, 3, 1) } }
 }
 
-/// Floating samples go from 0 to 1, as in TIFF, and are linear light unless a profile says otherwise.
+/// Floating-point samples range from 0 to 1, as in TIFF, and are linear light unless a profile says otherwise.
 extension Picture {
     fileprivate func floatingInUsualSamples() throws -> Picture {
         let wide = try then { cvips_linear($0, $1, 65535) }.rounded(to: VIPS_FORMAT_USHORT).interpretedByBands()
@@ -115,8 +114,8 @@ extension Picture {
 
 /// Integers of more than 16 bit, or with a sign.
 extension Picture {
-    /// In TIFF white is the largest number of the type. Programs that calculate in wide types often keep the values of
-    /// 8 or 16 bit, and such a picture would come out black.
+    /// In TIFF, white is the largest number of the type. But programs that calculate in wide types often keep 8-bit or
+    /// 16-bit values, and such a picture would come out black.
     fileprivate func integersInUsualSamples(_ largest: Double) throws -> Picture {
         let range: Double =
             switch format {
@@ -131,7 +130,7 @@ extension Picture {
         return try then { cvips_linear($0, $1, factor) }.rounded(to: usual).interpretedByBands()
     }
 
-    /// Reads every row. A search for the largest sample does not: it ends at the first that is white.
+    /// Reads every row. A search for the largest sample would stop at the first white one.
     func readToEnd(_ cancellation: Cancellation) throws {
         try cancellation.guarding(self) {
             var average = 0.0
@@ -139,7 +138,7 @@ extension Picture {
         }
     }
 
-    /// Evaluates the picture, as far as white.
+    /// Evaluates the picture, up to the first white sample.
     func largestSample(_ cancellation: Cancellation) throws -> Double {
         try cancellation.guarding(self) {
             var largest = 0.0

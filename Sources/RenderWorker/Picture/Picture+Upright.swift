@@ -7,10 +7,10 @@ extension Picture {
         return (1...8).contains(value) ? value : 1
     }
 
-    /// A mirror image needs no row before its turn; all other orientations do.
+    /// A horizontal mirror image streams row by row; all later orientations need the whole picture in memory.
     static func needsMemory(toTurn orientation: Int) -> Bool { orientation > 2 }
 
-    /// The upright picture. The tag is removed, so nobody applies it again.
+    /// The upright picture, without the orientation tag, so that nobody applies it again.
     func upright(_ cancellation: Cancellation) throws -> Picture {
         guard orientation > 1 else { return self }
         let source = Self.needsMemory(toTurn: orientation) ? try inMemory(cancellation) : self

@@ -1,6 +1,6 @@
 import CVips
 
-/// A reference to one of libvips' lazy pictures.
+/// Owns a reference to a lazy libvips picture.
 final class Picture: SizedPixels {
     let image: UnsafeMutablePointer<VipsImage>
 
@@ -22,7 +22,7 @@ final class Picture: SizedPixels {
 
     typealias Output = UnsafeMutablePointer<UnsafeMutablePointer<VipsImage>?>
 
-    /// The picture that one of libvips' operations makes.
+    /// The picture that a libvips operation makes.
     static func made(by operation: (Output) -> Int32) throws(VipsError) -> Picture {
         var result: UnsafeMutablePointer<VipsImage>?
         guard operation(&result) == 0, let result else { throw VipsError.take() }
@@ -35,7 +35,7 @@ final class Picture: SizedPixels {
             .interpreted(isGrey ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB)
     }
 
-    /// A picture of another size that has the fields of this one, and no pixels.
+    /// A picture of another size that has this picture's fields, and no pixels.
     func header(_ width: Int, _ height: Int, isGrey: Bool) throws -> Picture {
         guard let header = cvips_header(image) else { throw VipsError.take() }
         vips_image_init_fields(
@@ -45,7 +45,7 @@ final class Picture: SizedPixels {
         return Picture(owning: header)
     }
 
-    /// One or three bands in memory, filled by `paint`, row after row; nil if that fails.
+    /// A picture of one or three bands in memory. `paint` fills it row by row; nil if that fails.
     static func painted(
         _ width: Int32, _ height: Int32, bands: Int32 = 1, is16Bit: Bool = false,
         _ paint: (UnsafeMutablePointer<UInt8>) -> Bool
@@ -66,17 +66,17 @@ final class Picture: SizedPixels {
         return paint(pixels) ? picture : nil
     }
 
-    /// This picture, extended by one of libvips' operations.
+    /// The result of a libvips operation on this picture.
     func then(_ operation: (UnsafeMutablePointer<VipsImage>, Output) -> Int32) throws(VipsError) -> Picture {
         try Self.made { operation(image, $0) }
     }
 
-    /// All pixels at once in memory, for operations that don't go from top to bottom.
+    /// All pixels in memory, for operations that don't read from top to bottom.
     func inMemory(_ cancellation: Cancellation) throws -> Picture {
         try cancellation.guarding(self, encoding: 0, inMemory)
     }
 
-    /// The same for a small picture, which need not be cancelled.
+    /// The same for a small picture, without cancellation.
     func inMemory() throws -> Picture {
         guard let copy = vips_image_copy_memory(image) else { throw VipsError.take() }
         return Picture(owning: copy)

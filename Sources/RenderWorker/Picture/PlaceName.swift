@@ -1,11 +1,11 @@
-/// Names of properties that tell where a picture was taken, whoever defined them.
+/// Names of properties that tell where a picture was taken, in anybody's namespace.
 enum PlaceName {
     private static let parts = ["gps", "latitude", "longitude", "longtitude", "altitude", "location", "geotag"]
     private static let whole: Set = [
         "city", "state", "province", "provincestate", "provincename", "stateprovince", "country", "countrycode",
         "countryname", "worldregion", "locality", "county", "municipality", "coordinates",
     ]
-    /// All of its names are about a place.
+    /// All names in this namespace are about a place.
     private static let space = "http://www.w3.org/2003/01/geo/wgs84_pos#"
 
     static func matches(_ name: XMPPacket.Name) -> Bool { name.space == space || matches(name.local) }

@@ -2,7 +2,7 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// Outputs that keep an animation. Each frame goes through the stages as a picture like any other.
+/// Renders outputs that keep an animation. Each frame passes through the stages like any other picture.
 extension Rendering {
     func renderFrames(
         of animation: Animation, _ output: Int, into target: Descriptor

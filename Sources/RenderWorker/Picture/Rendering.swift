@@ -3,12 +3,12 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// Renders the outputs of a picture, as they are planned.
+/// Renders a picture's outputs according to the plan.
 struct Rendering {
     let source: SourceFile
     /// The picture's header; no pixel of it is read.
     let file: Picture
-    /// The original of a picture that came over a barrier: it has everything but the pixels.
+    /// The original of a picture that has passed a barrier: it has everything but the pixels.
     let original: SourceFile?
     /// Nil for a still picture.
     let animation: Animation?
@@ -27,14 +27,14 @@ struct Rendering {
         }
         guard decoding.path.isOfPlanes else { return try renderPicture(decoding, into: targets) }
         if let results = try renderPlanes(decoding, into: targets) { return results }
-        // The file is odd. libvips decodes it anew for each output: as a whole it may not fit into memory.
+        // The file is odd. libvips decodes it again for each output, because the whole picture may not fit into memory.
         return try decoding.outputs.reduce(into: [:]) { results, index in
             let alone = DecodePlan.Decoding(path: decoding.path, outputs: [index])
             results.merge(try renderPicture(alone, into: targets)) { $1 }
         }
     }
 
-    /// The results of all outputs of a decoding, the largest first. `render` also gets the outputs that are left.
+    /// Results of all outputs of a decoding, largest first. `render` also gets the remaining outputs.
     func results<Pixels>(
         of decoding: DecodePlan.Decoding, from decoded: Pixels,
         _ render: (_ output: Int, _ decoded: inout DecodedPixels<Pixels>, _ left: ArraySlice<Int>) throws ->
@@ -62,13 +62,13 @@ struct Rendering {
         return results
     }
 
-    /// The original behind a barrier, which has the metadata.
+    /// The original of a picture that has passed a barrier: it has the metadata.
     func described() throws -> Picture? {
         try original.map { original in try original.reading { try original.picture() } }
     }
 
-    /// The picture, resized if that comes first, as filters take it: upright, in the colours of the result, and with the
-    /// metadata of the original.
+    /// Prepares a picture, already resized if that comes first, for the filters: upright, in the colours of the result,
+    /// and with the metadata of the original.
     private func prepared(_ picture: Picture, for stages: [Stage], like original: Picture?) throws -> Picture {
         let prepared = try source.reading {
             let upright = try picture.upright(cancellation)
@@ -81,7 +81,7 @@ struct Rendering {
         return described
     }
 
-    /// A frame of the result that an output makes of a frame.
+    /// The frame of the result that an output makes from a frame of the animation.
     func made(of frame: Picture, for output: Int, frames: Int, like original: Picture?) throws -> Picture {
         let all = outputs[output].stages
         var (frame, stages) = (frame, all.dropLast())
@@ -92,13 +92,13 @@ struct Rendering {
         return try made(of: prepared(frame, for: all, like: original), by: stages, frames: frames)
     }
 
-    /// A result that is luma alone has no use for a profile of colours.
+    /// Whether the result keeps the profile: a result of luma alone has no use for a profile of colours.
     private func keepsProfile(_ stages: [Stage]) -> Bool {
         stages.last.map(SaveStage.init)?.keepsProfile == true
             && !stages.contains { filters.traits($0.name).contains(.lumaOnly) }
     }
 
-    /// Takes an upright picture in standard colours through the stages, of which the last is save.
+    /// Runs an upright picture in standard colours through the stages; the last stage is save.
     func finish(_ picture: Picture, _ stages: ArraySlice<Stage>, into target: Descriptor) throws -> RenderedOutput {
         guard let last = stages.last, last.name == SaveStage.name else { throw Self.unsaved }
         let (picture, save) = (try made(of: picture, by: stages.dropLast()), SaveStage(last))
@@ -114,7 +114,7 @@ struct Rendering {
 
     static let unsaved = WorkerFailure(stage: SaveStage.name, message: "the chain doesn't end in save")
 
-    /// The picture after the stages, of which none is save. `frames` of its kind count together.
+    /// The picture after the stages, which don't include save. `maxPixels` holds for all `frames` together.
     private func made(of picture: Picture, by stages: ArraySlice<Stage>, frames: Int = 1) throws -> Picture {
         let all = stages
         var (picture, stages) = (picture, stages)
@@ -147,8 +147,7 @@ struct Rendering {
         return picture
     }
 
-    /// A picture of which the last rows are about to be left out: all of it is read, so that damage in these rows does not
-    /// go unseen.
+    /// Reads a picture completely before its last rows are cropped, so that damage in these rows is noticed.
     private func held(_ picture: Picture, behind stages: ArraySlice<Stage>) throws -> Picture {
         guard source.isReadToItsEnd else { return picture }
         let pixels = try inMemory(picture, behind: stages)
@@ -160,10 +159,10 @@ struct Rendering {
         try source.reading { try reading(through: stages) { try picture.inMemory(cancellation) } }
     }
 
-    /// Evaluates pixels that flow through the stages, and blames the filters that may have read out of order.
+    /// Evaluates pixels that flow through the stages, and names the filters that may have read out of order.
     private func reading<Result>(through stages: ArraySlice<Stage>, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as VipsError where error.isOfOrder {
-            // Behind a filter that asks for the whole picture there is one in memory, which may be read in any order.
+            // After a filter that asks for the whole picture, any order is fine: only later filters can be at fault.
             let whole = stages.lastIndex { filters.traits($0.name).contains(.wholePicture) }
             let names = stages[(whole.map { $0 + 1 } ?? stages.startIndex)...].map(\.name).filter { name in
                 filters.filters[name] != nil && !filters.traits(name).contains(.curve)
@@ -193,7 +192,7 @@ struct Rendering {
     }
 
     /// Resizes the decoded pixels, or the picture of an earlier output, and keeps the result for later outputs that can
-    /// use it. `isRead` says that the pixels are in memory.
+    /// use it. `isRead` means that the pixels are in memory.
     private func resized(
         _ resize: ResizeStage, from decoded: inout DecodedPixels<Picture>, isRead: Bool,
         before others: ArraySlice<Int>
@@ -224,9 +223,9 @@ struct Rendering {
     private func read(_ path: DecoderPath) throws -> Picture {
         switch path.colours {
         case .all: return try shrunk(path.shrink)
-        // A profile for grey did not count until now.
+        // A grey profile was ignored until now; it would apply to the luma.
         case .luma: return try shrunk(path.shrink).withoutProfile().luma()
-        // The planes can't be decoded. The file may be damaged: libvips' own decoder decides whether too much so.
+        // The planes can't be decoded, so the file may be damaged: libvips decides whether too much so.
         case .planes, .storedLuma: return try source.picture()
         }
     }
@@ -236,10 +235,9 @@ struct Rendering {
             return try camera.developed(shrink: shrink, cancellation)
         }
         guard source.format == .tiff, shrink > 1 else { return try source.picture(shrink: shrink) }
-        // The smaller copy is read once for errors before it is used. If it is damaged, the picture itself may still be
-        // whole.
+        // Read the smaller copy once for errors before it is used: if it is damaged, the picture itself may be intact.
         guard try canRead(shrink) else { return try source.picture() }
-        // Smaller copies carry metadata as their writer liked; the picture's own is taken.
+        // Smaller copies carry whatever metadata their writer chose; take the picture's own.
         let whole = try Metadata.copy(from: file, to: source.picture(shrink: shrink))
         whole.copyField(ICCProfile.field, from: file)
         return whole
@@ -254,7 +252,7 @@ struct Rendering {
         }
     }
 
-    /// A JPEG's decoder goes on over damage, leaves grey or shifted blocks behind, and succeeds with a warning. Extra
+    /// A JPEG decoder carries on past damage, leaves grey or shifted blocks behind, and succeeds with a warning. Extra
     /// bytes between markers do no harm: some cameras write them.
     private func refuseDamage() throws {
         guard !source.acceptsDamage else { return }
@@ -267,7 +265,7 @@ struct Rendering {
         try within(filters.joined(separator: " + ")) { try FilterHost.applying(filters, body) }
     }
 
-    /// Puts the stage's name on a failure of libvips.
+    /// Adds the stage's name to a failure of libvips.
     private func within<Result>(_ stage: String, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as VipsError {
             throw WorkerFailure(stage: stage, message: error.reason)

@@ -1,4 +1,4 @@
-/// The properties of an XMP packet. Unwanted ones are cut out; everything else stays byte for byte.
+/// Cuts unwanted properties out of an XMP packet; everything else stays byte for byte.
 struct XMPPacket {
     /// The name of an element or an attribute.
     struct Name {
@@ -9,20 +9,20 @@ struct XMPPacket {
 
     private struct Element {
         var name: ArraySlice<UInt8>
-        /// How many namespaces were known outside of it.
+        /// Number of namespaces known outside the element.
         var spaces: Int
-        /// Where it begins, if it is to be cut out.
+        /// Start of the element, if it will be cut out.
         var cut: Int?
     }
 
     private struct Attribute {
         var name: ArraySlice<UInt8>
         var value: Range<Int>
-        /// With the white space before it.
+        /// Includes the white space before the attribute.
         var whole: Range<Int>
     }
 
-    /// Real packets declare a dozen. Each name is looked up among them.
+    /// Limit on namespaces, because each name is looked up among them. Real packets declare a dozen.
     private static let mostSpaces = 256
 
     private let bytes: [UInt8]
@@ -31,11 +31,11 @@ struct XMPPacket {
     private var spaces: [(prefix: ArraySlice<UInt8>, uri: String)] = []
     private var open: [Element] = []
     private var cuts: [Range<Int>] = []
-    /// Whether an element that is cut out is being read.
+    /// Whether the scan is inside an element that will be cut out.
     private var isWithinCut = false
 
-    /// The packet without the properties, and without comments. Nil when it is no well-formed XML in UTF-8, or has
-    /// entities of its own: nobody knows what another reader finds in it.
+    /// The packet without the unwanted properties, and without comments. Nil when it is not well-formed XML in UTF-8,
+    /// or declares entities of its own: another reader might find something else in it.
     static func cut(_ bytes: [UInt8], where isUnwanted: @escaping (Name) -> Bool) -> [UInt8]? {
         var packet = XMPPacket(bytes: bytes, isUnwanted: isUnwanted)
         guard packet.scan() else { return nil }
@@ -126,13 +126,13 @@ struct XMPPacket {
         return true
     }
 
-    /// The next one. Nil at the end of the tag, and before anything else, where it stays.
+    /// The next attribute. Nil at the end of the tag, and before anything else; the position then stays.
     private mutating func attribute() -> Attribute? {
         let start = at
         var isRead = false
         defer { if !isRead { at = start } }
         skipSpace()
-        // Without white space between them, the one behind a cut would be read as a part of another name.
+        // Without white space between them, an attribute behind a cut would become part of another name.
         guard at > start else { return nil }
         let name = word()
         skipSpace()
@@ -147,7 +147,7 @@ struct XMPPacket {
         return Attribute(name: name, value: value, whole: start..<at)
     }
 
-    /// The declaration of a namespace is a name without a local part.
+    /// A declaration of a namespace becomes a name without a local part.
     private func name(_ whole: ArraySlice<UInt8>) -> Name {
         if let prefix = Self.declared(whole) { return Name(space: uri(of: prefix), local: "") }
         let parts = whole.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)

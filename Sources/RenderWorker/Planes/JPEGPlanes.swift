@@ -1,9 +1,9 @@
 import CTurboJPEG
 
-/// Reads a JPEG as the planes that it stores, at a fraction of its size, and writes planes as a JPEG: no conversion of
-/// colours either way.
+/// Decodes a JPEG to the planes that it stores, at a fraction of its size, and encodes planes as a JPEG, without
+/// converting colours.
 enum JPEGPlanes {
-    /// Nil when the file is not whole, or anything else is odd: then libvips decodes it.
+    /// Nil when the file is incomplete, or odd in any other way: then libvips decodes it.
     static func decode(_ bytes: [UInt8], shrink: Int, withColours: Bool) -> Planes? {
         guard let decoder = tjInitDecompress() else { return nil }
         defer { tjDestroy(decoder) }
@@ -20,7 +20,7 @@ enum JPEGPlanes {
             return Planes(luma: luma, colours: [], shared: .none, range: .full, exactSize: exactSize)
         }
         guard let shared = header.sharedColours else { return nil }
-        // TurboJPEG fills whole groups of pixels that share a difference.
+        // TurboJPEG fills whole groups of pixels that share a chroma sample.
         let size = shared.size(width, height)
         guard let luma = Plane(size.width * shared.across, size.height * shared.down),
             let blue = Plane(size.width, size.height), let red = Plane(size.width, size.height)
@@ -34,8 +34,7 @@ enum JPEGPlanes {
             luma: luma.cut(width, height), colours: [blue, red], shared: shared, range: .full, exactSize: exactSize)
     }
 
-    /// A JPEG of planes in the full range; nil when they can't be written. Colours are shared by two by two pixels, or
-    /// not at all.
+    /// A JPEG of full-range planes; nil when they can't be encoded. Chroma is subsampled 2 × 2, or not at all.
     static func encode(_ planes: Planes, quality: Int32, isProgressive: Bool) -> [UInt8]? {
         guard let encoder = tjInitCompress() else { return nil }
         defer { tjDestroy(encoder) }

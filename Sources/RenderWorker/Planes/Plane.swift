@@ -1,16 +1,16 @@
 import Glibc
 
-/// The bytes of one component of a picture: luma, or a difference of colours.
+/// The bytes of one component of a picture: luma or chroma.
 final class Plane {
     private(set) var width: Int
     private(set) var height: Int
-    /// The distance from a row to the next, in bytes.
+    /// Distance between the starts of two rows, in bytes.
     let stride: Int
     let bytes: UnsafeMutablePointer<UInt8>
-    /// Vectors of any processor begin at multiples of it.
+    /// Alignment that suits the vectors of any processor.
     static let alignment = 64
 
-    /// Nil when there is no memory for it.
+    /// Nil when memory can't be allocated.
     init?(_ width: Int, _ height: Int) {
         (self.width, self.height) = (width, height)
         stride = (width + Self.alignment - 1) / Self.alignment * Self.alignment
@@ -23,12 +23,12 @@ final class Plane {
 
     deinit { free(bytes) }
 
-    /// The bytes of all rows, with what lies beyond their ends.
+    /// Bytes of all rows, including their padding.
     var count: Int { stride * height }
 
     func fill(_ value: UInt8) { memset(bytes, Int32(value), count) }
 
-    /// Each sample as a table of 256 values has it, in this plane's memory or in new memory.
+    /// Maps each sample through a table of 256 values, in place or into a new plane.
     func mapped(_ table: [UInt8], inPlace: Bool = false) -> Plane? {
         guard let result = inPlace ? self : Plane(width, height) else { return nil }
         table.withUnsafeBufferPointer { table in
@@ -40,7 +40,7 @@ final class Plane {
         return result
     }
 
-    /// A part of a plane, in its own pixels, which may lie between them.
+    /// A part of a plane, in pixels. Its edges may lie between pixels.
     struct Region: Equatable {
         var left: Double
         var top: Double
@@ -48,7 +48,7 @@ final class Plane {
         var height: Double
     }
 
-    /// The region at another size.
+    /// Scales the region to another size.
     func resized(_ region: Region, to width: Int, _ height: Int, _ resizers: Resizers) -> Plane? {
         let whole = Region(left: 0, top: 0, width: Double(width), height: Double(height))
         if region == whole, width == self.width, height == self.height { return self }
@@ -57,11 +57,11 @@ final class Plane {
         return resizers.resizer(for: task)?.apply(to: self)
     }
 
-    /// The pixel at a place of the result, as the place in this plane.
+    /// Rearranges the pixels: `place` turns a position in the result into a position in this plane.
     func moved(to width: Int, _ height: Int, _ place: (_ x: Int, _ y: Int) -> (x: Int, y: Int)) -> Plane? {
         guard let result = Plane(width, height) else { return nil }
         for y in 0..<height {
-            // A row's pixels lie in one row or in one column.
+            // The pixels of one row come from one row or one column.
             let start = place(0, y), next = width > 1 ? place(1, y) : start
             let step = (next.x - start.x) + (next.y - start.y) * stride
             var from = bytes + start.y * stride + start.x
@@ -74,13 +74,13 @@ final class Plane {
         return result
     }
 
-    /// The plane without what lies beyond this size.
+    /// Crops the plane, in place, to at most this size.
     func cut(_ width: Int, _ height: Int) -> Plane {
         (self.width, self.height) = (min(width, self.width), min(height, self.height))
         return self
     }
 
-    /// The plane with its last column and row repeated, up to a size that is no smaller.
+    /// Extends the plane to a size that is no smaller, by repeating its last column and row.
     func extended(to width: Int, _ height: Int) -> Plane? {
         guard width != self.width || height != self.height else { return self }
         guard let result = Plane(width, height) else { return nil }

@@ -1,13 +1,13 @@
-/// A picture as its luma and its two differences of colours, as JPEG and WebP store it, or as its luma alone.
-/// Differences lie between the pixels of luma that share them, in the middle.
+/// A picture as luma and two chroma planes, as JPEG and WebP store it, or as luma alone. A chroma sample lies at the
+/// centre of the luma pixels that share it.
 struct Planes: SizedPixels {
     let luma: Plane
-    /// Blue and red; none in a picture without colours.
+    /// Chroma, blue and red; empty in a picture without colours.
     let colours: [Plane]
-    /// The pixels of luma, across and down, that share a difference of colours.
+    /// Luma pixels, across and down, that share a chroma sample.
     let shared: Subsampling
     let range: SampleRange
-    /// The picture's own size, which may end within the last pixel.
+    /// The picture's own size, whose edge may lie within the last pixel.
     private let exactWidth: Double
     private let exactHeight: Double
 
@@ -18,18 +18,18 @@ struct Planes: SizedPixels {
         static let none = Subsampling(across: 1, down: 1)
         static let quarter = Subsampling(across: 2, down: 2)
 
-        /// The size of a difference's plane.
+        /// The size of a chroma plane.
         func size(_ width: Int, _ height: Int) -> (width: Int, height: Int) {
             ((width + across - 1) / across, (height + down - 1) / down)
         }
 
-        /// The samples of a pixel.
+        /// Samples per pixel.
         var samples: Double { 1 + 2 / Double(across * down) }
 
         fileprivate var turned: Subsampling { Subsampling(across: down, down: across) }
     }
 
-    /// The exact size is that of the planes, unless it is known better.
+    /// The exact size defaults to the size of the planes.
     init(
         luma: Plane, colours: [Plane], shared: Subsampling, range: SampleRange,
         exactSize: (width: Double, height: Double)? = nil
@@ -46,8 +46,8 @@ struct Planes: SizedPixels {
         Planes(luma: luma, colours: [], shared: .none, range: range, exactSize: (exactWidth, exactHeight))
     }
 
-    /// The picture at the target's size, cut out of its middle, as it is stored: `upright` turns it, and then its colours
-    /// are shared in the wanted way. Nil when there is no memory for it.
+    /// Scales the picture to the target's size and crops it around its middle, in the stored orientation. Its chroma
+    /// has the subsampling `shared` after `upright` has turned it. Nil when memory can't be allocated.
     func resized(
         _ target: ResizeStage.Target, _ shared: Subsampling, before turn: Turn, _ resizers: Resizers
     ) -> Planes? {
@@ -59,7 +59,7 @@ struct Planes: SizedPixels {
         let stored = turn.isTurned ? shared.turned : shared
 
         func region(_ count: (width: Int, height: Int), _ from: Subsampling, _ to: Subsampling) -> Plane.Region {
-            // Pixels that share a difference in the upright picture are counted from its own edge.
+            // In the upright picture, groups of pixels that share chroma are counted from its own edge.
             let shiftX = turn.mirrorsX ? cutWidth - count.width * to.across : 0
             let shiftY = turn.mirrorsY ? cutHeight - count.height * to.down : 0
             return Plane.Region(
@@ -81,19 +81,18 @@ struct Planes: SizedPixels {
         return made(turn.isTurned ? shared.turned : shared, turn.apply(to: luma), colours.map(turn.apply))
     }
 
-    /// Whether colours that `resized` made begin at the first pixel: those of an odd picture that will be mirrored don't.
+    /// Whether the chroma that `resized` made begins at the first pixel. It doesn't if an odd size will be mirrored.
     func beginsEvenly(before turn: Turn) -> Bool {
         (!turn.mirrorsX || width % shared.across == 0) && (!turn.mirrorsY || height % shared.down == 0)
     }
 
-    /// The picture with other luma, as a table has it for each value of the full range, and without colours.
-    /// It takes the memory of this picture, unless that is needed.
+    /// Maps luma through a table for the full range, without the colours. Reuses this memory, unless it is needed.
     func withLuma(_ table: [UInt8], isNeeded: Bool) -> Planes? {
         luma.mapped(range.luma(to: .full).map { table[Int($0)] }, inPlace: !isNeeded)
             .map { Planes(luma: $0, colours: [], shared: .none, range: .full) }
     }
 
-    /// The same picture in another range. It takes the memory of this one, unless that is needed.
+    /// Converts the picture to another range. Reuses this picture's memory, unless it is needed.
     func inRange(_ other: SampleRange, isNeeded: Bool) -> Planes? {
         guard range != other else { return self }
         let (luma, colours) = (range.luma(to: other), range.colour(to: other))
@@ -111,19 +110,19 @@ struct Planes: SizedPixels {
     }
 }
 
-/// The values that a sample takes.
+/// The range of a sample's values.
 enum SampleRange {
     /// JPEG's: from 0 to 255.
     case full
-    /// WebP's: luma from 16 to 235, differences of colours from 16 to 240.
+    /// WebP's: luma from 16 to 235, chroma from 16 to 240.
     case limited
 
-    /// The values of another range, by those of this one.
+    /// The values in another range, indexed by the values in this one.
     func luma(to other: SampleRange) -> [UInt8] { table(other, 16, 219) }
     func colour(to other: SampleRange) -> [UInt8] { table(other, 128, 224) }
 
     private func table(_ other: SampleRange, _ fixed: Double, _ steps: Double) -> [UInt8] {
-        // Luma of 16 becomes 0; colours keep their middle.
+        // Luma 16 becomes 0; chroma keeps its middle.
         let origin = fixed == 128 ? fixed : 0
         return (0..<256).map { value in
             let result =
@@ -137,7 +136,7 @@ enum SampleRange {
     }
 }
 
-/// The way from a stored picture to the upright one, by EXIF's number.
+/// The transformation from the stored picture to the upright one, by EXIF's orientation number.
 struct Turn {
     let isTurned: Bool
     /// The stored picture is read from its right, or from its bottom.

@@ -2,7 +2,7 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// Pictures that stay in planes for as long as their stages allow.
+/// Keeps pictures in planes for as long as their stages allow.
 extension Rendering {
     /// Nil when the file's planes can't be decoded.
     func renderPlanes(_ decoding: DecodePlan.Decoding, into targets: [Descriptor]) throws -> Results? {
@@ -36,7 +36,7 @@ extension Rendering {
         return try SavedFile.check(target, against: encoded, format: save.format)
     }
 
-    /// The upright planes with which an output's filters begin. Larger ones are kept for other outputs.
+    /// The upright planes with which an output's filters begin. Keeps larger planes for other outputs.
     private func sized(
         _ output: Int, isGrey: Bool, from decoded: inout DecodedPixels<Planes>, before others: ArraySlice<Int>
     ) throws -> Planes {
@@ -54,7 +54,7 @@ extension Rendering {
         return upright
     }
 
-    /// The table of luma that stands for the first stages, if there is one of luma alone.
+    /// The luma table that replaces the leading stages, if luma alone decides their result.
     private func table(of stages: ArraySlice<Stage>) throws -> (values: [UInt8], stages: Int)? {
         guard stages.count > 1, let table = filters.table(stages, isGrey: true, hasAlpha: false) else { return nil }
         let values =
@@ -72,7 +72,7 @@ extension Rendering {
 }
 
 extension SourceFile {
-    /// Nil when the file is not whole, or anything else about it is odd.
+    /// Nil when the file is incomplete, or odd in any other way.
     fileprivate func planes(_ path: DecoderPath) throws -> Planes? {
         let (bytes, withColours) = (try bytes(), path.colours == .planes)
         return format == .webp
@@ -82,7 +82,7 @@ extension SourceFile {
 }
 
 extension Planes {
-    /// The luma, for libvips.
+    /// The luma as a picture for libvips.
     fileprivate var greyPicture: Picture? {
         Picture.painted(Int32(width), Int32(height)) { pixels in
             for y in 0..<height { (pixels + y * width).update(from: luma.bytes + y * luma.stride, count: width) }
@@ -92,7 +92,7 @@ extension Planes {
 }
 
 extension Picture {
-    /// The picture, whose pixels are upright already.
+    /// Drops the orientation, because the pixels are upright already.
     fileprivate func asUpright() -> Picture {
         removeField("orientation")
         return self

@@ -1,12 +1,12 @@
 import CZimg
 import Glibc
 
-/// A lanczos3 resize of a plane, which knows the weight of each pixel. Beyond the edges a plane goes on as in a mirror.
+/// A lanczos3 resize of a plane, with its weights computed once. Beyond its edges the plane is mirrored.
 final class Resizer {
     struct Task: Equatable {
         var width: Int
         var height: Int
-        /// The part that is meant, in pixels of the plane, which may lie between them.
+        /// The part of the plane to resize, in pixels. Its edges may lie between pixels.
         var region: Plane.Region
         var newWidth: Int
         var newHeight: Int
@@ -26,7 +26,7 @@ final class Resizer {
 
     deinit { zimg_filter_graph_free(graph) }
 
-    /// Nil when there is no memory for it.
+    /// Nil when memory can't be allocated.
     func apply(to plane: Plane) -> Plane? {
         var size = 0
         var memory: UnsafeMutableRawPointer?
@@ -39,15 +39,15 @@ final class Resizer {
     }
 }
 
-/// The resizers of a worker's last pictures. Making one takes a tenth of a render, and pictures of one camera have the
-/// same size.
+/// The resizers of a worker's latest pictures. Making one takes a tenth of a render, and pictures from one camera have
+/// the same size.
 final class Resizers {
-    /// The latest last.
+    /// The most recent one is last.
     private var latest: [Resizer] = []
-    /// Three results of one picture have as many: of luma, and of colours.
+    /// Enough for three results of one picture: each needs one for luma and one for chroma.
     private static let most = 6
 
-    /// Nil when there is no memory for it.
+    /// Nil when memory can't be allocated.
     func resizer(for task: Resizer.Task) -> Resizer? {
         let known = latest.firstIndex { $0.task == task }.map { latest.remove(at: $0) }
         guard let resizer = known ?? Resizer(task) else { return nil }

@@ -1,25 +1,25 @@
 import CWebP
 
-/// Reads a lossy WebP as the planes that it stores, and writes planes as a WebP: no conversion of colours either way.
+/// Decodes a lossy WebP to the planes that it stores, and encodes planes as a WebP, without converting colours.
 enum WebPPlanes {
-    /// Whether it is one lossy picture without alpha: other WebP files have no planes of their own. Nil when the header
-    /// goes on behind these bytes.
+    /// Whether the file is one lossy picture without alpha: other WebP files have no planes of their own. Nil when the
+    /// header goes on beyond these bytes.
     static func isPossible(_ start: [UInt8]) -> Bool? {
         guard let features = features(start) else { return nil }
         let isLossy = features.format == 1
         return isLossy && features.has_alpha == 0 && features.has_animation == 0
     }
 
-    /// Nil when the file is not whole, or anything else is odd: then libvips decodes it. It is shrunk here, by
-    /// averages: libwebp's own rescaler is ten times as slow, and works on colours. Averages smooth the edges of
-    /// blocks, so libwebp need not: that saves a tenth of the decoding. The result is 48 dB like the other at quality
-    /// 85, and 41 dB at quality 10.
+    /// Nil when the file is incomplete, or odd in any other way: then libvips decodes it. Shrinks by averaging:
+    /// libwebp's own rescaler is ten times as slow, and works on colours. Averaging also smooths the edges of blocks,
+    /// so libwebp's filter is bypassed, which saves a tenth of the decoding. The result differs from a filtered one by
+    /// 48 dB at quality 85, and by 41 dB at quality 10.
     static func decode(_ bytes: [UInt8], shrink: Int, withColours: Bool) -> Planes? {
         var config = WebPDecoderConfig()
         guard WebPInitDecoderConfig(&config) != 0, let features = features(bytes) else { return nil }
         let (width, height) = (Int(features.width), Int(features.height))
         let size = Planes.Subsampling.quarter.size(width, height)
-        // libwebp decodes colours in any case.
+        // libwebp decodes colours even for grey results.
         guard let luma = Plane(width, height), let blue = Plane(size.width, size.height),
             let red = Plane(size.width, size.height)
         else { return nil }
@@ -40,8 +40,8 @@ enum WebPPlanes {
             exactSize: (Double(width) / Double(shrink), Double(height) / Double(shrink)))
     }
 
-    /// A WebP of planes in the limited range, whose colours are shared by two by two pixels; nil when they can't be
-    /// written. `reached` hears the part that is done, and says whether the encoder goes on.
+    /// A WebP of limited-range planes with chroma subsampled 2 × 2; nil when they can't be encoded. Calls `reached`
+    /// with the finished fraction; the encoder stops when that returns false.
     static func encode(
         _ planes: Planes, quality: Int32, effort: Int32, reached: (Double) -> Bool
     ) -> [UInt8]? {
@@ -84,13 +84,13 @@ enum WebPPlanes {
 }
 
 extension Plane {
-    /// A difference of colours that is none.
+    /// A chroma plane without any colour.
     fileprivate convenience init?(grey size: (width: Int, height: Int)) {
         self.init(size.width, size.height)
         fill(128)
     }
 
-    /// One sample for each square of so many; at the edges the last ones count again.
+    /// Averages each square of `side` pixels. Squares beyond an edge repeat the last pixels.
     fileprivate func averaged(_ side: Int) -> Plane? {
         guard side > 1 else { return self }
         guard let result = Plane((width + side - 1) / side, (height + side - 1) / side) else { return nil }
@@ -103,7 +103,7 @@ extension Plane {
         return result
     }
 
-    /// Averages squares of two rows, as far as whole vectors go. Returns their number.
+    /// Averages squares of 2 × 2 pixels from two rows, in whole vectors only. Returns how many it averaged.
     @inline(__always)
     private static func halve(
         _ upper: UnsafePointer<UInt8>, _ lower: UnsafePointer<UInt8>, into row: UnsafeMutablePointer<UInt8>,

@@ -3,23 +3,23 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// Small pictures side by side, each with its words below it, on a dark ground.
+/// Small pictures side by side, each with its caption below it, on a dark ground.
 struct Sheet {
     private static let gap: Int32 = 16
     private static let ground = 34.0
     private static let ink = 230.0
-    /// More pictures than this go into several rows.
+    /// A sheet with more pictures has several rows.
     private static let mostInRow = 4
 
     private let request: SheetRequest
-    /// This worker may read fonts.
+    /// Whether this worker may read fonts, and so draws captions.
     private let writes: Bool
 
     init(_ request: SheetRequest, writes: Bool) {
         (self.request, self.writes) = (request, writes)
     }
 
-    /// The descriptors are the small pictures, then the sheet's file.
+    /// `descriptors` are the small pictures, then the sheet's file.
     func compose(_ descriptors: [Descriptor], _ cancellation: Cancellation) throws -> RenderedOutput {
         guard let target = descriptors.last, descriptors.count == request.captions.count + 1, descriptors.count > 1
         else {
@@ -71,12 +71,12 @@ struct Sheet {
             in: joined.width + margin, joined.height + margin, VIPS_COMPASS_DIRECTION_CENTRE, on: Self.ground)
     }
 
-    /// Nil where there is nothing to write with.
+    /// Nil for an empty caption, and where no font can be read.
     private func caption(_ words: String, width: Int) throws -> Picture? {
         guard writes, !words.isEmpty else { return nil }
         guard let escaped = g_markup_escape_text(words, -1) else { return nil }
         defer { g_free(escaped) }
-        // Without a font Pango draws boxes, which do not grow.
+        // Without a font Pango draws boxes, which do not grow with the font size.
         let sizes = try [12, 24].map { size in try Picture.made { cvips_text($0, "Mg", "sans \(size)", 0) }.width }
         guard sizes[0] < sizes[1] else { return nil }
         let mask = try Picture.made { cvips_text($0, escaped, "sans 13", Int32(width)) }

@@ -1,27 +1,27 @@
-/// The boxes of which HEIF, AVIF, JPEG XL and Canon's CR3 consist.
+/// The boxes that make up a HEIF, AVIF, JPEG XL or CR3 (Canon) file.
 enum Boxes {
     struct Box {
         let name: String
         let start: Int
-        /// The offset of what is in it.
+        /// The offset of the box's content.
         let content: Int
-        /// Past the end of the file, if that is cut.
+        /// Past the end of a truncated file.
         let end: Int
     }
 
     /// Many times the number of boxes in a real picture.
     private static let most = 100
 
-    /// The boxes, one behind the other, as far as their heads are in the file.
+    /// Consecutive boxes whose heads lie within the file.
     static func all(size: Int, _ read: (_ offset: Int, _ count: Int) -> [UInt8]?) -> [Box] {
         let form = TIFFForm(isBigEndian: true, isBig: false)
         var boxes: [Box] = []
         var at = 0
         while at < size, boxes.count < most, let head = read(at, 8) {
             var (length, content) = (form.number(head[..<4]), at + 8)
-            // With a length of 1 the length is a longer number behind the name.
+            // A length of 1 means that a longer number after the name has the length.
             if length == 1 { (length, content) = (read(at + 8, 8).map { form.number($0) } ?? 0, at + 16) }
-            // A length of 0 reaches to the end.
+            // A length of 0 means that the box reaches to the end.
             let end = length < 8 ? size : at + length
             boxes.append(Box(name: String(decoding: head[4...], as: UTF8.self), start: at, content: content, end: end))
             at = end
@@ -29,7 +29,7 @@ enum Boxes {
         return boxes
     }
 
-    /// Whether the last of them ends within the file.
+    /// Whether the last box ends within the file.
     static func areWhole(size: Int, _ read: (_ offset: Int, _ count: Int) -> [UInt8]?) -> Bool {
         let boxes = all(size: size, read)
         guard let last = boxes.last else { return false }

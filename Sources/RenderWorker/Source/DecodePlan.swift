@@ -4,18 +4,19 @@ import PipelineModel
 struct DecodePlan {
     struct Decoding {
         var path: DecoderPath
-        /// The outputs that are made of it, by their places in the job.
+        /// Outputs that are made from it, by their index in the job.
         var outputs: [Int]
 
-        /// The pixels stay in memory, for each output to begin with.
+        /// Whether the pixels stay in memory, as the start of several outputs.
         var isShared: Bool { outputs.count > 1 }
     }
 
     let decodings: [Decoding]
-    /// The way of each output, in words.
+    /// How each output is decoded, in words.
     let words: [String]
 
-    /// A shared picture lies in memory as a whole; larger pictures are decoded anew for each output, line by line.
+    /// Maximum size of a shared picture, which is held in memory as a whole. Larger pictures are decoded again for each
+    /// output, line by line.
     private static let mostShared = 128 << 20
 
     init(
@@ -37,17 +38,17 @@ struct DecodePlan {
         func bytes(_ path: DecoderPath) -> Int {
             facts.width / path.shrink * (facts.height / path.shrink) * bytesPerPixel(path)
         }
-        // The frames of an animation come one after the other, for one output.
+        // The frames of an animation are decoded one after the other, for one output.
         let stills = paths.indices.filter { paths[$0].frames == 1 }
         let greys = stills.filter { paths[$0].isGrey }, others = stills.filter { !paths[$0].isGrey }
         let (all, grey, other) = (decoding(stills), decoding(greys), decoding(others))
         var chosen = [all]
         if let grey, let other, grey.path.shrink < other.path.shrink, facts.luma == .stored {
-            // Luma of a large picture and colours of a small one together cost less than the colours of the large one.
+            // Luma of a large picture plus colours of a small one cost less than colours of the large one.
             chosen = [grey, other]
         }
         let ofStills = chosen.compactMap(\.self).flatMap { decoding in
-            // Developing takes longer than all else, and has its result in memory anyway.
+            // Developing takes longer than everything else, and holds its result in memory anyway.
             decoding.isShared && bytes(decoding.path) > Self.mostShared && facts.format != .raw
                 ? decoding.outputs.map { Decoding(path: paths[$0], outputs: [$0]) } : [decoding]
         }

@@ -1,20 +1,20 @@
-/// Pixels in memory, or on their way there.
+/// Pixels in memory, or a lazy picture that will yield them.
 protocol SizedPixels {
     var width: Int { get }
     var height: Int { get }
 }
 
-/// The pixels with which outputs begin: the decoded ones, and smaller ones in memory that were made for one output and
-/// serve the next.
+/// The pixels with which outputs begin: the decoded pixels, and smaller versions in memory that were made for one
+/// output and serve the next.
 struct DecodedPixels<Pixels: SizedPixels> {
-    /// The largest first.
+    /// Largest first.
     private var all: [Pixels]
 
     init(_ decoded: Pixels) { all = [decoded] }
 
     var whole: Pixels { all[0] }
 
-    /// The smallest ones of which the target can be made without loss.
+    /// The smallest pixels from which the target can be made without loss.
     func smallest(for target: ResizeStage.Target) -> Pixels {
         all.dropFirst().last { target.isServed(by: $0.width, $0.height) } ?? whole
     }

@@ -1,31 +1,31 @@
 import PipelineModel
 
-/// How the pixels of a picture are read: the cheapest way that the stages allow, with the reason.
+/// How to read a picture's pixels: the cheapest way that the stages allow, with the reason.
 struct DecoderPath: Equatable {
     enum Colours {
-        /// The plane of the file's own luma is read, and nothing else.
+        /// Reads only the luma plane of the file.
         case storedLuma
-        /// All colours are read, and made luma before anything else.
+        /// Reads all colours, and converts them to luma before anything else.
         case luma
-        /// The planes of the file are read, and stay planes until they are encoded.
+        /// Reads the planes of the file, which stay planes until they are encoded.
         case planes
         case all
     }
 
     var colours: Colours
-    /// The picture is read at 1/n of its size, where the file or its decoder can do that.
+    /// Reads the picture at 1/n of its size, where the file or its decoder can do that.
     var shrink: Int
-    /// The frames that are read, more than one if an animation is kept.
+    /// Frames to read; more than one if an animation is kept.
     var frames = 1
-    /// The same for all colours, which libvips' loaders read.
+    /// The shrink factor when libvips' loaders read all colours.
     let plainShrink: Int
     var reason: String
 
     var isGrey: Bool { colours == .storedLuma || colours == .luma }
-    /// Planes are decoded, and not pixels.
+    /// Whether planes are decoded instead of pixels.
     var isOfPlanes: Bool { colours == .storedLuma || colours == .planes }
 
-    /// Whether the planes of a picture of this size are decoded to the target, which rounds up.
+    /// Whether decoding, which rounds up, brings the planes of a picture of this size to the target.
     func reaches(_ target: ResizeStage.Target, of width: Int, _ height: Int) -> Bool {
         target.isReached(by: (width + shrink - 1) / shrink, (height + shrink - 1) / shrink)
     }
@@ -46,7 +46,7 @@ struct DecoderPath: Equatable {
         if facts.frames > 1, let save = stages.last.map(SaveStage.init), save.keepsFrames {
             return DecoderPath(colours: .all, shrink: 1, frames: facts.frames, plainShrink: 1, reason: "pages=all")
         }
-        // A chain that names a kernel wants every pixel to pass through it.
+        // A chain that names a kernel sends every pixel through it.
         if let resize, !resize.mayShrinkWhileDecoding {
             return DecoderPath(
                 colours: .all, shrink: 1, plainShrink: 1, reason: "kernel=\(resize.kernel) is to see every pixel")
@@ -80,12 +80,12 @@ struct DecoderPath: Equatable {
     }
 }
 
-/// A file's possibilities, by its header.
+/// What a file's header says about the ways to read the file.
 struct SourceFacts {
     enum Luma: Equatable {
         /// The first component is the luma of sRGB, and can be decoded alone.
         case stored
-        /// Luma follows from the samples as they are.
+        /// Luma can be computed from the samples as they are.
         case made
         /// A conversion must come before luma.
         case none(String)
@@ -99,33 +99,33 @@ struct SourceFacts {
     var height: Int
     var isTurned: Bool
     var isGrey: Bool
-    /// More than one, if it is an animation.
+    /// More than one for an animation.
     var frames: Int
     var luma: Luma
-    /// The way in which its planes of colours are shared, if it stores them in sRGB.
+    /// The chroma subsampling of its planes, if it stores them in sRGB.
     var planes: Planes.Subsampling?
-    /// The parts of the size to which it can be decoded, the smallest first.
+    /// Factors by which a decoder can shrink it, with the smallest picture first.
     var shrinks: [Int]
     /// How a camera's file is read.
     var camera: String?
 
-    /// The file and its planes are held in memory as a whole; larger ones stream.
+    /// Maximum memory for the file and its planes, which are held as a whole; larger pictures stream.
     private static let mostMemory = 96 << 20
 
     fileprivate func fitsMemory(_ path: DecoderPath) -> Bool {
-        // libwebp makes luma and colours at full and half size; TurboJPEG makes the wanted size.
+        // libwebp decodes luma at full size and chroma at half; TurboJPEG decodes both at the wanted size.
         let shrink = format == .webp ? 1 : path.shrink
         let samples = format == .webp || path.colours == .planes ? planes?.samples ?? 1 : 1
         return Double(length) + Double(width / shrink * (height / shrink)) * samples <= Double(Self.mostMemory)
     }
 
-    /// In a picture that a decoder makes smaller than this, the parts of pixels at its edges show.
+    /// If a decoder makes a picture smaller than this, the partial pixels at its edges show.
     private static let leastShrunk = 64
-    /// The part of a side that libvips' loaders may leave out.
+    /// The part of a side that libvips' loaders may drop.
     private static let mostLeftOut = 1.0 / 128
 
-    /// The largest shrink that leaves the decoder's picture at least as large as the target, and like what lanczos3 makes.
-    /// Decoders of luma round up to whole pixels; libvips' loaders leave out the last part of one.
+    /// The largest shrink that leaves the decoder's picture at least as large as the target, and similar to lanczos3's.
+    /// Decoders of planes round up to whole pixels; libvips' loaders drop the last part of a pixel.
     fileprivate func shrink(for resize: ResizeStage?, roundsUp: Bool) -> Int {
         guard let target = resize.map(target) else { return 1 }
         func serves(_ shrink: Int, _ size: Int, _ wanted: Int) -> Bool {
@@ -136,7 +136,7 @@ struct SourceFacts {
         return shrinks.first { serves($0, width, target.width) && serves($0, height, target.height) } ?? 1
     }
 
-    /// The words for what resizes planes of this path, if anything has to.
+    /// Names the resizer for planes of this path, if they need resizing.
     func resizer(_ path: DecoderPath, _ stages: [Stage]) -> String {
         guard path.isOfPlanes, let target = stages.first.flatMap(ResizeStage.init).map(target) else { return "" }
         return path.reaches(target, of: width, height) ? "" : ", lanczos3 by zimg"

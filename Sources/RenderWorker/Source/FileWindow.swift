@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file's bytes, of which a few are held at a time: for a reader that goes forward.
+/// A file's bytes for a reader that moves forward. Only one window is held in memory at a time.
 struct FileWindow {
     private let read: (_ offset: Int, _ count: Int) -> [UInt8]?
     private let size: Int
@@ -12,7 +12,7 @@ struct FileWindow {
         (self.size, self.read) = (size, read)
     }
 
-    /// Nil behind the end, and where the file can't be read.
+    /// Nil past the end, and where the file can't be read.
     mutating func byte(_ at: Int) -> UInt8? {
         guard at < size else { return nil }
         if !(held.start..<held.start + held.bytes.count).contains(at) {
@@ -22,7 +22,7 @@ struct FileWindow {
         return held.bytes[at - held.start]
     }
 
-    /// The next place of this byte, from `start` on.
+    /// The next position of this byte, from `start` on.
     mutating func place(of byte: UInt8, from start: Int) -> Int? {
         var at = start
         while self.byte(at) != nil {

@@ -1,10 +1,10 @@
-/// The blocks of a GIF. libvips takes one that is cut for a shorter animation, so they are followed to their end.
+/// The blocks of a GIF, followed to their end, because libvips accepts a truncated GIF as a shorter animation.
 struct GIFBlocks {
     var file: FileWindow
 
     private static let (frame, extension_, end): (UInt8, UInt8, UInt8) = (0x2c, 0x21, 0x3b)
 
-    /// Whether the blocks go on to the sign that ends them. Bytes behind that do no harm.
+    /// Whether the blocks reach the end marker. Bytes after it do no harm.
     mutating func areWhole() -> Bool {
         let header = 13
         guard let flags = file.byte(10) else { return false }
@@ -15,7 +15,7 @@ struct GIFBlocks {
             case Self.extension_: at += 2
             case Self.frame:
                 guard let flags = file.byte(at + 9) else { return false }
-                // The length of the first code comes before the pixels.
+                // The length of the first code precedes the pixels.
                 at += 11 + Self.paletteSize(flags)
             default: return false
             }

@@ -2,13 +2,13 @@ import CTurboJPEG
 
 /// A JPEG's header, as TurboJPEG reads it.
 struct JPEGHeader {
-    // TurboJPEG can return success with these unset.
+    // TurboJPEG can return success without setting these.
     private(set) var width: Int32 = 0
     private(set) var height: Int32 = 0
     private var space: Int32 = -1
     private var subsampling: Int32 = -1
 
-    /// Nil when the header goes on behind these bytes, or is none.
+    /// Nil when the header goes on beyond these bytes, or is invalid.
     init?(_ start: [UInt8]) {
         guard let decoder = tjInitDecompress() else { return nil }
         defer { tjDestroy(decoder) }
@@ -29,11 +29,10 @@ struct JPEGHeader {
         }
     }
 
-    /// The file is stored as luma with or without colours: CMYK and RGB files have no luma.
+    /// Whether the file stores luma, with or without colours. CMYK and RGB files have no luma.
     var storesLuma: Bool { space == Int32(TJCS_YCbCr.rawValue) || space == Int32(TJCS_GRAY.rawValue) }
 
-    /// The way in which the file shares two differences of colours. Nil when it has none, or shares them in an unusual
-    /// way.
+    /// The file's chroma subsampling. Nil when it has no chroma, or unusual subsampling.
     var sharedColours: Planes.Subsampling? {
         guard space == Int32(TJCS_YCbCr.rawValue) else { return nil }
         return switch UInt32(bitPattern: subsampling) {

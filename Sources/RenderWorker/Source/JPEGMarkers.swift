@@ -1,7 +1,7 @@
-/// The markers for applications and comments at the beginning of a JPEG: its metadata, as libvips writes them.
+/// The application and comment markers at the start of a JPEG: its metadata, as libvips writes it.
 struct JPEGMarkers {
     private(set) var markers: [ArraySlice<UInt8>] = []
-    /// What follows them.
+    /// The bytes after the markers.
     let rest: ArraySlice<UInt8>
 
     init(_ jpeg: [UInt8]) {
@@ -15,10 +15,10 @@ struct JPEGMarkers {
         rest = jpeg.dropFirst(at)
     }
 
-    /// Whether there is a marker of this field of a picture.
+    /// Whether a marker holds this metadata field.
     func has(_ field: String) -> Bool {
         guard let (kind, prefix) = Self.fields[field] else { return false }
-        // Behind kind and length.
+        // The prefix follows the kind and the length.
         return markers.contains { $0.dropFirst().first == kind && $0.dropFirst(4).starts(with: prefix) }
     }
 

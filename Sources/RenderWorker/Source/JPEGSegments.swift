@@ -1,11 +1,11 @@
-/// The segments of a JPEG and the coded pixels behind them. A decoder does not look behind the last row that it is asked
-/// for, so they are followed to the marker that ends the picture.
+/// The segments of a JPEG and the coded pixels after them, followed to the end marker, because a decoder does not look
+/// beyond the last row that it is asked for.
 struct JPEGSegments {
     var file: FileWindow
 
     private static let (escape, end): (UInt8, UInt8) = (0xff, 0xd9)
 
-    /// Whether the segments reach the marker that ends them. Bytes behind that do no harm: phones put films there.
+    /// Whether the segments reach the end marker. Bytes after it do no harm: phones put videos there.
     mutating func areWhole() -> Bool {
         var at = 2
         while let (place, kind) = marker(from: at) {
@@ -16,8 +16,8 @@ struct JPEGSegments {
         return false
     }
 
-    /// The next marker that begins a segment, or ends the picture. Coded pixels hold others: a zero behind the escape
-    /// stands for the escape itself, and restarts have no length.
+    /// The next marker that begins a segment, or ends the picture. Skips the markers within coded pixels: a zero after
+    /// the escape byte stands for the escape byte itself, and restart markers have no length.
     private mutating func marker(from start: Int) -> (place: Int, kind: UInt8)? {
         var at = start
         while let place = file.place(of: Self.escape, from: at), let kind = file.byte(place + 1) {

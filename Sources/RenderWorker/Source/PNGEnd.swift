@@ -1,20 +1,20 @@
-/// An end for a PNG whose own is missing, so that a decoder gets to the last byte that is there: the last chunk of pixels
-/// ends with the file, and the chunk that ends a picture comes behind it. Without these libspng leaves out up to 8 KB.
+/// An artificial end for a truncated PNG, so that a decoder reaches the last byte that is there: the last chunk of
+/// pixels ends with the file, and an end chunk follows. Without these libspng drops up to 8 KB.
 struct PNGEnd {
-    /// How much of the file counts.
+    /// The bytes of the file that count.
     let size: Int
-    /// The length of the last chunk of pixels, and where the file has another.
+    /// The corrected length of the last chunk of pixels, and the place of the original length in the file.
     let length: [UInt8]
     let place: Int
     let bytes: [UInt8]
 
     private static let lastChunk: [UInt8] = [0, 0, 0, 0] + Array("IEND".utf8) + [0xae, 0x42, 0x60, 0x82]
-    /// A chunk is its length, its name, its content and a checksum, which is not looked at where damage is accepted.
+    /// A chunk is its length, its name, its content and a checksum, which decoders ignore where damage is accepted.
     private static let (head, checksum) = (8, 4)
-    /// The bound is many times the number of chunks in a real picture.
+    /// Many times the number of chunks in a real picture.
     private static let mostChunks = 1 << 20
 
-    /// Nil when the file goes to its end, or is no PNG.
+    /// Nil when the file is complete, or has too many chunks.
     init?(size: Int, _ read: (_ offset: Int, _ count: Int) -> [UInt8]?) {
         let signature = 8
         var at = signature
@@ -46,7 +46,7 @@ struct PNGEnd {
         (self.size, self.length, self.place, self.bytes) = (size, length, place, bytes)
     }
 
-    /// Puts the length into bytes that were read at `offset`.
+    /// Overwrites the length in bytes that were read at `offset`.
     func correct(_ read: UnsafeMutableRawBufferPointer, at offset: Int) {
         for (index, byte) in length.enumerated() {
             let at = place + index - offset

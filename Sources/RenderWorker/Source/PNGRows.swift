@@ -1,8 +1,9 @@
 import CVips
 import Synchronization
 
-/// The rows of a PNG of which all bytes are there. libvips leaves the others as it finds them in memory, where pixels of
-/// earlier pictures lie. It warns of each, so the rows are counted only after a warning: that unpacks the picture once more.
+/// Counts the rows of a PNG whose bytes are all there. libvips leaves missing rows as it finds them in memory, where
+/// pixels of earlier pictures lie. It warns about each, so the rows are counted only after a warning, because counting
+/// unpacks the picture once more.
 final class PNGRows: Sendable {
     private let height: Int
     private let size: Int
@@ -14,7 +15,7 @@ final class PNGRows: Sendable {
         (self.file, self.size, self.height) = (file, size, height)
     }
 
-    /// `picture` with black in place of rows that are missing.
+    /// `picture` with missing rows in black.
     static func present(of picture: Picture, in file: SourceBytes, size: Int) throws -> Picture {
         let rows = Unmanaged.passRetained(PNGRows(file, size: size, height: picture.height))
         return try picture.then { picture, out in
@@ -37,17 +38,17 @@ final class PNGRows: Sendable {
         }
     }
 
-    /// Nil for an interlaced picture, whose rows come in several turns.
+    /// Nil for an interlaced picture, whose rows come in several passes.
     private var counted: Int? {
         let form = TIFFForm(isBigEndian: true, isBig: false)
-        // Behind the signature and the head of the first chunk.
+        // The header follows the signature and the head of the first chunk.
         guard let header = file.exactly(16, 13), header[12] == 0 else { return nil }
         let width = form.number(header[..<4])
         let bands = [2: 3, 4: 2, 6: 4][header[9]] ?? 1
-        // A row begins with the number of its filter.
+        // A row begins with its filter's number.
         let bytesPerRow = 1 + (width * bands * Int(header[8]) + 7) / 8
         let (bytes, isTooMuch) = bytesPerRow.multipliedReportingOverflow(by: height)
-        // Such a picture is refused by its header.
+        // The header of such a picture is refused anyway.
         if isTooMuch { return nil }
         var (packed, at) = ([UInt8](), 8)
         while let head = file.exactly(at, 8) {

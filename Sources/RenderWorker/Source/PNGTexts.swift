@@ -2,14 +2,13 @@ import CVips
 import PipelineModel
 import WorkerProtocol
 
-/// Texts and profiles of a PNG are compressed: a few kilobytes can stand for gigabytes, all of which its decoder would
-/// hold.
+/// A PNG's texts and profiles are compressed: some kilobytes can unpack to gigabytes, which the decoder would hold.
 enum PNGTexts {
     /// Many times the number of chunks in a real picture.
     private static let mostChunks = 1 << 20
     private static let (signature, head, checksum) = (8, 8, 4)
 
-    /// Unpacks each text into a small buffer, and refuses the picture if they come to more than `most` bytes.
+    /// Unpacks each text into a small buffer, and refuses the picture if all texts together exceed `most` bytes.
     static func check(
         size: Int, most: Int, _ read: (_ offset: Int, _ count: Int) -> [UInt8]?
     ) throws(WorkerFailure) {
@@ -19,7 +18,7 @@ enum PNGTexts {
             let length = head[..<4].reduce(0) { $0 << 8 | Int($1) }
             let (content, name) = (at + Self.head, String(decoding: head[4...], as: UTF8.self))
             if ["zTXt", "iTXt", "iCCP"].contains(name) {
-                // A cut chunk is unpacked as far as it goes.
+                // A truncated chunk is unpacked as far as it goes.
                 let bytes = read(content, min(length, max(0, size - content), most + 1)) ?? []
                 if let packed = packed(bytes, of: name) { left -= unpackedCount(packed, most: left + 1) }
             }
@@ -38,7 +37,7 @@ enum PNGTexts {
 
     /// The compressed part of a chunk; nil when it has none.
     private static func packed(_ bytes: [UInt8], of name: String) -> ArraySlice<UInt8>? {
-        // A key ends in a zero.
+        // The key ends with a zero.
         var rest = bytes.drop { $0 != 0 }.dropFirst()
         let method = rest.prefix(name == "iTXt" ? 2 : 1)
         rest = rest.dropFirst(method.count)
@@ -47,7 +46,7 @@ enum PNGTexts {
         return method.first == 1 ? rest.drop { $0 != 0 }.dropFirst().drop { $0 != 0 }.dropFirst() : nil
     }
 
-    /// How many bytes it unpacks to, and no more than `most`.
+    /// The unpacked length in bytes, up to `most`.
     static func unpackedCount(_ packed: ArraySlice<UInt8>, most: Int) -> Int {
         guard let unpacker = g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_ZLIB) else { return 0 }
         defer { g_object_unref(UnsafeMutableRawPointer(unpacker)) }

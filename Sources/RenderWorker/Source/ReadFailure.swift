@@ -3,16 +3,16 @@ import PipelineModel
 import Synchronization
 import WorkerProtocol
 
-/// The first read that the disk refused. Decoders don't report it: they take the failure for the end of the file, and
-/// some go on with the data that they have.
+/// The first read that the disk refused. Decoders don't report it: they mistake the failure for the end of the file,
+/// and some continue with the data that they have.
 struct ReadFailure: Sendable {
     private static let known = Mutex<ReadFailure?>(nil)
 
-    /// The file's name in messages: the picture, or a result that is checked.
+    /// The file's name in messages: the picture, or a result that is being checked.
     let file: String
     let code: Int32
 
-    /// Called when another picture begins.
+    /// Called before another picture.
     static func forget() { known.withLock { $0 = nil } }
 
     static func note(_ code: Int32, of file: String) {

@@ -1,14 +1,14 @@
 import Glibc
 import SystemCalls
 
-/// The bytes of a picture: a file's, or those of a picture that lies within another. A file is never mapped into memory,
-/// where an error of the disk would end the process.
+/// The bytes of a picture: of a file, or of a picture within another file. A file is never mapped into memory, where a
+/// disk error would kill the process.
 enum SourceBytes {
     /// `called` is the file's name in messages: the picture, or the result.
     case file(Descriptor, called: String)
     case memory([UInt8])
 
-    /// Reads at a place: fewer bytes at the end, and -1 when the disk refuses, which is remembered.
+    /// Reads at an offset. Returns fewer bytes at the end, and -1 when the disk refuses; that failure is noted.
     func read(into bytes: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
         switch self {
         case .file(let descriptor, let name):
@@ -38,7 +38,7 @@ enum SourceBytes {
         }
     }
 
-    /// Nil when the bytes are not all there.
+    /// Nil unless all of the bytes are there.
     func exactly(_ start: Int, _ count: Int) -> [UInt8]? {
         guard let bytes = try? bytes(at: start, count), bytes.count == count else { return nil }
         return bytes

@@ -1,4 +1,4 @@
-/// A part of a file beside its picture that goes into no result.
+/// A part of a file beside its picture. No result keeps it.
 enum AttachedPart: String, CaseIterable {
     case gainMap = "gain map"
     case video
@@ -7,7 +7,8 @@ enum AttachedPart: String, CaseIterable {
     /// Parts that show something, as opposed to metadata.
     static let ofPictures: Set<AttachedPart> = [.gainMap, .video]
 
-    /// What `hdrgm:Version`, `Container:Directory`, `dcterms:provenance` and the like promise would lie beside the picture.
+    /// Whether a property such as `hdrgm:Version`, `Container:Directory` or `dcterms:provenance` promises a part beside
+    /// the picture.
     static func isPromised(by name: XMPPacket.Name) -> Bool {
         gainMapSpaces.contains(name.space) || name.space == termsSpace && name.local == provenance
             || name.space.hasPrefix(containerSpace)
@@ -15,12 +16,12 @@ enum AttachedPart: String, CaseIterable {
             || name.local == extended
     }
 
-    /// Whether a packet of XMP may have such a name. A quick look, since few have.
+    /// Whether an XMP packet may have such a property. Searches quickly, because few packets have.
     static func mayBePromised(in xmp: [UInt8]) -> Bool {
         (gainMapSpaces + videoNames + [containerSpace, extended, provenance]).contains { xmp.contains(text: $0) }
     }
 
-    /// Whether a packet of XMP says where a manifest lies.
+    /// Whether an XMP packet says where a manifest lies.
     fileprivate static func hasManifest(in xmp: [UInt8]) -> Bool {
         xmp.contains(text: termsSpace) && xmp.contains(text: provenance)
     }
@@ -28,12 +29,12 @@ enum AttachedPart: String, CaseIterable {
     fileprivate static let gainMapSpaces = [
         "http://ns.adobe.com/hdr-gain-map/1.0/", "http://ns.apple.com/HDRGainMap/1.0/",
     ]
-    /// The list of what lies in the file, and the items of the list.
+    /// The list of the file's parts, and the items of the list.
     private static let containerSpace = "http://ns.google.com/photos/1.0/container/"
     private static let cameraSpace = "http://ns.google.com/photos/1.0/camera/"
     fileprivate static let videoNames = ["MotionPhoto", "MicroVideo"]
     private static let termsSpace = "http://purl.org/dc/terms/"
-    /// The place of a C2PA manifest: in the file, or at a URL. Either is about the original's bytes.
+    /// Where a C2PA manifest lies: in the file, or at a URL. Either describes the original's bytes.
     private static let provenance = "provenance"
     /// A JPEG may have more XMP in segments that libvips does not read.
     private static let extended = "HasExtendedXMP"
@@ -57,7 +58,7 @@ extension SourceFile {
         return parts
     }
 
-    /// A file has few segments, chunks or boxes before its pixels.
+    /// Limit on the segments, chunks or boxes that are read; a file has few before its pixels.
     private static let most = 1000
 
     private var attachedToJPEG: Set<AttachedPart> {
@@ -80,7 +81,7 @@ extension SourceFile {
         return parts
     }
 
-    /// The number of frames that an animated PNG says it has.
+    /// Number of frames that an animated PNG declares.
     var framesOfPNG: Int? {
         pngPlaces["acTL"].flatMap { exactly($0 + 8, 4) }.map { TIFFForm(isBigEndian: true, isBig: false).number($0) }
     }
@@ -98,7 +99,7 @@ extension SourceFile {
         return Set(chunks(from: 12) { head in (head[..<4], (form.number(head[4...]) + 1) / 2 * 2) }.keys)
     }
 
-    /// The last place of each kind of chunk. `read` returns the name and the length of what follows the head.
+    /// The last position of each kind of chunk. `read` returns a chunk's name, and its length after the head.
     private func chunks(
         from start: Int, _ read: (_ head: [UInt8]) -> (name: ArraySlice<UInt8>, length: Int)
     ) -> [String: Int] {

@@ -1,7 +1,7 @@
 import WorkerProtocol
 
 extension SourceFile {
-    /// Whether the file goes to its end, by its format's own signs. Bytes behind that do no harm.
+    /// Whether the file is complete, by its format's own markers. Bytes after the end do no harm.
     var isWhole: Bool {
         switch format {
         case .jpeg: hasAllSegments
@@ -9,16 +9,16 @@ extension SourceFile {
         case .gif: hasAllBlocks
         case .webp: exactly(4, 4).map { $0.reversed().reduce(0) { $0 << 8 | Int($1) } + 8 <= size } ?? false
         case .heif, .avif: Boxes.areWhole(size: size, exactly)
-        // A header that can't be says nothing of the end.
+        // An invalid header says nothing about the end.
         case .bmp: (try? bmp).map { $0.end <= size } ?? true
         case .tiff: tiffDirectory?.hasAllBlocks(within: size) ?? false
-        // Decoding tells.
+        // Decoding finds out.
         case .raw: true
         }
     }
 
-    /// Refuses a file whose end is missing, unless that is accepted. Decoders that read row by row stop at the last row
-    /// that a result needs, and see nothing of what is missing behind it; the others read the whole file.
+    /// Refuses a truncated file, unless that is accepted. Decoders that read row by row stop at the last row that a
+    /// result needs, and don't notice a truncation after it; the others read the whole file.
     func refuseMissingEnd() throws {
         guard !acceptsDamage, [.jpeg, .png, .gif, .tiff, .bmp].contains(format), !isWhole else { return }
         throw WorkerFailure(reading: VipsError(lines: []), of: format, isCut: true, accepted: acceptsDamage)
@@ -36,8 +36,8 @@ extension SourceFile {
 }
 
 extension TIFFDirectory {
-    /// Whether all strips or tiles of the picture end within the file. libtiff does not believe the length of a single
-    /// strip either.
+    /// Whether all strips or tiles of the picture end within the file. A single strip is not checked, because libtiff
+    /// does not trust its length either.
     fileprivate func hasAllBlocks(within size: Int) -> Bool {
         let (strips, tiles) = ((offsets: 273, lengths: 279), (offsets: 324, lengths: 325))
         // Many times the number of blocks in a real picture.

@@ -1,13 +1,12 @@
 extension SourceFile {
-    /// The header lies behind EXIF and profile, which rarely need more than the first length, and hardly ever more than
-    /// the second.
+    /// The header follows EXIF and profile, which rarely exceed the first length, and hardly ever the second.
     static let headerLengths = [1 << 16, 1 << 20]
 
-    /// The planes that can be decoded as the file stores them.
+    /// Planes that can be decoded as the file stores them.
     struct StoredPlanes {
         /// Luma can be decoded without the colours.
         var luma: Bool
-        /// The way in which colours are shared; nil when there are none, or they are not read as they are.
+        /// Chroma subsampling. Nil without chroma, and when chroma can't be read as it is.
         var colours: Planes.Subsampling?
     }
 

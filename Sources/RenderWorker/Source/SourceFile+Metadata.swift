@@ -1,5 +1,5 @@
 extension SourceFile {
-    /// Adds metadata that libvips' loaders leave out or rename, and the profile that a camera's EXIF stands for.
+    /// Adds metadata that libvips' loaders omit or rename, and the profile that EXIF implies.
     func addMetadata(to picture: Picture) {
         camera?.addMetadata(to: picture)
         switch format {
@@ -10,7 +10,7 @@ extension SourceFile {
         case .jpeg, .png, .webp, .gif, .bmp, .raw:
             break
         }
-        // LibRaw makes sRGB of a camera's samples, whatever the camera was told to make of them.
+        // LibRaw always develops to sRGB, whatever colour space the camera was set to.
         if format != .raw { picture.addProfileOfEXIF() }
         let attached = attachedParts(xmp: picture.blob("xmp-data") ?? [])
         picture.setDropped(AttachedPart.allCases.filter(attached.contains).map(\.rawValue))
@@ -18,8 +18,7 @@ extension SourceFile {
 }
 
 extension Picture {
-    /// libvips takes a HEIF's block for XMP only if it begins with the first element. Usually a packet's header comes
-    /// first.
+    /// libvips accepts XMP of a HEIF only if it begins with the first element. Usually the packet's header comes first.
     fileprivate func findXMP() {
         guard !hasField("xmp-data") else { return }
         for name in fieldNames where name.hasPrefix("heif-mime-") {

@@ -8,7 +8,7 @@ struct SourceFile {
     private let descriptor: Descriptor
     private let length: Int
     private let modified: timespec
-    /// The file's, or those of the preview in a camera's file.
+    /// The bytes of the file, or of the preview in a camera's file.
     let content: SourceBytes
     let format: SourceFormat
     let size: Int
@@ -42,8 +42,8 @@ struct SourceFile {
         }
     }
 
-    /// Whether a result is made only if all of its pixels can be read, those that it leaves out, too. A camera's samples are
-    /// read at once.
+    /// Whether all pixels must be readable, including those that a result leaves out. A camera's samples are read at
+    /// once anyway.
     var isReadToItsEnd: Bool { !acceptsDamage && format != .raw }
 
     func hasChanged() throws -> Bool {
@@ -52,7 +52,7 @@ struct SourceFile {
             || now.st_mtim.tv_nsec != modified.tv_nsec
     }
 
-    /// The parts of the size to which it can be decoded, the smallest first.
+    /// Factors by which it can be decoded smaller, with the smallest picture first.
     var shrinks: [Int] {
         switch format {
         case .jpeg, .webp: [8, 4, 2]
@@ -63,18 +63,18 @@ struct SourceFile {
         }
     }
 
-    /// The number of pictures in so many pages. Smaller copies of the first picture do not count.
+    /// Number of pictures among `pages`. Smaller copies of the first picture do not count.
     func pictures(among pages: Int) -> Int {
         switch format {
         case .tiff: pages - pyramid.pages
-        // libvips reads the first frame of an animated PNG, and knows of no others.
+        // libvips reads only the first frame of an animated PNG.
         case .png: max(pages, framesOfPNG ?? 1)
         default: pages
         }
     }
 
-    /// A lazy picture, read from top to bottom, shrunk as far as `shrinks` allows. A camera's samples have to be developed
-    /// first: this is their header alone.
+    /// A lazy picture, to be read from top to bottom, shrunk as far as `shrinks` allows. A camera's samples must be
+    /// developed first: for them this is only the header.
     func picture(shrink: Int = 1) throws -> Picture {
         if format == .bmp { return try BMPRows.picture(bmp, content, size: size) }
         if format == .raw, let camera {
@@ -92,16 +92,16 @@ struct SourceFile {
                     ? cvips_tiffload(source, out, failOn, 0, -1) : pyramid.load(source, out, failOn, shrink: shrink)
             case .gif: cvips_gifload(source, out, failOn)
             case .heif, .avif: cvips_heifload(source, out, failOn)
-            // These are no formats of libvips.
+            // libvips does not load these formats.
             case .bmp, .raw: -1
             }
         }
-        // A result that is some times as high would be saved as so many frames.
+        // With this field, a result of several times that height would be saved as frames.
         picture.removeField("page-height")
         return acceptsDamage && format == .png ? try PNGRows.present(of: picture, in: content, size: size) : picture
     }
 
-    /// All frames, each below the one before; of formats without frames the picture.
+    /// All frames, each below the previous one; for formats without frames, the picture.
     func strip() throws -> Picture {
         switch format {
         case .gif: try loaded(cvips_gifload_frames)
@@ -148,13 +148,13 @@ struct SourceFile {
     /// Whether its first frame is a lossless WebP.
     var isLosslessWebP: Bool {
         var at = 12
-        // The picture comes early; a file of only small chunks is no picture.
+        // The picture comes early; a file that begins with 1000 small chunks is no picture.
         for _ in 0..<1000 {
             guard let head = exactly(at, 8) else { break }
             let name = String(decoding: head[..<4], as: UTF8.self)
             if name == "VP8 " || name == "VP8L" { return name == "VP8L" }
             let length = head[4...].reversed().reduce(0) { $0 << 8 | Int($1) }
-            // A frame's chunks lie within it, behind its place and time.
+            // A frame's chunks lie within the frame's own chunk, after its place and time.
             at += 8 + (name == "ANMF" ? 16 : length + length % 2)
         }
         return false

@@ -1,6 +1,6 @@
 import WorkerProtocol
 
-/// A picture's kind, by its first bytes: neither its name counts, nor are all decoders asked.
+/// A picture's format by its first bytes: its name does not count, and the decoders are not asked.
 enum SourceFormat: String {
     case jpeg, png, webp, tiff, gif, heif, avif, bmp
     /// A camera's file: the sensor's samples.
@@ -10,7 +10,7 @@ enum SourceFormat: String {
 
     private static let advice = "JPEG, PNG, WebP, TIFF, GIF, HEIC, AVIF, BMP and cameras' raw files are read"
 
-    /// `end` reads the last bytes of the file, where some formats have their signature.
+    /// `end` reads the file's last bytes, where some formats have their signature.
     init(sniffing prefix: [UInt8], end: (_ count: Int) -> [UInt8]) throws(WorkerFailure) {
         func starts(_ text: String, at offset: Int = 0) -> Bool { prefix.dropFirst(offset).starts(with: text.utf8) }
         let tiffs: [[UInt8]] = [
@@ -50,8 +50,8 @@ enum SourceFormat: String {
         }
     }
 
-    /// The format of a result that is to have the original's. A HEIC becomes what the device that made it sends to others,
-    /// too: its encoder is slow, and no browser but Safari shows it. A BMP loses nothing as PNG.
+    /// The format for `format=same`. HEIC becomes JPEG, as on the device that made it when it sends a picture: HEIC's
+    /// encoder is slow, and Safari is the only browser that shows it. BMP becomes PNG, without loss.
     var written: String {
         switch self {
         case .heif, .raw: Self.jpeg.rawValue

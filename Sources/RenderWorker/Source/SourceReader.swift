@@ -1,7 +1,7 @@
 import CVips
 import Glibc
 
-/// libvips reads a picture through these calls. Each source has its own offset.
+/// Callbacks through which libvips reads a picture. Each source has its own offset.
 final class SourceReader {
     private let bytes: SourceBytes
     private let size: Int
@@ -12,7 +12,7 @@ final class SourceReader {
         (self.bytes, self.size, self.end) = (bytes, end?.size ?? size, end)
     }
 
-    /// A source of a file's bytes, up to its size when it was opened, or with another end. The caller owns it.
+    /// A source of bytes up to the size at opening, or with an artificial end. The caller owns it.
     static func source(_ bytes: SourceBytes, size: Int, end: PNGEnd? = nil) -> UnsafeMutablePointer<VipsSource>? {
         cvips_source_new(
             { _, bytes, count, this in this.map { SourceReader.from($0).read(bytes, Int(count)) } ?? -1 },
@@ -25,7 +25,7 @@ final class SourceReader {
         Unmanaged.fromOpaque(data).takeUnretainedValue()
     }
 
-    /// Reads nothing behind the size: libvips asks there for more than it has room for, and a file may grow.
+    /// Reads nothing beyond the size: there libvips asks for more than it has room for, and a file may grow.
     private func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int) -> gint64 {
         if let end, offset >= size { return read(end, UnsafeMutableRawBufferPointer(start: bytes, count: count)) }
         let count = max(0, min(count, size - offset))
@@ -43,7 +43,7 @@ final class SourceReader {
         return gint64(part.count)
     }
 
-    /// Does not move if the file asks for a place before its start, or beyond all numbers.
+    /// Fails, without moving, for a target before the start or an offset that overflows.
     private func seek(_ distance: Int, _ whence: Int32) -> gint64 {
         let start =
             switch whence {

@@ -1,22 +1,22 @@
-/// The first directory of a TIFF, which is also EXIF's layout: tags, and the places of their values.
+/// A directory of a TIFF, which is also EXIF's layout: tags, and the positions of their values.
 struct TIFFDirectory {
     struct Entry {
         var type: Int
         var count: Int
-        /// The place of the value, in bytes from the TIFF's start.
+        /// The position of the value, in bytes from the TIFF's start.
         var offset: Int
         var isInline: Bool
     }
 
     typealias Reader = (_ offset: Int, _ count: Int) -> [UInt8]?
 
-    /// TIFF and BigTIFF; Panasonic and Olympus put numbers of their own before the same layout.
+    /// Numbers of TIFF and BigTIFF; Panasonic and Olympus put their own numbers before the same layout.
     private static let heads: Set = [42, 43, 0x55, 0x4f52, 0x5352]
 
     let form: TIFFForm
     private let read: Reader
     private(set) var entries: [Int: Entry] = [:]
-    /// The place of the next directory; 0 behind the last.
+    /// The position of the next directory; 0 after the last one.
     private(set) var next = 0
 
     /// The directory at `offset`, or the first one. Nil when the bytes are no TIFF.
@@ -57,7 +57,7 @@ struct TIFFDirectory {
 
     func has(_ tag: Int) -> Bool { entries[tag] != nil }
 
-    /// The numbers of a tag: at most `most`, since their count is the file's own word.
+    /// The numbers of a tag, at most `most`, because the file itself claims the count.
     func numbers(_ tag: Int, most: Int = 16) -> [Int] {
         guard let entry = entries[tag], [3, 4, 13, 16, 18].contains(entry.type) else { return [] }
         let size = TIFFForm.size(of: entry.type)

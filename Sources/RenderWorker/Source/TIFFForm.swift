@@ -3,15 +3,15 @@ struct TIFFForm: Equatable {
     var isBigEndian: Bool
     var isBig: Bool
 
-    /// The size of an offset, and of a value that an entry holds itself.
+    /// The size of an offset, and of a value that is stored in the entry itself.
     var placeSize: Int { isBig ? 8 : 4 }
-    /// The size of the number of entries that begins a directory.
+    /// The size of the entry count at the start of a directory.
     var countSize: Int { isBig ? 8 : 2 }
     var entrySize: Int { isBig ? 20 : 12 }
     /// The offset of the header's pointer to the first directory.
     var firstPlace: Int { isBig ? 8 : 4 }
 
-    /// A number is capped, so no sum with it overflows: a damaged file may hold any.
+    /// Reads a number and caps it, so that sums with it don't overflow: a damaged file may hold any number.
     func number(_ bytes: some BidirectionalCollection<UInt8>) -> Int {
         let value =
             isBigEndian

@@ -1,6 +1,6 @@
 import CVips
 
-/// The smaller copies of a TIFF's picture, as pages of their own behind it, or as subdirectories.
+/// Smaller copies of a TIFF's picture, as pages after it or as subdirectories.
 struct TIFFPyramid {
     private enum Place {
         case page(Int)
@@ -9,10 +9,10 @@ struct TIFFPyramid {
 
     private let places: [Int: Place]
 
-    /// The sizes of the copies as parts of the picture's, the smallest first.
+    /// Shrink factors of the copies, with the smallest copy first.
     var shrinks: [Int] { places.keys.sorted(by: >) }
 
-    /// How many of the copies are pages of their own.
+    /// Number of copies that are pages of their own.
     var pages: Int {
         places.values.count { if case .page = $0 { true } else { false } }
     }
@@ -25,7 +25,7 @@ struct TIFFPyramid {
         var places: [Int: Place] = [:]
         var page = 0
         var directory = first
-        // A pyramid of more levels would begin with more pixels than a file can hold.
+        // A pyramid with more levels would begin with more pixels than a file can hold.
         while page < 16, directory.next > 0, let next = first.directory(at: directory.next) {
             page += 1
             if let shrink = first.shrink(of: next) { places[shrink] = .page(page) }
@@ -51,8 +51,7 @@ struct TIFFPyramid {
 }
 
 extension TIFFDirectory {
-    /// The copy's part of this picture's size, if it says that it is a copy: a power of two, in samples of the same
-    /// kind.
+    /// The factor by which a declared copy is smaller: a power of two. Nil unless the samples are of the same kind.
     fileprivate func shrink(of copy: TIFFDirectory) -> Int? {
         let (kind, width, height, bits, samples) = (254, 256, 257, 258, 277)
         guard let kind = copy.numbers(kind).first, kind & 1 == 1,

@@ -1,12 +1,12 @@
-/// The boxes of a JPEG XL file. libvips 8.14 writes neither EXIF nor XMP, and later versions pack them, so that few readers find
-/// them: the boxes are written here.
+/// The boxes of a JPEG XL file. The metadata boxes are written here, because libvips 8.14 writes neither EXIF nor XMP,
+/// and later versions compress them, so that few readers find them.
 struct JXLContainer {
-    /// The size of the picture, as the file says it.
+    /// The picture's size, as the file states it.
     let width: Int
     let height: Int
     private let boxes: [Boxes.Box]
 
-    /// Nil when it is no JPEG XL, or has no picture.
+    /// Nil when the file is not JPEG XL, or has no picture.
     init?(size: Int, _ read: (_ offset: Int, _ count: Int) -> [UInt8]?) {
         guard read(0, Self.signature.count) == Self.signature else { return nil }
         boxes = Boxes.all(size: size, read)
@@ -21,16 +21,16 @@ struct JXLContainer {
 
     static let (exif, xmp) = ("Exif", "xml ")
 
-    /// libjxl's measure of a visible difference, for a quality on the scale of JPEG. Versions of libvips agree on it down to
-    /// 30, and below that not all stay within libjxl's bounds.
+    /// libjxl's measure of a visible difference, for a quality on JPEG's scale. All versions of libvips agree on it
+    /// down to 30; below that, some leave libjxl's bounds.
     static func distance(of quality: Int) -> Double {
         quality >= 30 ? 0.1 + Double(100 - quality) * 0.09 : 6.4 + Double(30 - quality) * 0.29
     }
 
-    /// What the encoder has made, bare or in boxes, as a file with the metadata before the picture.
+    /// The encoder's output, bare or in boxes, as a file with metadata before the picture. Nil if it is not JPEG XL.
     static func file(of encoded: [UInt8], exif block: [UInt8]?, xmp packet: [UInt8]?) -> [UInt8]? {
         var metadata: [UInt8] = []
-        // The block begins at an offset, which is 0.
+        // The box begins with the offset of the block, which is 0.
         if let block { metadata += box(exif, Array(repeating: 0, count: 4) + block) }
         if let packet { metadata += box(xmp, packet) }
         if encoded.starts(with: codestream) { return signature + type + metadata + box("jxlc", encoded) }
@@ -53,7 +53,7 @@ struct JXLContainer {
 
     private static let mostHeader = 14
 
-    /// The size is in bits, the lowest of each byte first.
+    /// The size is coded in bits, with the lowest bit of each byte first.
     private static func size(_ start: [UInt8]) -> (width: Int, height: Int)? {
         guard start.starts(with: codestream) else { return nil }
         var at = 16

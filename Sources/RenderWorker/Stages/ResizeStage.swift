@@ -1,11 +1,11 @@
 import CVips
 import PipelineModel
 
-/// `resize` computes the wanted size, and makes it.
+/// `resize` computes the target size, and scales a picture to it.
 struct ResizeStage {
     static let name = "resize"
 
-    /// A size to scale to, and the part that is cut out of its middle.
+    /// A size to scale to, and the part to crop from its middle.
     struct Target: Equatable {
         var width: Int
         var height: Int
@@ -17,25 +17,25 @@ struct ResizeStage {
         }
 
         var turned: Target { Target(width: height, height: width, cropWidth: cropHeight, cropHeight: cropWidth) }
-        /// Before the cut.
+        /// The size before cropping.
         var pixels: Int { width * height }
         var isCropped: Bool { cropWidth != width || cropHeight != height }
-        /// Whether the cut leaves out the last rows.
+        /// Whether cropping leaves out the last rows.
         var cutsRows: Bool { cropHeight < height }
 
-        /// Whether a picture of this size needs no scaling, but for a cut. A decoder that shrinks rounds up, to a last
-        /// column or row that holds less than a pixel. Scaling all others by a hair to make room for it would blur
-        /// them; where it is a small part of the picture, it is cut off instead.
+        /// Whether a picture of this size needs cropping at most, and no scaling. A decoder that shrinks rounds up to a
+        /// last column or row that holds less than a pixel. Scaling all others slightly to make room for it would blur
+        /// them; where it is a small part of the picture, it is cropped instead.
         func isReached(by width: Int, _ height: Int) -> Bool {
             func isEdge(_ size: Int, _ wanted: Int) -> Bool { size == wanted || (size == wanted + 1 && wanted >= 100) }
             return isEdge(width, self.width) && isEdge(height, self.height)
         }
 
-        /// Whether a picture of this size is so large that a second resize to the target does not show.
+        /// Whether a picture of this size is so large that a second resize to the target leaves no visible loss.
         func isServed(by width: Int, _ height: Int) -> Bool { width >= 2 * self.width && height >= 2 * self.height }
     }
 
-    /// libvips' own limit. It keeps sizes finite when a chain enlarges a picture many times.
+    /// libvips' own limit, which keeps sizes finite when a chain enlarges a picture many times.
     private static let mostASide = 10_000_000.0
 
     private let scale: Double?
@@ -60,7 +60,7 @@ struct ResizeStage {
     func target(_ sourceWidth: Int, _ sourceHeight: Int) -> Target {
         let (w, h) = (Double(sourceWidth), Double(sourceHeight))
         func sized(_ x: Double, _ y: Double) -> Target {
-            // Half a pixel is dropped, as decoders do with odd sides at half size.
+            // Half a pixel rounds down, as in decoders that halve an odd side.
             func side(_ size: Double) -> Int { Int(max(1, min((size - 0.5).rounded(.up), Self.mostASide))) }
             let (x, y) = (side(w * x), side(h * y))
             return Target(width: x, height: y, cropWidth: x, cropHeight: y)
@@ -82,13 +82,13 @@ struct ResizeStage {
         }
     }
 
-    /// The target in the orientation in which the picture is stored.
+    /// The target in the picture's stored orientation.
     func target(stored width: Int, _ height: Int, isTurned: Bool) -> Target {
         isTurned ? target(height, width).turned : target(width, height)
     }
 
-    /// Brings a picture, shrunk already or not, to the target. Before rows are cut off, `hold` gets the picture, scaled if
-    /// that makes it smaller.
+    /// Scales and crops a picture, which may be shrunk already, to the target. Before rows are cropped, `hold` gets the
+    /// picture, scaled if that makes it smaller.
     func apply(
         _ target: Target, to picture: Picture, holding hold: (Picture) throws -> Picture = { $0 }
     ) throws -> Picture {

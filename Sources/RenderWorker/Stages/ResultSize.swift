@@ -1,7 +1,7 @@
 import PipelineModel
 import WorkerProtocol
 
-/// The size of a result, as far as the built-in stages tell: filters may change it.
+/// The size of a result after the built-in stages; filters may change it.
 struct ResultSize {
     var width: Int
     var height: Int
@@ -21,7 +21,7 @@ struct ResultSize {
         }
     }
 
-    /// MaxPixels= holds for the result of a resize as it does for a file.
+    /// MaxPixels= limits the result of a resize as it limits a file.
     func check(maxPixels: Int64, frames: Int = 1) throws(WorkerFailure) {
         let pixels = Int64(pixels) * Int64(frames)
         guard pixels > maxPixels else { return }
@@ -32,10 +32,10 @@ struct ResultSize {
             advice: "ask for a smaller size, or raise MaxPixels in [Daemon]; then pipectl retry")
     }
 
-    /// Pixels a side. PNG and TIFF hold more than a picture can have.
+    /// Maximum pixels per side. PNG and TIFF hold more than any picture can have.
     private static let mostASide = ["jpeg": 65500, "webp": 16383, "avif": 16384, "gif": 65535]
 
-    /// Some formats can't hold every picture, which their encoders say late, in riddles, or not at all.
+    /// Some formats can't hold every picture, and their encoders report that late, obscurely, or not at all.
     func check(_ format: String) throws(WorkerFailure) {
         guard let most = Self.mostASide[format], max(width, height) > most else { return }
         throw WorkerFailure(

@@ -3,16 +3,16 @@ import Glibc
 import Synchronization
 import SystemCalls
 
-/// The file to which an encoder writes. The first failure is kept here and ends the evaluation, and no encoder sees it:
-/// libvips before 8.15.4 can take a failed write for success and wait for its end for ever (its issue 4116; the
-/// /dev/full test shows it).
+/// The file to which an encoder writes. The first failure is kept here and ends the evaluation, and is hidden from the
+/// encoder: libvips before 8.15.4 can mistake a failed write for success and wait for its end for ever (its issue 4116;
+/// the /dev/full test shows it).
 final class ResultTarget: Sendable {
     private let descriptor: Int32
-    /// The evaluated picture, by its address, because a pointer may not cross threads.
+    /// Address of the evaluated picture, because pointers may not cross threads.
     private let evaluated: UInt
     private let failed = Mutex<Int32?>(nil)
 
-    /// The descriptor and the picture outlive the target.
+    /// The descriptor and the picture must outlive the target.
     init(_ descriptor: borrowing Descriptor, of picture: Picture) {
         self.descriptor = descriptor.number
         evaluated = UInt(bitPattern: picture.image)
@@ -37,7 +37,7 @@ final class ResultTarget: Sendable {
         Unmanaged.fromOpaque(data).takeUnretainedValue()
     }
 
-    /// Writes all bytes, or claims to.
+    /// Writes all bytes. After a failure it writes nothing, and still reports success.
     private func write(_ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
         var written = 0
         while failure == nil, written < count, let bytes {

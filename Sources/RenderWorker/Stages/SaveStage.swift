@@ -9,7 +9,7 @@ struct SaveStage {
     static let name = "save"
 
     let format: String
-    /// With a largest size, the highest quality that is tried.
+    /// With `max-bytes=`, the highest quality to try.
     private let quality: Int32
     let effort: Int32
     let isLossless: Bool
@@ -17,17 +17,17 @@ struct SaveStage {
     private let chroma: VipsForeignSubsample
     let maxBytes: Int?
     let keepsProfile: Bool
-    /// An animation stays one.
+    /// Whether an animation stays an animation.
     let keepsFrames: Bool
-    /// The file is read once more, and soon.
+    /// Whether the file only hands the picture over, and is soon read again.
     private let isHandOver: Bool
     private let metadata: Metadata
     private let credit: Credit
     private let background: [Double]
-    /// The result is a small picture of what has no transparency.
+    /// The result is a preview of a picture without transparency.
     private let isOpaque: Bool
 
-    /// Samples of 16 bits stay so.
+    /// Whether 16-bit samples stay 16-bit.
     var holds16Bits: Bool { ["png", "tiff", "jxl"].contains(format) }
 
     init(_ stage: Stage) {
@@ -43,7 +43,7 @@ struct SaveStage {
             switch stage.arguments["chroma"]?.text {
             case "420": VIPS_FOREIGN_SUBSAMPLE_ON
             case "444": VIPS_FOREIGN_SUBSAMPLE_OFF
-            // A file that is to be small has few colours, whatever quality fits.
+            // With a size limit chroma is subsampled, whatever quality fits.
             default: maxBytes == nil ? VIPS_FOREIGN_SUBSAMPLE_AUTO : VIPS_FOREIGN_SUBSAMPLE_ON
             }
         keepsProfile = stage.arguments["profile"]?.text == "keep" && format != "gif"
@@ -54,12 +54,12 @@ struct SaveStage {
         background = Self.colour(stage.arguments["background"]?.text ?? "#ffffff")
     }
 
-    /// The part of the time that an encoder takes after the last pixel. `Benchmarks/encoding-share.py` measured it with
-    /// a JPEG like a photograph, of 10.7 megapixels, on one thread. The others encode line by line (JPEG 0.09, PNG
+    /// An encoder's share of the time after the last pixel. `Benchmarks/encoding-share.py` measured it with a
+    /// photograph-like JPEG of 10.7 megapixels, on one thread. The other encoders work line by line (JPEG 0.09, PNG
     /// 0.06, TIFF 0.10).
     private static let shares = ["webp": 0.85, "avif": 0.98, "jxl": 0.96]
 
-    /// The work after the last pixel. The pixels count as 1. Frames are encoded one after the other, while they come.
+    /// Work after the last pixel, when the pixels count as 1. Frames are encoded one after the other, as they arrive.
     func encoding(frames: Int) -> Double { frames > 1 ? 0 : encoding }
 
     private var encoding: Double {
@@ -67,16 +67,16 @@ struct SaveStage {
         return share / (1 - share)
     }
 
-    /// Planes are encoded as they are.
+    /// Whether the encoder takes planes as they are.
     var storesPlanes: Bool { format == "jpeg" || (format == "webp" && !isLossless) }
 
-    /// The range of the planes that are encoded.
+    /// The sample range of the planes that are encoded.
     var range: SampleRange { format == "webp" ? .limited : .full }
 
-    /// Files of this quality are several times as long as usual ones. With a largest size, only files that fit are so fine.
+    /// Whether files are several times as long as usual. With a size limit, only files that fit have such a quality.
     var isFine: Bool { quality > 90 && maxBytes == nil }
 
-    /// The way in which the encoder shares colours: the same as libvips'.
+    /// The chroma subsampling of the encoder, which is the same as libvips'.
     var sharedColours: Planes.Subsampling {
         let isAuto = chroma == VIPS_FOREIGN_SUBSAMPLE_AUTO
         return format == "webp" || (isAuto ? quality < 90 : chroma == VIPS_FOREIGN_SUBSAMPLE_ON) ? .quarter : .none
@@ -102,7 +102,7 @@ struct SaveStage {
         return result
     }
 
-    /// Leaves the metadata of `picture` in `result` that go into the file.
+    /// Gives `result` the metadata of `picture` that goes into the file.
     private func finish(_ result: Picture, of picture: Picture) {
         metadata.apply(to: result, for: format)
         credit.add(to: result, of: picture)
@@ -112,7 +112,7 @@ struct SaveStage {
         do { try target.write(encoded, called: "the result") } catch { throw WorkerFailure(writing: error.code) }
     }
 
-    /// The file at the stage's quality, or at the highest that makes it fit into `max-bytes=`.
+    /// The file at the stage's quality, or at the highest quality that fits into `max-bytes=`.
     private func fitting(_ encode: (_ quality: Int32) throws -> [UInt8]) throws -> [UInt8] {
         guard let maxBytes else { return try encode(quality) }
         var search = QualitySearch(most: Int(quality), limit: maxBytes)
@@ -147,7 +147,7 @@ struct SaveStage {
                 "its encoder has no memory for \(planes.width) × \(planes.height) pixels, or does not take them"
             throw WorkerFailure(encoding: VipsError(lines: [reason]))
         }
-        // No pixel is read here: any failure is the encoder's.
+        // No pixel is read here, so any failure is the encoder's.
         do { return try described(encoded, as: picture) } catch let error as VipsError {
             throw WorkerFailure(encoding: error)
         }
@@ -160,7 +160,7 @@ struct SaveStage {
         return metadata == .strip ? encoded : try described.added(toWebP: encoded)
     }
 
-    /// Encodes into `target`, evaluating the whole pipeline. Returns the picture as the encoder got it.
+    /// Encodes into `target`, evaluating the whole pipeline. Returns the picture that the encoder received.
     func apply(to picture: Picture, into target: Descriptor, _ cancellation: Cancellation) throws -> Picture {
         try Encoders.check(format)
         let encoding = encoding(frames: picture.frames)
@@ -184,14 +184,14 @@ struct SaveStage {
             let status = try result.withTarget { encode(final, $0, quality: quality) }
             let error = status == 0 ? nil : VipsError.take()
             if let code = result.failure { throw WorkerFailure(writing: code) }
-            // The pipeline is lazy: the picture is read only while it is written.
+            // The pipeline is lazy: the picture is read only during writing.
             if let error { throw error.isOfEncoding ? WorkerFailure(encoding: error) : error }
         }
         if format == "tiff" { try EXIF.complete(target, of: final) }
         return final
     }
 
-    /// The pixels are held, and encoded several times.
+    /// Holds the pixels in memory, and encodes them several times.
     private func fit(_ picture: Picture, into target: Descriptor, _ cancellation: Cancellation) throws -> Picture {
         let pixels = try cancellation.guarding(picture, encoding: encoding(frames: picture.frames), picture.inMemory)
         let encoded = try self.fitting { quality in
@@ -209,7 +209,7 @@ struct SaveStage {
         return pixels
     }
 
-    /// The bytes that are written into a target.
+    /// The bytes that `encode` writes into its target.
     private func file(_ encode: (UnsafeMutablePointer<VipsTarget>) -> Int32) throws -> [UInt8] {
         guard let memory = vips_target_new_to_memory() else { throw VipsError.take() }
         defer { g_object_unref(memory) }
@@ -220,9 +220,9 @@ struct SaveStage {
         return Array(UnsafeRawBufferPointer(start: bytes, count: length))
     }
 
-    /// The picture goes to the encoder without its metadata, and these into the file's boxes.
+    /// Encodes the picture without its metadata, and adds the metadata to the file's boxes.
     private func encodedJXL(_ picture: Picture, quality: Int32) throws -> [UInt8] {
-        // Three colours are read of a picture that calls itself sRGB, however many it has.
+        // The encoder reads three colours from a picture marked as sRGB, however many it has.
         let bare = try Metadata.bare(picture.interpretedByBands())
         let distance = JXLContainer.distance(of: Int(quality))
         let encoded = try file { cvips_jxlsave(bare.image, $0, distance, effort, isLossless ? 1 : 0) }
@@ -254,13 +254,13 @@ struct SaveStage {
                 image, target, VIPS_FOREIGN_TIFF_COMPRESSION_DEFLATE, VIPS_FOREIGN_TIFF_PREDICTOR_HORIZONTAL, strip)
         case "avif":
             cvips_heifsave(image, target, VIPS_FOREIGN_HEIF_COMPRESSION_AV1, quality, 8, effort, chroma, strip)
-        // libvips counts from 1.
+        // libvips' effort begins at 1.
         case "gif": cvips_gifsave(image, target, effort + 1, strip)
         default: cvips_jpegsave(image, target, quality, interlaced, chroma, strip)
         }
     }
 
-    /// Drops alpha and 16 bit where the format lacks them.
+    /// Drops alpha and 16 bits if the format lacks them.
     private func fittingFormat(_ picture: Picture) throws -> Picture {
         let flat = (format == "jpeg" || isOpaque) && picture.hasAlpha ? try flattened(picture) : picture
         guard !holds16Bits, flat.format != VIPS_FORMAT_UCHAR else { return flat }

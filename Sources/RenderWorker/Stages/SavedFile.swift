@@ -4,10 +4,9 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// Checks a written result: an encoder may report success for an unreadable file, and a disk may have kept less than it
-/// took.
+/// Checks a written result: an encoder may report success for an unreadable file, and a disk may lose bytes.
 enum SavedFile {
-    /// Reads the header in `target`, which has to match the picture, and the file's end.
+    /// Reads the header in `target`, which must match the picture, and checks the file's end.
     static func check(_ target: Descriptor, against picture: Picture, format: String) throws -> RenderedOutput {
         if format == "jxl" { return try checkJXL(target, against: picture) }
         let file: SourceFile
@@ -24,12 +23,12 @@ enum SavedFile {
             throw failure(error.adding(to: "it can't be read again"))
         }
         guard file.format.rawValue == format else { throw failure("it is \(file.format.rawValue), not \(format)") }
-        // Over a barrier all frames go as one picture.
+        // Over a barrier, all frames travel as one picture.
         let height = format == "png" ? picture.height : picture.frameHeight
         guard saved.width == picture.width, saved.height == height else {
             throw failure("it has \(saved.width) × \(saved.height) pixels, not \(picture.width) × \(height)")
         }
-        // Encoders make one frame of two that are alike.
+        // Encoders merge two frames that are alike.
         guard saved.frames <= picture.frames else {
             throw failure("it has \(saved.frames) frames, not \(picture.frames)")
         }
@@ -41,7 +40,7 @@ enum SavedFile {
             dropped: picture.dropped)
     }
 
-    /// What the file says of itself.
+    /// The file's own header.
     private struct Header {
         var width: Int
         /// The height of one frame.
@@ -59,7 +58,7 @@ enum SavedFile {
             hasField: saved.hasField, hasComments: saved.hasComments)
     }
 
-    /// libvips would take as long for the header as for the rest of a small picture.
+    /// Reads the header without libvips, which would take as long for it as for the rest of a small picture.
     private static func header(ofJPEG file: SourceFile) throws -> Header {
         for length in SourceFile.headerLengths + [file.size] {
             let start = try file.bytes(length)
@@ -71,7 +70,7 @@ enum SavedFile {
         throw VipsError(lines: ["its header is damaged"])
     }
 
-    /// libvips' loader stays blocked, so the boxes are read here.
+    /// Reads the boxes directly, because libvips' loader stays blocked.
     private static func checkJXL(_ target: Descriptor, against picture: Picture) throws -> RenderedOutput {
         let bytes = SourceBytes.file(target, called: "the result")
         let size = Int(try target.status().st_size)

@@ -26,7 +26,7 @@ final class WebPContainer {
             return Array(UnsafeBufferPointer(start: chunk.bytes, count: chunk.size))
         }
         set {
-            // A missing chunk is no failure.
+            // Deleting a missing chunk is not a failure.
             WebPMuxDeleteChunk(container, name)
             newValue?.withUnsafeBufferPointer { bytes in
                 var chunk = WebPData(bytes: bytes.baseAddress, size: bytes.count)
@@ -43,6 +43,6 @@ final class WebPContainer {
         return Array(UnsafeBufferPointer(start: whole.bytes, count: whole.size))
     }
 
-    /// A failure of the encoder: without its name it would be taken for one of reading the picture.
+    /// An encoder's failure: without the encoder's name it would count as a failure to read the picture.
     private static func failure(_ reason: String) -> VipsError { VipsError(lines: ["webpsave: \(reason)"]) }
 }

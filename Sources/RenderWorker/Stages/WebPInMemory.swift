@@ -1,7 +1,7 @@
 import CVips
 
-/// Saves a WebP by way of memory, to put its metadata right: webpsave of libvips 8.14 writes EXIF even with `strip`, and
-/// takes all frames of an animation for one picture that is as high as they together.
+/// Saves a WebP by way of memory, to correct its metadata: webpsave of libvips 8.14 writes EXIF even with `strip`, and
+/// gives an animation the height of all its frames together.
 enum WebPInMemory {
     static func save(
         _ picture: Picture, _ target: UnsafeMutablePointer<VipsTarget>, quality: Int32, effort: Int32,

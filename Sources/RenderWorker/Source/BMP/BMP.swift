@@ -1,13 +1,13 @@
 import CVips
 
-/// The header of a BMP, as Windows and scanners write it. Everything that it says is checked before it is used.
+/// The header of a BMP, as Windows and scanners write it. Every field is checked before it is used.
 struct BMP {
     enum Compression: Int {
         case none, rle8, rle4, masks
         case masksWithAlpha = 6
     }
 
-    /// The bits of a pixel that are one colour.
+    /// The bits of a pixel that hold one colour.
     struct Mask: Equatable {
         private let bits: UInt32
         private let most: UInt32
@@ -18,7 +18,7 @@ struct BMP {
         }
 
         var isEmpty: Bool { bits == 0 }
-        /// Its bits stand in a row.
+        /// Whether its bits are adjacent.
         var isWhole: Bool { most & (most &+ 1) == 0 }
 
         /// The colour as a byte, rounded.
@@ -34,13 +34,13 @@ struct BMP {
     let isTopDown: Bool
     let bitsPerPixel: Int
     let compression: Compression
-    /// Red, green, blue and alpha, of pixels of 16 and 32 bits.
+    /// Masks of red, green, blue and alpha, for pixels of 16 and 32 bits.
     let masks: [Mask]
-    /// Three bytes a colour; none for pixels that are colours themselves.
+    /// Three bytes per colour; empty if pixels hold colours themselves.
     let palette: [[UInt8]]
-    /// The place of the pixels in the file.
+    /// The offset of the pixels in the file.
     let start: Int
-    /// Pixels a metre.
+    /// Pixels per metre.
     let resolution: (across: Int, down: Int)
     let profile: [UInt8]?
 
@@ -68,7 +68,7 @@ struct BMP {
         let rows = isOld ? number(6, 2) : Int(Int32(truncatingIfNeeded: number(8)))
         (height, isTopDown) = (abs(rows), rows < 0)
         bitsPerPixel = isOld ? number(10, 2) : number(14, 2)
-        // OS/2 has other numbers from here on.
+        // OS/2 uses other numbers from here on.
         guard let compression = Compression(rawValue: number(16)), length != 64 || compression.rawValue < 3 else {
             throw odd("its pixels are compressed in a way that is not read")
         }
@@ -89,7 +89,7 @@ struct BMP {
 
         var colours = Self.fileHeader + length
         if compression == .masks || compression == .masksWithAlpha {
-            // The oldest header that can have masks has them behind it.
+            // The oldest header that can have masks is followed by them.
             let count = compression == .masks ? 3 : 4
             guard let all = length == 40 ? read(colours, 4 * count) : Array(header[40..<min(length, 56)]) else {
                 throw odd("unexpected end of file")
@@ -126,14 +126,14 @@ struct BMP {
     }
 
     var hasAlpha: Bool { !masks[3].isEmpty }
-    /// All its colours are greys.
+    /// Whether all its colours are greys.
     var isGrey: Bool { !palette.isEmpty && palette.allSatisfy { $0[0] == $0[1] && $0[1] == $0[2] } }
     var bands: Int { isGrey ? 1 : hasAlpha ? 4 : 3 }
     var isCompressed: Bool { compression == .rle8 || compression == .rle4 }
 
     /// Rows begin at multiples of four bytes.
     var bytesPerRow: Int { (width * bitsPerPixel + 31) / 32 * 4 }
-    /// The place behind the last pixel, or behind the first if they are compressed.
+    /// The offset after the last pixel, or after the first byte of compressed pixels.
     var end: Int { isCompressed ? start + 1 : start + bytesPerRow * height }
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> Int {

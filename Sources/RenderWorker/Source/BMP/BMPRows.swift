@@ -1,12 +1,12 @@
 import CVips
 import Synchronization
 
-/// The rows of a BMP, for libvips, which asks for them in any order.
+/// The rows of a BMP for libvips, which may ask for them in any order.
 final class BMPRows: Sendable {
     private let header: BMP
     private let bytes: SourceBytes
     private let size: Int
-    /// A compressed picture's colours by their numbers, once they are known.
+    /// The palette indices of a compressed picture, once they are decoded.
     private let indices = Mutex<[UInt8]?>(nil)
 
     private init(_ header: BMP, _ bytes: SourceBytes, size: Int) {
@@ -44,7 +44,7 @@ final class BMPRows: Sendable {
         return true
     }
 
-    /// The bytes of a row, or one byte a pixel if the picture is compressed.
+    /// The bytes of a row, or one byte per pixel if the picture is compressed.
     private func row(_ y: Int) -> [UInt8]? {
         let stored = header.isTopDown ? y : header.height - 1 - y
         guard header.isCompressed else {
@@ -74,7 +74,7 @@ final class BMPRows: Sendable {
                 for band in 0..<bands { pixel[band] = header.masks[band].value(value) }
             default:
                 let index = Int(row[at * bits / 8]) >> (8 - bits - at * bits % 8) & (1 << bits - 1)
-                // Numbers without a colour are black.
+                // Indices without a colour are black.
                 let colour = index < header.palette.count ? header.palette[index] : [0, 0, 0]
                 for band in 0..<bands { pixel[band] = colour[band] }
             }

@@ -10,7 +10,7 @@ final class CameraFile {
         var words: String
     }
 
-    /// LibRaw's calls come back to it.
+    /// Receives LibRaw's callbacks.
     private final class Reading {
         let bytes: SourceBytes
         let cancellation: Cancellation?
@@ -28,7 +28,7 @@ final class CameraFile {
             return self.bytes.read(into: UnsafeMutableRawBufferPointer(start: bytes, count: count), at: offset)
         }
 
-        /// The sensor's samples take about a quarter of the time, and the colours between them most of it.
+        /// Reading the sensor's samples takes about a quarter of the time, and interpolating colours most of it.
         func progress(_ stage: Int32, _ part: Double) -> Int32 {
             guard let cancellation else { return 0 }
             switch stage {
@@ -57,7 +57,7 @@ final class CameraFile {
         source.size = Int64(size)
         var error: Int32 = 0
         guard let file = craw_open(&source, &error) else {
-            // A file that is cut is found out before; LibRaw may also look for more in a file that is of another kind.
+            // Truncated files are detected earlier; LibRaw may also look past the end of a file of another kind.
             let failure = Self.failure(error, missed: 0)
             throw failure.kind == .cut ? Failure(kind: .unknown, words: "it ends early") : failure
         }
@@ -66,11 +66,11 @@ final class CameraFile {
 
     deinit { craw_close(file) }
 
-    /// The largest JPEG that the camera has embedded, of at most so many bytes. It is not copied for LibRaw's sake alone.
+    /// The largest JPEG that the camera has embedded, of at most `most` bytes.
     func preview(most: Int) -> (bytes: [UInt8], header: JPEGHeader)? {
         let all = (0..<craw_preview_count(file)).map { (index: $0, preview: craw_preview_at(file, $0)) }
             .filter { $0.preview.may_be_jpeg && (1...Int64(most)).contains($0.preview.length) }
-        // Some cameras leave their sizes out.
+        // Some cameras leave out the previews' sizes, so sort by length.
         for (index, _) in all.sorted(by: { $0.preview.length > $1.preview.length }) {
             var (start, length, isJPEG) = (UnsafeRawPointer?.none, 0, false)
             guard craw_read_preview(file, index, &start, &length, &isJPEG) == 0, isJPEG, let start else { continue }
@@ -86,7 +86,7 @@ final class CameraFile {
         return header
     }
 
-    /// Makes a picture of the sensor's samples. Nothing else can be asked of the file then.
+    /// Develops the sensor's samples into a picture. The file answers no other call after that.
     func develop(_ settings: craw_settings, accepting acceptsDamage: Bool) throws -> Picture {
         var errors: Int32 = 0
         try withUnsafePointer(to: settings) { try check(craw_develop(file, $0, &errors)) }

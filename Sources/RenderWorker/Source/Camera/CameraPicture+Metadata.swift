@@ -2,13 +2,13 @@ import CRaw
 import Glibc
 
 extension CameraPicture {
-    /// Adds the orientation of the sensor's picture, and the camera's metadata where the preview does not say when it was
-    /// taken.
+    /// Adds the orientation of the sensor's picture, and the camera's metadata if the preview lacks the time of
+    /// capture.
     func addMetadata(to picture: Picture) {
         picture.setInteger("orientation", orientation)
         let own = picture.blob("exif-data").flatMap(EXIF.init(block:))
         if own?.photo.contains(where: { $0.tag == Self.takenAtTag }) != true {
-            // libvips has made fields of the block, and would write them over the other one.
+            // libvips made fields of the preview's block, and would write them over the new block.
             picture.removeFields { $0.hasPrefix("exif-") }
             picture.setBlob("exif-data", (storedEXIF ?? madeEXIF).block)
         }
@@ -18,8 +18,8 @@ extension CameraPicture {
         }
     }
 
-    /// Most camera files are a TIFF in their outer form. The notes of a camera's maker lead to places in the
-    /// file, are large, and are of no use elsewhere.
+    /// Most camera files are TIFFs in their outer form. Maker notes are dropped: they point to places in the file, are
+    /// large, and are useless elsewhere.
     private var storedEXIF: EXIF? {
         guard var exif = EXIF(directory), !exif.photo.isEmpty else { return nil }
         let makerNote = 0x927c
@@ -29,7 +29,7 @@ extension CameraPicture {
 
     private static let takenAtTag = 0x9003
 
-    /// LibRaw's reading of all other files.
+    /// EXIF from LibRaw's header, for all other files.
     private var madeEXIF: EXIF {
         let form = TIFFForm(isBigEndian: false, isBig: false)
         var exif = EXIF(form)
@@ -58,7 +58,7 @@ extension CameraPicture {
         return exif
     }
 
-    /// LibRaw has made a moment of the camera's clock by the machine's zone, and this makes the clock's time of it again.
+    /// LibRaw took the camera's clock for the machine's time zone; this converts the moment back to the clock's time.
     private var takenAt: String? {
         var (moment, time) = (time_t(header.timestamp), tm())
         guard moment > 0, localtime_r(&moment, &time) != nil else { return nil }
@@ -73,7 +73,7 @@ extension CameraPicture {
 
     private var directory: TIFFDirectory? { TIFFDirectory(bytes.exactly) }
 
-    /// The letters up to the first zero.
+    /// The characters before the first zero.
     static func text<Letters>(_ letters: Letters) -> String {
         withUnsafeBytes(of: letters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }

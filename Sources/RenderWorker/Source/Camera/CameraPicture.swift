@@ -3,24 +3,23 @@ import CVips
 import PipelineModel
 import WorkerProtocol
 
-/// The picture in a camera's file: the JPEG that the camera has embedded, or the sensor's samples,
-/// developed.
+/// The picture in a camera's file: the JPEG that the camera has embedded, or the developed samples of the sensor.
 struct CameraPicture {
-    /// The kind of file, as its suffix says: `dng`, `nef`.
+    /// The kind of file, named by its usual suffix: `dng`, `nef`.
     let kind: String
     let header: craw_header
-    /// The embedded JPEG, unless the samples are to be developed.
+    /// The embedded JPEG; nil if the samples are developed.
     let preview: [UInt8]?
-    /// EXIF's number.
+    /// EXIF's orientation number.
     let orientation: Int
     private let previewSize: PictureSize
     let bytes: SourceBytes
     private let size: Int
     private let acceptsDamage: Bool
-    /// The samples of a development have 16 bits.
+    /// Whether developed samples have 16 bits.
     var is16Bit = false
 
-    /// Real previews are a tenth of it.
+    /// Maximum length of a preview. Real previews are a tenth of it.
     private static let mostBytes = 64 << 20
 
     init(_ bytes: SourceBytes, size: Int, name: String, _ policy: RawPolicy, accepting acceptsDamage: Bool) throws {
@@ -40,7 +39,7 @@ struct CameraPicture {
         preview = policy == .develop ? nil : found?.bytes
         previewSize = PictureSize(width: Int(found?.header.width ?? 0), height: Int(found?.header.height ?? 0))
         let turn = Self.orientation(flip: header.flip)
-        // Some programs turn the preview, and leave the samples as they are.
+        // Some programs rotate the preview, and leave the samples as they are.
         let isTurned = turn >= 5 && found != nil && previewSize.isHigh != (header.height > header.width)
         orientation = isTurned ? 1 : turn
         guard policy == .preview, found == nil else { return }
@@ -51,26 +50,26 @@ struct CameraPicture {
 
     private static let advice = "set Raw=develop in the recipe, or --raw develop beside --chain, then give it again"
 
-    /// LibRaw mirrors, turns upside down, and then makes columns of rows.
+    /// LibRaw mirrors, turns upside down, and then swaps rows and columns.
     private static func orientation(flip: Int32) -> Int { [1, 2, 4, 3, 5, 8, 6, 7][Int(flip & 7)] }
 
     private var rawSize: PictureSize { PictureSize(width: Int(header.width), height: Int(header.height)) }
 
-    /// The number that MaxPixels= limits.
+    /// The number of pixels that MaxPixels= limits.
     var pixels: Int64 {
         preview == nil
             ? max(Int64(header.raw_width) * Int64(header.raw_height), Int64(header.width) * Int64(header.height)) : 0
     }
 
-    /// How it is read, for `explain`.
+    /// How the file is read, for `explain`.
     var words: String {
         preview == nil ? "\(kind), developed" : "\(kind), preview \(previewSize.width) × \(previewSize.height) jpeg"
     }
 
-    /// A pattern of two by two samples gives a pixel of half the size. X-Trans' is larger.
+    /// A pattern of two by two samples gives one pixel at half size. X-Trans has a larger pattern.
     var shrinks: [Int] { header.filters > 1000 && header.colours == 3 && !header.is_stretched ? [2] : [] }
 
-    /// A picture with the size and the metadata of the development, and no pixels.
+    /// A picture with the size and the metadata of the development, but no pixels.
     func blank() throws -> Picture {
         let black = try Picture.blank(rawSize.width, rawSize.height, isGrey: header.colours == 1)
         guard is16Bit else { return black }
@@ -78,8 +77,7 @@ struct CameraPicture {
         return try black.then { cvips_cast($0, $1, VIPS_FORMAT_USHORT, 0) }.interpreted(space)
     }
 
-    /// The bytes that LibRaw takes: the samples as they are stored, four colours of two bytes for each pixel, and the
-    /// picture.
+    /// Bytes that LibRaw needs: the samples as stored, four two-byte colours for each pixel, and the picture.
     func developing(shrink: Int) -> Int {
         let stored = Int(header.raw_width) * Int(header.raw_height) * (header.filters == 0 ? 8 : 2)
         let pixels = rawSize.width * rawSize.height / (shrink * shrink)
@@ -88,7 +86,7 @@ struct CameraPicture {
     }
 
     func developed(shrink: Int, _ cancellation: Cancellation) throws -> Picture {
-        // The curve of sRGB, and the brightness at which a hundredth of the pixels is white, as LibRaw's users know it.
+        // The curve of sRGB, and a brightness that makes a hundredth of the pixels white, as LibRaw's users expect.
         let settings = craw_settings(
             half_size: shrink == 2 ? 1 : 0, bits: is16Bit ? 16 : 8, camera_white_balance: 1, automatic_brightness: 1,
             gamma_power: 1 / 2.4, gamma_slope: 12.92)
@@ -113,7 +111,7 @@ struct CameraPicture {
 }
 
 extension CameraPicture {
-    /// Refuses a preview of which an output would be enlarged, or which is no picture of the sensor's size at all.
+    /// Refuses a preview that an output would enlarge, or that is far from the sensor's size.
     func check(_ outputs: [[Stage]], changesSize: (Stage) -> Bool) throws(WorkerFailure) {
         guard preview != nil else { return }
         for stages in outputs {
@@ -135,7 +133,7 @@ extension CameraPicture {
         let preview = preview.isHigh == raw.isHigh ? preview : PictureSize(width: preview.height, height: preview.width)
         let wanted = PictureSize(resize.target(raw.width, raw.height))
         let made = PictureSize(resize.target(preview.width, preview.height))
-        // The stage names a size that both have, or that only one of them has, or it names a part of the size.
+        // The stage names a size that both pictures have, or only one has; or it names a part of the size.
         if made == preview { return wanted == raw ? isHalf : isWhole || made == wanted }
         guard abs(wanted.longer - made.longer) * 50 <= wanted.longer else { return isHalf }
         return isWhole || made.width <= preview.width && made.height <= preview.height

@@ -11,7 +11,7 @@ enum CameraRaw {
     /// Photometric interpretations of a sensor's own samples: a colour filter array, linear raw.
     private static let sensorData = [32803, 34892]
 
-    /// Whether the first bytes, which are no TIFF's, are those of a RAW file.
+    /// Whether the first bytes of a file that is no TIFF mark a RAW file.
     static func isRaw(prefix: [UInt8]) -> Bool {
         let signs: [(offset: Int, text: String)] = [
             (8, "CR"), (0, "FUJIFILM"), (0, "IIU\0"), (0, "IIRO"), (0, "IIRS"), (0, "MMOR"), (0, "FOVb"),
@@ -20,7 +20,7 @@ enum CameraRaw {
         return signs.contains { prefix.dropFirst($0.offset).starts(with: $0.text.utf8) }
     }
 
-    /// The name that the file's suffix would have.
+    /// The suffix that files of this kind usually have.
     static func kind(_ prefix: [UInt8], name: String, _ header: craw_header) -> String {
         func starts(_ text: String, at offset: Int = 0) -> Bool { prefix.dropFirst(offset).starts(with: text.utf8) }
         if header.dng_version > 0 { return "dng" }
@@ -41,7 +41,7 @@ enum CameraRaw {
         name.split(separator: ".").last.map { $0.lowercased() } ?? ""
     }
 
-    /// Whether a TIFF is a RAW file: by the tags of DNG and others or, since makers hide theirs, by its name.
+    /// Whether a TIFF is a RAW file: by the tags of DNG and others or, because makers hide theirs, by its name.
     static func isRaw(tiff read: @escaping TIFFDirectory.Reader, name: String) -> Bool {
         guard !suffixes.contains(suffix(of: name)) else { return true }
         guard let first = TIFFDirectory(read) else { return false }
@@ -51,13 +51,13 @@ enum CameraRaw {
             || ([first] + below).contains { $0.numbers(photometric).contains(where: sensorData.contains) }
     }
 
-    /// Whether something that the file says it holds lies behind its end. LibRaw reads a preview in a part of a file as
-    /// well as in the whole.
+    /// Whether anything that the file claims to hold lies past its end. LibRaw reads a preview from a truncated file as
+    /// well as from a whole one.
     static func isCut(size: Int, _ read: @escaping TIFFDirectory.Reader) -> Bool {
         let prefix = read(0, 12) ?? []
         if prefix.dropFirst(4).starts(with: "ftyp".utf8) { return !Boxes.areWhole(size: size, read) }
         if prefix.starts(with: "FUJIFILM".utf8) {
-            // The places and lengths of the preview, of a header and of the samples.
+            // Offsets and lengths of the preview, of a header and of the samples.
             let form = TIFFForm(isBigEndian: true, isBig: false)
             let numbers = stride(from: 84, to: 108, by: 4).map { read($0, 4).map { form.number($0) } ?? size }
             return stride(from: 0, to: 6, by: 2).contains { numbers[$0] + numbers[$0 + 1] > size }
