@@ -3,10 +3,10 @@ import CVips
 import Glibc
 import Synchronization
 
-/// The return value of the one function that a plugin exports.
+/// The return value of a plugin's only exported function.
 public typealias ExportedFilter = UnsafePointer<PipelineFilter>
 
-/// Describes a filter to the host: the body of the one function that a plugin exports.
+/// Describes a filter to the host: the body of a plugin's only exported function.
 ///
 ///     @c(pipeline_filter) public func pipelineFilter() -> ExportedFilter { export(Warm.self) }
 public func export<Exported: Filter>(_ type: Exported.Type) -> ExportedFilter {
@@ -24,7 +24,7 @@ public func export<Exported: Filter>(_ type: Exported.Type) -> ExportedFilter {
     return UnsafePointer(filter)
 }
 
-/// A shared object has one filter.
+/// Each shared object has one filter.
 private enum Exports {
     static let make = Mutex<(@Sendable () -> any Filter)?>(nil)
 
@@ -60,10 +60,10 @@ extension ParameterDescription {
     }
 }
 
-/// The contract asks for text that is valid for the life of the process.
+/// The contract asks for texts that are valid for the life of the process, so the copy is never freed.
 private func lasting(_ text: String) -> UnsafePointer<CChar> { UnsafePointer(strdup(text)) }
 
-/// The words, ended by a null pointer; nil without words.
+/// The words, terminated by a null pointer; nil without words.
 private func lasting(_ words: [String]) -> UnsafePointer<UnsafePointer<CChar>?>? {
     words.isEmpty ? nil : lasting(words.map { UnsafePointer(lasting($0)) } + [nil])
 }

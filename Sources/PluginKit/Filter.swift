@@ -15,7 +15,7 @@ import CPipelinePlugin
 ///
 ///     @c(pipeline_filter) public func pipelineFilter() -> ExportedFilter { export(Warm.self) }
 ///
-/// A new value is made for each picture, with the arguments that the chain gives. `apply` adds operations to a lazy
+/// The host makes a new value for each picture, with the arguments from the chain. `apply` adds operations to a lazy
 /// picture and returns; pixels flow later. `pipeline_plugin.h` defines a picture, and what a filter may do.
 public protocol Filter: Sendable, SendableMetatype {
     init()
@@ -45,26 +45,26 @@ extension Filter {
     public static var atMostOneOf: [String] { [] }
 }
 
-/// Promises that let the host choose a faster way to the same result, and requests of a filter: `PipelineTrait`.
+/// Promises that let the host choose a faster way to the same result, and requests to the host: see `PipelineTrait`.
 public struct Traits: OptionSet, Sendable {
     public let rawValue: UInt32
 
     public init(rawValue: UInt32) { self.rawValue = rawValue }
     private init(_ trait: PipelineTrait) { rawValue = trait.rawValue }
 
-    /// The result depends on luma alone. The filter gets it as one band.
+    /// The result depends on luma alone, which the filter gets as one band.
     public static let lumaOnly = Traits(PIPELINE_LUMA_ONLY)
-    /// Each pixel depends on the same pixel alone.
+    /// Each pixel depends only on the same pixel of the input.
     public static let pointwise = Traits(PIPELINE_POINTWISE)
     public static let changesSize = Traits(PIPELINE_CHANGES_SIZE)
-    /// Each band depends on the same band alone: a table (`Image.curve`).
+    /// Each band depends only on the same band of the input: a table (`Image.curve`).
     public static let curve = Traits(PIPELINE_CURVE)
     public static let drawsText = Traits(PIPELINE_DRAWS_TEXT)
-    /// The filter reads its input more than once, or not from top to bottom, and gets it in memory.
+    /// The filter reads its input more than once, or not from top to bottom, and so gets the input in memory.
     public static let wholePicture = Traits(PIPELINE_WHOLE_PICTURE)
 }
 
-/// The reason why a filter can't do its work: one line, for the person who dropped the picture.
+/// The reason why a filter can't do its work, in one line for the person who dropped the picture.
 public struct FilterError: Error, CustomStringConvertible, Sendable {
     public let description: String
 
@@ -72,7 +72,7 @@ public struct FilterError: Error, CustomStringConvertible, Sendable {
 }
 
 extension String {
-    /// `tiltShift` and `TiltShift` as `tilt-shift`.
+    /// Turns `tiltShift` and `TiltShift` into `tilt-shift`.
     var inChains: String {
         reduce(into: "") { name, letter in
             if letter.isUppercase, !name.isEmpty { name += "-" }

@@ -4,9 +4,9 @@ import Synchronization
 /// The host's services for a filter while `apply` runs.
 public enum Host {
     public enum Level: Sendable {
-        /// The picture is made, but somebody should know.
+        /// The picture is made, but somebody should know about a problem.
         case warning
-        /// It is worth reading, now and then.
+        /// Somebody may want to read it now and then.
         case notice
     }
 
@@ -16,7 +16,7 @@ public enum Host {
         host.pointee.log(host, level == .warning ? PIPELINE_LOG_WARNING : PIPELINE_LOG_NOTICE, message)
     }
 
-    /// Whether the job is cancelled. A filter whose `apply` takes long asks now and then, and throws.
+    /// Whether the job is cancelled. A filter whose `apply` is slow checks this now and then, and throws.
     public static var isCancelled: Bool {
         guard let host = current else { return false }
         return host.pointee.cancelled(host) != 0
@@ -25,7 +25,7 @@ public enum Host {
     /// The path of the filter's own folder, which it may read; nil if there is none.
     public static var resources: String? { current?.pointee.resources.map { String(cString: $0) } }
 
-    /// The host of the one picture that is rendered at a time.
+    /// The host for the current picture. Only one picture is rendered at a time.
     static var current: UnsafePointer<PipelineHost>? {
         get { UnsafePointer(bitPattern: address.load(ordering: .relaxed)) }
         set { address.store(UInt(bitPattern: newValue), ordering: .relaxed) }

@@ -1,9 +1,9 @@
 import CVips
 
-/// An argument of a libvips operation beside its images: a number, a word, a list.
+/// An argument of a libvips operation: a number, a text, a picture, or a list.
 public enum OperationArgument: Sendable {
     case number(Double)
-    /// A text, or an enumeration's value by libvips' name.
+    /// A text, or an enumeration's value by its libvips name.
     case text(String)
     case image(Image)
     case numbers([Double])
@@ -82,7 +82,7 @@ extension Image {
         }
     }
 
-    /// Takes libvips' message, and empties the buffer, which all calls share.
+    /// Takes libvips' message and clears the buffer, which all calls share.
     private static func error(_ name: String) -> FilterError {
         let words = String(cString: vips_error_buffer())
         vips_error_clear()
@@ -92,7 +92,7 @@ extension Image {
 }
 
 extension UnsafeMutablePointer<VipsOperation> {
-    /// libvips' operations are all objects of this type.
+    /// All libvips operations are objects of this type.
     fileprivate var object: UnsafeMutablePointer<VipsObject> {
         UnsafeMutableRawPointer(self).assumingMemoryBound(to: VipsObject.self)
     }

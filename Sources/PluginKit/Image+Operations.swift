@@ -1,9 +1,9 @@
-/// The operations of libvips that filters are usually made of; `call` reaches all others.
+/// The libvips operations that most filters use; `call` reaches all others.
 extension Image {
     // MARK: - Samples
 
-    /// Multiplies each sample by `factor` and adds `offset`, band by band; a single value is for all bands. The result
-    /// is float unless `uchar`.
+    /// Multiplies each sample by `factor` and adds `offset`, band by band; a single value applies to all bands. The
+    /// result is float unless `uchar`.
     public func linear(_ factor: [Double], _ offset: [Double], uchar: Bool = false) throws -> Image {
         try Self.call(
             "linear",
@@ -41,7 +41,7 @@ extension Image {
         try Self.call("relational_const", ["in": .image(self), "relational": .text(relation), "c": .numbers(values)])
     }
 
-    /// Takes `then` where this picture is not 0, and `otherwise` elsewhere; with `blend` it mixes them in between.
+    /// Selects `then` where this picture is not 0, and `otherwise` elsewhere; with `blend`, mixes them in between.
     public func ifthenelse(_ then: Image, _ otherwise: Image, blend: Bool = false) throws -> Image {
         try Self.call(
             "ifthenelse",
@@ -71,7 +71,7 @@ extension Image {
 
     public func bandmean() throws -> Image { try Self.call("bandmean", ["in": .image(self)]) }
 
-    /// Each new band is a weighted sum of the bands: a row of `matrix` a band.
+    /// Makes each new band a weighted sum of the bands. Each row of `matrix` makes one band.
     public func recomb(_ matrix: [[Double]]) throws -> Image {
         try Self.call("recomb", ["in": .image(self), "m": .image(.matrix(matrix))])
     }
@@ -137,7 +137,7 @@ extension Image {
             ])
     }
 
-    /// Lays the picture into a larger one. `extend` is libvips' name: `black`, `copy`, `repeat`, `mirror`, `white`,
+    /// Places the picture in a larger one. `extend` is libvips' name: `black`, `copy`, `repeat`, `mirror`, `white`,
     /// `background`.
     public func embed(
         x: Int, y: Int, width: Int, height: Int, extend: String = "black", background: [Double] = [0]
@@ -167,7 +167,7 @@ extension Image {
 
     // MARK: - Together
 
-    /// `overlay` over this one; `mode` as libvips names it: `over`, `multiply`, `screen`, `overlay`, ….
+    /// Lays `overlay` over this picture; `mode` as libvips names it: `over`, `multiply`, `screen`, `overlay`, ….
     public func composite2(_ overlay: Image, mode: String, x: Int = 0, y: Int = 0) throws -> Image {
         try Self.call(
             "composite2",
@@ -185,7 +185,7 @@ extension Image {
             ["width": .number(Double(width)), "height": .number(Double(height)), "bands": .number(Double(bands))])
     }
 
-    /// Two bands with each pixel's own x and y.
+    /// Two bands with the x and y of each pixel.
     public static func xyz(width: Int, height: Int) throws -> Image {
         try call("xyz", ["width": .number(Double(width)), "height": .number(Double(height))])
     }
@@ -201,8 +201,8 @@ extension Image {
             ])
     }
 
-    /// Draws `text` as a mask of one band. A point of the font's size is a pixel; the resolution is no choice, because
-    /// Pango may crash when it changes.
+    /// Draws `text` as a mask of one band. One point of the font's size is one pixel. The resolution can't be chosen,
+    /// because Pango may crash when it changes.
     public static func text(_ text: String, font: String = "sans", width: Int) throws -> Image {
         try call("text", ["text": .text(text), "font": .text(font), "width": .number(Double(width))])
     }

@@ -1,11 +1,11 @@
 import CVips
 
-/// A lazy picture of libvips. An operation adds to it and returns; pixels flow when the result is saved. The methods
-/// bear libvips' names (`extractBand` is `extract_band`), and libvips documents them: https://www.libvips.org/API/8.14/
+/// A lazy libvips picture. An operation adds to it and returns; pixels flow when the result is saved. The methods have
+/// libvips' names (`extractBand` is `extract_band`), and libvips documents them: https://www.libvips.org/API/8.14/
 public struct Image: Sendable {
     let reference: Reference
 
-    /// Owns one reference of libvips' counting.
+    /// Owns one libvips reference.
     ///
     /// `@unchecked`: the image does not change once it is made, and its count is atomic.
     final class Reference: @unchecked Sendable {
@@ -23,7 +23,7 @@ public struct Image: Sendable {
         self.init(owning: image)
     }
 
-    /// The picture with a reference that the caller must drop.
+    /// The picture with another reference, which the caller must release.
     func handedOver() -> UnsafeMutablePointer<VipsImage> {
         g_object_ref(pointer)
         return pointer
@@ -38,7 +38,7 @@ public struct Image: Sendable {
     public var bands: Int { Int(vips_image_get_bands(pointer)) }
     /// Whether the last band is alpha.
     public var hasAlpha: Bool { vips_image_hasalpha(pointer) != 0 }
-    /// How many of the bands are colours: 1 or 3.
+    /// The number of colour bands: 1 or 3.
     public var colours: Int { bands - (hasAlpha ? 1 : 0) }
     public var is16Bit: Bool { vips_image_get_format(pointer) == VIPS_FORMAT_USHORT }
     /// The largest value of a sample: white.

@@ -1,7 +1,7 @@
 import CPipelinePlugin
 
-/// A parameter is written after the filter's name in a chain: `warm amount=0.5`. Its name is the property's;
-/// `blurWidth` becomes `blur-width`. A parameter without a value of its own must be given.
+/// A filter's parameter, written after the filter's name in a chain: `warm amount=0.5`. It is named after the property;
+/// `blurWidth` becomes `blur-width`. A parameter without a default must be given.
 @propertyWrapper
 public struct Parameter<Value: Sendable>: Sendable {
     let description: ParameterDescription
@@ -71,7 +71,7 @@ extension Parameter where Value == Colour {
     }
 }
 
-/// The value is one of several words: an enum of strings.
+/// A choice among several words: an enum of strings.
 extension Parameter where Value: RawRepresentable<String> & CaseIterable {
     public init(wrappedValue: Value, _ help: String) {
         self.init(.choice(Value.self, help, default: wrappedValue), wrappedValue) { $0.text.flatMap(Value.init) }
@@ -82,13 +82,13 @@ extension Parameter where Value: RawRepresentable<String> & CaseIterable {
     }
 }
 
-/// A colour of sRGB, each part 0 to 255.
+/// An sRGB colour; each part is 0 to 255.
 public struct Colour: Sendable, Hashable, CustomStringConvertible {
     public var red, green, blue: Double
 
     public init(red: Double, green: Double, blue: Double) { (self.red, self.green, self.blue) = (red, green, blue) }
 
-    /// As it is written in a chain: `#rrggbb`.
+    /// Parses a colour as written in a chain: `#rrggbb`.
     public init?(_ text: String) {
         guard text.count == 7, text.first == "#", let value = UInt32(text.dropFirst(), radix: 16) else { return nil }
         self.init(red: Double(value >> 16), green: Double(value >> 8 & 255), blue: Double(value & 255))

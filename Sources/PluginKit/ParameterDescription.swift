@@ -42,19 +42,19 @@ struct ParameterDescription: Sendable {
     }
 }
 
-/// A value as the host hands it over, checked against the description.
+/// A value from the host, which has checked it against the description.
 struct Argument: Sendable {
     var number: Double
     var text: String?
 }
 
-/// A parameter whatever its type.
+/// A parameter of any type.
 protocol AnyParameter {
     var description: ParameterDescription { get }
     func take(_ argument: Argument) throws
 }
 
-/// Where a parameter's value lies: reflection finds the parameter, but can't change it.
+/// Holds a parameter's value by reference: reflection finds the parameter, but can't change it.
 final class Stored<Value: Sendable>: Sendable {
     private let place: Mutex<Value?>
 
@@ -67,7 +67,7 @@ final class Stored<Value: Sendable>: Sendable {
 }
 
 extension Filter {
-    /// The parameters by their names, in the order in which they are declared.
+    /// The parameters by name, in the order of their declarations.
     var parameters: [(name: String, parameter: any AnyParameter)] {
         Mirror(reflecting: self).children.compactMap { child in
             guard let parameter = child.value as? any AnyParameter, let label = child.label else { return nil }
