@@ -1,5 +1,5 @@
-/* pipeline_vips.h: what most filters in C or C++ need of libvips, so that each is little more than its idea.
- * It is optional.
+/* pipeline_vips.h: libvips helpers for filters in C or C++, so that a filter is little more than its idea.
+ * This header is optional.
  *
  *     static double negative(const void *values, int band, double x) { return 1 - x; }
  *
@@ -10,8 +10,8 @@
  *     }
  *
  * Every function that makes a picture returns 0, or nonzero with libvips' error buffer set, as libvips itself does.
- * `pipeline_colours` takes the colours (1 or 3 bands) of the input of `apply`; `pipeline_join` puts them together with
- * its alpha again.
+ * `pipeline_colours` extracts the colours (1 or 3 bands) of the input of `apply`; `pipeline_join` adds the alpha of the
+ * input to them again.
  */
 #ifndef PIPELINE_VIPS_H
 #define PIPELINE_VIPS_H
@@ -31,7 +31,7 @@ static inline void pipeline_release(VipsImage **picture) {
 }
 
 /* Releases the declared pictures at the end of the block: `PIPELINE_OWNED VipsImage *a = NULL, *b = NULL;`.
- * Pictures that libvips has made of them keep the parts that they need. */
+ * Pictures that libvips has made from them keep the parts that they need. */
 #define PIPELINE_OWNED __attribute__((cleanup(pipeline_release)))
 
 /* ---- The input ---- */
@@ -66,7 +66,7 @@ static inline double pipeline_length(double length, const char *unit, VipsImage 
     return strcmp(unit, "%") == 0 ? length / 100 * VIPS_MIN(in->Xsize, in->Ysize) : length;
 }
 
-/* A colour, `#rrggbb`, as samples from 0 to `most`. */
+/* Converts a colour, `#rrggbb`, to samples from 0 to `most`. */
 static inline void pipeline_colour(const char *text, double most, double rgb[3]) {
     unsigned parts[3] = {0, 0, 0};
     sscanf(text, "#%2x%2x%2x", &parts[0], &parts[1], &parts[2]);
@@ -74,7 +74,7 @@ static inline void pipeline_colour(const char *text, double most, double rgb[3])
         rgb[band] = parts[band] * most / 255;
 }
 
-/* The choices of a parameter for a place in a picture, and the share of the free room to the left of it and above. */
+/* Choices of a parameter for a place in a picture. `pipeline_place` gives the share of the free room to the left and above. */
 #define PIPELINE_PLACES \
     "centre", "top", "bottom", "left", "right", "top-left", "top-right", "bottom-left", "bottom-right"
 
@@ -85,7 +85,7 @@ static inline void pipeline_place(const char *place, double *x, double *y) {
 
 /* ---- The result ---- */
 
-/* The result of `apply`: these colours, rounded to the format of `like`, with the alpha of `like`. */
+/* Completes the result of `apply`: these colours, rounded to the format of `like`, with the alpha of `like`. */
 static inline int pipeline_join(VipsImage *colours, VipsImage *like, VipsImage **out) {
     PIPELINE_OWNED VipsImage *whole = NULL, *samples = NULL, *alpha = NULL, *joined = NULL;
     gboolean is_wide = like->BandFmt == VIPS_FORMAT_USHORT;
@@ -100,7 +100,7 @@ static inline int pipeline_join(VipsImage *colours, VipsImage *like, VipsImage *
         joined ? joined : samples, out, "interpretation", colours->Bands == 1 ? grey : rgb, NULL);
 }
 
-/* The same picture as red, green and blue, if it was grey; alpha stays. */
+/* The picture as red, green and blue, even if it was grey; alpha stays. */
 static inline int pipeline_rgb(VipsImage *in, VipsImage **out) {
     PIPELINE_OWNED VipsImage *colours = NULL, *three = NULL;
     if (pipeline_colours(in, &colours))
@@ -109,7 +109,7 @@ static inline int pipeline_rgb(VipsImage *in, VipsImage **out) {
     return vips_bandjoin(bands, &three, colours->Bands == 1 ? 3 : 1, NULL) || pipeline_join(three, in, out);
 }
 
-/* Says why the filter can't do its work; `apply` returns its value. */
+/* Reports why the filter can't do its work. `apply` returns the value of this function. */
 static inline int pipeline_refuse(const PipelineHost *host, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static inline int pipeline_refuse(const PipelineHost *host, const char *format, ...) {
     char message[1000];
@@ -123,10 +123,10 @@ static inline int pipeline_refuse(const PipelineHost *host, const char *format, 
 
 /* ---- Tones ---- */
 
-/* Turns a sample into one of the result's bands; both go from 0 to 1. */
+/* Turns a sample into one of the result's bands; both range from 0 to 1. */
 typedef double (*PipelineTone)(const void *context, int band, double x);
 
-/* Colours through a table that `tone` fills: one band becomes `bands`, three bands go each through their own. */
+/* Maps colours through a table that `tone` fills: one band becomes `bands`; three bands pass each through its own table band. */
 static inline int pipeline_tone(
     VipsImage *colours, int bands, PipelineTone tone, const void *context, VipsImage **out) {
     int most = pipeline_most(colours);
@@ -145,7 +145,7 @@ static inline int pipeline_tone(
     return vips_maplut(colours, out, table, NULL);
 }
 
-/* An S through (0, 0), (½, ½) and (1, 1): the straight line when `contrast` is 0, noir's when it is 1. */
+/* An S-curve through (0, 0), (½, ½) and (1, 1): a straight line when `contrast` is 0, noir's curve when it is 1. */
 static inline double pipeline_s_curve(double x, double contrast) {
     double steepness = 6 * contrast;
     if (steepness < 1e-6)
@@ -154,7 +154,7 @@ static inline double pipeline_s_curve(double x, double contrast) {
     return (y - low) / (1 - 2 * low);
 }
 
-/* Each colour `saturation` times as far from its luma: 0 makes grey, 1 changes nothing. One band stays as it is. */
+/* Moves each colour to `saturation` times its distance from luma: 0 makes grey, 1 changes nothing. One band stays as it is. */
 static inline int pipeline_saturate(VipsImage *colours, double saturation, VipsImage **out) {
     if (colours->Bands == 1)
         return vips_copy(colours, out, NULL);
@@ -170,28 +170,28 @@ static inline int pipeline_saturate(VipsImage *colours, double saturation, VipsI
 
 /* ---- Neighbourhoods ---- */
 
-/* Weighs colours by alpha, so a blur does not spread the colours of transparent pixels. A picture without alpha stays
- * as it is. */
+/* Weights colours by alpha, so that a blur does not spread the colours of transparent pixels. A picture without alpha stays as
+ * it is. */
 static inline int pipeline_premultiply(VipsImage *in, VipsImage **out) {
     return vips_image_hasalpha(in) ? vips_premultiply(in, out, NULL) : vips_copy(in, out, NULL);
 }
 
-/* The result of `apply`: a premultiplied picture turned back, in the format of `like`. */
+/* Completes the result of `apply`: a premultiplied picture converted back, in the format of `like`. */
 static inline int pipeline_unpremultiply(VipsImage *in, VipsImage *like, VipsImage **out) {
     PIPELINE_OWNED VipsImage *plain = NULL, *whole = NULL;
     return (vips_image_hasalpha(in) ? vips_unpremultiply(in, &plain, NULL) : vips_copy(in, &plain, NULL))
         || vips_rint(plain, &whole, NULL) || vips_cast(whole, out, like->BandFmt, NULL);
 }
 
-/* A Gaussian of `sigma` pixels over a premultiplied picture; the pixels at its edges are repeated beyond them. A wide
- * blur is made of a smaller picture: it looks the same, and costs less. In whole numbers libvips is faster, but makes
- * even grounds darker or lighter. */
+/* A Gaussian blur of `sigma` pixels over a premultiplied picture, whose edge pixels are repeated beyond its edges. A wide blur
+ * is computed on a smaller picture: it looks the same, and costs less. libvips is faster with integers, but then makes even
+ * areas darker or lighter. */
 static inline int pipeline_blur(VipsImage *in, double sigma, VipsImage **out) {
     int shrink = (int)(sigma / 3);
     if (shrink < 2)
         return vips_gaussblur(in, out, sigma, "min_ampl", 0.02, "precision", VIPS_PRECISION_FLOAT, NULL);
     double width = ceil((double)in->Xsize / shrink), height = ceil((double)in->Ysize / shrink);
-    /* Shrinking by this kernel is a blur itself. */
+    /* Shrinking with this kernel already blurs. */
     double rest = sqrt(sigma * sigma / shrink / shrink - 1.0 / 6);
     PIPELINE_OWNED VipsImage *small = NULL, *soft = NULL, *once = NULL;
     return vips_resize(in, &small, width / in->Xsize, "vscale", height / in->Ysize, "kernel", VIPS_KERNEL_LINEAR, NULL)
