@@ -1,8 +1,7 @@
 /* autolevels: the darkest tone becomes black, the brightest white.
  *
- * The darkest and the brightest `clip` of a band's pixels are left out, and transparent pixels do not count. The rest is
- * stretched in a straight line. All bands are stretched together, so colours stay. With `balance` each band is stretched
- * by itself, which removes a tint. */
+ * Leaves out the darkest and the brightest `clip` of a band's pixels; transparent pixels do not count. Stretches the rest
+ * linearly, all bands together, so that colours stay. With `balance` each band is stretched by itself, which removes a tint. */
 #include <pipeline_vips.h>
 
 enum { CLIP, BALANCE, STRENGTH, PARAMETER_COUNT };
@@ -41,7 +40,7 @@ static double stretch(const void *context, int band, double x) {
     return x + levels->strength * (y - x);
 }
 
-/* Counts the pixels of each value, by their alpha if they have any. */
+/* Counts the pixels of each value, weighted by their alpha if they have any. */
 static int histogram(VipsImage *input, int band, VipsImage **out) {
     PIPELINE_OWNED VipsImage *values = NULL, *alpha = NULL, *counts = NULL;
     if (vips_extract_band(input, &values, band, NULL))
@@ -54,7 +53,7 @@ static int histogram(VipsImage *input, int band, VipsImage **out) {
     return vips_cast(counts, out, VIPS_FORMAT_DOUBLE, NULL);
 }
 
-/* Finds the values, from 0 to 1, below and above which `clip` of a band lies. */
+/* Finds the values, from 0 to 1, below and above which `clip` of a band's pixels lie. */
 static int ends(VipsImage *input, int band, double clip, double *black, double *white) {
     PIPELINE_OWNED VipsImage *lazy = NULL, *counts = NULL;
     if (histogram(input, band, &lazy) || !(counts = vips_image_copy_memory(lazy)))

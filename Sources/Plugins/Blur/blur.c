@@ -1,6 +1,6 @@
 /* blur: out of focus.
  *
- * A Gaussian, colours weighted by alpha. In `%` it looks the same whatever the picture's size. */
+ * A Gaussian, with colours weighted by alpha. A radius in `%` looks the same at any picture size. */
 #include <pipeline_vips.h>
 
 enum { RADIUS, UNIT, PARAMETER_COUNT };

@@ -1,6 +1,6 @@
 /* border: a frame of one colour around the picture.
  *
- * It is opaque. A grey picture stays grey if the colour is. */
+ * The frame is opaque. A grey picture stays grey if the colour is grey. */
 #include <pipeline_vips.h>
 
 enum { WIDTH, UNIT, COLOUR, PARAMETER_COUNT };

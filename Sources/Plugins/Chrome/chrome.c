@@ -1,6 +1,6 @@
 /* chrome: slide film, with stronger colours and more contrast.
  *
- * Each colour moves away from its luma by `saturation`, then each band goes through noir's S of `contrast`. */
+ * Each colour moves away from its luma by `saturation`, then each band passes through noir's S-curve with `contrast`. */
 #include <pipeline_vips.h>
 
 enum { SATURATION, CONTRAST, PARAMETER_COUNT };

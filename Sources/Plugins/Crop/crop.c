@@ -1,7 +1,7 @@
 /* crop: a part of the picture.
  *
- * It is as large as `width`, `height` and the shape `ratio` allow. `position` is the place of the part; `attention` and
- * `entropy` are libvips' smartcrop, which finds the place that the eye sees first, or the place with most detail. */
+ * The part is as large as `width`, `height` and the shape `ratio` allow, and `position` places it. `attention` and `entropy`
+ * are libvips' smartcrop, which finds the place that the eye sees first, or the place with most detail. */
 #include <pipeline_vips.h>
 
 enum { RATIO, WIDTH, HEIGHT, POSITION, PARAMETER_COUNT };

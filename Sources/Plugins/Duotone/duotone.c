@@ -1,6 +1,6 @@
 /* duotone: printed in two inks.
  *
- * Luma, through noir's S of `contrast`, moves each band from the dark colour to the light one. */
+ * Luma, after noir's S-curve with `contrast`, moves each band from the dark colour to the light one. */
 #include <pipeline_vips.h>
 
 enum { DARK, LIGHT, CONTRAST, PARAMETER_COUNT };

@@ -1,6 +1,6 @@
 /* fade: a photograph that has hung in the sun.
  *
- * Colours lose part of their distance from luma; blacks are lifted, whites lowered, in a straight line. */
+ * Colours lose part of their distance from luma. Blacks are lifted and whites lowered, linearly. */
 #include <pipeline_vips.h>
 
 enum { STRENGTH, PARAMETER_COUNT };

@@ -1,7 +1,7 @@
 /* grain: the grain of film.
  *
- * Gaussian noise, the same for all bands of a pixel, is as strong as `amount` where luma is in the middle, and weaker towards black
- * and white. The same seed gives the same noise. It repeats after 512 pixels, which nobody sees. */
+ * Adds Gaussian noise, the same to all bands of a pixel. It has the strength `amount` where luma is in the middle, and is
+ * weaker towards black and white. The same seed gives the same noise. The noise repeats after 512 pixels, which nobody sees. */
 #include <pipeline_vips.h>
 
 enum { AMOUNT, SIZE, SEED, PARAMETER_COUNT };
@@ -33,7 +33,7 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
 
 enum { TILE = 512 };
 
-/* The factor by which a blur weakens noise: the sum of the kernel's squares, in both directions. */
+/* The factor by which a blur in both directions weakens noise: the sum of the kernel's squares. */
 static double weakening(double sigma) {
     double sum = 0, squares = 0;
     for (int x = -100; x <= 100; x++) {
@@ -44,7 +44,7 @@ static double weakening(double sigma) {
     return squares / (sum * sum);
 }
 
-/* A tile of noise, in memory, of standard deviation 1, whose edges fit together. A blur makes its grains larger. */
+/* A tile of noise, in memory, with standard deviation 1 and edges that fit together. A blur makes its grains larger. */
 static int tile(double size, int seed, VipsImage **out) {
     double sigma = size / 2;
     int margin = (int)ceil(4 * sigma);

@@ -1,7 +1,7 @@
 /* instant: a warm, faded print from an instant camera.
  *
- * Each band goes from its black to its white through a gentle S: shadows turn blue, lights yellow, nothing is quite black.
- * A grey picture becomes a coloured one. */
+ * Each band runs from its own black to its own white through a gentle S-curve: shadows turn blue, lights yellow, and nothing is
+ * quite black. A grey picture becomes a coloured one. */
 #include <pipeline_vips.h>
 
 enum { STRENGTH, PARAMETER_COUNT };

@@ -1,6 +1,6 @@
 /* mono: plain black and white.
  *
- * A power, x ^ (½ ^ brightness), moves the middle tones of luma; noir's S of `contrast` follows. */
+ * A power, x ^ (½ ^ brightness), moves the middle tones of luma; noir's S-curve with `contrast` follows. */
 #include <pipeline_vips.h>
 
 enum { BRIGHTNESS, CONTRAST, PARAMETER_COUNT };

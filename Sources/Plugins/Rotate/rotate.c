@@ -1,4 +1,4 @@
-/* rotate: a quarter turn, or two or three of them. No pixel changes. */
+/* rotate: one, two or three quarter turns. No pixel changes. */
 #include <pipeline_vips.h>
 
 enum { ANGLE, PARAMETER_COUNT };

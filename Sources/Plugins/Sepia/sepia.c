@@ -1,6 +1,6 @@
 /* sepia: the brown of an old print, on cream paper.
  *
- * Luma x gives each band white × x ^ power: the paper's white is not quite blue, and blue goes first where it is dark. */
+ * Each band is white × luma ^ power: white lacks some blue, and dark tones lose blue first. */
 #include <pipeline_vips.h>
 
 enum { STRENGTH, PARAMETER_COUNT };

@@ -1,7 +1,7 @@
 /* sharpen: an unsharp mask over luma.
  *
- * The difference of luma from its blurred self, less `threshold`, times `amount`, is added to each band: no edge changes its colour.
- * Transparent pixels have no weight in the blur. */
+ * Adds the difference between luma and blurred luma, less `threshold`, times `amount`, to each band, so that no edge changes
+ * its colour. Transparent pixels have no weight in the blur. */
 #include <pipeline_vips.h>
 
 enum { AMOUNT, RADIUS, THRESHOLD, PARAMETER_COUNT };
@@ -32,7 +32,7 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "differences up to this are left alone, so that noise is not sharpened"},
 };
 
-/* A difference of luma of -most to most is an index into a table of 65536; this one is none. */
+/* A difference of luma of -most to most is an index into a table of 65536; NONE is the index of no difference. */
 enum { NONE = 32768 };
 
 static double rest(const void *context, int band, double x) {
@@ -42,7 +42,7 @@ static double rest(const void *context, int band, double x) {
     return (NONE + copysign(fmax(0, fabs(difference) - *threshold / 100 * NONE), difference)) / UINT16_MAX;
 }
 
-/* The difference of luma from its blurred self, as an index. */
+/* The difference between luma and blurred luma, as an index. */
 static int difference(VipsImage *input, double radius, VipsImage **out) {
     PIPELINE_OWNED VipsImage *luma = NULL, *grey = NULL, *plain = NULL, *soft = NULL, *around = NULL, *mean = NULL;
     PIPELINE_OWNED VipsImage *more = NULL, *index = NULL;

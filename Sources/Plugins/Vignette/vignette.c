@@ -1,8 +1,7 @@
 /* vignette: darker corners, as old lenses have them.
  *
- * Nothing changes within `radius` of the way from the middle to the corners. From there the picture gets darker, in a
- * smooth step, until the corners have lost `strength` of their brightness. The shape is the picture's: an ellipse in
- * it. */
+ * Nothing changes within `radius` of the way from the middle to the corners. Beyond that the picture gets darker, in a smooth
+ * step, until the corners have lost `strength` of their brightness. The shape is an ellipse with the picture's proportions. */
 #include <pipeline_vips.h>
 
 enum { STRENGTH, RADIUS, PARAMETER_COUNT };
@@ -24,7 +23,7 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "where it begins, on the way from the middle (0) to the corners (1)"},
 };
 
-/* The light that is left at a place `x` on the way to the corners. */
+/* The light that is left at `x`, a place on the way to the corners. */
 static double light(const void *context, int band, double x) {
     (void)band;
     const PipelineValue *values = context;
@@ -32,7 +31,7 @@ static double light(const void *context, int band, double x) {
     return 1 - values[STRENGTH].number * t * t * (3 - 2 * t);
 }
 
-/* Each pixel's distance on the way to the corners: 0 to 65535. */
+/* Each pixel's place on the way from the middle to the corners: 0 to 65535. */
 static int distance(VipsImage *like, VipsImage **out) {
     double width = like->Xsize, height = like->Ysize;
     double scale[] = {2 / width, 2 / height}, offset[] = {1 / width - 1, 1 / height - 1};

@@ -1,7 +1,7 @@
 /* watermark: a text or a picture, laid over a corner.
  *
- * The mark is as wide as `size` says, or narrower where the picture has no room for it. A text has a soft shadow, dark under a light
- * colour and light under a dark one, so that it can be read anywhere. A grey picture stays grey under a grey mark.
+ * The mark is as wide as `size` says, or narrower where the picture has no room for it. A text has a soft shadow, dark under a
+ * light colour and light under a dark one, so that it can be read anywhere. A grey picture stays grey under a grey mark.
  * Transparent pixels become as opaque as the mark above them. */
 #include <pipeline_vips.h>
 
@@ -76,12 +76,12 @@ static void release(Mark *mark) {
     pipeline_release(&mark->mask);
 }
 
-/* Draws the text at a size in points, which are pixels here. The resolution stays the same: at each new one Debian 12's
- * Pango throws its fonts away, and may crash if its thread still looks for one (libvips issue 3660). */
+/* Draws the text at a size in points, which are pixels here. The resolution never changes: for each new one Debian 12's Pango
+ * discards its fonts, and may crash if its thread is still looking for one (libvips issue 3660). */
 static int letters(const PipelineValue *values, double points, VipsImage **out) {
     char size[G_ASCII_DTOSTR_BUF_SIZE];
     g_ascii_formatd(size, sizeof size, "%.2f", VIPS_MAX(1, points));
-    /* Pango reads markup. */
+    /* Pango reads markup, so escape the text. */
     char *text = g_markup_escape_text(values[TEXT].text, -1), *font = g_strdup_printf("%s %s", values[FONT].text, size);
     int failed = vips_text(out, text, "font", font, NULL);
     g_free(text);
@@ -93,7 +93,7 @@ static int write_text(const PipelineHost *host, const PipelineValue *values, int
     PIPELINE_OWNED VipsImage *measure = NULL, *twice = NULL;
     if (letters(values, 40, &measure) || letters(values, 80, &twice))
         return -1;
-    /* Without a font Pango draws boxes, which do not grow. */
+    /* Without a font Pango draws boxes, which do not grow with the font size. */
     if (measure->Xsize == twice->Xsize)
         return pipeline_refuse(host, "there are no fonts to write with; install some, such as fonts-dejavu-core");
     double scale = VIPS_MIN((double)width / measure->Xsize, (double)height / measure->Ysize);
@@ -126,8 +126,7 @@ static int read_picture(const PipelineHost *host, const PipelineValue *values, i
         || vips_extract_band(memory, &mark->mask, memory->Bands - 1, NULL);
 }
 
-/* The text's shadow: wider, softer, a little to the right and below. `reach` is the distance that it goes beyond the
- * text. */
+/* The text's shadow: wider, softer, and slightly to the right and below. `reach` is how far it extends beyond the text. */
 static int cast_shadow(const Mark *text, int *reach, Mark *shadow) {
     int size = VIPS_MAX(1, text->mask->Ysize / 20);
     double bright = 0;
