@@ -21,12 +21,12 @@ static inline int cvips_webpload(VipsSource *source, VipsImage **out, VipsFailOn
         source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "scale", scale, NULL);
 }
 
-/* All frames, each below the one before. */
+/* All frames, each below the previous one. */
 static inline int cvips_webpload_frames(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
     return vips_webpload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "n", -1, NULL);
 }
 
-/* A page, or a subdirectory of it, if that is not -1. */
+/* Loads a page, or a subdirectory of it if that is not -1. */
 static inline int cvips_tiffload(VipsSource *source, VipsImage **out, VipsFailOn fail_on, int page, int subdirectory) {
     return vips_tiffload_source(
         source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "page", page, "subifd", subdirectory, NULL);
@@ -97,7 +97,7 @@ static inline int cvips_heifsave(
         "subsample_mode", chroma, "strip", strip, NULL);
 }
 
-/* The distance stands for a quality: the scale of that differs between versions of libvips. */
+/* Takes a distance instead of a quality, because the scale of quality differs between versions of libvips. */
 static inline int cvips_jxlsave(VipsImage *in, VipsTarget *target, double distance, int effort, gboolean lossless) {
     return vips_jxlsave_target(in, target, "distance", distance, "effort", effort, "lossless", lossless, NULL);
 }
@@ -106,14 +106,14 @@ static inline int cvips_gifsave(VipsImage *in, VipsTarget *target, int effort, g
     return vips_gifsave_target(in, target, "effort", effort, "strip", strip, NULL);
 }
 
-/* The file that a memory target holds after its end, valid as long as `blob`, which the caller unrefs. */
+/* The file that a memory target holds after its end. It is valid as long as `blob`, which the caller unrefs. */
 static inline const void *cvips_target_bytes(VipsTarget *target, VipsBlob **blob, size_t *length) {
     g_object_get(target, "blob", blob, NULL);
     return *blob ? vips_blob_get(*blob, length) : NULL;
 }
 
-/* A source that reads and seeks by the caller's functions, which get `data` last. `release` is called when the source
- * no longer needs `data`. */
+/* A source that reads and seeks through the caller's functions, which get `data` as the last argument. It calls `release` when
+ * it no longer needs `data`. */
 static inline VipsSource *cvips_source_new(
     gint64 (*read)(VipsSourceCustom *source, void *bytes, gint64 count, void *data),
     gint64 (*seek)(VipsSourceCustom *source, gint64 offset, int whence, void *data), void *data,
@@ -128,7 +128,7 @@ static inline VipsSource *cvips_source_new(
     return VIPS_SOURCE(source);
 }
 
-/* A target that writes, reads and seeks by the caller's functions, which get `data` last. */
+/* A target that writes, reads and seeks through the caller's functions, which get `data` as the last argument. */
 static inline VipsTarget *cvips_target_new(
     gint64 (*write)(VipsTargetCustom *target, const void *bytes, gint64 count, void *data),
     gint64 (*read)(VipsTargetCustom *target, void *bytes, gint64 count, void *data),
@@ -151,8 +151,8 @@ static inline guint cvips_references(VipsImage *image) {
     return (guint)g_atomic_int_get((gint *)&G_OBJECT(image)->ref_count);
 }
 
-/* Gives each blob among the fields of `image` bytes of its own. A loader may leave bytes there that are freed with its image
- * (heifload of libvips 8.14 does), while the fields are handed on by reference to pictures that outlive it. */
+/* Copies the bytes of each blob field of `image` that does not own them. A loader may leave bytes there that are freed with its
+ * image (heifload of libvips 8.14 does), while pictures that outlive it share the fields by reference. */
 static inline void *cvips_own_blob(VipsImage *image, const char *name, GValue *value, void *unused) {
     (void)image; (void)name; (void)unused;
     if (G_VALUE_TYPE(value) != VIPS_TYPE_BLOB) return NULL;
@@ -168,7 +168,7 @@ static inline void cvips_own_blobs(VipsImage *image) {
     vips_image_map(image, cvips_own_blob, NULL);
 }
 
-/* A picture without pixels that has the fields of `in`. */
+/* A picture that has the fields of `in`, but no pixels. */
 static inline VipsImage *cvips_header(VipsImage *in) {
     VipsImage *out = vips_image_new();
     if (out && vips_image_pipelinev(out, VIPS_DEMAND_STYLE_ANY, in, NULL)) {
@@ -186,7 +186,7 @@ static inline void cvips_error(const char *domain, const char *text) {
 
 /* Signals. */
 
-/* Calls `eval` while the pixels of `image` are evaluated, and `posteval` at their end, until cvips_off_evaluation. */
+/* Calls `eval` during the evaluation of the pixels of `image`, and `posteval` at its end, until cvips_off_evaluation. */
 static inline void cvips_on_evaluation(
     VipsImage *image, void (*eval)(VipsImage *image, VipsProgress *progress, void *data),
     void (*posteval)(VipsImage *image, VipsProgress *progress, void *data), void *data) {
@@ -221,7 +221,7 @@ static inline int cvips_crop(VipsImage *in, VipsImage **out, int left, int top, 
     return vips_extract_area(in, out, left, top, width, height, NULL);
 }
 
-/* Black, or transparent, below the picture. */
+/* Extends the picture at the bottom, in black or transparent. */
 static inline int cvips_extend(VipsImage *in, VipsImage **out, int height) {
     return vips_embed(in, out, 0, 0, in->Xsize, height, NULL);
 }
@@ -280,8 +280,8 @@ static inline int cvips_extract_bands(VipsImage *in, VipsImage **out, int first,
     return vips_extract_band(in, out, first, "n", count, NULL);
 }
 
-/* Luma by Rec. 601 weights, of three bands of 8 or 16 bit, rounded; a fourth band stays. It computes in whole numbers,
- * at a fraction of the cost of vips_recomb with floating ones. */
+/* Rec. 601 luma of three bands of 8 or 16 bit, rounded; a fourth band stays. It computes with integers, at a fraction of the
+ * cost of vips_recomb with floating-point numbers. */
 static inline int cvips_luma_rows(VipsRegion *out, void *sequence, void *unused, void *alpha, gboolean *stop) {
     VipsRegion *in = (VipsRegion *)sequence;
     const VipsRect *area = &out->valid;
@@ -316,7 +316,7 @@ static inline int cvips_luma(VipsImage *in, VipsImage **out) {
     }
     luma->Bands = in->Bands - 2;
     luma->Type = in->BandFmt == VIPS_FORMAT_USHORT ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W;
-    /* The input lives as long as the pictures made of it. */
+    /* The input lives as long as the pictures made from it. */
     g_object_ref(in);
     vips_object_local(luma, in);
     if (vips_image_generate(luma, vips_start_one, cvips_luma_rows, vips_stop_one, in, NULL)) {
@@ -327,8 +327,8 @@ static inline int cvips_luma(VipsImage *in, VipsImage **out) {
     return 0;
 }
 
-/* Rows of `in` in memory, without its fields, and not linked to it: at the end of an evaluation libvips drops the rows
- * that all pictures before it have read ahead, and decoders don't go back to them. */
+/* Copies rows of `in` to memory, without its fields and without a link to it: at the end of an evaluation libvips drops the
+ * rows that all pictures upstream have read ahead, and decoders don't go back to them. */
 static inline int cvips_rows(VipsImage *in, VipsImage **out, int top, int height) {
     VipsRegion *region = vips_region_new(in);
     VipsImage *image = vips_image_new_memory();
@@ -352,9 +352,9 @@ static inline int cvips_rows(VipsImage *in, VipsImage **out, int top, int height
     return 0;
 }
 
-/* A picture of `count` frames, each below the one before, of the size and with the fields of `first`. `frame` returns the
- * pixels of a frame, which stay valid until its next call, or NULL if it has failed. Frames are asked for in order, each
- * once: threads that read ahead wait for the others. */
+/* A picture of `count` frames, each below the previous one, with the size and fields of `first`. `frame` returns the pixels of
+ * a frame, which stay valid until its next call, or NULL if it failed. Frames are requested in order, once each: threads that
+ * read ahead wait for the others. */
 typedef struct {
     const void *(*frame)(int number, void *data);
     void *data;
@@ -392,8 +392,8 @@ static inline int cvips_strip(
     return failed ? -1 : 0;
 }
 
-/* A picture whose reader leaves rows that it can't read as they are in memory. Behind each read `count` says how many rows are there;
- * the others become black, and without any row it is an error. `count` gets `data`, which `release` gets at the end. */
+/* A picture whose reader leaves unreadable rows as they are in memory. After each read, `count` says how many rows are there.
+ * The other rows become black; a picture without any row is an error. `count` gets `data`, and `release` gets it at the end. */
 typedef struct {
     int (*count)(void *data);
     void *data;
@@ -435,7 +435,7 @@ static inline int cvips_present_rows(
     return 0;
 }
 
-/* A picture of 8 bit whose rows are made by `fill` when they are wanted. It gets `data`, which `release` gets at the end. */
+/* An 8-bit picture whose rows `fill` makes on demand. `fill` gets `data`, and `release` gets it at the end. */
 static inline VipsImage *cvips_made_rows(
     int width, int height, int bands,
     int (*fill)(VipsRegion *out, void *sequence, void *data, void *unused, gboolean *stop), void *data,
@@ -453,7 +453,7 @@ static inline VipsImage *cvips_made_rows(
     return image;
 }
 
-/* The first wanted pixel of a row. */
+/* The first requested pixel of a row. */
 static inline VipsPel *cvips_row(VipsRegion *region, int y) {
     return VIPS_REGION_ADDR(region, region->valid.left, y);
 }
@@ -474,7 +474,7 @@ static inline int cvips_bandjoin(VipsImage **in, VipsImage **out, int count) {
     return vips_bandjoin(in, out, count, NULL);
 }
 
-/* A sheet of pictures, on a ground of one grey. */
+/* Sheets of pictures, on a ground of one grey. */
 
 static inline int cvips_flatten_grey(VipsImage *in, VipsImage **out, double grey) {
     VipsArrayDouble *ground = vips_array_double_newv(1, grey);
@@ -483,7 +483,7 @@ static inline int cvips_flatten_grey(VipsImage *in, VipsImage **out, double grey
     return status;
 }
 
-/* 8 bit again, whatever the factor. */
+/* The result has 8 bit, whatever the factor. */
 static inline int cvips_linear_grey(VipsImage *in, VipsImage **out, double factor, double offset) {
     return vips_linear1(in, out, factor, offset, "uchar", TRUE, NULL);
 }
@@ -512,15 +512,15 @@ static inline int cvips_arrayjoin(VipsImage **in, VipsImage **out, int count, in
     return status;
 }
 
-/* A mask of letters, at the one resolution that Debian 12's Pango bears. Markup is read; lines end at the width, if it is not 0. */
+/* A mask of letters, at the only resolution that Debian 12's Pango can bear. The text is markup; lines wrap at a width over 0. */
 static inline int cvips_text(VipsImage **out, const char *text, const char *font, int width) {
     return width > 0 ? vips_text(out, text, "font", font, "width", width, "align", VIPS_ALIGN_CENTRE, NULL)
                      : vips_text(out, text, "font", font, NULL);
 }
 
-/* Operations by name, whose arguments libvips describes itself; Swift can't spell these parts of GObject's types. */
+/* Operations by name. libvips describes their arguments; Swift can't express these parts of GObject's types. */
 
-/* The type of an operation's argument, 0 if it has none of that name. */
+/* The type of an operation's argument; 0 if it has no such argument. */
 static inline GType cvips_argument_type(VipsOperation *operation, const char *name) {
     GParamSpec *argument = g_object_class_find_property(G_OBJECT_GET_CLASS(operation), name);
     return argument ? argument->value_type : 0;
@@ -542,7 +542,7 @@ static inline void cvips_set_text(VipsOperation *operation, const char *name, co
     g_object_set(operation, name, value, NULL);
 }
 
-/* An output; the caller owns the reference. */
+/* An output. The caller owns the reference. */
 static inline VipsImage *cvips_get_image(VipsOperation *operation, const char *name) {
     VipsImage *image = NULL;
     g_object_get(operation, name, &image, NULL);
