@@ -9,7 +9,7 @@
 
 namespace {
 
-/* LibRaw asks for single bytes, so some lie ready. */
+/* LibRaw reads single bytes, so this stream keeps a buffer. */
 class Stream final : public LibRaw_abstract_datastream {
     const craw_source source;
     int64_t place = 0, start = 0, count = 0;
@@ -108,7 +108,7 @@ public:
     }
 };
 
-/* Vectors of LibRaw may find no memory, too, and nothing may be thrown into Swift. */
+/* LibRaw's vectors may run out of memory, and no exception may reach Swift. */
 template <typename Body> int guarded(Body body) {
     try {
         return body();
@@ -119,7 +119,7 @@ template <typename Body> int guarded(Body body) {
     }
 }
 
-/* LibRaw is built with OpenMP, which would start a thread for each processor. A thread has a number of its own. */
+/* LibRaw is built with OpenMP, which would start a thread for each processor. The limit belongs to the calling thread. */
 void use_one_thread() {
     using Call = void (*)(int);
     static const auto call = (Call)dlsym(RTLD_DEFAULT, "omp_set_num_threads");

@@ -1,5 +1,5 @@
-/* LibRaw for Swift. It is C++, and its structures change from version to version: here is a function a call, and no
- * decision. */
+/* LibRaw for Swift. LibRaw is C++, and its structures change between versions: this header has one function per call, and makes
+ * no decisions. */
 #ifndef PIPELINED_CRAW_H
 #define PIPELINED_CRAW_H
 
@@ -14,9 +14,9 @@ extern "C" {
 
 typedef struct craw_file craw_file;
 
-/* The bytes of a file, and somebody who is told how far the work is. `context` goes with each call. */
+/* The bytes of a file, and a callback for progress. Each call gets `context`. */
 typedef struct {
-    /* Reads at a place: fewer bytes at the end, and -1 when the disk refuses. */
+    /* Reads at an offset. Returns fewer bytes at the end, and -1 when the disk refuses. */
     ssize_t (*read)(void *context, void *bytes, size_t count, int64_t offset);
     /* Anything but 0 stops the work. */
     int (*progress)(void *context, int stage, int done, int total);
@@ -25,11 +25,11 @@ typedef struct {
 } craw_source;
 
 typedef struct {
-    /* The sensor's samples, with its margins. */
+    /* The size of the sensor's samples, including margins. */
     int raw_width, raw_height;
-    /* The picture's size as it would be developed, before it is turned upright. */
+    /* The size of the developed picture, before it is turned upright. */
     int width, height;
-    /* 1 mirrors, 2 turns upside down, 4 makes columns of rows. */
+    /* Bits: 1 mirrors, 2 turns upside down, 4 swaps rows and columns. */
     int flip;
     int colours;
     /* The colour filters: 0 for none, 9 for X-Trans, more than 1000 for a pattern of two by two. */
@@ -43,7 +43,7 @@ typedef struct {
 } craw_header;
 
 typedef struct {
-    /* As the file says; 0 where it says nothing. */
+    /* As the file states it; 0 if it states nothing. */
     int width, height;
     int64_t length;
     bool may_be_jpeg;
@@ -60,18 +60,18 @@ void craw_close(craw_file *file);
 
 int craw_read_header(craw_file *file, craw_header *header);
 
-/* Previews come behind the header: LibRaw forgets the whole file when one can't be read. */
+/* Read previews after the header: LibRaw forgets the whole file when a preview can't be read. */
 int craw_preview_count(craw_file *file);
 craw_preview craw_preview_at(craw_file *file, int index);
-/* The bytes belong to the file until another preview is read. */
+/* The bytes belong to the file, until another preview is read. */
 int craw_read_preview(craw_file *file, int index, const void **bytes, size_t *length, bool *is_jpeg);
 
-/* Of a file that has just been opened. `data_errors` counts the damage that the decoder went over. */
+/* Develops a file that has just been opened. `data_errors` counts the damage that the decoder skipped. */
 int craw_develop(craw_file *file, const craw_settings *settings, int *data_errors);
 void craw_developed(craw_file *file, int *width, int *height, int *bands, int *bits);
 int craw_copy_pixels(craw_file *file, void *pixels, int stride);
 
-/* The farthest place behind the end of the file from which bytes were wanted. */
+/* How far past the end of the file LibRaw tried to read, in bytes. */
 int64_t craw_missed(const craw_file *file);
 
 const char *craw_words(int error);
