@@ -1,8 +1,8 @@
-/* zimg, which resizes one plane of bytes. Its version is a macro that Swift does not see. */
+/* zimg, which resizes one plane of bytes. zimg's version is a macro, which Swift does not see. */
 #include <stddef.h>
 #include <zimg.h>
 
-/* A plane of bytes, and the part of it that is meant, in pixels. Rows begin at multiples of 64 bytes, for any processor's vectors. */
+/* A plane of bytes, and the part of it to resize, in pixels. Rows begin at multiples of 64 bytes, for any processor's vectors. */
 typedef struct {
     unsigned width, height;
     double left, top, active_width, active_height;
@@ -23,7 +23,7 @@ static inline zimg_image_format czimg_format(const czimg_plane *plane) {
     return format;
 }
 
-/* A resizer by lanczos3, or NULL. zimg_filter_graph_free releases it. */
+/* A lanczos3 resizer, or NULL. Release it with zimg_filter_graph_free. */
 static inline zimg_filter_graph *czimg_lanczos3(const czimg_plane *from, unsigned width, unsigned height) {
     czimg_plane to = {width, height, 0, 0, width, height};
     zimg_image_format source = czimg_format(from), target = czimg_format(&to);
@@ -31,13 +31,13 @@ static inline zimg_filter_graph *czimg_lanczos3(const czimg_plane *from, unsigne
     zimg_graph_builder_params_default(&parameters, ZIMG_API_VERSION);
     parameters.resample_filter = ZIMG_RESIZE_LANCZOS;
     parameters.filter_param_a = 3;
-    /* Without AVX-512, which saves nothing here: with it zimg 3.0.4 gets single columns wrong where a plane becomes between
-     * 2 and 2.6 times smaller. */
+    /* Not AVX-512, which saves nothing here: with it zimg 3.0.4 gets single columns wrong where a plane becomes 2 to 2.6 times
+     * smaller. */
     parameters.cpu_type = ZIMG_CPU_AUTO;
     return zimg_filter_graph_build(&source, &target, &parameters);
 }
 
-/* Returns 0 when the target is made. `memory` has as many bytes as zimg_filter_graph_get_tmp_size says. */
+/* Returns 0 on success. `memory` must have as many bytes as zimg_filter_graph_get_tmp_size says. */
 static inline int czimg_run(
     const zimg_filter_graph *resizer, const void *from, ptrdiff_t from_stride, void *to, ptrdiff_t to_stride, void *memory) {
     zimg_image_buffer_const source = {ZIMG_API_VERSION, {{from, from_stride, ZIMG_BUFFER_MAX}}};
