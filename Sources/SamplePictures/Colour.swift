@@ -9,12 +9,12 @@ extension SIMD4<Float> {
         self.init(Float(hex >> 16 & 255) / 255, Float(hex >> 8 & 255) / 255, Float(hex & 255) / 255, 1)
     }
 
-    /// This colour at 0, the other at 1, and what lies between.
+    /// Blends this colour (`amount` 0) with the other (1).
     func mixed(_ other: Self, _ amount: Float) -> Self {
         self + (other - self) * unit(amount)
     }
 
-    /// Adds light, and leaves alpha alone.
+    /// Adds light; alpha stays.
     func lit(_ light: Self, _ amount: Float) -> Self {
         var result = self + light * amount
         result.w = w
@@ -24,18 +24,18 @@ extension SIMD4<Float> {
     func scaled(_ factor: Float) -> Self { Self(x * factor, y * factor, z * factor, w) }
 }
 
-/// A colour on a ramp of several, `position` from 0 to 1.
+/// The colour at `position`, from 0 to 1, on a ramp of several colours.
 func ramp(_ colours: [Colour], _ position: Float) -> Colour {
     let place = unit(position) * Float(colours.count - 1)
     let index = min(Int(place), colours.count - 2)
     return colours[index].mixed(colours[index + 1], place - Float(index))
 }
 
-/// 0 below `low`, 1 above `high`, a smooth step between.
+/// 0 below `low`, 1 above `high`, and a smooth step in between.
 func smoothstep(_ low: Float, _ high: Float, _ value: Float) -> Float {
     let t = unit((value - low) / (high - low))
     return t * t * (3 - 2 * t)
 }
 
-/// Values outside 0 to 1 are brought to the nearer end.
+/// Clamps a value to 0…1.
 func unit(_ value: Float) -> Float { min(max(value, 0), 1) }

@@ -2,7 +2,7 @@ import CVips
 
 /// A picture to draw, with its size, its painter and its format.
 struct Drawing: Sendable {
-    /// Gives a pixel's colour. It is made anew for each drawing, so it may prepare columns and rows.
+    /// Returns the colour of a pixel. Each drawing makes its own painter, which may precompute columns and rows.
     typealias Painter = @Sendable (_ x: Int, _ y: Int) -> Colour
 
     var file: String
@@ -15,7 +15,7 @@ struct Drawing: Sendable {
     var copyright: String?
     var painter: @Sendable (_ width: Int, _ height: Int) -> Painter
 
-    /// The slowest drawing comes first, so no drawing runs alone at the end.
+    /// Slowest first, so that no drawing runs alone at the end.
     static let all = [
         Drawing(
             file: "morning-hills.jpg", width: 4000, height: 2667, copyright: "2026 the makers of pipelined",

@@ -1,6 +1,6 @@
-/// Random numbers that are the same every time.
+/// Random numbers that are the same in each run.
 enum Noise {
-    /// A number from 0 to 1 for a point of the grid.
+    /// A number from 0 to 1 for a grid point.
     static func hash(_ x: Int, _ y: Int, _ seed: Int = 0) -> Float {
         var n = UInt32(truncatingIfNeeded: x &* 374_761_393 &+ y &* 668_265_263 &+ seed &* 2_147_483_647)
         n = (n ^ (n >> 13)) &* 1_274_126_177
@@ -21,7 +21,7 @@ enum Noise {
         return upper + (lower - upper) * sy
     }
 
-    /// Noise of several sizes laid over each other, from 0 to 1.
+    /// Noise at several scales, added up, from 0 to 1.
     static func fractal(_ x: Float, _ y: Float, octaves: Int, _ seed: Int = 0) -> Float {
         var (sum, weight, total, scale): (Float, Float, Float, Float) = (0, 0.5, 0, 1)
         for octave in 0..<octaves {

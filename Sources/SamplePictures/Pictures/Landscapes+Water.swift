@@ -1,7 +1,7 @@
 import Foundation
 
 extension Landscapes {
-    /// The sun goes down into the sea, and lies on its waves.
+    /// The sun sets over the sea, and glitters on its waves.
     @Sendable static func sea(_ width: Int, _ height: Int) -> Drawing.Painter {
         let (w, h) = (Float(width), Float(height))
         let water = [Colour(0xd9795f), Colour(0x5a4a80), Colour(0x17254c)]

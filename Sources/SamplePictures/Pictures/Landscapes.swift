@@ -1,6 +1,6 @@
 import Foundation
 
-/// Places that exist nowhere. Each function prepares a painter for a picture of a size.
+/// Landscapes that exist nowhere. Each function prepares a painter for a picture of the given size.
 enum Landscapes {
     /// Layer behind layer of wooded hills in the mist, the sun just above them.
     @Sendable static func hills(_ width: Int, _ height: Int) -> Drawing.Painter {

@@ -30,7 +30,7 @@ extension Patterns {
         }
     }
 
-    /// A hot-air balloon, and nothing around it: the rest is transparent.
+    /// A hot-air balloon on a transparent background.
     @Sendable static func balloon(_ width: Int, _ height: Int) -> Drawing.Painter {
         let h = Float(height)
         let stripes = [0xd7263d, 0xf4d35e, 0x1b998b, 0xf46036, 0x2e294e, 0xf7f7ff].map { Colour($0) }

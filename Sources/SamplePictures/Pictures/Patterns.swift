@@ -1,8 +1,8 @@
 import Foundation
 
-/// Shapes and formulas. Each function prepares a painter for a picture of a size.
+/// Shapes and formulas. Each function prepares a painter for a picture of the given size.
 enum Patterns {
-    /// Sines laid over each other, through a wheel of colours.
+    /// Sines added up, mapped to a wheel of colours.
     @Sendable static func plasma(_ width: Int, _ height: Int) -> Drawing.Painter {
         let scale = 1 / Float(height)
         let wheel = [0x1b1464, 0x0652dd, 0x12cbc4, 0xc4e538, 0xffc312, 0xee5a24, 0xb53471, 0x1b1464].map { Colour($0) }
@@ -35,7 +35,7 @@ enum Patterns {
         }
     }
 
-    /// Triangles whose colours follow a gradient, each a little off.
+    /// Triangles whose colours follow a gradient, each slightly off.
     @Sendable static func triangles(_ width: Int, _ height: Int) -> Drawing.Painter {
         let side = Float(width) / 14
         let rise = side * 0.8660254
