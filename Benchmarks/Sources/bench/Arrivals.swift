@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// Files that are moved into a folder, told by the kernel.
+/// Waits for files that are moved into a folder, by inotify.
 final class Arrivals {
     private let descriptor: Int32
     private let folder: String
@@ -16,10 +16,10 @@ final class Arrivals {
 
     deinit { close(descriptor) }
 
-    /// Without any for so many seconds, there come no more.
+    /// Seconds without an arrival before the wait fails.
     private static let patience = 60.0
 
-    /// Waits for so many.
+    /// Waits for `count` files.
     func wait(for count: Int) throws {
         var arrived = 0
         var last = Clock.now

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs what was asked, and says what came out.
+/// Runs the requested measurements, and prints the results.
 struct Bench {
     var options: Options
     private var setup: Setup { options.setup }
@@ -54,7 +54,7 @@ struct Bench {
         return try contests.map { try race.run($0.job, $0.contenders) }
     }
 
-    /// Quickly: only those that stay. No goal is measured against the others.
+    /// A quick run races only contenders that stay. No goal is measured against the others.
     private func contenders(for job: Job) -> [any Contender] {
         Race.contenders(for: job, setup).filter { !options.quick || $0.stays }
     }

@@ -1,4 +1,4 @@
-/// Processor time a picture, as bars. Its colours do on a dark page and on a light one.
+/// Processor time per picture, as bars. Its colours suit dark and light pages.
 struct Chart {
     var results: [JobResult]
 

@@ -1,17 +1,17 @@
 import Foundation
 import Glibc
 
-/// A process that was started here, with pipes to talk through if it wants that.
+/// A child process, optionally with pipes to talk through.
 final class ChildProcess {
     let id: pid_t
     private var input: FileHandle?
     private var output: FileHandle?
     private var unread = Data()
 
-    /// Where its standard streams lead.
+    /// The destinations of its standard streams.
     enum Streams {
         case pipes
-        /// Nothing in; what it says goes to this file.
+        /// Reads nothing; writes all output to this file.
         case log(String)
     }
 
@@ -57,7 +57,7 @@ final class ChildProcess {
         try input?.write(contentsOf: Data((line + "\n").utf8))
     }
 
-    /// Waits for a line.
+    /// Waits for one line of output.
     func hear() throws -> String {
         while true {
             if let end = unread.firstIndex(of: 10) {
@@ -72,7 +72,7 @@ final class ChildProcess {
         }
     }
 
-    /// No more questions; waits until it has ended. Whether well.
+    /// Closes the input and waits for the process to end. Returns whether it succeeded.
     @discardableResult
     func finish() -> Bool {
         try? input?.close()
@@ -85,7 +85,7 @@ final class ChildProcess {
         finish()
     }
 
-    /// Waits for any process to end: which, and whether well.
+    /// Waits for any child process to end. Returns its id, and whether it succeeded.
     static func next() throws -> (id: pid_t, succeeded: Bool) {
         var status: Int32 = 0
         let id = waitpid(-1, &status, 0)
@@ -93,7 +93,7 @@ final class ChildProcess {
         return (id, status == 0)
     }
 
-    /// Runs a program to its end, and returns what it says.
+    /// Runs a program to its end, and returns its output.
     static func output(_ words: [String], _ environment: [String: String] = [:]) throws -> String {
         let process = try ChildProcess(words, environment)
         let said = try process.output?.readToEnd() ?? Data()

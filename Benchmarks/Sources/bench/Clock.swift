@@ -1,6 +1,6 @@
 import Glibc
 
-/// Seconds since some moment.
+/// A monotonic clock, in seconds.
 enum Clock {
     static var now: Double {
         var time = timespec()

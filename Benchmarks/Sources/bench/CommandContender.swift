@@ -1,8 +1,8 @@
 import Glibc
 
-/// A command line tool: processes for each picture, as many at once as there are processors.
+/// A command line tool: new processes for each picture, as many at a time as there are processors.
 final class CommandContender: Contender {
-    /// The commands that a picture takes, one after the other.
+    /// The commands for one picture, which run one after the other.
     typealias Commands = (_ job: Job, _ source: String, _ result: String, _ setup: Setup) -> [[String]]
 
     let name: String
@@ -11,7 +11,7 @@ final class CommandContender: Contender {
     private var lines: [[[String]]] = []
     private var (folder, usage) = ("", "")
 
-    /// Each process has one thread: there are others.
+    /// One thread per process, because other processes run beside it.
     private static let environment = [
         "VIPS_CONCURRENCY": "1", "MAGICK_THREAD_LIMIT": "1", "OMP_NUM_THREADS": "1",
     ]
@@ -59,7 +59,7 @@ final class CommandContender: Contender {
 }
 
 extension CommandContender {
-    /// vipsthumbnail for the size, vips for luma and table: what a script would do.
+    /// vipsthumbnail for the size, vips for luma and table, as a script would do it.
     static var vips: CommandContender {
         CommandContender("vipsthumbnail + vips") { job, source, result, setup in
             job.outputs.enumerated().flatMap { index, output -> [[String]] in
@@ -85,7 +85,7 @@ extension CommandContender {
         }
     }
 
-    /// It has no tables; `-level` is as cheap as one.
+    /// GraphicsMagick has no tables; `-level` is as cheap as a table.
     static func graphicsMagick(hint: Bool) -> CommandContender {
         CommandContender(hint ? "GraphicsMagick, size hint" : "GraphicsMagick") { job, source, result, setup in
             let noir = ["-colorspace", "Gray", "-level", "8%,1.0,92%"]
@@ -98,7 +98,7 @@ extension CommandContender {
         return "\(width)x\(height)"
     }
 
-    /// The largest first; each is made of the one before, which is the cheapest.
+    /// Makes the largest result first, and each further result from the previous one, which is cheapest.
     private static func results(_ job: Job, _ result: String, _ noir: [String]) -> [String] {
         job.outputs.enumerated().flatMap { index, output -> [String] in
             let (width, height) = output.pixels(of: job.pictures)

@@ -1,11 +1,11 @@
-/// pipelined as it is here against another of its revisions.
+/// Compares pipelined as it is here with another revision.
 struct Comparison {
     var setup: Setup
     var rounds: Int
     var jobs: [Job]
     var other: (name: String, programs: String)
 
-    /// Worse by so much, and in every round, is no chance.
+    /// A median ratio above this is not chance if every round was worse.
     private static let worse = 1.05
 
     func run() throws {

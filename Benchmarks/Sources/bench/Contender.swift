@@ -1,7 +1,7 @@
-/// Whoever does jobs. It is begun once for a job, and does rounds in turn with the others.
+/// A contender does jobs. It begins once per job, then does rounds in turn with the others.
 protocol Contender: AnyObject {
     var name: String { get }
-    /// Whether it is a process that stays, so that its first round warms it up.
+    /// Whether its process stays, so that the first round warms it up.
     var stays: Bool { get }
 
     func begin(_ job: Job, in folder: String, _ setup: Setup) throws
@@ -9,7 +9,7 @@ protocol Contender: AnyObject {
     func end()
 }
 
-/// Why a measurement can't be made: one line, which says what to do.
+/// The reason why a measurement can't be made, in one line that says what to do.
 struct BenchError: Error, CustomStringConvertible {
     var description: String
 

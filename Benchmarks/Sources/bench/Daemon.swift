@@ -1,16 +1,17 @@
 import Foundation
 import Glibc
 
-/// A pipelined on a root of its own.
+/// A pipelined daemon with a root of its own.
 final class Daemon {
     let root: String
     let programs: String
-    /// Seconds from its start until it says that it is ready, in its log and to systemd, if it is there.
+    /// Seconds from the daemon's start until its log says that it is ready; it reports to systemd at the same time, if
+    /// systemd is there.
     private(set) var startTime: Double
     private var process: ChildProcess
     private let aside: String
 
-    /// `files` are more of them, by their paths below the root.
+    /// `files` are additional files, by their paths below the root.
     init(_ programs: String, root: String, recipe: String, files: [String: String] = [:], filters: [String] = []) throws
     {
         (self.root, self.programs, aside) = (root, programs, "\(root)-aside")
@@ -40,7 +41,7 @@ final class Daemon {
         return (process, Clock.now - begun)
     }
 
-    /// Ends the process, and starts another on the same root.
+    /// Stops the daemon, and starts another on the same root.
     func restart() throws {
         process.stop()
         Running.remove(process.id)
@@ -57,7 +58,7 @@ final class Daemon {
     var tree: ProcessTree { ProcessTree(of: process.id) }
     var workers: [pid_t] { tree.ids.filter { ProcessTree.name($0) == "pipelined-rende" } }
 
-    /// Puts copies of these pictures where `work` takes them from.
+    /// Copies these pictures to the folder from which `work` takes them.
     func prepare(_ files: [String]) throws {
         for (index, file) in files.enumerated() {
             let suffix = file.split(separator: ".").last.map { ".\($0)" } ?? ""
@@ -66,7 +67,8 @@ final class Daemon {
         Folder.settle()
     }
 
-    /// Drops what is prepared; returns when all originals lie in the archive, each after its results were published: how long it took.
+    /// Drops the prepared pictures, and waits until all originals are in the archive, each after its results were
+    /// published. Returns the seconds.
     func work() throws -> Double {
         let names = Folder.names(in: "\(root)/prepared")
         let arrivals = try Arrivals(in: "\(root)/archive/bench")
@@ -80,7 +82,7 @@ final class Daemon {
         return Clock.now - begun
     }
 
-    /// Takes the results away, and the originals back to where `work` takes them from.
+    /// Removes the results, and moves the originals back for the next `work`.
     func clear(results: Int) throws {
         let made = Folder.names(in: "\(root)/outbox/bench")
         guard made.count == results else {

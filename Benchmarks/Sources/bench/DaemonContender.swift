@@ -1,6 +1,7 @@
 import Glibc
 
-/// pipelined as a whole: from the drop into the inbox until the results are published and the originals archived, with fsyncs and ledger.
+/// pipelined as a whole: from the drop into the inbox until the results are published and the originals archived,
+/// including fsyncs and ledger.
 final class DaemonContender: Contender {
     let name: String
     let stays = true
@@ -12,7 +13,7 @@ final class DaemonContender: Contender {
         (self.name, self.programs) = (name, programs)
     }
 
-    /// Bytes.
+    /// In bytes.
     var supervisorPeak: Double { daemon.map { Double(ProcessTree.memory($0.supervisor, "VmHWM")) } ?? 0 }
 
     func begin(_ job: Job, in folder: String, _ setup: Setup) throws {
@@ -27,7 +28,7 @@ final class DaemonContender: Contender {
         let count = Folder.names(in: "\(daemon.root)/prepared").count
         let (before, supervisorBefore) = (daemon.tree.cpu, ProcessTree.cpu(daemon.supervisor))
         let wall = try daemon.work()
-        // What is left to be done behind the last picture counts, too.
+        // Work that follows the last picture counts, too.
         usleep(100_000)
         let tree = daemon.tree
         let sample = Sample(

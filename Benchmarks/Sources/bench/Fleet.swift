@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a fleet brings and costs, with real daemons that meet at a real server. All of them share this machine.
+/// Measures a fleet's gain and cost, with real daemons that meet at a real server. All of them share this machine.
 struct Fleet {
     var setup: Setup
     var rounds: Int
@@ -51,7 +51,7 @@ struct Fleet {
 }
 
 extension Job {
-    /// What the fleet is asked to do: cheap, dearer and dear.
+    /// Jobs for the fleet: cheap, dearer and dear.
     static let lent: [Job] = {
         var (three, avif) = (fit([1600, 1024, 640], isNoir: false), fit([1600], isNoir: false))
         (avif.name, avif.title) = ("fit-1600-to-avif", "Fit to 1600, colour, to AVIF: JPEG, 12 megapixels")

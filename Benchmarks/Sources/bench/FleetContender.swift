@@ -6,11 +6,11 @@ import Glibc
 final class FleetContender: Contender {
     struct Plan {
         var nodes = 1
-        /// The places of each node's render queue; the first one's, if that is another number.
+        /// Places in each node's render queue. `firstPlaces` overrides it for the first node.
         var places: Int
         var firstPlaces: Int?
         var give = "always"
-        /// The first node has one picture that waits in each of its places, so that all others are lent.
+        /// A waiting picture fills each place of the first node, so that all other pictures are lent.
         var isFull = false
     }
 
@@ -22,10 +22,10 @@ final class FleetContender: Contender {
     private var server: NATSServer?
     private var nodes: [Daemon] = []
     private var results = 0
-    /// Bytes of the pictures of a round.
+    /// Bytes of all pictures of a round.
     private var size = 0.0
 
-    /// `chain` is of another recipe than the job's.
+    /// `chain` replaces the job's own recipe.
     init(_ name: String, _ plan: Plan, filters: [String] = [], chain: String? = nil) {
         (self.name, self.plan, self.filters, self.chain) = (name, plan, filters, chain)
     }
@@ -84,7 +84,7 @@ final class FleetContender: Contender {
         let count = Folder.names(in: "\(first.root)/prepared").count
         let (before, received) = (cpu, try server?.received() ?? 0)
         let wall = try first.work()
-        // What is left to be done behind the last picture counts, too.
+        // Work that follows the last picture counts, too.
         usleep(100_000)
         let sample = Sample(
             pictures: count, cpu: cpu - before, wall: wall, memory: 0, wire: (try server?.received() ?? 0) - received)
@@ -104,7 +104,7 @@ final class FleetContender: Contender {
 }
 
 extension Daemon {
-    /// Waits until so many other nodes take pictures.
+    /// Waits until `count` other nodes take pictures.
     func awaitNodes(_ count: Int) throws {
         try wait("\(count) other nodes are there") {
             let told = try pipectl("status", "--json")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a fleet brings and costs, for the terminal and for its section of docs/benchmarks.md.
+/// A fleet's gain and cost, for the terminal and for a section of docs/benchmarks.md.
 struct FleetReport {
     var growth: JobResult
     var costs: [JobResult]
@@ -60,7 +60,7 @@ struct FleetReport {
 
     private static let head = "## A fleet\n"
 
-    /// The section as it stands on the page: a run of the other parts keeps it.
+    /// The present section of the page, which a run of the other parts keeps.
     static func section(in docs: String) -> String {
         let page = (try? String(contentsOfFile: "\(docs)/benchmarks.md", encoding: .utf8)) ?? ""
         return page.range(of: head).map { String(page[$0.lowerBound...]) } ?? ""

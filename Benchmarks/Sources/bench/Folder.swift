@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// Files and folders of the bench.
+/// The bench's files and folders.
 enum Folder {
     static func make(_ path: String) throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -9,14 +9,14 @@ enum Folder {
 
     static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 
-    /// But for those that are hidden, as an outbox's staging folder is.
+    /// Names of the files that are not hidden; an outbox's staging folder is hidden.
     static func names(in path: String) -> [String] {
         let all = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return all.filter { !$0.hasPrefix(".") }.sorted()
     }
 
-    /// Out of the way, its files emptied, until all that was measured is deleted. On an ext4 without a journal, whoever makes files pays
-    /// for each that was deleted in the minutes before.
+    /// Moves files out of the way and empties them. They are deleted only after all measurements: on an ext4 without a
+    /// journal, creating a file costs time for each file that was deleted in the minutes before.
     static func putAside(_ path: String, in aside: String) {
         let below = (try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []
         for file in [path] + below.map({ "\(path)/\($0)" }) { truncate(file, 0) }
@@ -44,6 +44,6 @@ enum Folder {
         return text.split(separator: "\n").suffix(5).joined(separator: "\n")
     }
 
-    /// What has been written before a measurement does not go to the disk during it.
+    /// Flushes earlier writes, so that they don't reach the disk during a measurement.
     static func settle() { sync() }
 }

@@ -1,4 +1,4 @@
-/// What pipelined is to reach, and whether it does.
+/// A goal for pipelined, and whether it is reached.
 struct Goal {
     enum Limit {
         case atMost(Double)
@@ -7,10 +7,10 @@ struct Goal {
 
     var text: String
     var limit: Limit
-    /// Behind the numbers: `ms`, `MB`, or `×` what.
+    /// Follows the numbers: `ms`, `MB`, or `×` and a contender.
     var unit: String
     var reached: Figure?
-    /// What keeps from reaching it.
+    /// The reason why it can't be reached.
     var hindrance: String?
 
     var holds: Bool? {

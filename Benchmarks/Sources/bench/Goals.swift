@@ -1,6 +1,6 @@
-/// The goals, from all that was measured.
+/// All goals, from all measurements.
 enum Goals {
-    /// Those of which something was measured.
+    /// The goals that were measured.
     static func all(_ results: [JobResult], _ single: Singles) -> [Goal] {
         (ratios(results) + singles(results, single)).filter { $0.reached != nil }
     }
@@ -74,7 +74,7 @@ enum Goals {
             Goal(text: "from start to READY", limit: .atMost(150), unit: "ms", reached: single.idle?.ready),
         ]
     }
-    /// Against libvips' plain way.
+    /// Likeness to libvips' plain way.
     private static func likeness(of picture: String, _ likeness: Likeness?) -> [Goal] {
         func goal(_ text: String, _ least: Double, _ reached: Figure?) -> Goal {
             Goal(text: text, limit: .atLeast(least), unit: "dB", reached: reached)

@@ -1,4 +1,4 @@
-/// What every contender does with a picture: the same results, of quality 85.
+/// The work on each picture, the same for every contender: the same results, at quality 85.
 struct Job {
     struct Output {
         enum Size {
@@ -23,11 +23,11 @@ struct Job {
     var outputs: [Output]
     /// The results' format: jpeg or webp.
     var format = "jpeg"
-    /// How many are a round: for contenders that stay, and for those that are started for each picture.
+    /// Pictures per round: for contenders that stay, and for commands that start anew for each picture.
     var count: Int
     var countOfCommands: Int
 
-    /// As peers read it: `half+noir`, `1600,1024,640`.
+    /// The work in the peers' notation: `half+noir`, `1600,1024,640`.
     var work: String {
         outputs.map { output in
             let size =
@@ -39,7 +39,7 @@ struct Job {
         }.joined(separator: ",")
     }
 
-    /// A recipe's outputs, as pipelined reads them.
+    /// The outputs of a recipe for pipelined.
     var recipe: String {
         outputs.enumerated().map { index, output in
             let size =
@@ -62,7 +62,7 @@ struct Job {
 extension Job {
     static let halfNoir = Job(
         "noir-half", "Half size, noir: JPEG, 12 megapixels", .jpeg12, [Output(size: .half, isNoir: true)], 60, 8)
-    /// As many as a card brings at once: what counts is the time.
+    /// As many pictures as a memory card brings at once. Only the time counts.
     static let burst = Job(
         "burst", "24 pictures at once, half size, noir: JPEG, 12 megapixels", .jpeg12,
         [Output(size: .half, isNoir: true)], 24, 8)
@@ -73,7 +73,7 @@ extension Job {
         "fit-1600-to-webp", "Fit to 1600, colour, to WebP: JPEG, 12 megapixels", .jpeg12,
         [Output(size: .width(1600), isNoir: false)], 16, 4, to: "webp")
 
-    /// How the names of those end that are of 24 megapixels.
+    /// The suffix in names of jobs with 24 megapixels.
     static let large = "-24"
 
     static let all: [Job] =

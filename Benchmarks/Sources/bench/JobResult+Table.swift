@@ -1,5 +1,6 @@
 extension JobResult {
-    /// A row for each contender: processor, pace and memory, each with its ratio to the floor, and pipelined's ratio to it.
+    /// A row per contender: processor time, pace and memory, each with its ratio to the floor, and pipelined's ratio to
+    /// the contender.
     var table: Table {
         let hasFloor = self["floor"] != nil
         let floor = hasFloor ? ["÷ floor"] : []

@@ -1,16 +1,16 @@
 import Foundation
 
-/// How near pictures by the fast ways are to those by libvips' plain way, on photographs: the least of all pictures, in dB. A kernel that is
-/// named has every pixel pass through it.
+/// The likeness of fast decoding to libvips' plain way, on photographs: the lowest PSNR of all pictures, in dB. A named
+/// kernel makes every pixel pass through it, which is the plain way.
 struct Likeness {
-    /// Of luma alone.
+    /// For luma alone.
     var half: Figure?
     var full: Figure?
-    /// Of all colours, fitted to 1600.
+    /// For all colours, fitted to 1600.
     var colours: Figure?
 
     init(_ set: PictureSet, _ setup: Setup) throws {
-        // Without contrast noir is luma, and no more. Neither encoder of the last loses much.
+        // Without contrast, noir is just luma. PNG loses nothing, and JPEG at quality 100 little.
         let (luma, colours) = ("noir contrast=0 | save format=png", "save format=jpeg quality=100")
         half = try Self.least(set, "scale=0.5", "scale=0.5 kernel=lanczos3", luma, setup)
         full = try Self.least(set, "scale=1", "scale=1 kernel=nearest", luma, setup)

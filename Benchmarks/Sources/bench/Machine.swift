@@ -1,6 +1,6 @@
 import Foundation
 
-/// What it was measured on and with.
+/// The machine and the software of the measurements.
 struct Machine {
     var lines: [String]
 

@@ -2,8 +2,8 @@ import Foundation
 import FoundationNetworking
 import Glibc
 
-/// A fleet's server and the files of its nodes, made as docs/fleet.md says: every line is TLS, and the server syncs
-/// each message.
+/// A fleet's server, and the files of its nodes, set up as docs/fleet.md says: every connection is TLS, and the server
+/// syncs each message.
 final class NATSServer {
     private let folder: String
     private let process: ChildProcess
@@ -32,12 +32,12 @@ final class NATSServer {
         }
     }
 
-    /// The file by which a node joins.
+    /// The file with which a node joins.
     func join(of node: String) -> String { "\(folder)/fleet/\(node).join" }
 
     var cpu: Double { ProcessTree.cpu(process.id) }
 
-    /// The bytes of all messages that it has received.
+    /// Bytes of all messages that the server has received.
     func received() throws -> Double {
         guard let address = URL(string: "http://127.0.0.1:\(monitor)/varz"),
             let told = try JSONSerialization.jsonObject(with: Data(contentsOf: address)) as? [String: Any],

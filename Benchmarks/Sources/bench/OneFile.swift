@@ -1,12 +1,13 @@
 import Foundation
 import Glibc
 
-/// One file's way from its rename into the inbox to its result's rename into the outbox, with nothing else going on. Milliseconds.
+/// Milliseconds from one file's rename into the inbox to its result's rename into the outbox, on an idle machine.
 struct OneFile {
     var published: Figure?
-    /// Of that, the render: from handing the picture to a worker until its result is written, as the daemon tells it (`pipectl show`).
+    /// The render's part: from handing the picture to a worker until its result is written, as the daemon reports it
+    /// (`pipectl show`).
     var render: Figure?
-    /// What the fsyncs take that lie between, done by this process on the same file system.
+    /// The time of the fsyncs in between, repeated by this process on the same file system.
     var syncs: Figure?
     /// The floor's time for the same picture.
     var floor: Figure?
@@ -50,7 +51,7 @@ struct OneFile {
         try results.wait(for: 1)
         let time = (Clock.now - begun) * 1000
         try originals.wait(for: 1)
-        // What it does behind the last rename is not the next one's.
+        // Work after the last rename must not delay the next file.
         usleep(200_000)
         return time
     }
@@ -68,13 +69,13 @@ struct OneFile {
         return ended.timeIntervalSince(begun) * 1000
     }
 
-    /// The claim's folder's, the ledger's for the job, the result's, its folder's, and the ledger's for the intent. The ledger's for
-    /// `running` goes on beside the render.
+    /// The fsyncs of the claim's folder, the ledger for the job, the result, its folder, and the ledger for the intent.
+    /// The ledger's fsync for `running` happens beside the render.
     private static func syncs(in root: String, like result: String) throws -> Double {
         let bytes = try Data(contentsOf: URL(fileURLWithPath: result))
         let (log, file, claimed) = ("\(root)/sync.log", "\(root)/sync.jpg", "\(root)/claimed")
         defer { unlink(file) }
-        // A new folder, as that of a claim.
+        // A new folder, like a claim's.
         mkdir(claimed, 0o755)
         defer { rmdir(claimed) }
         let ledger = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)

@@ -1,17 +1,17 @@
-/// What was asked on the command line.
+/// The options on the command line.
 struct Options {
     var quick = false
     var rounds: Int
-    /// What is measured, by name: jobs, and what else there is; everything when empty.
+    /// Names of the measurements: jobs and others. Empty means all.
     var only: [String] = []
-    /// How many jobs: the queue alone is measured.
+    /// The number of jobs for the queue, which is then measured alone.
     var queue: Int?
-    /// A fleet alone is measured.
+    /// Measures only a fleet.
     var fleet = false
     var json: String?
-    /// Where page and chart are written, of a whole run.
+    /// The folder to which a whole run writes page and chart.
     var docs: String
-    /// A name for other programs of pipelined, and their folder.
+    /// Other programs of pipelined: a name for them, and their folder.
     var other: (name: String, programs: String)?
     var setup: Setup
 

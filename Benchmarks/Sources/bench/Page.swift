@@ -1,4 +1,4 @@
-/// docs/benchmarks.md.
+/// The page docs/benchmarks.md.
 struct Page {
     var report: Report
     var goals: [Goal]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Some pictures of one format and size, derived from the photograph; pictures.py makes them, and knows their names.
+/// Pictures of one format and size, derived from the photograph. pictures.py makes them, and knows their names.
 struct PictureSet {
     var name: String
     var suffix: String
@@ -19,14 +19,14 @@ struct PictureSet {
     static let png24 = PictureSet(name: "png-24", suffix: "png", width: 6000, height: 4000, count: 2)
     static let webp24 = PictureSet(name: "webp-24", suffix: "webp", width: 6000, height: 4000, count: 2)
     static let heic24 = PictureSet(name: "heic-24", suffix: "heic", width: 6000, height: 4000, count: 2)
-    /// About 1 KB, and about 10.
+    /// Pictures of about 1 KB, and of about 10 KB.
     static let tiny = PictureSet(name: "jpeg-tiny", suffix: "jpg", width: 24, height: 18, count: 8)
     static let small = PictureSet(name: "jpeg-small", suffix: "jpg", width: 296, height: 222, count: 8)
 
-    /// As pictures.py wants it.
+    /// The set's name for pictures.py.
     var order: String { "\(name)-\(count)" }
 
-    /// So many paths; the same pictures again and again.
+    /// `number` paths, which repeat the set's pictures.
     func files(_ number: Int, in folder: String) -> [String] {
         (0..<number).map { "\(folder)/\(name)/\(Text.padded($0 % count, 3)).\(suffix)" }
     }

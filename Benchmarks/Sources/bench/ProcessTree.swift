@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
 
-/// Processes that live: what they have used so far.
+/// Live processes, and the resources that they have used so far.
 struct ProcessTree {
     var ids: [pid_t]
 
-    /// A process and those that it has started.
+    /// A process and all its descendants.
     init(of root: pid_t) {
         let parents = Self.all().compactMap { id in Self.fields(id).map { (id: id, parent: pid_t($0[1]) ?? 0) } }
         ids = [root]
@@ -18,10 +18,10 @@ struct ProcessTree {
 
     init(ids: [pid_t]) { self.ids = ids }
 
-    /// Seconds of all, to the nanosecond by each process's own clock; with those of children that have ended.
+    /// Seconds of all processes, by each process's own nanosecond clock, including children that have ended.
     var cpu: Double { ids.reduce(0) { $0 + Self.cpu($1) + Self.cpuOfEnded($1) } }
 
-    /// Bytes: each process's own peak, added. What they share is counted for each.
+    /// Bytes: the sum of the processes' own peaks. Shared memory counts in each.
     var peak: Int { ids.reduce(0) { $0 + Self.memory($1, "VmHWM") } }
 
     static func cpu(_ id: pid_t) -> Double {
@@ -50,7 +50,7 @@ struct ProcessTree {
         ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap { pid_t($0) }
     }
 
-    /// Of /proc/ID/stat, those behind the name: state, parent, …
+    /// The fields of /proc/ID/stat after the name: state, parent, …
     private static func fields(_ id: pid_t) -> [String]? {
         guard let text = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8),
             let name = text.lastIndex(of: ")")

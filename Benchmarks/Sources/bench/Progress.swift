@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// How far it is: a bar on a terminal, elsewhere a line for each job.
+/// The progress: a bar on a terminal, elsewhere a line for each job.
 final class Progress {
     private let total: Int
     private var done = 0
@@ -22,7 +22,7 @@ final class Progress {
 
     func step() { done += 1 }
 
-    /// The bar goes away.
+    /// Removes the bar.
     static func end() {
         if isShown { write("\r\u{1B}[K") }
     }

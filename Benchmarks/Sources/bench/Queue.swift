@@ -1,14 +1,14 @@
 import Foundation
 
-/// What jobs cost the supervisor: small pictures through the whole graph; then COUNT files, and as many URLs, that wait, are listed and
-/// cancelled, and a part of them tried again. Each part has a daemon of its own.
+/// What jobs cost the supervisor. Small pictures pass through the whole graph; then COUNT files, and as many URLs,
+/// wait, are listed and cancelled, and some are retried. Each part has a daemon of its own.
 struct Queue {
     var setup: Setup
     var count: Int
 
     private static let mostThrough = 10_000
 
-    /// False when a goal is missed.
+    /// Returns false when a goal is missed.
     func run() throws -> Bool {
         let through = max(1, min(Self.mostThrough, count / 10))
         for set in [PictureSet.tiny, .small] {

@@ -1,4 +1,4 @@
-/// A job's contenders against each other: round by round, each in turn.
+/// Races a job's contenders against each other, in rounds, each contender in turn.
 struct Race {
     var setup: Setup
     var rounds: Int
@@ -32,8 +32,8 @@ struct Race {
             try contender.begin(job, in: "\(setup.work)/\(job.name)-\(index)", setup)
         }
         var series = contenders.map { Series(name: $0.name) }
-        // Before the first round, who stays has a round that is not counted.
-        // Every other round backwards, so that nobody always comes after the same one.
+        // Contenders that stay have a warm-up round, which is not counted. Every other round goes backwards, so that no
+        // contender always follows the same one.
         for round in 0...rounds {
             let order = contenders.indices.sorted { round.isMultiple(of: 2) ? $0 < $1 : $0 > $1 }
             for index in order where round > 0 || contenders[index].stays {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// All that was measured, for the terminal, for the page, and for programs.
+/// All results, for the terminal, for the page, and for programs.
 struct Report {
     var results: [JobResult]
     var singles: Singles
@@ -21,7 +21,7 @@ struct Report {
         try Folder.write(Chart(results: results).text, to: "\(docs)/pictures/benchmarks.svg")
     }
 
-    /// A JSON object: every round of every contender at every job.
+    /// A JSON object with every round of every contender for every job.
     var json: String {
         func rounds(_ series: Series) -> [[String: Double]] {
             series.samples.map {

@@ -1,10 +1,10 @@
 import Glibc
 
-/// The daemons and servers that run. They would outlive a bench that is ended from outside; peers don't, for their input ends.
+/// Running daemons and servers. They would outlive a bench that is killed from outside; peers end with their input.
 enum Running {
     private static let most = 16
 
-    /// `nonisolated(unsafe)`: there is one thread, and a signal's handler, which ends the process.
+    /// `nonisolated(unsafe)`: the only other access is by a signal handler, which ends the process.
     nonisolated(unsafe) private static let ids = {
         let ids = UnsafeMutablePointer<pid_t>.allocate(capacity: most)
         ids.initialize(repeating: 0, count: most)

@@ -1,24 +1,24 @@
 import Foundation
 import Glibc
 
-/// Where everything is that a measurement needs.
+/// Paths of everything that a measurement needs.
 struct Setup {
     /// The folder of pipelined's programs.
     var programs: String
-    /// A Python that has the libraries.
+    /// A Python that has the peers' libraries.
     var python: String
     /// The folder of the peers' scripts.
     var peers: String
     var photograph: String
-    /// Where derived pictures stay, and where each measurement has a folder of its own: one file system.
+    /// Holds the derived pictures, and a folder for each measurement, on one file system.
     var cache: String
-    /// The server of a fleet.
+    /// The server program for a fleet.
     var natsServer: String?
 
     var pictures: String { "\(cache)/pictures" }
-    /// This process's own.
+    /// The working folder of this process.
     var work: String { "\(cache)/work-\(getpid())" }
-    /// Noir's table, and luma's weights, as files that peers read.
+    /// Files with noir's table and luma's weights, for peers.
     var table: String { "\(cache)/noir.pgm" }
     var luma: String { "\(cache)/luma.mat" }
     var floor: String { Self.beside("floor") }
@@ -26,7 +26,7 @@ struct Setup {
 
     static let processors = ProcessInfo.processInfo.activeProcessorCount
 
-    /// Makes what is not there yet.
+    /// Makes missing files.
     func prepare(_ sets: [PictureSet]) throws {
         removeLeftovers()
         try Folder.make(work)
@@ -39,7 +39,7 @@ struct Setup {
         _ = try ChildProcess.output([python, "\(peers)/pictures.py", photograph, pictures] + orders)
     }
 
-    /// Of processes that are no more.
+    /// Removes folders of processes that no longer exist.
     private func removeLeftovers() {
         for name in Folder.names(in: cache) where name.hasPrefix("work-") {
             guard let id = pid_t(name.dropFirst(5)), kill(id, 0) != 0 else { continue }

@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
 
-/// What is measured of pipelined alone.
+/// Measurements of pipelined alone.
 struct Singles {
     var oneFile: OneFile?
     var idle: Idle?
-    /// Megabytes.
+    /// In megabytes.
     var worker12: Figure?
     var worker128: Figure?
     var queued: Figure?
@@ -14,7 +14,7 @@ struct Singles {
 
     static let names = ["one-file", "memory", "idle", "queued", "likeness"]
 
-    /// The largest peak of a worker that has met such pictures alone, in megabytes.
+    /// The largest peak of a worker that has rendered only such pictures, in megabytes.
     static func workerPeak(_ set: PictureSet, count: Int, rounds: Int, _ setup: Setup) throws -> Figure? {
         Figure(
             try (0..<rounds).map { round in
@@ -28,17 +28,17 @@ struct Singles {
     }
 }
 
-/// A daemon that has nothing to do.
+/// An idle daemon.
 struct Idle {
     /// Milliseconds from its start to READY.
     var ready: Figure?
-    /// Milliseconds a minute.
+    /// Milliseconds per minute.
     var cpu: Figure?
-    /// Megabytes.
+    /// In megabytes.
     var supervisor: Figure?
     var worker: Figure?
 
-    /// Processor time is measured for so many seconds, if any.
+    /// Measures processor time for `seconds`, unless that is 0.
     init(starts: Int, seconds: Double, _ setup: Setup) throws {
         var times: [Double] = []
         for start in 0..<starts {
@@ -46,10 +46,10 @@ struct Idle {
             defer { daemon.stop() }
             times.append(daemon.startTime * 1000)
             guard start == starts - 1 else { continue }
-            // Workers start behind READY.
+            // Workers start after READY.
             usleep(2_000_000)
             if seconds > 0 {
-                // What is looked at once after the start has been looked at, and threads that had nothing to do have ended.
+                // By then, checks that follow the start are over, and idle threads have ended.
                 usleep(20_000_000)
                 let before = daemon.tree.cpu
                 usleep(UInt32(seconds * 1_000_000))

@@ -1,4 +1,4 @@
-/// Who takes the least processor time at each job, and why, where that is not pipelined.
+/// Pipelined's rank by processor time for each job, with the supervisor's part of that time.
 enum Standing {
     static func table(_ results: [JobResult]) -> Table {
         Table(

@@ -1,15 +1,15 @@
-/// What one round of a contender took.
+/// The cost of one round of a contender.
 struct Sample {
     var pictures: Int
     /// Seconds of all its processes.
     var cpu: Double
-    /// Of those, the supervisor's.
+    /// The supervisor's part of `cpu`.
     var supervisor = 0.0
     /// Seconds from the first picture to the last result.
     var wall: Double
-    /// Bytes.
+    /// In bytes.
     var memory: Int
-    /// Bytes that a fleet's server has received.
+    /// Bytes received by a fleet's server.
     var wire = 0.0
 
     var cpuEach: Double { cpu * 1000 / Double(pictures) }
@@ -17,7 +17,7 @@ struct Sample {
     var megabytes: Double { Double(memory) / 1_048_576 }
 }
 
-/// The median of some rounds, the least and the most.
+/// The median, the least and the most of several rounds.
 struct Figure {
     var median: Double
     var least: Double
@@ -35,8 +35,8 @@ struct Figure {
     var text: String { "\(Text.short(median)) (\(Text.short(least))–\(Text.short(most)))" }
 }
 
-/// All rounds of one contender at one job. A ratio is the median of the rounds' own ratios: what the machine does to a round, it does to
-/// its neighbour.
+/// All rounds of one contender for one job. A ratio is the median of the rounds' own ratios, because the machine
+/// disturbs neighbouring rounds alike.
 struct Series {
     var name: String
     var samples: [Sample] = []
@@ -48,14 +48,14 @@ struct Series {
     }
 }
 
-/// What a job came to, with every contender's rounds.
+/// The result of a job, with every contender's rounds.
 struct JobResult {
     var job: Job
     var series: [Series]
 
     subscript(name: String) -> Series? { series.first { $0.name == name } }
 
-    /// Who of the named ones, or of all but pipelined and the floor, takes the least.
+    /// The contender with the least, among the named ones, or among all but pipelined and the floor.
     func best(of names: [String]? = nil, _ value: (Sample) -> Double) -> Series? {
         series.filter { names?.contains($0.name) ?? !["pipelined", "floor"].contains($0.name) }
             .min { $0.figure(value)?.median ?? .infinity < $1.figure(value)?.median ?? .infinity }

@@ -1,4 +1,4 @@
-/// Rows of words, for a terminal and for a page.
+/// Rows of text, for a terminal and for a page.
 struct Table {
     var header: [String]
     var rows: [[String]]

@@ -1,11 +1,11 @@
-/// Numbers as people read them.
+/// Formats numbers for people.
 enum Text {
     static func padded(_ number: Int, _ digits: Int) -> String {
         let text = String(number)
         return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 
-    /// With three digits that mean something.
+    /// Rounds to three significant digits.
     static func short(_ value: Double) -> String {
         switch abs(value) {
         case 100...: fixed(value, 0)
@@ -14,7 +14,7 @@ enum Text {
         }
     }
 
-    /// As it would be written by hand: `150`, `0.8`, `1.15`.
+    /// Formats a number as one would write it: `150`, `0.8`, `1.15`.
     static func plain(_ value: Double) -> String {
         fixed(value, (0...2).first { Double(fixed(value, $0)) == value } ?? 2)
     }

@@ -1,31 +1,31 @@
 import Foundation
 import Glibc
 
-/// What so many jobs cost the supervisor that wait, because their queue is paused, and what it takes to change them all.
+/// The cost of jobs that wait in a paused queue, for the supervisor, and the time for changing all of them.
 struct Waiting {
     enum Kind: String, CaseIterable {
         case files
-        /// In lists: everything that is in one becomes durable together.
+        /// In lists. All URLs of a list become durable together.
         case URLs
     }
 
     var kind: Kind
     var count: Int
-    /// Megabytes. The peak is that of the daemon that took them in, or of the one that was started on them.
+    /// Megabytes. `peak` is the larger one of the daemon that took the jobs in and the daemon restarted with them.
     var idle = 0.0
     var peak = 0.0
-    /// For each: microseconds.
+    /// Microseconds per job.
     var time = 0.0
     var cpu = 0.0
-    /// The slowest `pipectl status` while they are taken in, and with all of them there: milliseconds.
+    /// Milliseconds of the slowest `pipectl status`, during intake, and after it.
     var busyStatus = 0.0
     var settledStatus = 0.0
-    /// The slowest first answer of `pipectl list`: milliseconds.
+    /// Milliseconds of the slowest first answer of `pipectl list`.
     var list = 0.0
-    /// A start with all of them in the ledger, and `cancel-all`: milliseconds.
+    /// Milliseconds of a start with all jobs in the ledger, and of `cancel-all`.
     var start = 0.0
     var cancelling = 0.0
-    /// `retry --cancelled` of all: milliseconds. It is asked for at most so many.
+    /// Milliseconds of `retry --cancelled` for all jobs. Measured for at most `mostRetried` jobs.
     var retrying: Double?
     static let mostRetried = 200_000
 
@@ -85,7 +85,7 @@ struct Waiting {
     private static let longestList = 100_000
     private var firstOfLists: StrideTo<Int> { stride(from: 0, to: count, by: Self.longestList) }
 
-    /// Files are claimed one by one; a list goes to the archive when all that is in it is durable.
+    /// Files are claimed one by one; a list moves to the archive when all its URLs are durable.
     private func isTaken(_ daemon: Daemon) -> Bool {
         switch kind {
         case .files: Folder.names(in: "\(daemon.root)/inbox/bench/dropped").isEmpty
@@ -93,7 +93,7 @@ struct Waiting {
         }
     }
 
-    /// The originals of cancelled jobs are moved behind the answer; those of downloads never came.
+    /// The daemon moves originals of cancelled jobs after its answer. Downloads have no originals yet.
     private func isMovedAway(_ daemon: Daemon) -> Bool {
         kind == .URLs || Folder.names(in: "\(daemon.root)/cancelled/bench/dropped").count == count
     }
@@ -136,7 +136,7 @@ extension Daemon {
         return (overview?["jobs"] as? [String: Int])?[state] ?? 0
     }
 
-    /// Of some answers to `pipectl status`, in milliseconds, the process's own start included.
+    /// Milliseconds of the slowest of several `pipectl status` calls, including the start of pipectl.
     func slowestStatus() throws -> Double {
         try (0..<20).map { _ in
             let begun = Clock.now
@@ -145,7 +145,7 @@ extension Daemon {
         }.max() ?? 0
     }
 
-    /// Until `pipectl list` shows its first job, in milliseconds, the process's own start included.
+    /// Milliseconds until `pipectl list` shows its first job, including the start of pipectl.
     func firstOfList(_ words: [String]) throws -> Double {
         let begun = Clock.now
         let list = try ChildProcess(["\(programs)/pipectl", "--root", root, "list", "--json"] + words)

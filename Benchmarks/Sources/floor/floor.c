@@ -1,12 +1,12 @@
-/* floor: what the codecs alone take. Nothing that does the job with the same codecs can do much less.
+/* floor: the cost of the codecs alone. No program that does the job with the same codecs can take much less.
  *
- *     floor table      noir's table, as a PGM of 256 × 1, for everybody else
- *     floor version    of libjpeg
+ *     floor table      noir's table, as a PGM of 256 × 1, for all other contenders
+ *     floor version    the version of libjpeg
  *     floor noir       half-size noir of JPEGs: libjpeg decodes luma at 1/2, the table, libjpeg encodes
  *     floor webp       JPEGs of 4000 × 3000 in colour at 1600 × 1200, as WebPs: TurboJPEG decodes planes at 1/2, five samples become four
  *                      by area, libwebp encodes
  *
- * The last two serve: the first line names files, separated by tabs; each further line a folder for their results.
+ * The last two read lines: the first names files, separated by tabs; each further line names a folder for their results.
  */
 #include <math.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@
 
 static unsigned char table[256];
 
-/* As Sources/Plugins/Noir makes it. */
+/* Makes the same table as Sources/Plugins/Noir. */
 static void make_table(void) {
     for (int i = 0; i < 256; i++) {
         double low = 1 / (1 + exp(3)), y = 1 / (1 + exp(-6 * (i / 255.0 - 0.5)));
@@ -87,10 +87,10 @@ static void check(int holds, const char *what) {
     }
 }
 
-/* A fifth of five samples, as the processor's vectors divide. */
+/* A fifth of the sum of five samples, by a multiplication that the processor's vectors can do. */
 static unsigned char fifth(unsigned sum) { return (unsigned char)((uint16_t)(sum + 2) * 13108u >> 16); }
 
-/* Four samples of each five, across and down, by the area that they cover. */
+/* Makes four samples of each five, across and down, weighted by area. */
 static void shrink(const unsigned char *from, int width, int height, unsigned char *to, int stride) {
     unsigned char *row = malloc((size_t)width);
     for (int y = 0; y < height * 4 / 5; y++) {
@@ -152,7 +152,7 @@ static void render_webp(const char *from, const char *to) {
     fclose(out);
 }
 
-/* A line without its end; NULL at the end of all. */
+/* Reads a line, without its newline; NULL at the end of the input. */
 static char *line(void) {
     char *text = NULL;
     size_t room = 0;

@@ -1,5 +1,5 @@
-/* usage LOG COMMAND…: runs a command, and says what it took: microseconds of processor, peak memory in KB. What the command says goes to
- * LOG. A process begins with the peak of the one that starts it, so that is a small one: this. */
+/* usage LOG COMMAND…: runs a command, and prints its processor time in microseconds and its peak memory in KB. The command's output goes
+ * to LOG. A process inherits the peak of its parent, so this parent is small. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/resource.h>
