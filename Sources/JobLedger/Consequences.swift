@@ -1,12 +1,12 @@
 package import PipelineModel
 
-/// How other jobs have changed because jobs ended, or because their order was changed.
+/// The effects on other jobs when jobs end or when their dependencies change.
 package struct Consequences: Sendable {
-    /// The change of the number of jobs in each state.
+    /// Change in the number of jobs per state.
     package var counts: [JobState: Int] = [:]
-    /// The jobs that failed because a job that they come after is not done.
+    /// Jobs that failed because a dependency is not done.
     package var failed: [Int] = []
-    /// The highest priority of the jobs that are queued now.
+    /// Highest priority among the newly queued jobs.
     package var released: Priority?
 
     var isEmpty: Bool { counts.isEmpty }

@@ -2,17 +2,17 @@ import CSQLite
 import Glibc
 import SystemCalls
 
-/// One connection to the ledger's file. It is not shared: the actor or the lock that has it keeps others out.
+/// One connection to the ledger's file. Not thread-safe: the actor or the lock that owns it serialises access.
 final class Database {
     private let handle: OpaquePointer
     private var statements: [SQL: Statement] = [:]
 
-    /// SQLite would count its memory behind a lock, at each allocation, and nobody asks for the figures.
+    /// Turns off SQLite's memory statistics: they take a lock at each allocation, and nothing reads them.
     private static let isUncounted = csqlite_count_memory(0) == SQLITE_OK
 
     init(path: String, isReading: Bool = false) throws {
         _ = Self.isUncounted
-        // SQLite would give the file the umask's mode; it makes the files beside it with the mode of this one.
+        // SQLite would create the file with the umask's mode; it gives the WAL and journal files the mode of this file.
         if !isReading, try !FileSystem.exists(path) { _ = try Descriptor.open(path, O_RDWR | O_CREAT, mode: 0o600) }
         var opened: OpaquePointer?
         let access = isReading ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -48,7 +48,7 @@ final class Database {
         return rows
     }
 
-    /// The statement runs to its end, because it may also change rows.
+    /// Runs the statement to its end even after the first row, because it may also change rows.
     func first<Result>(_ sql: String, _ values: [Value] = [], _ made: (Row) throws -> Result) throws -> Result? {
         var result: Result?
         try forEach(sql, values) { row in if result == nil { result = try made(row) } }
@@ -57,7 +57,7 @@ final class Database {
 
     func isAny(_ sql: String, _ values: [Value] = []) throws -> Bool { try first(sql, values) { _ in true } ?? false }
 
-    /// A statement is prepared once, and kept for the connection's life.
+    /// Prepares each statement once and keeps it for the connection's life.
     func forEach(_ sql: String, _ values: [Value], _ body: (Row) throws -> Void) throws {
         let statement = try prepared(sql)
         defer { statement.reset() }
@@ -82,7 +82,8 @@ final class Database {
         return statement
     }
 
-    /// The text of a statement. Hashing all of a long text costs more than comparing it with the one that is found.
+    /// The text of a statement. Hashes only its length and last bytes: hashing a long text costs more than one
+    /// comparison.
     private struct SQL: Hashable {
         let text: String
 
@@ -107,14 +108,15 @@ final class Database {
         static func optional(_ number: Double?) -> Value { number.map(Value.real) ?? .null }
         static func optional(_ text: String?) -> Value { text.map(Value.text) ?? .null }
 
-        /// A list travels as JSON, so the statement is the same for any number of elements: see `json_each`. This is
-        /// faster than `JSONEncoder`.
+        /// Passes a list as JSON (see `json_each`), so that the statement is the same for any number of elements.
+        /// Building the text by hand is faster than `JSONEncoder`.
         static func list(_ ids: some Sequence<Int>) -> Value {
             .text("[\(ids.map(String.init).joined(separator: ","))]")
         }
     }
 
-    /// A row of a result, valid while it is being handed over. Columns count from 0; those of a job's row have names (`JobColumn`).
+    /// A result row, valid only during the callback. Columns count from 0; `JobColumn` names the columns of a job's
+    /// row.
     struct Row {
         let statement: OpaquePointer
 
@@ -155,19 +157,19 @@ final class Database {
     }
 }
 
-/// SQLite's error, and its statement.
+/// SQLite's error, with the statement that caused it.
 package struct LedgerError: Error, CustomStringConvertible {
     let attempted: String
     package let message: String
     var code = SQLITE_ERROR
 
-    /// The statement itself is at fault, and would be refused for ever. Any other error is the disk's, or another
-    /// process's, and may pass.
+    /// The statement itself is at fault, so a retry can't succeed. Other errors come from the disk or from another
+    /// process, and may pass.
     var isOfStatement: Bool {
         [SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG, SQLITE_RANGE].contains(code & 0xff)
     }
 
-    /// The file is no ledger, or not whole: neither the disk nor another process is at fault, and it does not pass.
+    /// The file is damaged or not a ledger. A retry can't help.
     package var isDamage: Bool {
         [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT].contains(code & 0xff)
     }

@@ -1,4 +1,4 @@
-/// A value that is written several times a job: JSON in a column, made without `JSONEncoder`. The text is the same.
+/// Encodes JSON columns that each job writes several times, without the cost of `JSONEncoder`. The text is the same.
 protocol JSONWritten {
     func write(to line: inout JSONLine)
 }
@@ -7,7 +7,7 @@ struct JSONLine {
     private(set) var bytes: [UInt8] = []
     private var isFirst = true
 
-    /// Members in the order of their names.
+    /// Writes an object; the caller adds the members in alphabetical order.
     mutating func object(_ members: (inout JSONLine) -> Void) {
         enclose("{", "}", members)
     }

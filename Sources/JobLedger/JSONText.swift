@@ -1,6 +1,6 @@
 import Foundation
 
-/// JSON in a column: one fixed form, so that equal values are equal texts.
+/// JSON in a column, in a canonical form: equal values have equal texts.
 enum JSONText {
     static func encode(_ value: some Encodable & JSONWritten) throws -> String {
         var line = JSONLine()

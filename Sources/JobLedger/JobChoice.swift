@@ -1,12 +1,12 @@
 package import PipelineModel
 
-/// The jobs that a change concerns: those that match every given field.
+/// Selects the jobs for a bulk change: jobs that match every given field.
 package struct JobChoice: Sendable {
     package var ids: [Int]?
     package var batch: Int?
     package var recipe: String?
     package var states: [JobState]?
-    /// Queues that begin nothing: their queued jobs are chosen beside the jobs of the states.
+    /// Paused queues, whose queued jobs count as waiting. They are chosen in addition to the jobs in `states`.
     package var held: [FirstQueue]
 
     package init(
@@ -15,7 +15,7 @@ package struct JobChoice: Sendable {
         (self.ids, self.batch, self.recipe, self.states, self.held) = (ids, batch, recipe, states, held)
     }
 
-    /// The parameters are numbered from `first`.
+    /// The SQL condition, with parameters numbered from `first`.
     static func condition(from first: Int) -> String {
         let (ids, batch, recipe, states) = ("?\(first)", "?\(first + 1)", "?\(first + 2)", "?\(first + 3)")
         let held = "?\(first + 4)"

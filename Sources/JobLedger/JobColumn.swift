@@ -1,7 +1,7 @@
 import PipelineModel
 import SystemCalls
 
-/// A column of a job's row, by its place in the statement that reads jobs.
+/// A column of a job's row, by its index in the SELECT list.
 enum JobColumn: Int32, CaseIterable {
     case id, position, batch, order, path, origin, source, device, inode, size, modified, state, reason, error, advice
     case intent, outputs, story, tries, disposed, created, started, finished, url, host, partial, priority, hold, due

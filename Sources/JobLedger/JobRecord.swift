@@ -1,9 +1,9 @@
 package import PipelineModel
 package import SystemCalls
 
-/// A job as the ledger keeps it.
+/// A job as the ledger stores it.
 package struct JobRecord: Sendable {
-    /// The way the original came to its place, which decides what becomes of it.
+    /// How the original reached its place; this decides its disposal.
     package enum Origin: String, Sendable {
         /// Renamed from the inbox into its `.pipelined` folder.
         case claimed
@@ -13,19 +13,19 @@ package struct JobRecord: Sendable {
         case spooled
     }
 
-    /// Why a row is `waiting`. A job in the window waits for nothing that outlives the daemon, and has none.
+    /// Why a row is `waiting`; nil for a job in the window, because its wait does not outlive the daemon.
     package enum WaitReason: String, Sendable {
-        /// It waits for a resource in a `Shortage`, such as room in its outbox, or the disk of its inbox.
+        /// For a resource in a `Shortage`, such as space in its outbox or the disk of its inbox.
         case place
-        /// It waits for the other jobs of its batch.
+        /// For the other jobs of its batch.
         case barrier
-        /// It waits for its dependencies.
+        /// For its dependencies.
         case after
-        /// It is tried again when it is `due`.
+        /// For its next retry, at `due`.
         case retry
     }
 
-    /// An intermediate picture, made before a barrier.
+    /// An intermediate picture, rendered before a barrier.
     package struct Staged: Codable, Sendable, Hashable {
         package var index: Int
         package var path: String
@@ -36,7 +36,7 @@ package struct JobRecord: Sendable {
         }
     }
 
-    /// The removal of a file: by whom, and when.
+    /// Who removed a file, and when.
     package struct Removal: Codable, Sendable, Hashable {
         /// `Keep Archive=90d`, or `pipectl clean`.
         package var by: String
@@ -46,11 +46,11 @@ package struct JobRecord: Sendable {
     }
 
     package var id: Int
-    /// The order within the queue.
+    /// Position in the queue.
     package var position: Int
     package var batch: Int?
     package var order: WorkOrder
-    /// Relative to the inbox, or the name given to `add`.
+    /// Relative to the inbox, or the name passed to `add`.
     package var path: String
     package var origin: Origin
     /// Where the original lies now.
@@ -58,49 +58,49 @@ package struct JobRecord: Sendable {
     package var file: FileStatus.Identity
     package var state: JobState
     package var reason: String?
-    /// Why it failed, or why its latest try did.
+    /// Why the job failed, or why its latest attempt did.
     package var error: String?
     package var advice: String?
     package var intent: PublishIntent?
     /// Its results in the outbox.
     package var outputs: [PublishedFile] = []
     package var story: JobStory?
-    /// How often it was begun.
+    /// Number of attempts started.
     package var tries = 0
     package var disposed = false
     package var created: Double
     package var started: Double?
     package var finished: Double?
-    /// The address that is downloaded first; then `source` is where the download goes.
+    /// The URL to download first; until then `source` is the path for the download.
     package var url: String?
     /// The server of the URL (`WebAddress.server`).
     package var host: String?
-    /// How far the file at `source` is good, after a download that broke off.
+    /// The usable part of the file at `source`, after an interrupted download.
     package var partial: FetchResume?
-    /// The higher priority is taken first; among equals, the lower position.
+    /// A higher priority runs first; among equals, the lower position does.
     package var priority = 0
     package var waitReason: WaitReason?
-    /// When it is tried again.
+    /// Time of the next retry.
     package var due: Double?
-    /// The number of passing failures that it has met.
+    /// Number of transient failures so far.
     package var setbacks = 0
-    /// How often the daemon has crashed while it was in work.
+    /// Number of daemon crashes while the job was running.
     package var crashes = 0
-    /// The kind of `error`.
+    /// The class of `error`.
     package var failure: FailureClass?
-    /// How many barriers it has passed.
+    /// Number of barriers passed.
     package var segment = 0
-    /// The pictures that it has made up to that barrier, on disk.
+    /// Intermediate pictures on disk, rendered up to the latest barrier.
     package var staged: [Staged] = []
-    /// It runs even if a job that it comes after has failed or been cancelled.
+    /// Runs even if a dependency fails or is cancelled.
     package var anyway = false
-    /// The place that its original is being brought back to, until the job is queued again.
+    /// Where the original is being brought back to, until the job is queued again.
     package var returns: String?
-    /// Its original was removed from where it lay, at somebody's wish.
+    /// Set when the original was removed on request, by a rule of [Keep] or by `pipectl clean`.
     package var removed: Removal?
-    /// The order of its results in the outbox, while it is processed again.
+    /// During a redo, the work order of the results that are in the outbox.
     package var former: WorkOrder?
-    /// The folder that its original goes to, if that is not `cancelled/`.
+    /// The target folder of the original, if not `cancelled/`.
     package var goal: String?
 }
 
@@ -114,10 +114,10 @@ extension JobRecord {
         (self.created, self.finished, self.priority) = (created, finished, priority)
     }
 
-    /// Nothing is left to do: the job has ended, and its original lies where it belongs.
+    /// Nothing is left to do: the job has ended, and its original has reached its final place.
     package var isOver: Bool { state.isFinal && disposed && returns == nil }
 
-    /// Its original has still to be downloaded. `FirstQueue` says the same of rows.
+    /// The original has still to be downloaded. `FirstQueue.condition` is the same test in SQL.
     package var needsDownload: Bool { url != nil && file == .none }
 
     package var plan: Plan { Planner.plan(outputs: order.outputs, inBatch: batch != nil) }

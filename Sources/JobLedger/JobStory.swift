@@ -1,25 +1,25 @@
 import DaemonRuntime
 package import PipelineModel
 
-/// A job's history, for `pipectl show`. It is written with every change of the job, so it is kept small.
+/// A job's history, for `pipectl show`. The ledger rewrites it with every change of the job, so it stays small.
 package struct JobStory: Codable, Sendable, Hashable {
-    /// An operation that has begun, in one of the tries.
+    /// One operation that was started, in one of the attempts.
     package struct Chapter: Codable, Sendable, Hashable {
         package var kind: String
         package var queue: String
-        /// How many barriers are before it, if any.
+        /// Number of barriers before it; nil for 0.
         package var segment: Int?
         package var state: String
         package var started: Double?
         package var finished: Double?
         package var detail: String?
-        /// The try of the job that it belongs to; nil is the first.
+        /// The attempt that it belongs to; nil for the first.
         package var attempt: Int?
         package var account: Account?
         package var failure: FailureClass?
     }
 
-    /// The process that did the work of an operation, and the bytes that it read and wrote.
+    /// The worker process of an operation, and the bytes that it read and wrote.
     package struct Account: Codable, Sendable, Hashable {
         package var worker: Int?
         package var read: Int?
@@ -30,12 +30,12 @@ package struct JobStory: Codable, Sendable, Hashable {
         }
     }
 
-    /// A picture's kind and size, before or after.
+    /// Format and size of a picture, before or after processing.
     package struct Picture: Codable, Sendable, Hashable {
         package var format: String
         package var width: Int
         package var height: Int
-        /// Frames, or pages. Nil in the ledger of a version that did not count them.
+        /// Number of frames or pages. Nil in records of older versions.
         package var pages: Int?
         package var bytes: Int
 
@@ -48,7 +48,7 @@ package struct JobStory: Codable, Sendable, Hashable {
     package var header: String?
     package var before: Picture?
     package var after: [Picture] = []
-    /// The stage in which it failed.
+    /// The stage that failed.
     package var stage: String?
     package var chapters: [Chapter] = []
 
@@ -56,10 +56,10 @@ package struct JobStory: Codable, Sendable, Hashable {
 }
 
 extension JobStory {
-    /// Beyond this many the oldest chapters go.
+    /// Limit; the oldest chapters are dropped.
     private static let mostChapters = 24
 
-    /// An operation is called like its queue.
+    /// Starts a chapter. An operation has the name of its queue.
     package mutating func begin(_ kind: String, segment: Int, attempt: Int) {
         chapters.append(
             Chapter(
@@ -68,7 +68,7 @@ extension JobStory {
         if chapters.count > Self.mostChapters { chapters.removeFirst(chapters.count - Self.mostChapters) }
     }
 
-    /// Ends the chapter that was begun last. There is none when the operation never began.
+    /// Ends the chapter that was started last. Does nothing if the operation never started.
     package mutating func end(_ kind: String, _ write: (inout Chapter) -> Void) {
         change(kind) {
             $0.finished = Timestamp.now()
@@ -76,7 +76,7 @@ extension JobStory {
         }
     }
 
-    /// Notes the process at work.
+    /// Records the worker process of the operation.
     package mutating func note(_ kind: String, _ account: Account) { change(kind) { $0.account = account } }
 
     private mutating func change(_ kind: String, _ change: (inout Chapter) -> Void) {
@@ -84,7 +84,7 @@ extension JobStory {
         change(&chapters[index])
     }
 
-    /// The daemon has ended in the middle, at an unknown time.
+    /// Marks operations that were running when the daemon ended as failed; their end time is unknown.
     package mutating func interrupt() {
         for index in chapters.indices where chapters[index].state == "executing" {
             chapters[index].state = "failed"
@@ -94,7 +94,7 @@ extension JobStory {
 }
 
 extension JobStory.Chapter {
-    /// Earlier versions called an operation by its type: `RenderOperation`.
+    /// Earlier versions named an operation by its type: `RenderOperation`.
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         kind = try values.decode(String.self, forKey: .kind)

@@ -1,23 +1,23 @@
 package import PipelineModel
 package import SystemCalls
 
-/// A file that the daemon has put somewhere, and that a rule of [Keep] may remove.
+/// A file that the daemon has put in its final place, where a rule of [Keep] may remove it.
 package struct KeptFile: Sendable {
     package var id: Int
-    /// The job may have been forgotten since.
+    /// The ledger may have forgotten the job since.
     package var job: Int
     package var place: KeptPlace
     package var recipe: String
     package var path: String
-    /// The file as it came. It has none if there is only the text about an original that never came.
+    /// The file's identity on arrival; `.none` if only the error text of an original that never arrived lies there.
     package var file: FileStatus.Identity
-    /// When it came.
+    /// Time of arrival.
     package var time: Double
-    /// Its removal, once that has begun.
+    /// Set when its removal starts.
     package var leaving: JobRecord.Removal?
 }
 
-/// An original, or a result, as it has come to its place.
+/// The identity of an original or result on arrival.
 package struct KeptMarks: Sendable {
     var recipe: String
     var path: String
@@ -29,7 +29,7 @@ package struct KeptMarks: Sendable {
 }
 
 extension KeptPlace {
-    /// The place for the originals of jobs that end in this state.
+    /// The folder for originals of jobs that end in this state.
     init(ofOriginals state: JobState) {
         switch state {
         case .done: self = .archive

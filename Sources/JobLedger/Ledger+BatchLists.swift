@@ -1,16 +1,15 @@
 import PipelineModel
 
-/// Batches are read here, by their numbers and by their names.
+/// Lookup of batches by ID and by name.
 extension Ledger {
-    /// The existing batches of these IDs.
     package nonisolated func batches(_ ids: Set<Int>) throws -> [Int: BatchRecord] {
         guard !ids.isEmpty else { return [:] }
         let records = try batches("id IN (SELECT value FROM json_each(?))", [.list(ids)]).map { ($0.id, $0) }
         return Dictionary(uniqueKeysWithValues: records)
     }
 
-    /// Open batches and batches with jobs, of this name, oldest first, after `id`: all that have not ended, and the `newest`
-    /// of the others.
+    /// Pages through batches that are open or have jobs, oldest first, after `id`, optionally by name: all unfinished
+    /// batches, and the `newest` finished ones.
     package nonisolated func batches(
         named name: String?, newest: Int?, after id: Int, limit: Int
     ) throws -> [BatchRecord] {
@@ -26,7 +25,7 @@ extension Ledger {
             """, [.optional(name), .integer(id), .optional(newest), .integer(limit)])
     }
 
-    /// The batch of this number, or else the newest of this name, with the number of others that have the name.
+    /// The batch with this ID, else the newest with this name; `others` counts further batches of that name.
     package nonisolated func find(batch word: String) throws -> (batch: BatchRecord, others: Int)? {
         let named = try rows("SELECT id FROM batches WHERE name = ? ORDER BY id", [.text(word)]) { $0.integer(0) }
         if let number = Int(word), let batch = try batches([number])[number] {
@@ -35,7 +34,7 @@ extension Ledger {
         return try named.last.flatMap { try batches([$0])[$0] }.map { ($0, named.count - 1) }
     }
 
-    /// Jobs of a batch that are over, by ID, after `id`, with the columns that a waiter needs.
+    /// Jobs of a batch that are over, in order of ID after `id`, with only the columns that a waiting client needs.
     package nonisolated func over(inBatch batch: Int, after id: Int, limit: Int) throws -> [JobEnd] {
         try rows(
             """
@@ -46,7 +45,7 @@ extension Ledger {
         ) { row in JobState(rawValue: row.text(1)).map { JobEnd(id: row.integer(0), state: $0) } }.compactMap(\.self)
     }
 
-    /// Names of batches, the latest first, each once.
+    /// Distinct batch names, the latest first.
     package nonisolated func batchNames(limit: Int) throws -> [String] {
         try rows(
             "SELECT name FROM batches WHERE name IS NOT NULL GROUP BY name ORDER BY MAX(id) DESC LIMIT ?",

@@ -4,18 +4,18 @@ package import PipelineModel
 /// A batch in the ledger, with the progress of its jobs.
 package struct BatchRecord: Sendable {
     package var id: Int
-    /// The list or the folder that it came from, or the name that its client gave it.
+    /// The name of its list or folder, or the name that the client gave.
     package var name: String?
     /// The recipe of its first job.
     package var recipe: String?
     package var isOpen: Bool
     package var created: Double?
-    /// When it was announced that all its jobs are over.
+    /// When the daemon announced that all jobs are over.
     package var finished: Double?
     package var jobs: [JobState: Int] = [:]
-    /// Unfinished jobs, by barriers passed.
+    /// Number of unfinished jobs, by barriers passed.
     package var reached: [Int: Int] = [:]
-    /// The jobs that wait for something other than the batch, and have passed no barrier.
+    /// Jobs that wait for something other than the batch, before its first barrier.
     package var waiting = 0
 
     package init(id: Int, name: String? = nil, isOpen: Bool) { (self.id, self.name, self.isOpen) = (id, name, isOpen) }
@@ -29,7 +29,7 @@ package struct BatchRecord: Sendable {
     package var unended: Int { count { !$0.isFinal } }
 }
 
-/// A job that is over, and the state that it ended in.
+/// A job that is over, with its final state.
 package struct JobEnd: Sendable, Equatable {
     package var id: Int
     package var state: JobState
@@ -38,21 +38,21 @@ package struct JobEnd: Sendable, Equatable {
 }
 
 package enum BatchNews: String, Sendable {
-    /// Every job of the batch has arrived at a barrier, or ended.
+    /// Every job of the batch has reached a barrier or ended.
     case arrived
-    /// Latecomers have arrived at a barrier that the others have passed.
+    /// Latecomers have reached a barrier that the other jobs have passed.
     case joined
     /// Every job of the batch is over.
     case ended
 }
 
-/// Batches: jobs that are watched, waited for and cancelled as one.
+/// Batches: jobs that clients watch, wait for and cancel together.
 ///
-/// A trigger notes the batch of each job that changes in `arrivals`. The ledger checks these batches before each
-/// commit, so no code counts members, and no crash makes it miss a batch.
+/// A trigger records the batch of each changed job in `arrivals`. The ledger checks these batches before each commit,
+/// so that no other code has to count members, and a crash can't make it miss a batch.
 extension Ledger {
-    /// A job of the batch has neither ended nor arrived at a barrier. A job that comes after another one of the batch
-    /// is not waited for at a barrier: the other one might wait there for it.
+    /// Whether any job of the batch has neither ended nor reached a barrier. A barrier ignores a job that depends on
+    /// another job of the batch: that job might be waiting at the barrier.
     private static let onWay = """
         (EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_on_way WHERE jobs.batch = batches.id AND batch IS NOT NULL
             AND \(isUnfinished) AND hold IS NOT 'barrier' AND hold IS NOT 'after')
@@ -63,14 +63,14 @@ extension Ledger {
         write(wanted: .now, isAsked: true, { try $0.insert(BatchRecord(id: id, name: name, isOpen: true)) }, done: done)
     }
 
-    /// An existing batch stays as it is.
+    /// Keeps an existing batch unchanged.
     func insert(_ batch: BatchRecord) throws {
         try writer.run(
             "INSERT OR IGNORE INTO batches (id, name, open, created) VALUES (?, ?, ?, ?)",
             [.integer(batch.id), .optional(batch.name), .integer(batch.isOpen ? 1 : 0), .real(Timestamp.now())])
     }
 
-    /// No more jobs come.
+    /// Marks the batch complete: no more jobs will be added.
     package nonisolated func close(batch id: Int, done: (@Sendable () -> Void)? = nil) {
         write(
             wanted: .now,
@@ -80,8 +80,8 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Closes all batches at the start, because their clients are gone, and makes up for missing announcements, also of
-    /// batches that were forgotten.
+    /// Closes all batches at startup, because their clients are gone, and rechecks unannounced batches, including
+    /// forgotten ones that still have jobs at a barrier.
     package nonisolated func lookAtBatches() {
         write {
             try $0.writer.script(
@@ -94,10 +94,10 @@ extension Ledger {
         }
     }
 
-    /// Runs before a commit, and returns the batches that arrive, or end, with it.
+    /// Runs before a commit; returns the batches that reach a barrier or end with it.
     func takeBatchNews() throws -> [(batch: Int, news: BatchNews)] {
         guard try writer.isAny("SELECT 1 FROM arrivals LIMIT 1") else { return [] }
-        // A batch that had no job any more may have been forgotten before it was given another.
+        // The ledger may have forgotten an empty batch before a new job joined it.
         try writer.run(
             """
             INSERT OR IGNORE INTO batches (id, open, created) SELECT batch, 0, ? FROM arrivals
@@ -112,7 +112,7 @@ extension Ledger {
         return changes
     }
 
-    /// The news of the batches that match `condition` and have no job on the way.
+    /// News of the batches that match `condition` and have no job on the way.
     private func news(_ condition: String, _ values: [Database.Value]) throws -> [(batch: Int, news: BatchNews)] {
         try writer.rows(
             """
@@ -123,15 +123,15 @@ extension Ledger {
             """, values
         ) { row -> (batch: Int, news: BatchNews)? in
             let atBarrier = row.optionalInteger(1).map { $0 > row.integer(2) ? BatchNews.arrived : .joined }
-            // Some originals are still to be moved.
+            // Some originals have not been moved yet.
             if atBarrier == nil, row.integer(3) != 0 { return nil }
             return (row.integer(0), atBarrier ?? .ended)
         }
         .compactMap(\.self)
     }
 
-    /// Announces the news of a batch as they are now. The jobs that wait at its lowest barrier go on, at their old
-    /// places; hands over their number.
+    /// Announces the present state of a batch, and releases the jobs at its lowest barrier, which keep their positions
+    /// in the queue.
     package nonisolated func announce(_ batch: Int, done: @escaping @Sendable (_ released: Int) -> Void) {
         write(refused: 0, { try $0.announce(batch) }, done: done)
     }
@@ -155,7 +155,7 @@ extension Ledger {
         return writer.changes
     }
 
-    /// The unfinished batches: the first of them, their number, and the number of their unfinished jobs.
+    /// The first `limit` unfinished batches, the number of all, and the number of their unfinished jobs.
     package nonisolated func unfinishedBatches(limit: Int) throws -> (ids: [Int], count: Int, jobs: Int) {
         try read { database in
             let ids = try database.rows(

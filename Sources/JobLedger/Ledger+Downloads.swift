@@ -1,12 +1,12 @@
 package import PipelineModel
 import SystemCalls
 
-/// The queue that a job begins in. Each has a window of its own, so that downloads that are held up do not hold up pictures.
+/// The queue that a job starts in. Each has its own window, so that slow downloads don't delay pictures.
 package enum FirstQueue: String, CaseIterable, Sendable {
     case download, render
 
-    /// Whether a row begins here, for all statements. The indexes of the schema use the same words, or SQLite would not
-    /// use them.
+    /// Whether a row starts in this queue, for all statements. It has to match the conditions of the schema's indexes
+    /// word for word, or SQLite would not use them.
     var condition: String {
         switch self {
         case .download: "url IS NOT NULL AND inode = 0"
@@ -14,7 +14,7 @@ package enum FirstQueue: String, CaseIterable, Sendable {
         }
     }
 
-    /// The index of the queued rows that begin here.
+    /// The index of the queued rows that start here.
     var index: String {
         switch self {
         case .download: "jobs_to_download"
@@ -23,7 +23,7 @@ package enum FirstQueue: String, CaseIterable, Sendable {
     }
 }
 
-/// Downloads from one host, of one priority. Hosts take turns within a priority.
+/// Downloads from one host at one priority. Hosts take turns within a priority.
 package struct HostLane: Hashable, Sendable {
     package var host: String
     package var priority: Priority
@@ -34,7 +34,7 @@ package struct HostLane: Hashable, Sendable {
 extension JobRecord {
     package var entry: FirstQueue { needsDownload ? .download : .render }
 
-    /// The lane of its download, until that is complete.
+    /// The lane of its download; nil once the download is complete.
     package var lane: HostLane? {
         guard needsDownload, let host else { return nil }
         return HostLane(host: host, priority: Priority(rank: priority))
@@ -42,7 +42,7 @@ extension JobRecord {
 }
 
 extension Ledger {
-    /// The original has come, and its name is known.
+    /// Records that the original has arrived, and its name.
     package nonisolated func recordDownload(of job: JobRecord) {
         write {
             try $0.writer.run(
@@ -54,7 +54,7 @@ extension Ledger {
         }
     }
 
-    /// The part of the original that has come, from where another download may go on.
+    /// Records the downloaded part, from which a retry can resume.
     package nonisolated func recordPart(of job: JobRecord, done: @escaping @Sendable () -> Void) {
         write(
             wanted: .soon,
@@ -65,7 +65,7 @@ extension Ledger {
             }, done: done)
     }
 
-    /// The first queued downloads of a lane, without those in `except`.
+    /// The first queued downloads of a lane, excluding `except`.
     package nonisolated func queued(_ lane: HostLane, except: [Int], limit: Int) throws -> [JobRecord] {
         try jobs(
             by: "jobs_by_host",
@@ -76,7 +76,7 @@ extension Ledger {
             [.integer(lane.priority.rank), .text(lane.host), .list(except), .integer(limit)])
     }
 
-    /// The next host after `host`, by name, that has queued downloads of this priority.
+    /// The next host by name, after `host`, with queued downloads of this priority.
     package nonisolated func host(after host: String, _ priority: Priority) throws -> String? {
         try first(
             """
@@ -86,13 +86,13 @@ extension Ledger {
         ) { $0.text(0) }
     }
 
-    /// How many queued jobs begin in this queue.
+    /// Number of queued jobs that start in this queue.
     package nonisolated func queuedCount(_ entry: FirstQueue) throws -> Int {
         try read { try Self.queuedCount(entry, upTo: .max, $0) }
     }
 
-    /// How many of so many queued jobs begin with a download. Of downloads and pictures it counts the fewer: a million
-    /// rows take too long.
+    /// How many of the `all` queued jobs start with a download. Counts whichever is rarer, downloads or pictures,
+    /// because counting a million rows takes too long.
     package nonisolated func queuedDownloads(among all: Int) throws -> Int {
         try read { database in
             var most = 1000

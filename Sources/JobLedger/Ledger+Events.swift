@@ -1,7 +1,7 @@
 import DaemonRuntime
 package import PipelineModel
 
-/// A change in the event log.
+/// An entry of the event log.
 package struct LoggedEvent: Sendable {
     package var cursor: Int
     package var time: Double
@@ -26,7 +26,7 @@ package struct LoggedEvent: Sendable {
 }
 
 extension JobRecord {
-    /// The event of its present state. A later end overwrites why it has failed; the event keeps it.
+    /// The event of its current state. Keeps the reason of a failure, which a later end overwrites in the row.
     var event: LoggedEvent { .job(id, state, state == .failed || redoEnd != nil ? error ?? reason : reason) }
 }
 
@@ -42,8 +42,8 @@ extension Ledger {
             ])
     }
 
-    /// Adds the event of each row of `jobs` that matches `condition`. The first of the values is the time, unless `time`
-    /// is another.
+    /// Adds an event for each row of `jobs` that matches `condition`. The first of `values` is the time, unless `time`
+    /// names another parameter.
     func add(
         _ state: JobState, text: String = "NULL", time: String = "?1", where condition: String,
         _ values: [Database.Value]
@@ -55,7 +55,7 @@ extension Ledger {
             """, values)
     }
 
-    /// Events that are not kept have their cursors all the same: who reads from before them learns that they are gone.
+    /// Uses up the cursors of events that are not stored, so that a reader at an older cursor notices the gap.
     func skipEvents(_ count: Int) throws {
         try writer.run("UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'events'", [.integer(count)])
     }
@@ -64,7 +64,7 @@ extension Ledger {
         try database.first("SELECT MAX(cursor) FROM events") { $0.integer(0) } ?? 0
     }
 
-    /// Events after `cursor`, each with its job or batch, as it is recorded now.
+    /// Events after `cursor`, each with the current record of its job or batch.
     package nonisolated func events(
         after cursor: Int, limit: Int
     ) throws -> [(event: LoggedEvent, job: JobRecord?, batch: BatchRecord?)] {
@@ -75,7 +75,7 @@ extension Ledger {
         return events.map { ($0, $0.job.flatMap { records[$0] }, $0.batch.flatMap { batches[$0] }) }
     }
 
-    /// The latest events of a job, the oldest first.
+    /// The latest events of a job, oldest first.
     package nonisolated func events(ofJob id: Int, limit: Int) throws -> [LoggedEvent] {
         try events("job = ? ORDER BY cursor DESC LIMIT ?", [.integer(id), .integer(limit)]).reversed()
     }
@@ -92,7 +92,7 @@ extension Ledger {
     }
 }
 
-/// Queues that stay paused over a restart.
+/// Paused queues, which stay paused across restarts.
 extension Ledger {
     package nonisolated func recordPause(
         _ queue: String, reason: String?, paused: Bool, done: @escaping @Sendable () -> Void

@@ -1,15 +1,15 @@
 package import PipelineModel
 
-/// Past jobs are listed, counted and forgotten here.
+/// Lists, counts and forgets past jobs.
 extension Ledger {
-    /// The jobs that `list` shows: oldest first, after `id`.
+    /// The jobs for `list`: oldest first, after `id`.
     package nonisolated func list(_ filter: JobFilter, after id: Int, limit: Int) throws -> [JobRecord] {
         try jobs(
             "WHERE j.id IN (\(filter.ids("id > ?1 ORDER BY id LIMIT ?2"))) ORDER BY j.id LIMIT ?2",
             [.integer(id), .integer(limit)] + filter.values)
     }
 
-    /// The ID after which the newest `count` jobs of the filter begin.
+    /// The ID after which the newest `count` jobs that match the filter start.
     package nonisolated func start(ofNewest count: Int, _ filter: JobFilter) throws -> Int {
         try first(
             """
@@ -18,7 +18,7 @@ extension Ledger {
         ) { $0.integer(0) } ?? 0
     }
 
-    /// The IDs of the filter's jobs, as ranges without a gap.
+    /// IDs of the filter's jobs, as contiguous ranges.
     package nonisolated func ids(_ filter: JobFilter) throws -> [ClosedRange<Int>] {
         let ids = try rows(
             "SELECT id FROM (\(filter.ids("id > ?1 AND ?2"))) ORDER BY id", [.integer(0), .integer(1)] + filter.values
@@ -34,7 +34,7 @@ extension Ledger {
         return ranges
     }
 
-    /// The latest job of this path that is `wanted`. A name may come again, in several inboxes.
+    /// The latest job with this path that satisfies `wanted`. Several inboxes may use the same name again.
     package nonisolated func newest(
         path: String, where wanted: (JobRecord) -> Bool = { _ in true }
     ) throws -> JobRecord? {
@@ -53,7 +53,7 @@ extension Ledger {
         ) { $0.integer(0) } ?? 0
     }
 
-    /// The rows that one statement forgets.
+    /// Rows deleted by one statement.
     private static let portion = 1000
 
     /// Forgets work orders without jobs.
@@ -68,7 +68,7 @@ extension Ledger {
         }
     }
 
-    /// Forgets ended batches without jobs. The latest may still be added to.
+    /// Forgets finished batches without jobs. Keeps the latest, because jobs may still be added to it.
     package nonisolated func forgetBatches() {
         write { ledger in
             try ledger.writer.run(
@@ -79,8 +79,8 @@ extension Ledger {
         }
     }
 
-    /// Forgets the oldest of the ended jobs: all but the newest `count`, and those that ended before `time`; hands over
-    /// their number by state. Unfinished jobs, and files that stay in their place as done, are not forgotten.
+    /// Forgets a portion of the ended jobs that ended before `time` or are not among the newest `count`; hands over
+    /// their number by state. Keeps unfinished jobs, and jobs whose original stays in the inbox.
     package nonisolated func forget(
         allBut count: Int, endedBefore time: Double, done: @escaping @Sendable ([JobState: Int]) -> Void
     ) {
@@ -103,8 +103,8 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Forgets jobs that are over and were chosen, some at a time, and the files that they have left; hands over their
-    /// number by state. `except` names jobs that are not over to somebody.
+    /// Forgets a portion of the chosen jobs that are over, with their kept files; hands over their number by state.
+    /// `except` names jobs that a client still waits for.
     package nonisolated func forget(
         _ choice: JobChoice, endedBefore time: Double, except: [Int],
         done: @escaping @Sendable ([JobState: Int]) -> Void
@@ -129,7 +129,7 @@ extension Ledger {
         }
     }
 
-    /// The number of chosen jobs that are over, but whose originals stay in an inbox that would take them again.
+    /// Number of chosen jobs that must stay: they are over, but the inbox would take their originals again.
     package nonisolated func unforgettable(_ choice: JobChoice, endedBefore time: Double) throws -> Int {
         try first(
             """
@@ -142,19 +142,19 @@ extension Ledger {
     private static let forgettable = "state IN \(final) AND disposed = 1 AND returns IS NULL"
 }
 
-/// The jobs that `list` is asked for.
+/// The filter of `list`.
 package struct JobFilter: Sendable {
     package var states: [JobState]
-    /// Queues that begin nothing: their queued jobs count as waiting.
+    /// Paused queues: their queued jobs count as waiting.
     package var held: [FirstQueue] = []
     package var recipe: String?
     package var batch: Int?
-    /// The time when a job ended, or was taken if it has not.
+    /// Compared with the time when the job ended, or, if it has not, was created.
     package var since: Double?
     package var until: Double?
-    /// Where the original lies: this file, or somewhere below this folder.
+    /// Where the original lies: this file, or any path below this folder.
     package var place: String?
-    /// Jobs whose number is less.
+    /// Only jobs with a lower ID.
     package var before: Int?
 
     package init(
@@ -165,7 +165,7 @@ package struct JobFilter: Sendable {
         (self.place, self.before) = (place, before)
     }
 
-    /// The conditions, with parameters from the third on.
+    /// The conditions, whose parameters are numbered from ?3.
     private var parts: [(sql: String, value: Database.Value)] {
         [
             recipe.map { ("+work IN (SELECT id FROM orders WHERE json_extract(body, '$.recipe') = ?)", .text($0)) },
@@ -176,16 +176,16 @@ package struct JobFilter: Sendable {
         ].compactMap(\.self)
     }
 
-    /// Selects the IDs of the jobs that `wanted`, with its order and its limit, picks of those of each state. SQLite has
-    /// the jobs of one state in their order, and would gather and sort all jobs of several states, or of a recipe (`+`
-    /// keeps it from that).
+    /// Selects IDs state by state; `wanted` gives order and limit for each. For one state SQLite reads the jobs in
+    /// index order. For several states, or for a recipe, it would gather and sort all matching jobs; `+` keeps it from
+    /// using the recipe's index.
     func ids(_ wanted: String) -> String {
         let conditions = zip(3..., parts).map { "\($1.sql.replacing("?", with: "?\($0)")) AND " }.joined()
         return parts(of: states).map { "SELECT id FROM (SELECT id FROM jobs WHERE \($0)\(conditions)\(wanted))" }
             .joined(separator: " UNION ALL ")
     }
 
-    /// Conditions for the states. No job meets two of them, because their rows are put together as they are.
+    /// Conditions for the states. They are disjoint, because UNION ALL would return a job that meets two of them twice.
     private func parts(of states: [JobState]) -> [String] {
         guard !states.isEmpty else { return [""] }
         let chosen = Set(states)

@@ -3,7 +3,7 @@ package import PipelineModel
 /// The positions of the recipes' hooks in the event log.
 extension Ledger {
     package struct HookRecord: Sendable {
-        /// The hook has run for every event up to here, or the event came before the hook.
+        /// The hook has run for all events up to here; a new hook skips older events.
         package var cursor: Int
         package var failures: Int
 
@@ -33,8 +33,8 @@ extension Ledger {
         write { try $0.writer.run("DELETE FROM hooks WHERE recipe = ?", [.text(recipe)]) }
     }
 
-    /// The announcements after `cursor`, each with the recipe of its job, or of the first job of its batch; and the
-    /// last event that was examined. A job without an original is over when it has failed or was cancelled.
+    /// Announcements after `cursor`, each with the recipe of its job, or of the first job of its batch; and the last
+    /// examined event. A job without an original is over as soon as it fails or is cancelled.
     package nonisolated func announcements(
         after cursor: Int, limit: Int
     ) throws -> (found: [(cursor: Int, recipe: String, occasion: HookOccasion)], seen: Int) {

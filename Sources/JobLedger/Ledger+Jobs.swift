@@ -3,8 +3,8 @@ package import PipelineModel
 import SystemCalls
 
 extension Ledger {
-    /// New jobs, each with its event, and their batches. The records of `listed` are made one by one as they are written:
-    /// there may be a hundred thousand.
+    /// Adds new jobs, each with its event, and their batches. `listed` yields its records one by one during the write:
+    /// a list may have a hundred thousand.
     package nonisolated func insert(
         _ jobs: [JobRecord], _ listed: (any Sequence<JobRecord> & Sendable)? = nil,
         batches: [BatchRecord] = [], isAsked: Bool = false,
@@ -38,7 +38,7 @@ extension Ledger {
         try add(job.event)
     }
 
-    /// The row of `orders`. Many jobs share a work order, so it is written once.
+    /// The row of `orders`. The ledger stores each work order once, because many jobs share it.
     private func row(of order: WorkOrder) throws -> Int {
         if let row = orderRows[order] { return row }
         let body = Database.Value.text(try JSONText.encode(order))
@@ -49,7 +49,7 @@ extension Ledger {
         return row
     }
 
-    /// A job's new state and its event. If the job has ended, its dependents follow in the same transaction.
+    /// Records a job's new state and its event. If the job has ended, the same transaction updates its dependents.
     package nonisolated func record(_ job: JobRecord, done: (@Sendable () -> Void)? = nil) {
         write(
             wanted: .soon,
@@ -82,7 +82,8 @@ extension Ledger {
             }, done: done)
     }
 
-    /// The changes of a job in work. The rest is recorded when it leaves the window, and its indexes are left alone.
+    /// Records the changes of a running job. The other columns follow when it leaves the window; until then no index on
+    /// them changes.
     private func recordWork(_ job: JobRecord) throws {
         try writer.run(
             "UPDATE jobs SET state = ?, reason = ?, story = ?, started = ?, partial = ? WHERE id = ?",
@@ -93,7 +94,7 @@ extension Ledger {
         try add(job.event)
     }
 
-    /// The intent to publish: from here on the job ends `done`.
+    /// Records the intent to publish: from here on the job will end `done`.
     package nonisolated func record(
         intent: PublishIntent, of job: Int, done: @escaping @Sendable () -> Void,
         refused: @escaping @Sendable () -> Void
@@ -106,9 +107,9 @@ extension Ledger {
             }, done: done, refused: refused)
     }
 
-    /// Records that the originals lie where they belong: these jobs are over. The same transaction appends the event
-    /// `picture` for each that is done, and `over` for each other that has an original, or whose redo has brought nothing
-    /// new. `kept` has the originals that are files of the daemon's, by job.
+    /// Records that originals have reached their final places, so that these jobs are over. The same transaction
+    /// appends the event `picture` for each job that is done, and `over` for every other job that has an original, or
+    /// whose redo gave no new results. `kept` holds, by job, the originals that are now the daemon's own files.
     package nonisolated func recordDisposal(
         of jobs: [(id: Int, source: String)], keeping kept: [Int: KeptMarks] = [:],
         done: @escaping @Sendable () -> Void
@@ -141,22 +142,22 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Records the new name of an original that is still to be worked on.
+    /// Records the new path of an original that is not processed or moved yet.
     package nonisolated func record(source: String, of job: Int) {
         write { try $0.writer.run("UPDATE jobs SET source = ? WHERE id = ?", [.text(source), .integer(job)]) }
     }
 
-    /// How many rows were cancelled.
+    /// Number of cancelled rows.
     package struct Cancelled: Sendable {
         package var (queued, waiting) = (0, 0)
-        /// Their redo was cancelled, so they are done.
+        /// Jobs whose redo was cancelled, so that they are done again.
         package var (queuedAgain, waitingAgain) = (0, 0)
 
         package var all: Int { queued + waiting + queuedAgain + waitingAgain }
     }
 
-    /// Cancels every queued or waiting job up to `last` that matches `choice`, but for `except`; hands over their
-    /// number. Other jobs that come after these fail.
+    /// Cancels every queued or waiting job up to `last` that matches `choice`, excluding `except`, and fails their
+    /// dependents; hands over the number of cancelled jobs.
     package nonisolated func cancelQueued(
         upTo last: Int, _ choice: JobChoice, except: [Int], at time: Double,
         done: @escaping @Sendable (Cancelled) -> Void
@@ -180,10 +181,11 @@ extension Ledger {
             var count = 0
             try ledger.forEachEnded { which, values in
                 let values = values + [.real(time)]
-                // The events of the first of very many jobs would be removed as soon as those of the last are there.
+                // With very many jobs, later events would push out the events of the first jobs at once, so those are
+                // skipped.
                 let areKept = all - count <= ledger.keptEvents + Ledger.changedAtOnce
                 if areKept { try ledger.add(.cancelled, time: "?3", where: which, values) }
-                // A download that has not begun leaves nothing to be moved; one that broke off leaves a file to be removed.
+                // A download that has not started leaves no file to move; an interrupted one leaves a file to remove.
                 try ledger.writer.run(
                     """
                     UPDATE jobs SET state = 'cancelled', hold = NULL, due = NULL, reason = NULL, error = NULL, failure = NULL,
@@ -201,8 +203,8 @@ extension Ledger {
         }
     }
 
-    /// Gives the chosen jobs another priority if they are queued or wait, with an event for each that changes; hands
-    /// over how many are queued or wait.
+    /// Changes the priority of the chosen jobs that are queued or waiting, with an event for each job that changes;
+    /// hands over the number of all of them, changed or not.
     package nonisolated func prioritise(
         _ choice: JobChoice, _ priority: Priority, done: @escaping @Sendable (Int) -> Void
     ) {
@@ -225,8 +227,8 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Queues ended jobs whose originals are at their `source` again, at their positions, or lets them wait for their
-    /// unmet dependencies.
+    /// Queues ended jobs again, at their positions, with the originals at their `source`. A job with unmet dependencies
+    /// waits for them.
     package nonisolated func requeue(_ jobs: [JobRecord], done: @escaping @Sendable () -> Void) {
         write(
             wanted: .now,
@@ -240,7 +242,7 @@ extension Ledger {
     }
 
     private func requeue(_ job: JobRecord) throws {
-        // The results of a done job stay, and its story goes on.
+        // A done job keeps its results, and its story continues.
         let begun = job.former == nil ? "outputs = NULL, story = NULL, tries = 0," : ""
         try writer.run(
             """
@@ -258,7 +260,7 @@ extension Ledger {
         try recordOrder(of: job)
     }
 
-    /// Mostly it has the same order as before, whose index stays as it is.
+    /// The WHERE clause leaves the index alone if the order is unchanged, as it mostly is.
     private func recordOrder(of job: JobRecord) throws {
         try writer.run(
             "UPDATE jobs SET work = ?1 WHERE id = ?2 AND work <> ?1",

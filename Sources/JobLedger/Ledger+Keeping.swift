@@ -2,10 +2,10 @@ import DaemonRuntime
 package import PipelineModel
 import SystemCalls
 
-/// The files that jobs have left. A commit says that a file is being removed (`leaving`), a later one forgets it. In
-/// between nobody brings the original back, and after a crash the start removes what is left.
+/// The files that jobs leave behind. One commit marks a file as being removed (`leaving`), a later one forgets it. In
+/// between nobody can bring the original back, and after a crash the next start completes the removal.
 extension Ledger {
-    /// A place in the order in which kept files go.
+    /// A position in the order of removal.
     package struct KeptPosition: Sendable {
         var time: Double
         var id: Int
@@ -22,7 +22,7 @@ extension Ledger {
         package var bytes = 0
     }
 
-    /// Results that an older version has published have no marks, and are not known again.
+    /// Results that an older version published have no recorded identity and can't be recognised; they get no rows.
     func keepResults(of job: JobRecord) throws {
         try writer.run("DELETE FROM kept WHERE job = ? AND place = 'results'", [.integer(job.id)])
         for result in job.outputs {
@@ -33,7 +33,7 @@ extension Ledger {
     }
 
     func keep(_ kept: KeptMarks, of job: Int, in place: KeptPlace) throws {
-        // Somebody has dropped it again: it is as old as its latest job.
+        // A user has dropped the file again: its age counts from its latest job.
         try writer.run(
             """
             DELETE FROM kept INDEXED BY kept_by_change WHERE modified = ? AND modified <> 0 AND size = ? AND path = ?
@@ -52,7 +52,7 @@ extension Ledger {
 
     // MARK: - Reading
 
-    /// The files that are kept in each place, and their bytes.
+    /// Number and total size of the kept files in each place.
     package nonisolated func keptSums() throws -> [KeptPlace: KeptSum] {
         let sums = try rows("SELECT place, files, bytes FROM kept_sums WHERE files > 0") { row in
             (KeptPlace(rawValue: row.text(0)), KeptSum(files: row.integer(1), bytes: row.integer(2)))
@@ -60,7 +60,8 @@ extension Ledger {
         return sums.reduce(into: [:]) { sums, one in if let place = one.0 { sums[place] = one.1 } }
     }
 
-    /// The same of one place, and of a recipe. The files of a recipe are counted.
+    /// The same for one place, optionally for one recipe. A query computes the sums of a recipe; triggers maintain the
+    /// others.
     package nonisolated func keptSum(in place: KeptPlace, of recipe: String?) throws -> KeptSum {
         guard let recipe else { return try keptSums()[place] ?? KeptSum() }
         return try first(
@@ -69,7 +70,7 @@ extension Ledger {
         ) { KeptSum(files: $0.integer(0), bytes: $0.integer(1)) } ?? KeptSum()
     }
 
-    /// When the oldest file came that is kept in a place.
+    /// The arrival time of the oldest kept file in a place.
     package nonisolated func oldestKept(in place: KeptPlace) throws -> Double? {
         try first(
             "SELECT time FROM kept INDEXED BY kept_by_time WHERE place = ? ORDER BY time LIMIT 1",
@@ -77,7 +78,7 @@ extension Ledger {
         ) { $0.real(0) }
     }
 
-    /// The files behind a position, the oldest first.
+    /// Kept files after a position, oldest first.
     package nonisolated func kept(
         in place: KeptPlace, of recipe: String?, after position: KeptPosition, limit: Int
     ) throws -> [KeptFile] {
@@ -91,7 +92,7 @@ extension Ledger {
             ])
     }
 
-    /// The files that were being removed when the daemon ended.
+    /// Files whose removal was interrupted when the daemon ended.
     package nonisolated func leavingFiles() throws -> [KeptFile] {
         try keptFiles("INDEXED BY kept_leaving WHERE leaving IS NOT NULL ORDER BY id")
     }
@@ -113,8 +114,8 @@ extension Ledger {
 
     // MARK: - Removing
 
-    /// Records the removal of files before it happens; returns those that nobody brings back, or nil when the
-    /// ledger refuses, or can't be written. Blocks until the record is durable.
+    /// Records the removal of files before it happens. Returns the files that are not being brought back, or nil if the
+    /// ledger refuses the write. Blocks until the record is durable.
     package nonisolated func begin(removing files: [KeptFile], _ removal: JobRecord.Removal) -> Set<Int>? {
         wait(isAsked: true, refused: nil) { ledger in
             let removal = Database.Value.text(try JSONText.encode(removal))
@@ -136,8 +137,8 @@ extension Ledger {
         }
     }
 
-    /// Forgets files that are gone or were replaced. Blocks until that is durable. If nothing can be written, the next look
-    /// finds the files that were being removed.
+    /// Forgets files that are gone or replaced. Blocks until the change is durable. If the write fails, the next check
+    /// finds the files again, by `leaving`.
     package nonisolated func forget(kept files: [KeptFile]) {
         guard !files.isEmpty else { return }
         wait(isAsked: true, refused: ()) { ledger in
@@ -146,7 +147,8 @@ extension Ledger {
         }
     }
 
-    /// Gives this time to files of a place whose time is before `earliest`. Blocks until that is durable, or can't be written.
+    /// Dates files of a place that are older than `earliest` to `time`. Blocks until the write is durable or has
+    /// failed.
     package nonisolated func redate(in place: KeptPlace, before earliest: Double, to time: Double) {
         wait(isAsked: true, refused: ()) { ledger in
             try ledger.writer.run(
@@ -155,7 +157,7 @@ extension Ledger {
         }
     }
 
-    /// Gives the removal of files up: they stay as they were. Blocks until that is durable, or can't be written.
+    /// Cancels the removal of files, which stay as they were. Blocks until the write is durable or has failed.
     package nonisolated func abandon(removing files: [KeptFile]) {
         guard !files.isEmpty else { return }
         wait(isAsked: true, refused: ()) { ledger in

@@ -1,6 +1,6 @@
-/// Rows name files by their whole paths.
+/// Moving a folder: rows hold absolute paths.
 extension Ledger {
-    /// All that lay below one folder lies below another now. Blocks until the record is durable; false when SQLite
+    /// Rewrites all paths below folder `old` to `new`. Blocks until the change is durable; returns false if SQLite
     /// refuses it.
     package nonisolated func move(from old: String, to new: String) -> Bool {
         wait(refused: false) { ledger in
@@ -11,7 +11,7 @@ extension Ledger {
                     WHERE substr(\(column), 1, length(?1) + 1) = ?1 || '/'
                     """, [.text(old), .text(new)])
             }
-            // In JSON, a path begins behind a quotation mark.
+            // In JSON, an absolute path starts right after a quotation mark.
             let (from, to) = ("\(try JSONText.encode(old).dropLast())/", "\(try JSONText.encode(new).dropLast())/")
             for (table, column) in [("jobs", "intent"), ("jobs", "outputs"), ("jobs", "staged"), ("orders", "body")] {
                 try ledger.writer.run(

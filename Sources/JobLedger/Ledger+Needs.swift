@@ -1,19 +1,19 @@
 import DaemonRuntime
 package import PipelineModel
 
-/// Jobs that come after others. A met row of `needs` is kept for `show`, and stays met.
+/// Dependencies between jobs. A satisfied row of `needs` stays satisfied, and is kept for `show`.
 ///
-/// A change that ends jobs calls `follow` within its own transaction: no crash can come between the end of a job and its consequences. The
-/// table `ended` names the jobs whose followers are looked for.
+/// Every change that ends jobs calls `follow` within its own transaction, so that a crash can't separate the end of a
+/// job from its consequences. The table `ended` holds the jobs whose dependents are still to be updated.
 extension Ledger {
-    /// The jobs that a job waits for, as its reason. It is made when it is asked for, because it changes with each job
-    /// that ends.
+    /// The dependencies that a job waits for, as its reason. Computed when it is read, because it changes with each
+    /// dependency that ends.
     static let needsText = """
         (SELECT 'after job ' || MIN(n.after) || CASE COUNT(*) WHEN 1 THEN '' ELSE ' and ' || (COUNT(*) - 1) || ' more' END
             FROM needs n WHERE n.job = j.id AND n.met = 0)
         """
 
-    /// Depends transitively on its own batch.
+    /// Whether a job depends, directly or not, on a job of its own batch.
     static let comesAfterOwn = """
         EXISTS (
             WITH RECURSIVE before(id) AS (
@@ -22,21 +22,21 @@ extension Ledger {
             ) SELECT 1 FROM before JOIN jobs a ON a.id = before.id WHERE a.batch = jobs.batch)
         """
 
-    /// A row of `jobs` has unmet needs.
+    /// Whether a row of `jobs` has unmet dependencies.
     private static let hasUnmetNeeds = "EXISTS (SELECT 1 FROM needs n WHERE n.job = jobs.id AND n.met = 0)"
 
     // MARK: - When jobs end
 
-    /// The jobs that match `condition` are about to end, or have ended.
+    /// Puts the jobs that match `condition` into `ended`. They are about to end, or have ended.
     func end(_ condition: String, _ values: [Database.Value]) throws {
         try writer.run("DELETE FROM ended")
         try writer.run("INSERT INTO ended (id) SELECT id FROM jobs WHERE \(condition)", values)
     }
 
-    /// The rows that a statement changes at a time. SQLite keeps in memory what a statement has changed until it is over.
+    /// Rows changed by one statement. SQLite keeps a statement's changes in memory until it ends.
     static let changedAtOnce = 20_000
 
-    /// Calls `change` for all jobs in `ended`, some at a time, with the condition for their IDs and its first two values.
+    /// Calls `change` in portions for the jobs in `ended`, with the condition for their IDs and its values ?1 and ?2.
     func forEachEnded(_ change: (_ which: String, _ values: [Database.Value]) throws -> Void) throws {
         var last = 0
         while let end = try writer.first(
@@ -50,7 +50,7 @@ extension Ledger {
         }
     }
 
-    /// This job has ended.
+    /// Updates the dependents of a job that has ended.
     func follow(_ job: Int) throws {
         guard try writer.isAny(Self.followers, [.integer(job)]) else { return }
         try end("id = ?", [.integer(job)])
@@ -59,7 +59,7 @@ extension Ledger {
 
     private static let followers = "SELECT 1 FROM needs WHERE after = ? AND met = 0 LIMIT 1"
 
-    /// Catches up at the start, and after jobs have been brought back whose needs can't be met.
+    /// Updates all dependents of ended jobs: at startup, and after bringing back jobs whose dependencies can't be met.
     package nonisolated func followAll(done: @escaping @Sendable () -> Void) {
         write(
             wanted: .now,
@@ -75,13 +75,13 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Queues the followers of the jobs in `ended`, fails them, or lets them wait for other jobs.
+    /// Updates the dependents of the jobs in `ended`: queues them, fails them, or leaves them waiting for other jobs.
     func followEnded() throws {
         guard try writer.isAny("SELECT 1 FROM needs WHERE met = 0 LIMIT 1") else {
             return try writer.run("DELETE FROM ended")
         }
         let now = Database.Value.real(Timestamp.now())
-        // These jobs can't run any more, and neither can their followers.
+        // These jobs can't run any more, and neither can their dependents.
         try writer.run(
             """
             INSERT OR IGNORE INTO ended (id, cause)
@@ -122,7 +122,7 @@ extension Ledger {
         try writer.run("DELETE FROM ended")
     }
 
-    /// The jobs that match `condition` go back to their place in the queue, if all their needs are met.
+    /// Queues the waiting jobs that match `condition` and have no unmet dependencies, at their old positions.
     private func release(_ condition: String, _ values: [Database.Value]) throws {
         let which = "hold = 'after' AND \(condition) AND NOT \(Self.hasUnmetNeeds)"
         try add(.queued, where: which, [.real(Timestamp.now())] + values)
@@ -134,7 +134,7 @@ extension Ledger {
         consequences.move(ranks.count, from: .waiting, to: .queued)
     }
 
-    /// The jobs among these that have unmet needs.
+    /// The jobs among these that have unmet dependencies.
     func jobsWithNeeds(among jobs: [Int]) throws -> [Int] {
         try writer.rows(
             "SELECT DISTINCT job FROM needs WHERE met = 0 AND job IN (SELECT value FROM json_each(?)) ORDER BY job",
@@ -142,7 +142,7 @@ extension Ledger {
         ) { $0.integer(0) }
     }
 
-    /// Lets a job that is recorded as queued wait if it has unmet needs.
+    /// Makes a queued job wait if it has unmet dependencies.
     func waitForNeeds(_ job: Int) throws {
         try writer.run(
             """
@@ -162,32 +162,33 @@ extension Ledger {
             """, [.real(Timestamp.now()), .integer(job)])
     }
 
-    /// Forgets the met needs of jobs. Unmet needs stay: a job that comes back must not run as if they had been met.
+    /// Forgets the dependencies of deleted jobs, and satisfied dependencies on them. Unmet dependencies on them stay: a
+    /// dependent that is brought back must not run as if they were satisfied.
     func forgetNeeds(of jobs: [Int]) throws {
         guard !jobs.isEmpty else { return }
         try writer.run("DELETE FROM needs WHERE job IN (SELECT value FROM json_each(?))", [.list(jobs)])
         try writer.run("DELETE FROM needs WHERE met = 1 AND after IN (SELECT value FROM json_each(?))", [.list(jobs)])
     }
 
-    // MARK: - When somebody changes the order
+    // MARK: - Changes to dependencies
 
-    /// The answer to a request that jobs come after others.
+    /// The answer to a request to add or remove dependencies.
     package enum NeedsAnswer: Sendable, Equatable {
         case done
         case unknown(Int)
-        /// It is too late: the job has begun, or is done.
+        /// Too late: the job has started, or is done.
         case begun(JobState)
-        /// The job would come after itself, along this path.
+        /// A cycle: the job would depend on itself, along this path.
         case circle([Int])
-        /// The job would come after a job that is failed or cancelled.
+        /// The dependency has failed or was cancelled.
         case over(Int, JobState)
-        /// The job does not come after this one, so nothing can be removed.
+        /// The job does not depend on this one, so there is nothing to remove.
         case unneeded(Int)
-        /// SQLite refuses it.
+        /// SQLite refuses the change.
         case refused
     }
 
-    /// New jobs that come after others: all of them with their batches, or none.
+    /// Adds new jobs with dependencies, and their batches: all or nothing.
     package nonisolated func insert(
         _ jobs: [JobRecord], batches: [BatchRecord] = [], after others: [Int],
         done: @escaping @Sendable (NeedsAnswer) -> Void
@@ -195,7 +196,7 @@ extension Ledger {
         write(
             isAsked: true, refused: .refused,
             { ledger in
-                // The others exist already, so the answer for one new job is the answer for all.
+                // The dependencies exist already, so the check of one new job holds for all.
                 if let job = jobs.first,
                     let problem = try ledger.problem(job.id, after: others, anyway: job.anyway)
                 {
@@ -214,7 +215,7 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Changes a job's needs: all of them, or none if there is a problem.
+    /// Changes a job's dependencies: all of them, or none if there is a problem.
     package nonisolated func depend(
         _ job: Int, after others: [Int], remove: [Int], anyway: Bool, done: @escaping @Sendable (NeedsAnswer) -> Void
     ) {
@@ -225,7 +226,7 @@ extension Ledger {
 
     private func depend(_ job: Int, after others: [Int], remove: [Int], anyway: Bool) throws -> NeedsAnswer {
         let now = try writer.first(
-            // A job that is processed again has begun before.
+            // A job in a redo counts as done: it has run before.
             "SELECT CASE WHEN former IS NULL THEN state ELSE 'done' END, hold, anyway, segment FROM jobs WHERE id = ?",
             [.integer(job)]
         ) {
@@ -254,13 +255,13 @@ extension Ledger {
             [.integer(job), .list(remove)])
         try need(job, others, anyway: anyway)
         try applyNeeds(of: job, now.state, now.waitReason)
-        // A barrier may now wait for another job.
+        // A barrier may now have to wait for another job.
         try writer.run("INSERT OR IGNORE INTO arrivals (batch) SELECT id FROM batches WHERE finished IS NULL")
         return .done
     }
 
     private func need(_ job: Int, _ others: [Int], anyway: Bool) throws {
-        // An existing need may have been met by an end that has been taken back since.
+        // The dependency may be marked as met by an end that was reverted since.
         try writer.run(
             """
             INSERT INTO needs (job, after, met) SELECT ?1, id, state = 'done' OR (?3 AND state IN \(Self.final)) FROM jobs
@@ -275,7 +276,7 @@ extension Ledger {
             """, [.integer(job)])
     }
 
-    /// The job's state, after its needs have changed. A job that has ended is asked again when it is brought back.
+    /// Updates a job's state after its dependencies have changed. An ended job is checked when it is brought back.
     private func applyNeeds(of job: Int, _ state: JobState, _ waitReason: JobRecord.WaitReason?) throws {
         switch (state, waitReason) {
         case (.queued, _): try waitForNeeds(job)
@@ -283,7 +284,7 @@ extension Ledger {
             try release("id = ?", [.integer(job)])
             if consequences.isEmpty { try logNeeds(of: job) }
         case (.waiting, .place):
-            // Its needs come first, then the place.
+            // The job waits for its dependencies first, then for the place.
             try writer.run(
                 "UPDATE jobs SET hold = 'after', reason = NULL WHERE id = ? AND \(Self.hasUnmetNeeds)", [.integer(job)])
             if writer.changes > 0 { try logNeeds(of: job) }
@@ -291,7 +292,7 @@ extension Ledger {
         }
     }
 
-    /// Why a job can't come after these.
+    /// Why a job can't depend on these jobs, or nil.
     private func problem(_ job: Int, after others: [Int], anyway: Bool) throws -> NeedsAnswer? {
         if others.contains(job) { return .circle([job, job]) }
         let ids = Database.Value.list(others)
@@ -308,9 +309,9 @@ extension Ledger {
         return try circle(job, after: ids).map(NeedsAnswer.circle)
     }
 
-    /// The path from a job through its new needs back to itself.
+    /// The cycle from a job through its new dependencies back to itself, or nil.
     private func circle(_ job: Int, after others: Database.Value) throws -> [Int]? {
-        // Most jobs have no followers, and a new job can't have any.
+        // Most jobs have no dependents, and a new job can't have any.
         guard try writer.isAny(Self.followers, [.integer(job)]) else { return nil }
         let isReached = try writer.isAny(
             """
@@ -339,8 +340,8 @@ extension Ledger {
         return path.reversed()
     }
 
-    /// The first of these jobs that would fail at once if it were brought back, with its unmet dependency, and the
-    /// dependency's state unless that is forgotten. A dependency that is brought back as well is no hindrance.
+    /// The first of these jobs that would fail at once if it were brought back, with its unmet dependency and that
+    /// job's state (nil if forgotten). A dependency that is brought back too is no obstacle.
     package nonisolated func hindered(
         of jobs: [Int], bringingBack states: [JobState]
     ) throws -> (job: Int, after: Int, state: JobState?)? {
@@ -355,7 +356,7 @@ extension Ledger {
         ) { ($0.integer(0), $0.integer(1), $0.optionalText(2).flatMap(JobState.init)) }
     }
 
-    /// A job's dependencies, or its dependents: the first of them, and their number.
+    /// A job's dependencies, or its dependents: the first ones, and the number of all.
     package struct Neighbours: Sendable {
         package var jobs: [(id: Int, state: JobState?)]
         package var count: Int

@@ -5,11 +5,12 @@ extension Ledger {
     static let final = "('done', 'failed', 'cancelled')"
     static let unfinished = "('waiting', 'queued', 'running', 'cancelling')"
 
-    // The same as conditions of indexes: for each IN of three or more, SQLite would make a table whenever a row changes.
+    // The same tests as index conditions. For an IN list of three or more values, SQLite would build a table at every
+    // change of a row.
     static let isFinal = "(state = 'done' OR state = 'failed' OR state = 'cancelled')"
     static let isUnfinished = "(state = 'waiting' OR state = 'queued' OR state = 'running' OR state = 'cancelling')"
 
-    /// Reads by this index, if one fits: without statistics SQLite would take another, and look at far more rows.
+    /// Reads by the given index: without statistics, SQLite would choose another and scan far more rows.
     nonisolated func jobs(
         by index: String? = nil, _ rest: String, _ values: [Database.Value] = []
     ) throws -> [JobRecord] {
@@ -24,12 +25,12 @@ extension Ledger {
 
     package nonisolated func job(_ id: Int) throws -> JobRecord? { try jobs("WHERE j.id = ?", [.integer(id)]).first }
 
-    /// The existing jobs of these IDs.
+    /// The existing jobs with these IDs.
     package nonisolated func jobs(_ ids: [Int]) throws -> [JobRecord] {
         try jobs("WHERE j.id IN (SELECT value FROM json_each(?)) ORDER BY j.id", [.list(ids)])
     }
 
-    /// Ended jobs as they are on record now. Most have not changed since they were read, and are not read again.
+    /// The current records of ended jobs. Rereads only those that have changed, which are few.
     package nonisolated func current(_ ended: [JobRecord]) throws -> [Int: JobRecord] {
         var jobs = Dictionary(ended.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         let unchanged = try rows(
@@ -51,7 +52,7 @@ extension Ledger {
         return jobs
     }
 
-    /// An ID that no job has, or nil.
+    /// The first ID that belongs to no job, or nil.
     package nonisolated func unknown(of ids: [Int]) throws -> Int? {
         try read { try Self.unknown(of: .list(ids), $0) }
     }
@@ -62,7 +63,7 @@ extension Ledger {
         }
     }
 
-    /// The first queued jobs that begin in this queue, of at least this priority, but for `except`.
+    /// The first queued jobs that start in this queue, with at least this priority, excluding `except`.
     package nonisolated func queued(
         _ entry: FirstQueue = .render, atLeast priority: Priority = .low, except: [Int] = [], limit: Int
     ) throws -> [JobRecord] {
@@ -75,14 +76,15 @@ extension Ledger {
             [.integer(priority.rank), .list(except), .integer(limit)])
     }
 
-    /// When the queued job was taken that has been on record for longest.
+    /// The creation time of the queued job with the lowest ID.
     package nonisolated func oldestQueued() throws -> Double? {
         try first("SELECT created FROM jobs INDEXED BY jobs_by_state WHERE state = 'queued' ORDER BY id LIMIT 1") {
             $0.real(0)
         }
     }
 
-    /// Jobs that a crash or a stop has left in the middle. A job that waits for other jobs, or for its next try, still does.
+    /// Jobs that a crash or stop interrupted, including those that waited for a place. Jobs that wait for other jobs,
+    /// or for a retry, keep waiting.
     package nonisolated func interrupted() throws -> [JobRecord] {
         try jobs(
             """
@@ -101,7 +103,7 @@ extension Ledger {
             ) { $0.text(0) })
     }
 
-    /// Staging files that are still needed: made before a barrier, or to be published or taken back.
+    /// Staging files that are still needed: pictures rendered before a barrier, and files to publish or withdraw.
     package nonisolated func stagedPaths() throws -> Set<String> {
         Set(
             try rows(
@@ -119,7 +121,7 @@ extension Ledger {
             ) { $0.text(0) })
     }
 
-    /// Whether any original of an ended job is still to be moved, or is being brought back.
+    /// Whether any ended job's original has still to be moved, or is being brought back.
     package nonisolated func movesOriginals() throws -> Bool {
         try isAny(
             """
@@ -128,7 +130,7 @@ extension Ledger {
             """)
     }
 
-    /// Ended jobs of an inbox, after `id`, whose original has still to be moved.
+    /// Ended jobs of an inbox, after `id`, whose originals have still to be moved.
     package nonisolated func undisposed(of inbox: String, after id: Int, limit: Int) throws -> [JobRecord] {
         try jobs(
             by: "jobs_undisposed",
@@ -139,7 +141,7 @@ extension Ledger {
             [.integer(id), .text(inbox), .integer(limit)])
     }
 
-    /// The jobs of these IDs that have ended, and whose original has still to be moved, with the time at which they ended.
+    /// End times, by ID, of jobs that have ended and whose originals have still to be moved.
     package nonisolated func undisposed(_ ids: [Int]) throws -> [Int: Double] {
         let left = try rows(
             """
@@ -150,7 +152,7 @@ extension Ledger {
         return Dictionary(uniqueKeysWithValues: left)
     }
 
-    /// The inboxes of ended jobs whose original has still to be moved.
+    /// Inboxes of ended jobs whose originals have still to be moved.
     package nonisolated func undisposedInboxes() throws -> [String] {
         try rows(
             """
@@ -160,7 +162,7 @@ extension Ledger {
         ) { $0.text(0) }
     }
 
-    /// The highest numbers that were ever given, also to rows that are forgotten by now, and the last place in the queue.
+    /// The highest IDs ever assigned, including those of deleted rows, and the last position in the queue.
     package nonisolated func highest() throws -> (id: Int, position: Int, batch: Int) {
         try first(
             """
@@ -171,7 +173,7 @@ extension Ledger {
         ) { ($0.integer(0), $0.integer(1), $0.integer(2)) } ?? (0, 0, 0)
     }
 
-    /// The latest time, in seconds, at which the clock was believed; nil before the first.
+    /// The latest time, in seconds, at which the clock was trusted; nil before the first.
     package nonisolated func believedTime() throws -> Double? {
         try first("SELECT value FROM marks WHERE name = 'clock'") { Double($0.integer(0)) }
     }
@@ -182,7 +184,7 @@ extension Ledger {
         }
     }
 
-    /// The files that have been taken and left in their place, without their device.
+    /// Files that were taken but stay in the inbox. The device is left out.
     package nonisolated func kept(in inbox: String) throws -> [(path: String, file: FileStatus.Identity)] {
         try rows(
             "SELECT source, inode, size, modified FROM jobs WHERE origin = 'kept' AND source GLOB ?",
@@ -197,7 +199,7 @@ extension Ledger {
         try rows("SELECT DISTINCT json_extract(body, '$.inbox') FROM orders") { $0.text(0) }
     }
 
-    /// The job whose original lies at `source` and is still to be worked on or moved.
+    /// The job with its original at `source`, still to be processed or moved.
     package nonisolated func job(claimedAt source: String) throws -> JobRecord? {
         try jobs("WHERE j.source = ? AND j.disposed = 0 ORDER BY j.id DESC LIMIT 1", [.text(source)]).first
     }
@@ -212,14 +214,14 @@ extension Ledger {
         folder.map { "*?[".contains($0) ? "[\($0)]" : String($0) }.joined() + "/*"
     }
 
-    /// Whether any original that was claimed into a folder is still to be worked on or moved.
+    /// Whether any original claimed into this folder has still to be processed or moved.
     package nonisolated func needsClaims(below folder: String) throws -> Bool {
         try isAny(
             "SELECT 1 FROM jobs WHERE disposed = 0 AND origin = 'claimed' AND source GLOB ? LIMIT 1",
             [.text(Self.pattern(below: folder))])
     }
 
-    /// Whether an original at `source` is still to be worked on or moved, or is being brought back there.
+    /// Whether an original at `source` has still to be processed or moved, or is being brought back there.
     package nonisolated func knows(source: String) throws -> Bool {
         try isAny(
             """
@@ -228,7 +230,7 @@ extension Ledger {
             """, [.text(source)])
     }
 
-    /// Of these paths, those that `knows` is true for.
+    /// The paths among `sources` for which `knows` is true.
     package nonisolated func known(among sources: [String]) throws -> Set<String> {
         Set(
             try rows(
@@ -240,9 +242,9 @@ extension Ledger {
             ) { $0.text(0) })
     }
 
-    /// Calls `each` with the path below a folder of each such original.
+    /// Calls `each` for each original below a folder that `knows` would find, with the rest of its path.
     package nonisolated func forEachKnown(in folder: String, _ each: (String) -> Void) throws {
-        // The character behind a slash is a zero.
+        // "0" follows "/" in ASCII, so the two bounds enclose all paths below the folder.
         let bounds = ["/", "0"].map { Database.Value.text(folder + $0) }
         try read { database in
             try database.forEach(
@@ -256,7 +258,7 @@ extension Ledger {
         }
     }
 
-    /// Whether the ledger has jobs of a recipe, which may be gone.
+    /// Whether the ledger has jobs of a recipe, even if the recipe itself is gone.
     package nonisolated func knows(recipe: String) throws -> Bool {
         try isAny(
             "SELECT 1 FROM jobs WHERE work IN (SELECT id FROM orders WHERE json_extract(body, '$.recipe') = ?) LIMIT 1",

@@ -1,16 +1,16 @@
 import DaemonRuntime
 package import PipelineModel
 
-/// Done jobs that are processed again, or undone. While a job is processed again, `former` is the row of the order that
-/// its results in the outbox were made for. When the redo fails or is cancelled, the job is done as before.
+/// Reprocessing (redo) and undoing of done jobs. During a redo, `former` is the row of the work order that produced the
+/// results in the outbox. If the redo fails or is cancelled, the job is done as before.
 extension Ledger {
-    /// A done job whose results are withdrawn.
+    /// A done job whose results are being withdrawn.
     package struct Undone: Sendable {
         package var job: Int
-        /// The results, as an intent that is taken back.
+        /// The results, as an intent to revert.
         var intent: PublishIntent
         var reason: String
-        /// Where the original goes, if not to `cancelled/`.
+        /// The target folder of the original, if not `cancelled/`.
         var goal: String?
 
         package init(job: Int, intent: PublishIntent, reason: String, goal: String?) {
@@ -18,8 +18,8 @@ extension Ledger {
         }
     }
 
-    /// Records that these jobs are cancelled and that their results and originals go; returns those that were done until
-    /// then, or nil when SQLite refuses the record. Their disposal does the rest. Blocks until the record is durable.
+    /// Marks these jobs cancelled; their disposal then withdraws the results and moves the originals. Returns the jobs
+    /// that were done until now, or nil if SQLite refuses the record. Blocks until the record is durable.
     package nonisolated func undo(_ jobs: [Undone]) -> Set<Int>? {
         wait(isAsked: true, refused: nil) { ledger -> Set<Int>? in
             var undone: Set<Int> = []
@@ -45,8 +45,8 @@ extension Ledger {
         }
     }
 
-    /// Ends the redo of all rows that match `condition`, and of no other rows; returns how many of them were queued, and
-    /// how many waited. The first of the values is the time.
+    /// Ends every redo among the rows that match `condition`; returns how many of them were queued and how many waited.
+    /// The first of `values` is the time.
     func cancelRedos(where condition: String, _ values: [Database.Value]) throws -> (queued: Int, waiting: Int) {
         guard try writer.isAny("SELECT 1 FROM jobs INDEXED BY jobs_redone WHERE former IS NOT NULL LIMIT 1") else {
             return (0, 0)
@@ -65,9 +65,9 @@ extension Ledger {
         return (states.count - waiting, waiting)
     }
 
-    /// Calls `each` with the path below a folder of each original that lies there, as the jobs say that have ended.
+    /// Calls `each` for each original that the ledger has below a folder, with the rest of its path.
     package nonisolated func forEachOriginal(in folder: String, _ each: (String) -> Void) throws {
-        // The character behind a slash is a zero.
+        // "0" follows "/" in ASCII, so the two bounds enclose all paths below the folder.
         let bounds = ["/", "0"].map { Database.Value.text(folder + $0) }
         try read { database in
             try database.forEach(
@@ -81,13 +81,13 @@ extension JobRecord {
     static let redoCancelled = "its redo was cancelled"
     static let asBefore = "the results of before are as they were"
 
-    /// The end of the latest redo, if that has brought no new results.
+    /// How the latest redo ended, if it gave no new results.
     package var redoEnd: JobState? {
         guard state == .done, error != nil else { return nil }
         return failure == nil ? .cancelled : .failed
     }
 
-    /// The job fails, or is cancelled, at `time`. A job that was done before is done again, with its results of before.
+    /// Ends the job as failed or cancelled, at `time`. A job in a redo becomes done again, with its earlier results.
     package mutating func end(_ state: JobState, at time: Double?) {
         (self.state, finished) = (state, time)
         guard let former, state == .failed || state == .cancelled else { return }

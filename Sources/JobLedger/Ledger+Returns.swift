@@ -3,17 +3,17 @@ package import PipelineModel
 import Synchronization
 package import SystemCalls
 
-/// Jobs that are brought back. A commit records where the original goes (`returns`), a later one queues the job. In
-/// between the job belongs to the thread that brings it back: nothing else brings it back, and no disposal moves its
-/// original. After a crash the row tells where the original is.
+/// Bringing jobs back. One commit records the target of the original (`returns`), a later one queues the job. In
+/// between the job belongs to the thread that brings it back: no other thread does so, and no disposal moves its
+/// original. After a crash the row shows where the original is.
 extension Ledger {
     package struct Return: Sendable {
         var job: Int
-        /// The place where its original will lie.
+        /// The target of its original.
         var place: String
-        /// Somebody else brings back a job that is in another state by now.
+        /// The state that the caller saw. In any other state by now, another thread brings the job back.
         var state: JobState
-        /// The original as it is now: its user may have mended it.
+        /// The original's current identity: its user may have repaired it.
         var file: FileStatus.Identity
 
         package init(job: Int, place: String, state: JobState, file: FileStatus.Identity) {
@@ -21,8 +21,8 @@ extension Ledger {
         }
     }
 
-    /// Records where originals will be moved, before they are, and that nothing is being published of the jobs. Returns
-    /// the jobs that nobody else brings back. Blocks until the record is durable.
+    /// Records the targets of originals before they move, and clears the jobs' publish intents. Returns the jobs that
+    /// no other thread brings back. Blocks until the record is durable.
     package nonisolated func begin(_ returns: [Return]) -> Set<Int> {
         wait(isAsked: true, refused: []) { ledger in
             var begun: Set<Int> = []
@@ -42,24 +42,24 @@ extension Ledger {
         }
     }
 
-    /// Records another place: the first was taken.
+    /// Records another target, because the first one exists already.
     package nonisolated func changeReturn(of job: Int, to place: String) {
         wait(refused: ()) {
             try $0.writer.run("UPDATE jobs SET returns = ? WHERE id = ?", [.text(place), .integer(job)])
         }
     }
 
-    /// Gives the return up: the job stays as it was. Blocks until that is durable.
+    /// Abandons the return; the job stays as it was. Blocks until the change is durable.
     package nonisolated func abandonReturn(of job: Int) {
         wait(refused: ()) { try $0.writer.run("UPDATE jobs SET returns = NULL WHERE id = ?", [.integer(job)]) }
     }
 
-    /// Jobs that were being brought back when the daemon ended.
+    /// Jobs whose return was interrupted when the daemon ended.
     package nonisolated func returning() throws -> [JobRecord] {
         try jobs(by: "jobs_returning", "WHERE j.returns IS NOT NULL ORDER BY j.id")
     }
 
-    /// Blocks until the change is durable.
+    /// Applies `change` and blocks until it is durable.
     nonisolated func wait<Answer: Sendable>(
         isAsked: Bool = false, refused: Answer, for change: @escaping @Sendable (isolated Ledger) throws -> Answer
     ) -> Answer {
@@ -73,9 +73,9 @@ extension Ledger {
         return answer.withLock { $0 }
     }
 
-    // MARK: - Originals that lie where no row says
+    // MARK: - Originals at paths that no row has
 
-    /// Jobs that may have lost this file: their original had this path and identity.
+    /// Jobs that may have lost this file: their originals had the same path and identity.
     package nonisolated func candidates(forPath path: String, _ file: FileStatus.Identity) throws -> [JobRecord] {
         try jobs(
             by: "jobs_by_path",
@@ -84,8 +84,8 @@ extension Ledger {
             """, [.text(path), .integer(file.inode), .integer(file.size), .integer(file.modified)])
     }
 
-    /// Records where the original of a job was found. The disposal of an ended job moves it from there. Blocks until
-    /// the record is durable, so that nobody who waits meanwhile takes the job for over.
+    /// Records where a job's original was found; the disposal of an ended job moves it from there. Blocks until the
+    /// record is durable, so that a client that waits does not see the job as over.
     package nonisolated func putRight(_ job: Int, source: String) {
         wait(refused: ()) {
             try $0.writer.run(

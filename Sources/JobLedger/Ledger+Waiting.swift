@@ -1,16 +1,16 @@
 import DaemonRuntime
 import PipelineModel
 
-/// A thing that the work of several jobs needs, and may have to wait for.
+/// A resource that several jobs share and may have to wait for.
 package enum Resource: Hashable, Sendable, Comparable, CustomStringConvertible {
     case place(String)
     case filter(String)
-    /// What writes a format.
+    /// Named by its format.
     case encoder(String)
-    /// The folder for downloads.
+    /// The download folder.
     case spool(String)
 
-    /// It is a part of the render workers.
+    /// Whether render workers provide it.
     package var isOfWorkers: Bool {
         switch self {
         case .filter, .encoder: true
@@ -29,7 +29,7 @@ package enum Resource: Hashable, Sendable, Comparable, CustomStringConvertible {
 }
 
 extension WorkOrder {
-    /// Every job of the order needs it.
+    /// Whether every job of the order needs the resource.
     package func needs(_ resource: Resource) -> Bool {
         switch resource {
         case .place(let path): path == inbox || path == outbox
@@ -51,7 +51,7 @@ extension [RecipeOutput] {
 }
 
 extension Ledger {
-    /// The jobs that need the resource, which is the third value.
+    /// The condition for jobs that need the resource, and the resource as value ?3.
     static func needing(_ resource: Resource) -> (sql: String, value: Database.Value) {
         switch resource {
         case .place(let path):
@@ -82,7 +82,7 @@ extension Ledger {
         }
     }
 
-    /// Lets queued jobs that need the resource wait, but for `except`; hands over their number.
+    /// Makes queued jobs that need the resource wait, excluding `except`; hands over their number.
     package nonisolated func setAside(
         _ resource: Resource, reason: String, except: [Int], done: @escaping @Sendable (Int) -> Void
     ) {
@@ -99,8 +99,8 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Moves the jobs that wait for the resource, but for `except`, to the end of the queue, at `position`; hands over
-    /// their number.
+    /// Moves the jobs that wait for the resource, excluding `except`, to the end of the queue, starting at `position`;
+    /// hands over their number.
     package nonisolated func bringBack(
         _ resource: Resource, except: [Int], at position: Int, done: @escaping @Sendable (Int) -> Void
     ) {
@@ -114,8 +114,8 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Queues due retries at the end of the queue, at `position`; hands over their number, and when the next is due.
-    /// Even if the clock was changed, no retry waits longer than `most` from now. All times are in seconds.
+    /// Moves due retries to the end of the queue, starting at `position`; hands over their number, and when the next is
+    /// due. Even after a clock change no retry waits longer than `most` from now. All times are in seconds.
     package nonisolated func bringBackDue(
         at position: Int, setBack: Double = 0, most: Double, now: Double = Timestamp.now(),
         done: @escaping @Sendable (_ count: Int, _ next: Double?) -> Void
@@ -134,8 +134,8 @@ extension Ledger {
         }
     }
 
-    /// Moves jobs that wait for their next try to the end of the queue at once: the jobs of these IDs, or all up to
-    /// `last`, or all of a batch.
+    /// Moves jobs that wait for a retry to the end of the queue at once: those in `ids`, all up to `last`, or all of a
+    /// batch.
     package nonisolated func bringBackEarly(
         _ ids: [Int]?, of batch: Int? = nil, upTo last: Int, at position: Int, done: @escaping @Sendable ([Int]) -> Void
     ) {
@@ -157,7 +157,7 @@ extension Ledger {
             }, done: done)
     }
 
-    /// `values` begin with the third.
+    /// `values` start at parameter ?3.
     private func bringBack(_ which: String, _ values: [Database.Value], at position: Int) throws -> Int {
         let values = [.real(Timestamp.now()), .integer(position)] + values
         try add(.queued, where: "state = 'waiting' AND \(which)", values)
@@ -171,16 +171,16 @@ extension Ledger {
         return writer.changes
     }
 
-    /// A reason for waiting: the number of rows, and the time of the first next try.
+    /// A reason for waiting, the number of jobs that share it, and the earliest retry among them.
     package struct Waiting: Sendable {
         package var waitReason: JobRecord.WaitReason?
-        /// The common obstacle of jobs that are tried again.
+        /// The obstacle that these jobs have in common, such as the error before a retry.
         package var reason: String?
         package var count: Int
         package var due: Double?
     }
 
-    /// The jobs that are asked about.
+    /// The set of jobs that a question is about.
     package enum Waiters: Sendable {
         case all
         case batch(Int)
@@ -195,10 +195,10 @@ extension Ledger {
         }
     }
 
-    /// The reasons in an answer; the rest count as one.
+    /// Limit of reasons in an answer; the others are summed up.
     private static let mostReasons = 20
 
-    /// The reasons for waiting, the most frequent first.
+    /// The reasons for waiting, most frequent first.
     package nonisolated func waiting(_ who: Waiters = .all) throws -> [Waiting] {
         let (index, condition, values) = who.selection
         let rows = "FROM jobs \(index) WHERE state = 'waiting' AND \(condition)"
@@ -220,7 +220,7 @@ extension Ledger {
         }
     }
 
-    /// How many of the jobs are queued, and begin in this queue.
+    /// How many of the jobs are queued and start in this queue.
     package nonisolated func queued(_ who: Waiters, _ entry: FirstQueue) throws -> Int {
         if case .all = who { return try queuedCount(entry) }
         let (_, condition, values) = who.selection

@@ -2,36 +2,37 @@ package import DaemonRuntime
 import Dispatch
 import Synchronization
 
-/// The SQLite file of every job. Writes are grouped: all writes that gather while one group is made durable become the
-/// next group, and share the price of a commit. Reads have connections of their own, and wait neither for a write nor
-/// for each other.
+/// The SQLite file of all jobs. Writes are grouped: all writes that arrive while one group is being committed form the
+/// next group and share the cost of its commit. Each concurrent reader has its own connection; reads wait neither for
+/// writes nor for each other.
 ///
-/// Writes are applied in the order in which they were given. A group that can't be written (a full disk) is tried again until it can: a
-/// completion means durable. Only a write that a client asks for is given up then, so that nothing is done behind the back of a client that
-/// has gone: its `refused` is called. So it is for a bad write, which SQLite would refuse for ever: it is left out and holds up nobody.
+/// Writes are applied in order. If a group can't be written (a full disk), the ledger retries it until it can: a
+/// completion means that the write is durable. Only writes on behalf of a client (`isAsked`) are then given up, by a
+/// call of `refused`, so that nothing happens behind the back of a client that has gone. A bad write, which SQLite
+/// would always reject, is also dropped and `refused`, so that it does not block the others.
 ///
-/// Any thread may give writes, and read. Everything else happens on the ledger's queue.
+/// Any thread may write and read. Everything else happens on the ledger's queue.
 package actor Ledger: QueueActor {
-    /// The time by which a change is to be durable.
+    /// How soon a change should be durable.
     enum Wanted {
-        /// Nobody waits for it.
+        /// Nothing waits for it.
         case sometime
-        /// A job waits for it, one of many in a burst.
+        /// A job waits for it, usually one of many in a burst.
         case soon
-        /// Somebody waits for it.
+        /// A caller waits for it.
         case now
     }
 
     private typealias Completion = @Sendable () -> Void
 
-    /// Runs within the transaction of its group, once for each attempt at it. The completion is called when the group
-    /// is durable.
+    /// Runs within the transaction of its group, once per attempt. The ledger calls the returned completion when the
+    /// group is durable.
     private typealias Change = @Sendable (isolated Ledger) throws -> Completion?
 
     private struct Write: Sendable {
         let change: Change
         let refused: Completion?
-        /// A client asks for it, and is to hear at once if it can't be written.
+        /// A client asked for it, and must be told at once if it can't be written.
         let isAsked: Bool
     }
 
@@ -46,18 +47,17 @@ package actor Ledger: QueueActor {
         case refused(Int, String)
     }
 
-    /// The part that other threads touch.
+    /// The state shared with other threads.
     private struct State {
         var pending: [Write] = []
-        /// A commit is on its way, at once or after a while.
+        /// A commit is scheduled.
         var scheduled = false
         var lingering = false
-        /// A pending change is wanted now.
+        /// A pending change is wanted `now`.
         var isWanted = false
-        /// The latest event that is durable.
+        /// The latest durable event.
         var cursor = 0
-        /// The number of events that are kept. A reader that is further behind learns so, and goes on with the oldest
-        /// event.
+        /// Number of events kept. A reader that is further behind gets a notice, and continues at the oldest event.
         var keptEvents = 200_000
         var problem: String?
     }
@@ -69,15 +69,15 @@ package actor Ledger: QueueActor {
     let writer: Database
     /// The known rows of `orders`.
     var orderRows: [WorkOrder: Int] = [:]
-    /// The effect of the present change on other jobs.
+    /// Effects of the current change on other jobs.
     var consequences = Consequences()
-    /// The latest event at the time when events were last trimmed.
+    /// The latest event when events were last trimmed.
     private var trimmed = 0
-    /// Keeps the beginnings of groups apart in a burst.
+    /// Keeps a minimum time between groups in a burst.
     private var spacing = Spacing()
-    /// A group could not be written. Everything else waits behind its next attempt.
+    /// A group could not be written; all other writes wait behind its retry.
     private var retrying = false
-    /// Counts the appointments for that; only the latest is kept.
+    /// Number of retries scheduled; only the latest one takes effect.
     private var attempts = 0
     private var afterCommit: Completion?
     private var batchChanged: (@Sendable (Int, BatchNews) -> Void)?
@@ -85,7 +85,7 @@ package actor Ledger: QueueActor {
     private var othersChanged: (@Sendable (Consequences) -> Void)?
     private var awaitsOthers: (@Sendable () -> Bool)?
 
-    /// Calls `willBegin` before it makes the tables of a new ledger.
+    /// Calls `willBegin` before it creates the tables of a new ledger.
     package init(path: String, willBegin: () throws -> Void = {}) throws {
         let writer = try Database(path: path)
         try Schema.prepare(writer, willBegin: willBegin)
@@ -94,48 +94,48 @@ package actor Ledger: QueueActor {
         reading = try LedgerReading(path: path)
     }
 
-    // MARK: - Calls to others, on the ledger's queue
+    // MARK: - Callbacks, on the ledger's queue
 
     /// Called after each group.
     package nonisolated func afterCommit(_ call: @escaping @Sendable () -> Void) { async { $0.afterCommit = call } }
 
-    /// Called when all jobs of a batch have arrived, or ended, after the completions of their changes.
+    /// Called when all jobs of a batch have reached a barrier or ended, after the completions of their changes.
     package nonisolated func batchChanged(_ call: @escaping @Sendable (Int, BatchNews) -> Void) {
         async { $0.batchChanged = call }
     }
 
-    /// Called when `problem` comes or goes.
+    /// Called when `problem` appears or clears.
     package nonisolated func problemChanged(_ call: @escaping @Sendable () -> Void) {
         async { $0.problemChanged = call }
     }
 
-    /// Called when the end of jobs has released others, or let them fail. That is durable by then; the end itself is
-    /// announced afterwards.
+    /// Called when ended jobs have released or failed their dependents. The effects are durable by then; the completion
+    /// of the end itself follows.
     package nonisolated func othersChanged(_ call: @escaping @Sendable (Consequences) -> Void) {
         async { $0.othersChanged = call }
     }
 
-    /// Asked in a burst whether the changes on their way are worth waiting for.
+    /// Asked in a burst whether the commit should wait for more changes that are under way.
     package nonisolated func awaitsOthers(_ call: @escaping @Sendable () -> Bool) { async { $0.awaitsOthers = call } }
 
-    /// Called when a read has failed, on the reader's thread; once, until `readAgain`.
+    /// Called on the reader's thread when a read fails; only once, until `readAgain`.
     package nonisolated func readFailed(_ call: @escaping @Sendable () -> Void) { reading.failed(call) }
 
     package nonisolated func keep(events: Int) { state.withLock { $0.keptEvents = events } }
     package nonisolated var keptEvents: Int { state.withLock { $0.keptEvents } }
-    /// The latest event that is durable.
+    /// The latest durable event.
     package nonisolated var cursor: Int { state.withLock { $0.cursor } }
-    /// Why nothing can be written at the moment, or nil.
+    /// Why the ledger can't be written at the moment, or nil.
     package nonisolated var problem: String? { state.withLock { $0.problem } }
     /// Why the latest reads failed, or nil.
     package nonisolated var readProblem: String? { reading.problem }
 
     // MARK: - Reading
 
-    /// Repeats failed reads, and logs when all succeed.
+    /// Repeats failed reads, and logs the recovery if all succeed.
     package nonisolated func readAgain(_ body: () -> Void) { reading.again(body) }
 
-    /// Reads durable rows. A failure is logged here; the caller decides what follows from it.
+    /// Reads durable rows; logs a failure and rethrows it.
     nonisolated func read<Result: Sendable>(_ body: (Database) throws -> Result) throws -> Result {
         try reading.read(body)
     }
@@ -158,12 +158,12 @@ package actor Ledger: QueueActor {
 
     // MARK: - Writing
 
-    /// How long a change that nobody waits for may wait for others, to share the price of one commit.
+    /// How long a change that nothing waits for is delayed, to share a commit with others.
     private static let linger = DispatchTimeInterval.milliseconds(10)
 
-    /// Applies `change` with the next group. `done` is called when it is durable; `refused`, or `done` without it, when
-    /// it never will be. A wanted change begins its group at once, or as soon as the spacing allows. A change that a client
-    /// asks for is given up when nothing can be written.
+    /// Applies `change` with the next group. Calls `done` when it is durable, or `refused` (by default `done`) when it
+    /// never will be. A change wanted `now` or `soon` starts its group at once, or as soon as the spacing allows. A
+    /// change on behalf of a client is given up while the ledger can't be written.
     nonisolated func write(
         wanted: Wanted = .sometime, isAsked: Bool = false,
         _ change: @escaping @Sendable (isolated Ledger) throws -> Void, done: (@Sendable () -> Void)? = nil,
@@ -175,7 +175,7 @@ package actor Ledger: QueueActor {
         }
     }
 
-    /// The same with an answer; `refused` is the answer when the change is refused or given up.
+    /// The same with an answer, which is `refused` when the change is rejected or given up.
     nonisolated func write<Answer: Sendable>(
         wanted: Wanted = .now, isAsked: Bool = false, refused: Answer,
         _ change: @escaping @Sendable (isolated Ledger) throws -> Answer, done: @escaping @Sendable (Answer) -> Void
@@ -205,12 +205,12 @@ package actor Ledger: QueueActor {
         }
     }
 
-    /// Calls `done` when everything given so far is durable.
+    /// Calls `done` when all writes so far are durable.
     package nonisolated func whenDurable(_ done: @escaping @Sendable () -> Void) {
         write(wanted: .now, { _ in }, done: done)
     }
 
-    /// Calls `done` when something has been written, or can't be.
+    /// Calls `done` when a test write has succeeded or failed.
     package nonisolated func whenTried(_ done: @escaping @Sendable (_ isWritable: Bool) -> Void) {
         write(
             isAsked: true, refused: false,
@@ -220,17 +220,18 @@ package actor Ledger: QueueActor {
             }, done: done)
     }
 
-    /// A note about no batch, which goes with the commit: pages are written, and nothing changes.
+    /// Writes a row for a batch that does not exist; `takeBatchNews` deletes it before the commit. Pages are written,
+    /// but nothing changes.
     private func writeNothing() throws { try writer.run("INSERT OR IGNORE INTO arrivals (batch) VALUES (0)") }
 
-    /// Waits until everything given so far is durable, or until `seconds` have passed.
+    /// Waits until all writes so far are durable; false after `seconds`.
     package nonisolated func flush(seconds: Int) -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
         whenDurable { semaphore.signal() }
         return semaphore.wait(timeout: .now() + .seconds(seconds)) == .success
     }
 
-    /// Tries at once what could not be written; returns when that has been tried.
+    /// Retries a failed group at once, and returns when the attempt is over.
     package nonisolated func tryAgain() {
         let over = DispatchSemaphore(value: 0)
         async { ledger in
@@ -269,7 +270,7 @@ package actor Ledger: QueueActor {
         var index: Int?
         do {
             try writer.run("BEGIN IMMEDIATE")
-            // Nothing is left of what could not be written.
+            // The failed group held only writes that were given up; a test write shows whether the ledger works again.
             if group.isEmpty { try writeNothing() }
             var written: [Written] = []
             for (number, write) in group.enumerated() {
@@ -287,9 +288,9 @@ package actor Ledger: QueueActor {
             return .durable(written, news: news)
         } catch {
             try? writer.run("ROLLBACK")
-            // The rollback has removed new rows of `orders`, and brought back forgotten ones.
+            // The rollback has undone inserts and deletions in `orders`.
             orderRows = [:]
-            // Any error but SQLite's own comes from encoding the entry.
+            // An error that is not SQLite's comes from encoding the entry.
             let isOfStatement = (error as? LedgerError)?.isOfStatement ?? true
             if let index, isOfStatement { return .refused(index, "\(error)") }
             return .later("\((error as? LedgerError)?.message ?? "\(error)")")
@@ -313,7 +314,7 @@ package actor Ledger: QueueActor {
         afterCommit?()
     }
 
-    /// Trims now and then, not with each group.
+    /// Trims every 1000 events, not with each group.
     private func trimEvents(upTo last: Int) throws {
         guard last - trimmed >= 1000 else { return }
         try writer.run("DELETE FROM events WHERE cursor <= ?", [.integer(last - keptEvents)])

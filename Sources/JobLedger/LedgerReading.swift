@@ -1,10 +1,10 @@
 import DaemonRuntime
 import Synchronization
 
-/// The ledger's reading side: a connection for each concurrent reader, so that a long list holds up nobody.
+/// The ledger's read side. Each concurrent reader has its own connection, so that a long list delays no other reader.
 final class LedgerReading: Sendable {
     private final class Reader: Sendable {
-        /// The lock is always free: a reader that is in use is not in `State`.
+        /// Never contended: a reader in use is not in `State`.
         let database: Mutex<Database>
 
         init(path: String) throws { database = Mutex(try Database(path: path)) }
@@ -15,11 +15,12 @@ final class LedgerReading: Sendable {
         var problem: String?
         /// The latest problem logged, until every read succeeds again.
         var logged: String?
-        // The closure is in a struct: behind a generic lock it would be wrapped once more at each access, for ever.
+        // In a struct, because a closure directly behind a generic lock would be wrapped once more at each access,
+        // without end.
         var failed: (@Sendable () -> Void)?
     }
 
-    /// Connections kept open while nobody reads.
+    /// Limit of idle connections.
     private static let mostIdle = 4
 
     private let path: String
@@ -46,7 +47,7 @@ final class LedgerReading: Sendable {
         }
     }
 
-    /// Logs a problem once, until every read succeeds again.
+    /// Logs a problem once, until all reads succeed again.
     private func met(_ problem: String) {
         let (isNews, isUnlogged, failed) = state.withLock { state in
             defer { (state.problem, state.logged) = (problem, problem) }

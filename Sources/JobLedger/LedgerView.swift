@@ -2,16 +2,16 @@ import CSQLite
 import Glibc
 import SystemCalls
 
-/// A ledger's file as another process sees it, which changes nothing there. A daemon may write to the file meanwhile.
+/// Read-only view of a ledger file for another process. A daemon may write to the file meanwhile.
 package struct LedgerView {
-    /// A job whose original has come, and was not removed.
+    /// A job whose original has arrived and was not removed.
     package struct Original {
         package var job: Int
-        /// The job's name for it.
+        /// The original's name in the job.
         package var path: String
-        /// Where it lies: `source`, or already at the place that it is being brought back to.
+        /// Where the original may lie: at `source`, or already at the target of its return.
         package var places: [String]
-        /// The job has ended, and the original lies where it belongs.
+        /// The job has ended, and its original has reached its final place.
         package var isOver: Bool
     }
 
@@ -19,12 +19,12 @@ package struct LedgerView {
 
     package init(path: String) throws { database = try Database(path: path, isReading: true) }
 
-    /// Copies the ledger as it is at one moment, in one file without a log beside it, and checks the copy's pages. A copy
-    /// that was there before is replaced at the end.
+    /// Copies a snapshot of the ledger into a single file without a WAL, and checks the copy's pages. Replaces an
+    /// earlier copy only at the end.
     package func copy(to path: String) throws {
         let unfinished = path + ".new"
         for suffix in ["", "-journal"] { try FileSystem.remove(unfinished + suffix) }
-        // SQLite takes an empty file, whose mode stays.
+        // `VACUUM INTO` accepts an empty file, and keeps its mode.
         _ = try Descriptor.open(unfinished, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
         try database.run("VACUUM INTO ?", [.text(unfinished)])
         try Schema.check(Database(path: unfinished, isReading: true))
@@ -32,7 +32,7 @@ package struct LedgerView {
         try FileSystem.rename(unfinished, path)
     }
 
-    /// Throws when rows of this version can't be read.
+    /// Throws if the ledger's schema has another version.
     package func checkVersion() throws {
         let version = try database.first("PRAGMA user_version") { $0.integer(0) } ?? 0
         guard version == Schema.steps.count else {
@@ -52,14 +52,14 @@ package struct LedgerView {
         }
     }
 
-    /// Nil when there is no such job any more, or its original was removed.
+    /// Nil if the job is no longer known or its original was removed.
     package func original(of job: Int) throws -> Original? {
         try database.first("SELECT \(Self.columns) WHERE id = ? AND removed IS NULL", [.integer(job)], Original.init)
     }
 
     private static let columns = "id, path, source, returns, disposed AND state IN \(Ledger.final) FROM jobs"
 
-    /// Results in outboxes, and pictures that jobs have made up to a barrier.
+    /// Results in outboxes, and intermediate pictures of barriers.
     package func forEachMade(_ body: (_ path: String) throws -> Void) throws {
         try database.forEach(
             """

@@ -1,18 +1,18 @@
 package import PipelineModel
 package import SystemCalls
 
-/// The renames that publish a job, recorded before the first of them. A job that was done before replaces its results of
-/// before, and withdraws the others.
+/// The renames that publish a job's results, recorded before the first of them. A redo replaces the job's earlier
+/// results, and withdraws those without a replacement.
 package struct PublishIntent: Codable, Sendable, Hashable {
     package struct Step: Codable, Sendable, Hashable {
         package var staging: String
         package var target: String
-        /// The rule for a target that is taken.
+        /// What to do if the target exists.
         package var conflict: ConflictPolicy
-        /// The marks of the staging file. Nil in an intent of an older version.
+        /// The staging file's identity. Nil in an intent of an older version.
         package var file: FileStatus.Identity?
-        /// The marks of the job's result of before at `target`, which changes places with the staging file. Without
-        /// `file` it is moved there.
+        /// The identity of the earlier result at `target`, which is exchanged with the staging file. Without `file`,
+        /// the earlier result is moved to `staging`.
         package var replaces: FileStatus.Identity?
 
         package init(
@@ -24,10 +24,10 @@ package struct PublishIntent: Codable, Sendable, Hashable {
     }
 
     package var steps: [Step]
-    /// The results of before that stay, because somebody has changed them.
+    /// Earlier results that stay, because a user has changed them.
     package var left: [String]?
 
-    /// Ends the name of a result of before on a file system that can't exchange two files.
+    /// Suffix for an earlier result on a file system that can't exchange two files.
     package static let aside = ".before"
 
     package init(steps: [Step], left: [String] = []) {

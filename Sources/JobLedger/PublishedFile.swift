@@ -1,26 +1,26 @@
 package import SystemCalls
 
-/// A result in an outbox, and the marks by which it is known again.
+/// A result in an outbox, with the identity that recognises it.
 package struct PublishedFile: Sendable, Hashable {
-    /// How the file at the result's path compares with the one that was published there.
+    /// How the file at the result's path compares with the published file.
     package enum Standing: Sendable {
         case same
-        /// Somebody has changed it, or put another file in its place.
+        /// A user has changed or replaced it.
         case changed
         case gone
-        /// An older version has published it, and recorded no marks.
+        /// Published by an older version, which recorded no identity.
         case unknown
     }
 
     package var path: String
-    /// Nil when an older version has published it. The device is left out, because its number may change with a reboot.
+    /// Nil if an older version published it. Leaves out the device, whose number may change with a reboot.
     package var file: FileStatus.Identity?
 
     package init(path: String, file: FileStatus.Identity? = nil) {
         (self.path, self.file) = (path, file?.onAnyDevice)
     }
 
-    /// Whether the file at its path is still the one that was published. It throws when the disk does not tell.
+    /// Compares the file at the path with the published file. Throws if the disk can't be read.
     package func standing() throws(SystemError) -> Standing {
         guard let there = try FileSystem.status(path) else { return .gone }
         guard let file else { return .unknown }
@@ -29,8 +29,8 @@ package struct PublishedFile: Sendable, Hashable {
 }
 
 extension FileStatus.Identity {
-    /// Whether the file at `path`, which has the marks `there`, is this one unchanged. Size and time of change must be
-    /// equal, and the inode as well where the file system keeps it.
+    /// Whether the file at `path`, with identity `there`, is this one unchanged. Size and modification time must match,
+    /// and also the inode where the file system keeps inodes stable.
     package func isStill(_ there: FileStatus.Identity, at path: String) -> Bool {
         guard (there.size, there.modified) == (size, modified) else { return false }
         return there.inode == inode || !FileSystem.keepsInodes(around: path)
@@ -40,7 +40,7 @@ extension FileStatus.Identity {
 extension PublishedFile: Codable, JSONWritten {
     private enum CodingKeys: CodingKey { case file, path }
 
-    /// A path alone is the form of an older version.
+    /// An older version stored only the path.
     package init(from decoder: any Decoder) throws {
         if let path = try? decoder.singleValueContainer().decode(String.self) {
             self.init(path: path)

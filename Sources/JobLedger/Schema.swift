@@ -1,17 +1,17 @@
 import CSQLite
 
-/// The ledger's tables. `user_version` counts the steps; a file of an earlier version is brought up step by step, and
-/// a step, once released, never changes.
+/// The ledger's tables. `user_version` counts the migration steps; an older file is migrated step by step, and a
+/// released step never changes.
 enum Schema {
     /// Calls `willBegin` if the file has no tables yet.
     static func prepare(_ database: Database, willBegin: () throws -> Void) throws {
         // WAL: readers never wait for the writer. FULL: a commit survives a power cut.
         try database.script("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;")
-        // In pages. A burst changes the same pages again and again; each checkpoint writes them once more.
+        // In pages. A burst changes the same pages repeatedly, and each checkpoint writes them again.
         try database.script("PRAGMA wal_autocheckpoint=4000;")
-        // The size is in KB. Pages of a bulk change that don't fit are written and read again and again.
+        // In KiB. If a bulk change does not fit, its pages are written and read repeatedly.
         try database.script("PRAGMA cache_size=-16000;")
-        // The jobs whose followers are looked for, and the followers that have failed, with the job at fault.
+        // Jobs whose dependents are still to be updated, and dependents that fail, with the dependency at fault.
         try database.script(
             "PRAGMA temp_store=MEMORY; CREATE TEMP TABLE ended (id INTEGER PRIMARY KEY, cause INTEGER) STRICT")
         try check(database)
@@ -28,7 +28,7 @@ enum Schema {
         }
     }
 
-    /// Without this check, work would meet damaged pages one by one.
+    /// Without this check, jobs would run into damaged pages one by one.
     static func check(_ database: Database) throws {
         let faults = try database.rows("PRAGMA quick_check(1)") { $0.text(0) }
         guard faults == ["ok"] else {
@@ -161,13 +161,13 @@ enum Schema {
         CREATE INDEX needs_open ON needs(job) WHERE met = 0
         """,
 
-        // The last barrier at which a batch has been announced.
+        // The latest barrier that was announced for a batch.
         "ALTER TABLE batches ADD COLUMN arrived INTEGER NOT NULL DEFAULT 0",
 
-        // The part of a download that has come, for a later try.
+        // The downloaded part of an original, for a retry.
         "ALTER TABLE jobs ADD COLUMN partial TEXT",
 
-        // Batches are counted as they change, so a request for their progress counts nothing.
+        // Counts each batch as it changes, so that a progress request needs no count.
         """
         CREATE TABLE tallies (
             batch INTEGER NOT NULL,
@@ -195,11 +195,11 @@ enum Schema {
         END
         """,
 
-        // The status line counts the failures of the day at each failure.
+        // The status line counts the day's failures at each failure.
         "CREATE INDEX jobs_failed ON jobs(finished) WHERE state = 'failed'",
 
-        // Why a job waits, without its own part, such as the time of its next try: jobs with the same obstacle are
-        // counted together.
+        // Why a job waits, without details of its own such as the time of its retry, so that jobs with the same
+        // obstacle are counted together.
         """
         ALTER TABLE jobs ADD COLUMN obstacle TEXT GENERATED ALWAYS AS
             (CASE hold WHEN 'retry' THEN error WHEN 'after' THEN NULL ELSE reason END) VIRTUAL;
@@ -207,7 +207,7 @@ enum Schema {
         CREATE INDEX jobs_waiting ON jobs(hold, obstacle, due, batch) WHERE state = 'waiting'
         """,
 
-        // The host of a URL without user and password: the text between scheme and path, after the last @.
+        // The host of a URL, without user and password: the text between scheme and path, after the last @.
         """
         ALTER TABLE jobs ADD COLUMN authority TEXT GENERATED ALWAYS AS (
             substr(url, instr(url, '://') + 3, instr(replace(replace(replace(
@@ -220,8 +220,8 @@ enum Schema {
             WHERE state = 'queued' AND url IS NOT NULL AND inode = 0
         """,
 
-        // The place that an original is being brought back to. Originals that an older version lost on the way are
-        // looked for again.
+        // The target to which an original is being brought back. Originals that an older version lost on the way are
+        // searched for again.
         """
         ALTER TABLE jobs ADD COLUMN returns TEXT;
         CREATE INDEX jobs_returning ON jobs(returns) WHERE returns IS NOT NULL;
@@ -230,7 +230,7 @@ enum Schema {
             AND (instr(source, '/.pipelined/') > 0 OR instr(source, '/spool/') > 0)
         """,
 
-        // A batch has ended when the originals of all its jobs lie where they belong.
+        // A batch ends only when all its originals have reached their final places.
         """
         CREATE INDEX jobs_of_batch_undisposed ON jobs(batch)
             WHERE batch IS NOT NULL AND disposed = 0 AND state IN ('done', 'failed', 'cancelled');
@@ -240,7 +240,7 @@ enum Schema {
             BEGIN INSERT OR IGNORE INTO arrivals (batch) VALUES (NEW.batch); END
         """,
 
-        // The host is written with its job, because SQLite would derive it anew at each change of an index.
+        // Stores the host in the row, because SQLite would recompute a generated column at each change of an index.
         """
         DROP INDEX jobs_by_host;
         ALTER TABLE jobs RENAME COLUMN host TO derived;
@@ -252,14 +252,14 @@ enum Schema {
             WHERE state = 'queued' AND url IS NOT NULL AND inode = 0
         """,
 
-        // A start asks for the files that jobs have made, and not for all jobs.
+        // A start reads only the jobs with staged files or an intent, not all jobs.
         """
         CREATE INDEX jobs_staged ON jobs(id) WHERE staged IS NOT NULL;
         CREATE INDEX jobs_intending ON jobs(id) WHERE intent IS NOT NULL
         """,
 
-        // The files that jobs have left in archive/, failed/ and cancelled/, which outlive the rows of their jobs, and
-        // how many there are. `leaving` is set before a file is removed.
+        // Files that jobs left in archive/, failed/ and cancelled/, which outlive the rows of their jobs, and their
+        // totals. `leaving` is set before a file is removed.
         """
         CREATE TABLE kept (
             id INTEGER PRIMARY KEY,
@@ -307,25 +307,25 @@ enum Schema {
                 AND instr(j.source, '/spool/') = 0
         """,
 
-        // From here on `outputs` has the marks of each result, and not its path alone. An older version can't read that,
-        // and refuses this one.
+        // From here on `outputs` has the identity of each result as well as its path. Older versions can't read that;
+        // the new version number makes them refuse the ledger.
         "",
 
-        // A file that comes to its place once more, from there, has one row.
+        // Finds the earlier row of a file that was dropped again, so that each file has one row.
         "CREATE INDEX kept_by_change ON kept(modified) WHERE modified <> 0",
 
-        // The order of the results that a job has in the outbox while it is processed again; and the folder for the
-        // original of a job that was undone.
+        // During a redo, the work order of the results in the outbox; and the target folder for the original of an
+        // undone job.
         """
         ALTER TABLE jobs ADD COLUMN former INTEGER;
         ALTER TABLE jobs ADD COLUMN goal TEXT;
         CREATE INDEX jobs_redone ON jobs(former) WHERE former IS NOT NULL
         """,
 
-        // People name a batch.
+        // Users refer to a batch by name.
         "CREATE INDEX batches_by_name ON batches(name) WHERE name IS NOT NULL",
 
-        // The same indexes, whose conditions cost SQLite less at each change of a job.
+        // The same indexes, with conditions that SQLite evaluates faster at each change of a job.
         """
         DROP INDEX jobs_undisposed;
         DROP INDEX jobs_of_batch_undisposed;
@@ -339,8 +339,8 @@ enum Schema {
             AND hold IS NOT 'barrier' AND hold IS NOT 'after'
         """,
 
-        // The highest numbers of rows that are forgotten, which files that are kept, events and people still name. And the
-        // latest time, in seconds, at which the clock was believed.
+        // The highest IDs of deleted rows, which kept files, events and users may still refer to; and the latest time,
+        // in seconds, at which the clock was trusted.
         """
         CREATE TABLE marks (
             name TEXT PRIMARY KEY,

@@ -1,9 +1,9 @@
 package import PipelineModel
 
-/// The work on a job's picture: the recipe as it was when the job was made, with its folders resolved. Many jobs share one.
+/// The work that a job does: a snapshot of its recipe, with resolved folders. Many jobs share one order.
 package struct WorkOrder: Codable, Sendable, Hashable {
     package var recipe: String
-    /// Made for `pipectl add --chain`, with no recipe behind it.
+    /// Made for `pipectl add --chain`, without a recipe.
     package var adHoc: Bool
     package var outputs: [RecipeOutput]
     package var original: OriginalPolicy
@@ -12,9 +12,7 @@ package struct WorkOrder: Codable, Sendable, Hashable {
     package var raw: RawPolicy
     package var priority: Priority
     package var fleet: FleetUse
-    /// Where results go.
     package var outbox: String
-    /// Where the originals came from.
     package var inbox: String
 
     package init(
@@ -29,13 +27,14 @@ package struct WorkOrder: Codable, Sendable, Hashable {
 }
 
 extension WorkOrder {
-    /// Every job that is recorded looks its order up: the rest of it is compared, and rarely differs.
+    /// Hashes only two fields, because every recorded job looks its order up. Equality compares the rest, which rarely
+    /// differs.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(recipe)
         hasher.combine(outbox)
     }
 
-    /// An older ledger lacks newer settings.
+    /// Supplies defaults for settings that an older ledger lacks.
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
