@@ -1,13 +1,13 @@
 /// The contents of all configuration files.
 public struct Configuration: Sendable {
     public let settings: Settings
-    /// The recipes without problems, sorted by name.
+    /// Valid recipes, sorted by name.
     public private(set) var recipes: [Recipe]
-    /// The recipes with problems, sorted by name.
+    /// Recipes with problems, sorted by name.
     public private(set) var held: [HeldRecipe] = []
-    /// The recipe of `inbox/` itself, which may be a held one.
+    /// The recipe of `inbox/` itself; it may be a held one.
     public let defaultRecipe: Recipe
-    /// The place of Outbox= in its file, by recipe. Recipes without Outbox= are missing.
+    /// Position of Outbox= in the recipe file, by recipe. Recipes without Outbox= are missing.
     public let outboxPlaces: [String: SettingPlace]
 
     init(settings: Settings, recipes: [Recipe], defaultRecipe: Recipe, outboxPlaces: [String: SettingPlace]) {
@@ -15,9 +15,9 @@ public struct Configuration: Sendable {
         self.recipes = recipes.sorted { $0.name < $1.name }
     }
 
-    /// Reads the settings' files in order, where later files win, and the recipes; reports all problems at once.
-    /// `unread` has a problem for each recipe whose file can't be read, and `lastInboxes` the inboxes that recipes had
-    /// when all was right last.
+    /// Reads the settings files in order, where later files win, then the recipes; reports all problems at once.
+    /// `unread` has a problem for each unreadable recipe file; `lastInboxes` has the recipes' inboxes at the last load
+    /// without problems.
     public static func load(
         settings: [ConfigurationText], recipes: [ConfigurationText], unread: [Problem] = [],
         lastInboxes: [String: String] = [:], catalog: StageCatalog
@@ -29,7 +29,7 @@ public struct Configuration: Sendable {
         return loader.finish()
     }
 
-    /// Holds the recipe because of the problem.
+    /// Holds the named recipe because of the problem.
     public mutating func hold(_ name: String, because problem: Problem) {
         if let index = held.firstIndex(where: { $0.recipe.name == name }) {
             held[index].add(problem)
@@ -39,13 +39,13 @@ public struct Configuration: Sendable {
         }
     }
 
-    /// Holds the recipe in whose file the problem is, if it is in one.
+    /// Holds the recipe whose file has the problem, if any.
     public mutating func hold(because problem: Problem) {
         let all = recipes + held.map(\.recipe)
         if let recipe = all.first(where: { $0.place == problem.file }) { hold(recipe.name, because: problem) }
     }
 
-    /// Problems that hold no recipe: they concern all of them.
+    /// Problems that hold no recipe, because they concern all of them.
     public func common(_ problems: [Problem]) -> [Problem] {
         let concerned = Set(held.flatMap(\.problems))
         return problems.filter { !concerned.contains($0) }

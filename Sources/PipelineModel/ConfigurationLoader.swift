@@ -1,16 +1,16 @@
-/// Puts a configuration together from its files, and finds contradictions between them.
+/// Builds a configuration from its files, and finds contradictions between them.
 struct ConfigurationLoader {
     private let catalog: StageCatalog
     private let lastInboxes: [String: String]
     private var settings = Settings()
-    /// Where the section of each host begins first.
+    /// First position of each host's section.
     private var hostPlaces: [(host: String, file: String, line: Int)] = []
     private var defaultRecipePlace = (file: "default", line: Int?.none)
-    /// The last place that has a setting of the fleet.
+    /// Position of the last setting in [Fleet].
     private var fleetPlace = (file: "default", line: Int?.none)
     private var files: [RecipeFile] = []
     private var problems: [Problem] = []
-    /// Recipes that are held because of a problem that is placed elsewhere.
+    /// Recipes that are held because of a problem in another file.
     private var held: [(name: String, problem: Problem)] = []
 
     init(catalog: StageCatalog, _ lastInboxes: [String: String]) {
@@ -57,7 +57,7 @@ struct ConfigurationLoader {
         return true
     }
 
-    /// Comes after all settings: a recipe inherits from them.
+    /// Call after all settings are read: a recipe inherits from them.
     mutating func readRecipe(_ file: ConfigurationText) {
         let name = RecipeFile.recipeName(file.name)
         guard !name.isEmpty, !name.hasPrefix(".") else {
@@ -74,7 +74,7 @@ struct ConfigurationLoader {
         }
     }
 
-    /// The recipe is known by its file's name alone, and has the inbox that it had last.
+    /// Adds an unreadable recipe file: only its name is known, and the recipe keeps its last inbox.
     mutating func addUnread(_ problem: Problem) {
         let last = lastInboxes[RecipeFile.recipeName(problem.file)]
         files.append(RecipeFile(unread: problem, inbox: last, settings: settings))
@@ -101,8 +101,8 @@ struct ConfigurationLoader {
         return (configuration, problems)
     }
 
-    /// The recipe that `DefaultRecipe=` names, or the built-in one. If it names no recipe, `inbox/` belongs to one that
-    /// is held: no other recipe takes the pictures there.
+    /// The recipe named by `DefaultRecipe=`, or the built-in one. If that name is unknown, `inbox/` belongs to a held
+    /// recipe of that name, so that no other recipe takes its pictures.
     private mutating func defaultRecipe() -> Recipe {
         let name = settings.defaultRecipe
         if let file = files.first(where: { $0.recipe.name == name }) { return file.recipe }
@@ -119,8 +119,8 @@ struct ConfigurationLoader {
         return recipe
     }
 
-    /// Of two recipes with one inbox, the one that had it when all was right last keeps it. If that says nothing, either
-    /// may be the wrong one: both are held.
+    /// If two recipes share an inbox, the recipe that had it at the last load without problems keeps it. If that does
+    /// not decide, either may be wrong, so both are held.
     private mutating func findSharedInboxes() {
         var owners: [String: RecipeFile] = [:]
         let isBuiltIn = !files.contains { $0.recipe.name == settings.defaultRecipe }

@@ -1,29 +1,28 @@
-/// The kind of a failure, which decides what becomes of the job.
+/// The kind of a failure; it decides what happens to the job next.
 public enum FailureClass: String, Codable, Sendable, CaseIterable {
-    /// The picture or its chain is at fault: another try would fail, too.
+    /// The picture or its chain is at fault: a retry would fail too.
     case input
-    /// The cause may pass: the network, a disk's error, a machine that is short of something, a worker ended from
-    /// outside.
+    /// The cause may pass: the network, a disk error, a machine short of resources, or a worker killed from outside.
     case transient
-    /// The outbox or the spool has no space.
+    /// The outbox or the spool is full.
     case room
-    /// Its worker ended by itself.
+    /// The worker crashed by itself.
     case crash
     case timeout
-    /// The recipe needs something that is missing or not permitted: a filter, an outbox.
+    /// The recipe needs something that is missing or not permitted, such as a filter or an outbox.
     case configuration
-    /// A job that it depends on has failed, or was cancelled.
+    /// A dependency has failed or was cancelled.
     case dependency
 
     public enum Remedy: Sendable {
         case none
-        /// The job is tried again after a while, a few times.
+        /// Retry after a delay, a limited number of times.
         case later
-        /// The job waits for room, with all work for the same outbox.
+        /// Wait for free space, along with all work for the same outbox.
         case room
-        /// The job is tried again at once, with nothing else beside it; then it fails.
+        /// Retry immediately, once, with nothing else running beside it; then fail.
         case alone
-        /// The job waits until the cause is mended, with all work that needs the same.
+        /// Wait until the cause is repaired, along with all work that needs the same thing.
         case mended
     }
 

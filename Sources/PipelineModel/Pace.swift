@@ -1,22 +1,22 @@
-/// The recent speed of some work, and its remaining time; nil while they are unknown. Time is handed in, in seconds.
+/// The recent rate of some work, and the time left; nil while unknown. The caller passes the time, in seconds.
 public struct Pace: Sendable, Hashable {
     public struct Measure: Sendable, Hashable {
-        /// The rate is measured over so many last seconds.
+        /// Length of the measured period, in seconds.
         var span: Double
-        /// Seconds between two marks.
+        /// Minimum time between two marks, in seconds.
         var step: Double
-        /// The rate is measured over at least so many steps with progress, however long ago: slow work has few.
+        /// The measured period is extended to cover at least this many steps with progress: slow work has few.
         var leastSteps: Int
-        /// The figures are nil before so much has been done.
+        /// The rate is nil until this much is done.
         var leastDone: Int64
-        /// The figures are nil before so many seconds have passed.
+        /// The rate is nil until this many seconds have passed.
         var leastTime: Double
 
-        /// Bytes come irregularly, and are reported several times a second.
+        /// Bytes arrive irregularly, and are reported several times a second.
         public static let bytes = Measure(span: 5, step: 0.2, leastSteps: 0, leastDone: 1, leastTime: 1)
-        /// Pixels flow, and stand still while an encoder works.
+        /// Pixels arrive steadily, except while an encoder works.
         public static let pixels = Measure(span: 30, step: 1, leastSteps: 0, leastDone: 1, leastTime: 1)
-        /// Many jobs may end together, and then none for a while.
+        /// Many jobs may end together, followed by a pause.
         public static let jobs = Measure(span: 30, step: 1, leastSteps: 8, leastDone: 3, leastTime: 2)
     }
 
@@ -26,7 +26,7 @@ public struct Pace: Sendable, Hashable {
     }
 
     private let measure: Measure
-    /// The first mark is the beginning of the measurement.
+    /// The first mark is the start of the measured period.
     private var marks: [Mark] = []
     public private(set) var done: Int64 = 0
 
@@ -34,7 +34,7 @@ public struct Pace: Sendable, Hashable {
 
     public var hasBegun: Bool { !marks.isEmpty }
 
-    /// Begins, or goes on after a pause: the speed before a pause says nothing about the speed after it.
+    /// Starts, or restarts after a pause: the rate before a pause does not predict the rate after it.
     public mutating func begin(at time: Double, done: Int64? = nil) {
         self.done = done ?? self.done
         marks = [Mark(time: time, done: self.done)]
@@ -49,17 +49,17 @@ public struct Pace: Sendable, Hashable {
             marks.append(Mark(time: time, done: done))
         }
         let first = firstThatCounts(at: time)
-        // The first mark counts as long as no other is older than the span.
+        // The first mark stays until a later mark is older than the span.
         if first > 0 { marks.removeFirst(first) }
     }
 
-    /// The latest mark older than the span, unless that leaves too few.
+    /// The latest mark older than the span, or an earlier one if too few steps would follow it.
     private func firstThatCounts(at time: Double) -> Int {
         let old = marks.lastIndex { time - $0.time >= measure.span } ?? 0
         return max(0, min(old, marks.count - 1 - measure.leastSteps))
     }
 
-    /// Units a second. The rate falls while nothing is done.
+    /// Units per second. The rate falls while there is no progress.
     public func rate(at time: Double) -> Double? {
         guard !marks.isEmpty else { return nil }
         let first = marks[firstThatCounts(at: time)]
@@ -68,7 +68,7 @@ public struct Pace: Sendable, Hashable {
         return Double(amount) / seconds
     }
 
-    /// Seconds until so much more is done.
+    /// Seconds until `left` more units are done.
     public func remaining(_ left: Double, at time: Double) -> Double? {
         guard let rate = rate(at: time), rate > 0 else { return nil }
         return max(0, left) / rate

@@ -1,4 +1,4 @@
-/// A mistake in the configuration, with its place: `noir.recipe:7: unknown section [Outptu]; did you mean '[Output]'?`.
+/// A mistake in the configuration: `noir.recipe:7: unknown section [Outptu]; did you mean '[Output]'?`.
 public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
     public var file: String
     public var line: Int?

@@ -1,21 +1,21 @@
-/// A result as its worker wrote it.
+/// A result, as reported by the worker that wrote it.
 public struct RenderedOutput: Codable, Sendable, Hashable {
     public var format: String
     public var width: Int
     public var height: Int
-    /// Frames of an animation; 1 for a still picture. A ledger of before they were counted has nil.
+    /// Frames of an animation; 1 for a still picture. Nil in records of older versions.
     public var pages: Int?
     public var bands: Int
     public var bytes: Int64
-    /// Metadata that was to be kept, and that the format can't hold: "IPTC", "XMP of 6291480 bytes"; also "16 bits a
-    /// sample". Nil for none.
+    /// Data that should have been kept but that the format can't hold: "IPTC", "XMP of 6291480 bytes", "16 bits a
+    /// sample". Nil if there is none.
     public var lost: [String]?
-    /// Parts of the original that no result has: "gain map", "C2PA manifest". Nil for none.
+    /// Parts of the original that no result keeps: "gain map", "C2PA manifest". Nil if there are none.
     public var dropped: [String]?
-    /// The SHA-256 of its bytes in hexadecimal, if its name wants it.
+    /// The SHA-256 of the file in hexadecimal, if the name template uses `{hash}`.
     public var hash: String?
 
-    /// The suffix of its file's name: `jpg`, `png`, `webp`, `tif`, `avif`, `gif` or `jxl`.
+    /// The file name suffix for a format: `jpg`, `png`, `webp`, `tif`, `avif`, `gif` or `jxl`.
     public static func suffix(of format: String) -> String {
         switch format {
         case "jpeg": "jpg"

@@ -1,4 +1,4 @@
-/// A checked element of a chain, with a value for every parameter that has one, written or by default.
+/// A checked element of a chain, with the given or default value of each parameter that has one.
 public struct Stage: Codable, Sendable, Hashable {
     public var name: String
     public var arguments: [String: ArgumentValue]
@@ -11,7 +11,7 @@ public struct Stage: Codable, Sendable, Hashable {
     var isBarrier: Bool { name == BuiltInStage.barrier.description.name }
 }
 
-/// The value of a parameter. Booleans are numbers 0 and 1; choices, colours (`#rrggbb`) and texts are text.
+/// The value of a parameter. Booleans are the numbers 0 and 1; choices, colours (`#rrggbb`) and texts are text.
 public enum ArgumentValue: Codable, Sendable, Hashable {
     case number(Double)
     case text(String)

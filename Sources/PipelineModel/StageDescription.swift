@@ -1,19 +1,19 @@
-/// The description of a stage, by which chains are checked, help is printed and work is planned. Built-in stages
-/// declare theirs in code, filters in their plugin.
+/// The description of a stage, for checking chains, printing help and planning work. Built-in stages declare theirs in
+/// code, filters in their plugin.
 public struct StageDescription: Codable, Sendable, Hashable {
     public var name: String
     public var summary: String
     public var version: String?
     public var author: String?
-    /// The plugin's file, or nil for a stage that is built in.
+    /// The plugin's file; nil for a built-in stage.
     public var file: String?
-    /// The SHA-256 of that file, which tells one version of a filter from another.
+    /// The file's SHA-256, which distinguishes versions of a filter.
     public var digest: String?
     public var parameters: [ParameterDescription]
     public var traits: Set<StageTrait>
-    /// If there are any, a chain gives at least one of these parameters.
+    /// Unless this is empty, a chain must give at least one of these parameters.
     public var atLeastOneOf: [String]
-    /// A chain gives at most one of these parameters.
+    /// A chain may give at most one of these parameters.
     public var atMostOneOf: [String]
 
     public init(
@@ -27,7 +27,7 @@ public struct StageDescription: Codable, Sendable, Hashable {
     }
 }
 
-/// A promise or a request of a stage, as in `pipeline_plugin.h`.
+/// A property or requirement of a stage, as in `pipeline_plugin.h`.
 public enum StageTrait: String, Codable, Sendable, CaseIterable {
     case lumaOnly = "luma only"
     case pointwise
@@ -47,8 +47,8 @@ public struct ParameterDescription: Codable, Sendable, Hashable {
     public var type: ParameterType
     public var minimum: Double?
     public var maximum: Double?
-    /// The value as it is written in a chain. A required parameter has none; an optional parameter without it has a
-    /// meaning of its own.
+    /// The default as written in a chain. Required parameters have none. If an optional parameter has none, leaving it
+    /// out has a meaning of its own.
     public var defaultValue: String?
     public var isRequired: Bool
     public var choices: [String]

@@ -1,10 +1,10 @@
-/// An output's stages, checked against the catalog: every argument is within its range, every default is filled in,
-/// `save` is last.
+/// An output's stages, checked against the catalog: all arguments are in range, defaults are filled in, and `save`
+/// comes last.
 public struct Chain: Sendable, Hashable, Codable, CustomStringConvertible {
     public let text: String
     public let stages: [Stage]
 
-    /// A worker gets an open file for each result.
+    /// A worker holds an open file for each result.
     public static let mostResults = 32
 
     public init(
@@ -47,7 +47,7 @@ public struct Chain: Sendable, Hashable, Codable, CustomStringConvertible {
         self.text = text.trimmed
     }
 
-    /// The names of the results that it keeps on the way.
+    /// The names of the intermediate results.
     public var tees: [String] { stages.compactMap(\.teeName) }
 
     public var description: String { text }

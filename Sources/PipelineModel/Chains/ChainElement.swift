@@ -1,8 +1,8 @@
-/// A stage as it was written, not yet checked.
+/// A stage as written, not yet checked.
 struct ChainElement {
     struct Assignment {
         var name: String
-        /// Nil without a `=`.
+        /// Nil if there is no `=`.
         var value: String?
         var column: Int
     }

@@ -1,4 +1,4 @@
-/// Reads `name key=value key="quoted value" | name …` into elements. It knows nothing of stages.
+/// Parses `name key=value key="quoted value" | name …` into elements, without knowledge of any stage.
 struct ChainScanner {
     private let characters: [Character]
     private var position = 0
@@ -43,7 +43,7 @@ struct ChainScanner {
             advice: "write a stage beside the | or remove it")
     }
 
-    /// The first word of an element is its name, every other word an assignment.
+    /// The first word of an element is its name; all others are assignments.
     private mutating func readWord(into element: inout ChainElement?) throws(ChainProblem) {
         let start = column
         let name = take { $0 != "=" && !$0.isWhitespace && $0 != "|" }
@@ -65,7 +65,7 @@ struct ChainScanner {
         }
     }
 
-    /// The text between quotes. Within, `\"` is a quote and `\\` a backslash.
+    /// The quoted text. Inside it, `\"` is a quote and `\\` a backslash.
     private mutating func quoted() throws(ChainProblem) -> String {
         let start = column
         position += 1

@@ -1,5 +1,5 @@
 extension ParameterDescription {
-    /// The problem with its own default, if there is one.
+    /// The problem with the parameter's own default, or nil.
     public var problemWithDefault: String? {
         guard let defaultValue else { return nil }
         do throws(Refusal) {
@@ -51,7 +51,7 @@ extension ParameterDescription {
         }
     }
 
-    /// A possible value, as one writes it.
+    /// A valid value as written in a chain.
     public var example: String {
         switch type {
         case .number, .integer: (minimum ?? 0).plain
@@ -62,7 +62,7 @@ extension ParameterDescription {
         }
     }
 
-    /// Reads digits alone: `Double` itself would also read `nan`, `inf` and hexadecimal.
+    /// Accepts decimal notation only: `Double` would also accept `nan`, `inf` and hexadecimal.
     private func decimal(_ text: String) -> Double? {
         guard text.allSatisfy({ "0123456789.+-eE".contains($0) }), let number = Double(text), number.isFinite else {
             return nil
@@ -91,7 +91,7 @@ extension ParameterDescription {
 }
 
 extension Double {
-    /// The number without `.0` when it is a whole one.
+    /// The number, without `.0` if it is whole.
     fileprivate var plain: String {
         Int64(exactly: self).map(String.init) ?? description
     }

@@ -1,8 +1,8 @@
-/// Moves filters behind the resize that follows them when their result for a pixel depends on that pixel alone. On
-/// fewer pixels they cost less, and a decoder that shrinks may do most of the resizing.
+/// Moves filters behind a later resize if they compute each pixel from that pixel alone. They then process fewer
+/// pixels, and a shrinking decoder can do most of the resizing.
 public enum ResizeFirst {
-    /// The stages in the order in which they run on a picture that the resize makes smaller. A resize that names its
-    /// kernel, so that every pixel passes through it, stays where it is.
+    /// The execution order of the stages for a picture that the resize makes smaller. A resize with an explicit kernel
+    /// keeps its place, because every pixel has to pass through that kernel.
     public static func order(_ stages: [Stage], traits: (String) -> Set<StageTrait>) -> [Stage] {
         let name = BuiltInStage.resize.description.name
         guard let place = stages.firstIndex(where: { $0.name == name }),

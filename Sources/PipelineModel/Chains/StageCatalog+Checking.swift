@@ -1,5 +1,5 @@
 extension StageCatalog {
-    /// Returns the element as a stage; throws when there is no such stage, or an argument is wrong.
+    /// Checks an element and returns it as a stage. Throws if the stage is unknown or an argument is wrong.
     func stage(_ element: ChainElement) throws(ChainProblem) -> Stage {
         guard let description = self[element.name] else {
             throw ChainProblem(
@@ -44,8 +44,7 @@ extension StageCatalog {
         return stage
     }
 
-    /// Checks the rules of a filter for several parameters. A parameter counts as given when it differs from its
-    /// default.
+    /// Checks a filter's rules across parameters. A parameter counts as given if it differs from its default.
     private func checkGiven(
         _ stage: Stage, _ description: StageDescription, _ columns: [String: Int], column: Int
     ) throws(ChainProblem) {

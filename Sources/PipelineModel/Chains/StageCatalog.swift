@@ -2,12 +2,12 @@ public struct StageCatalog: Sendable {
     public static let builtIn = StageCatalog(filters: [])
 
     private let byName: [String: StageDescription]
-    /// The formats that `save` can't write on this machine.
+    /// Formats that `save` can't write on this machine.
     public let missingEncoders: [MissingEncoder]
-    /// Why there is no stage of a name, if the name is that of a plugin's file.
+    /// Why a stage is missing, for the names of plugin files that were left out.
     public let leftOut: [String: String]
 
-    /// The built-in stages and `filters`. A name that is taken already keeps its first meaning.
+    /// The built-in stages and `filters`. If a name occurs twice, the first stage keeps it.
     public init(filters: [StageDescription], missingEncoders: [MissingEncoder] = [], leftOut: [String: String] = [:]) {
         (self.missingEncoders, self.leftOut) = (missingEncoders, leftOut)
         let all = BuiltInStage.all.map(\.description) + filters

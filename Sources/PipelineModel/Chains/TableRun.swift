@@ -1,7 +1,7 @@
-/// Finds stages that go through one table. The result of such a filter is a function of one value for each colour band,
-/// and can be computed once for every value instead of for every pixel.
+/// Finds consecutive filters that can share one lookup table. Each output value of such a filter depends on one input
+/// value alone, so the table is computed once for all values, not per pixel.
 public enum TableRun {
-    /// The number of leading stages that share a table, on a picture that is grey or not, with alpha or without.
+    /// The number of leading stages that share a table, for a grey or colour picture, with or without alpha.
     public static func length(
         _ stages: some Sequence<Stage>, isGrey: Bool, hasAlpha: Bool, traits: (String) -> Set<StageTrait>
     ) -> Int {
@@ -9,10 +9,10 @@ public enum TableRun {
         var length = 0
         for stage in stages {
             let traits = traits(stage.name)
-            // The host makes luma of colours in front of the table.
+            // The host converts colours to luma before the table.
             if length == 0, traits.contains(.lumaOnly) { isGrey = true }
-            // On one band any pointwise filter is a function, whatever number of bands it makes; alpha would be a
-            // second value.
+            // With one input band any pointwise filter is a function of one value, however many bands it outputs. Alpha
+            // would be a second input.
             let isFunctionOfGrey = traits.contains(.pointwise) && isGrey && !hasAlpha
             let isFunctionOfEachBand = traits.contains(.curve) && (isGrey || !traits.contains(.lumaOnly))
             guard isFunctionOfGrey || isFunctionOfEachBand else { break }
@@ -23,7 +23,7 @@ public enum TableRun {
 }
 
 extension StageCatalog {
-    /// The names of the stages as they run on a large coloured picture without alpha: "resize, noir + fade: one table".
+    /// The execution steps for a large colour picture without alpha: "resize, noir + fade: one table".
     func steps(_ stages: [Stage]) -> [String] {
         let traits = { self[$0]?.traits ?? [] }
         var rest = ResizeFirst.order(stages, traits: traits)[...]

@@ -1,8 +1,8 @@
 public struct AddressList: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
-        /// `*.urls` has one URL a line; `#` begins a comment.
+        /// A `*.urls` file: one URL per line; `#` starts a comment.
         case lines
-        /// `*.url` is a shortcut, as browsers save it.
+        /// A `*.url` file: a shortcut saved by a browser.
         case shortcut
     }
 
@@ -18,9 +18,9 @@ public struct AddressList: Sendable, Hashable {
         return name.hasSuffix(".urls") ? .lines : name.hasSuffix(".url") ? .shortcut : nil
     }
 
-    /// Throws when there are more lines than `most`, or no URL at all.
+    /// Throws if there are more than `most` lines, or no URL at all.
     public init(_ text: String, _ kind: Kind, most: Int) throws(Refusal) {
-        // Bytes are quick to go through: the text may be long.
+        // Works on bytes for speed: the text may be long.
         let ends = text.utf8.count { $0 == 10 } + (text.utf8.last == 10 ? 0 : 1)
         guard ends <= most else {
             throw Refusal(
@@ -52,7 +52,7 @@ public struct AddressList: Sendable, Hashable {
 }
 
 extension Substring {
-    /// The line without blanks around it, and without the byte order mark of some editors.
+    /// The line without surrounding whitespace, and without the byte order mark that some editors write.
     fileprivate var trimmed: Substring {
         func isBlank(_ character: Character) -> Bool { character.isWhitespace || character == "\u{feff}" }
         var text = drop(while: isBlank)

@@ -1,7 +1,7 @@
-/// The name of a download: the server's, else from its URL. Both are a stranger's word, so the name is made safe: it is
-/// a single visible name, not a path, and nothing in it reorders or hides text.
+/// The file name of a download: from the server, else from the URL. Neither is trusted, so the name is sanitised: it
+/// becomes one visible file name, not a path, without characters that reorder or hide text.
 public enum DownloadName {
-    /// In bytes. With numbers and endings it is still a valid file's name.
+    /// In bytes. Leaves room for added numbers and suffixes within the file system's limit.
     public static let longest = 200
 
     public static func name(said: String?, url: WebAddress) -> String {
@@ -13,7 +13,7 @@ public enum DownloadName {
         return name.isEmpty ? nil : name
     }
 
-    /// Returns "" when nothing is left.
+    /// Returns "" if no character is left.
     static func safe(_ text: String) -> String {
         if isPlain(text) { return text }
         let last = text.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
@@ -23,14 +23,15 @@ public enum DownloadName {
             default: scalar != "/" && scalar != "\\"
             }
         }
-        // Leading dots would hide the file, a leading dash would look like an option, and blanks at the ends mislead.
+        // Leading dots would hide the file, a leading dash would look like an option, and spaces at the ends are
+        // misleading.
         var name = String(String.UnicodeScalarView(visible))[...]
         name = name.drop { $0 == "." || $0 == "-" || $0 == "~" || $0.isWhitespace }
         while let last = name.last, last.isWhitespace || last == "." || last == "~" { name.removeLast() }
         return shortened(String(name))
     }
 
-    /// Whether it has only letters, digits, and some marks in between, as most names have.
+    /// Fast path: letters and digits, with `.`, `-` or `_` only in between. Most names pass.
     private static func isPlain(_ text: String) -> Bool {
         func isOrdinary(_ byte: UInt8) -> Bool {
             switch byte {
@@ -45,7 +46,7 @@ public enum DownloadName {
         return isOrdinary(first) && isOrdinary(last) && text.utf8.allSatisfy { isOrdinary($0) || marks.contains($0) }
     }
 
-    /// A name that is too long loses the end of its stem.
+    /// Shortens a name that is too long at the end of its stem.
     private static func shortened(_ name: String) -> String {
         guard name.utf8.count > longest else { return name }
         var stem = name[...]

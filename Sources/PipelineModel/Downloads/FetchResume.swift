@@ -1,9 +1,9 @@
-/// The place where a broken transfer goes on, and the marks of the file that the server had.
+/// Where to resume an interrupted transfer, and which version of the file the server had.
 public struct FetchResume: Codable, Sendable, Hashable {
     public var offset: Int64
-    /// A strong entity tag, or else the date of change.
+    /// A strong entity tag, or else the Last-Modified date.
     public var validator: String
-    /// Last-Modified beside an entity tag.
+    /// Last-Modified, if `validator` is an entity tag.
     public var modified: String?
     /// The length of the whole file.
     public var total: Int64?

@@ -1,9 +1,9 @@
-/// A URL as people and programs see it, in texts, JSON, the log and events. It lacks user and password, and any value
-/// whose name marks it as a secret. The ledger alone has the whole URL.
+/// The form of a URL for output: texts, JSON, the log and events. It lacks user and password, and the values of
+/// parameters with secret-looking names. Only the ledger has the full URL.
 extension WebAddress {
     public var shown: String { Self.shown(text) }
 
-    /// Does the same for a text that may be no URL.
+    /// The same for text that may not be a URL.
     public static func shown(_ text: some StringProtocol) -> String {
         // Most URLs have nothing to hide.
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "=") }) else {
@@ -24,7 +24,7 @@ extension WebAddress {
         return ("", text)
     }
 
-    /// Hides user and password before the host, also a password with a slash, which is wrong in a URL.
+    /// Hides user and password before the host, even a password with a slash, which is invalid in a URL.
     private static func hidingUser(of rest: String) -> String {
         let authority = rest.prefix { !"/?#\\".contains($0) }
         if let at = authority.lastIndex(of: "@") { return "…" + rest[at...] }
@@ -34,7 +34,7 @@ extension WebAddress {
         return "…" + rest[at...]
     }
 
-    /// Hides secret values in the query, in the fragment, and in parameters of the path.
+    /// Hides secret values in the query, the fragment and path parameters.
     private static func hidingSecrets(of rest: String) -> String {
         guard rest.contains("=") else { return rest }
         var shown = ""
@@ -62,7 +62,7 @@ extension WebAddress {
     ]
     private static let endings = ["token", "key", "secret", "signature", "password", "passwd", "keyid", "sessionid"]
 
-    /// Judges by the name alone: `token`, `api_key`, `X-Amz-Signature`, `accessToken`, …
+    /// Decides by the parameter's name: `token`, `api_key`, `X-Amz-Signature`, `accessToken`, …
     private static func isSecret(_ name: Substring) -> Bool {
         let name = decoded(Array((name.split(separator: "/").last ?? "").utf8)).lowercased()
         if name.hasPrefix("x-amz-") || name.hasPrefix("x-goog-") { return true }

@@ -1,7 +1,7 @@
-/// The source of a download: an http or https URL, checked as far as possible without the network. The fetch worker
-/// parses it once more, by stricter rules if need be, and judges the address that it leads to.
+/// The source of a download: an http or https URL, checked as far as possible without network access. The fetch worker
+/// parses it again, by stricter rules where needed, and checks the address that it resolves to.
 public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
-    /// In bytes. Servers accept no longer URLs.
+    /// In bytes. Servers commonly reject longer URLs.
     public static let longest = 8000
 
     public let text: String
@@ -26,25 +26,25 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
 
     var isSecure: Bool { text.prefix(8).lowercased() == "https://" }
 
-    /// The host with its port, in small letters: servers take turns.
+    /// Host and port in lower case; downloads take turns per server.
     public var server: String {
         let ends = "/?#\\".utf8
-        // Bytes are quick to go through: a list has many URLs.
+        // Works on bytes for speed: a list has many URLs.
         let authority = afterScheme.utf8.prefix { !ends.contains($0) }
         let server = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[authority.index(after: $0)...] }
         return String(decoding: server ?? authority, as: UTF8.self).lowercased()
     }
 
-    /// The host, for names and messages; it does not decide where a connection goes.
+    /// The host for names and messages only; it does not decide where a connection goes.
     var host: String {
         let server = server
         return String(server.hasPrefix("[") ? server.prefix { $0 != "]" } : server.prefix { $0 != ":" })
     }
 
-    /// The last part of its path, decoded.
+    /// The last component of the path, percent-decoded.
     var lastPart: String {
         let (slash, backslash) = (UInt8(ascii: "/"), UInt8(ascii: "\\"))
-        // Bytes are quick to go through: a list has many URLs.
+        // Works on bytes for speed: a list has many URLs.
         let path = afterScheme.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
             .drop { $0 != slash && $0 != backslash }
         let last = path.split(separator: slash, omittingEmptySubsequences: false).last.map(Array.init) ?? []

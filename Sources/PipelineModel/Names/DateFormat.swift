@@ -1,4 +1,4 @@
-/// The form of a date, in strftime's words: `%Y-%m-%d`.
+/// A date format in strftime notation: `%Y-%m-%d`.
 public struct DateFormat: Sendable, Hashable {
     public enum Field: String, Sendable, CaseIterable {
         case year = "%Y"
@@ -42,14 +42,14 @@ public struct DateFormat: Sendable, Hashable {
         case field(Field)
     }
 
-    /// The date that is written as ISO 8601 says.
+    /// The ISO 8601 date.
     static let standard = "%Y-%m-%d"
     static let allowed = "it may be {date}, or {date:%Y} with \(Field.allCases.map(\.rawValue).enumeration)"
 
     public let text: String
     private let parts: [Part]
 
-    /// Nil when it has another field, or none.
+    /// Nil if it has an unknown field, or no field at all.
     public init?(_ text: String) {
         var parts: [Part] = []
         var rest = text[...]
@@ -63,10 +63,10 @@ public struct DateFormat: Sendable, Hashable {
         self.parts = parts + [.text(String(rest))]
     }
 
-    /// The text itself, before any field.
+    /// The literal text before the first field.
     var begin: String { if case .text(let text)? = parts.first { text } else { "" } }
 
-    /// The bytes of the longest date.
+    /// Upper bound for the formatted date, in bytes.
     var length: Int {
         parts.reduce(0) { length, part in
             if case .text(let text) = part { length + text.utf8.count } else { length + 4 }

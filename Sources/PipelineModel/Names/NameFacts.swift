@@ -1,30 +1,30 @@
-/// The facts about a result when it gets its name. The field of an unknown one stays in the name as it was written.
+/// What is known about a result when it gets its name. The field of an unknown fact stays in the name as written.
 public struct NameFacts: Sendable, Hashable {
-    /// The picture's file name, with its suffix.
+    /// The picture's file name, including its suffix.
     public var name: String?
-    /// Folders of the inbox, with `/` between them, or a batch's name; "" for neither.
+    /// Subfolders of the inbox, separated by `/`, or else the batch's name; "" if there is neither.
     public var album: String?
     public var recipe: String?
-    /// The name of the output or the tee; "" for none.
+    /// The name of the output or tee; "" if it has none.
     public var output: String?
     public var date: PictureDate?
     public var counter: Int?
     public var width: Int?
     public var height: Int?
     public var format: String?
-    /// All digits of the hash.
+    /// The full hash, in hexadecimal.
     public var hash: String?
 
     public init() {}
 
-    /// Before and behind the last dot, which stays with the suffix. A dot at the beginning is the name's own.
+    /// Splits at the last dot, which goes to the suffix. A leading dot belongs to the stem.
     public static func split(_ name: String) -> (stem: String, suffix: String) {
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return (name, "") }
         return (String(name[..<dot]), String(name[dot...]))
     }
 }
 
-/// A suffix is written once: what was made of `album.avif` is not `album.avif.avif`.
+/// Avoids a double suffix: a result made from `album.avif` is not named `album.avif.avif`.
 extension String {
     func hasEnding(_ suffix: String) -> Bool { lowercased().hasSuffix(".\(suffix)") }
 

@@ -1,8 +1,8 @@
-/// A field of `Name=`, as it is written between braces.
+/// A field of `Name=`, as written between braces.
 public enum NameField: String, Sendable, Hashable, CaseIterable {
     case stem, name, album, date, recipe, output, counter, width, height, format, hash
 
-    /// As one writes it.
+    /// The field as a user writes it.
     public var example: String {
         switch self {
         case .date: "{date:\(DateFormat.standard)}"

@@ -1,17 +1,18 @@
-/// Reads the text of `Name=` into folders and parts. It goes by scalars: Swift joins a combining mark with the slash
-/// before it, and the kernel does not.
+/// Parses the text of `Name=` into folders and parts. It works on Unicode scalars, because Swift combines a slash with
+/// a following combining mark, and the kernel does not.
 struct NameScanner {
-    /// The most bytes of the whole text.
+    /// Maximum length of the whole text, in bytes.
     private static let longest = 500
     private static let mostComponents = 10
-    /// The most bytes of a folder's texts, numbers and dates. The rest of a name's 255 is for the picture's name.
+    /// Maximum length of a component's texts, numbers and dates, in bytes. The rest of a name's 255 bytes is for the
+    /// picture's name.
     private static let longestFixed = 180
 
     private let scalars: [Unicode.Scalar]
     private var position = 0
     private var components: [[NameTemplate.Part]] = [[]]
     private var text = ""
-    /// Where the present component begins.
+    /// Start of the current component.
     private var start = 0
 
     private init(_ text: String) { scalars = Array(text.unicodeScalars) }
@@ -71,7 +72,7 @@ struct NameScanner {
         position = end + 1
     }
 
-    /// `{date:%Y/%m}` stands for `{date:%Y}/{date:%m}`.
+    /// `{date:%Y/%m}` is short for `{date:%Y}/{date:%m}`.
     private mutating func addDate(_ form: String?, at begin: Int) throws(Refusal) {
         let forms = (form ?? DateFormat.standard).split(separator: "/", omittingEmptySubsequences: false)
         for (number, part) in forms.enumerated() {
@@ -84,7 +85,7 @@ struct NameScanner {
             }
             add(.date(format))
         }
-        // `endComponent` has moved on.
+        // Undo the advance by `endComponent`.
         position = begin
     }
 
@@ -147,7 +148,7 @@ struct NameScanner {
 }
 
 extension NameTemplate.Part {
-    /// Its bytes, at most; 0 for a field that is shortened when the whole is too long.
+    /// Upper bound in bytes; 0 for a field that can be shortened if the name is too long.
     fileprivate var fixedLength: Int {
         switch self {
         case .text(let text): text.utf8.count

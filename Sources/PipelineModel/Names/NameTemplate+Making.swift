@@ -1,11 +1,11 @@
 extension NameTemplate {
-    /// The most bytes that a file system takes in a name.
+    /// The file system's limit for a name, in bytes.
     static let longest = 255
-    /// Signs between fields, which go with an empty one.
+    /// Separators between fields; an empty field takes its separator with it.
     private static let separators: Set<Unicode.Scalar> = ["-", "_", ".", " "]
 
-    /// The result's place below the outbox, without leading `/`. No value leads elsewhere: each becomes a part of a
-    /// name, or a folder of its own, and no name begins with a dot. `number` tells it from files that are there.
+    /// The result's path below the outbox, without leading `/`. No value can lead out of it: each becomes part of a
+    /// name or a folder of its own, and no name starts with a dot. `number` makes it differ from existing files.
     public func path(_ facts: NameFacts, number: Int = 0, suffix: String) -> String {
         let ending = (number == 0 ? "" : "-\(number)")
         var names: [String] = []
@@ -26,7 +26,7 @@ extension NameTemplate {
         return names.joined(separator: "/")
     }
 
-    /// Whether nothing is left of the file's own name.
+    /// Whether the file name proper comes out empty.
     public func isNameless(_ facts: NameFacts) -> Bool {
         Self.withoutEmpty((components.last ?? []).map { $0.piece(facts) }).allSatisfy(\.text.isEmpty)
     }
@@ -41,7 +41,7 @@ extension NameTemplate {
         return name(pieces, ending: "\(ending).\(suffix)")
     }
 
-    /// Leaves out what is empty, with the signs before it, or those behind it at the beginning.
+    /// Drops empty pieces along with the separators before them, or, at the start of the name, after them.
     private static func withoutEmpty(_ pieces: [Piece]) -> [Piece] {
         var result: [Piece] = []
         var dropsSeparators = false
@@ -67,7 +67,7 @@ extension NameTemplate {
         return result
     }
 
-    /// A name begins with no dot, and fits, with its ending: the longest values are shortened.
+    /// Joins the pieces into a name that fits with its ending and has no leading dot; shortens the longest values.
     private static func name(_ pieces: [Piece], ending: String) -> String {
         var pieces = pieces
         while true {
@@ -79,13 +79,13 @@ extension NameTemplate {
             else { break }
             pieces[index].shorten(by: length - longest)
         }
-        // A dot may stand at the beginning since the value before it is gone.
+        // Dropping or shortening a value may have left a dot at the start.
         hideNothing(&pieces)
         let name = pieces.map(\.text).joined()
         return (name.isEmpty ? "_" : name) + ending
     }
 
-    /// A name that begins with dots would be hidden, or lead to another folder.
+    /// Replaces leading dots by `_`: the name would be hidden, or lead to another folder.
     private static func hideNothing(_ pieces: inout [Piece]) {
         for index in pieces.indices {
             let scalars = pieces[index].text.unicodeScalars
@@ -99,19 +99,19 @@ extension NameTemplate {
 }
 
 extension NameTemplate {
-    /// A part of a name, with its field put in.
+    /// A part of a name, with its field filled in.
     fileprivate struct Piece {
         var text: String
-        /// It stands in the template itself.
+        /// Literal text of the template.
         var isLiteral = false
-        /// It may be cut when the name is too long. Numbers and dates may not: they tell names apart.
+        /// May be cut if the name is too long. Numbers and dates may not, because they distinguish names.
         var isShortened = false
 
         init(literal: String) { (text, isLiteral) = (literal, true) }
 
         init(fixed: String) { text = fixed }
 
-        /// A value from outside, made safe.
+        /// An untrusted value, sanitised.
         init(value: String) {
             isShortened = true
             text = ""
@@ -121,7 +121,7 @@ extension NameTemplate {
             }
         }
 
-        /// Takes so many bytes from the end, or a few more: no character is cut in two.
+        /// Removes at least this many bytes from the end, without splitting a character.
         mutating func shorten(by bytes: Int) {
             let wanted = max(0, text.utf8.count - bytes)
             while text.utf8.count > wanted { text.removeLast() }

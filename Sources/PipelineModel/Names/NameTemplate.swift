@@ -1,9 +1,9 @@
-/// How results are called, as `Name=` says it: texts and fields, with `/` between folders. It names a place below the
-/// outbox, without the suffix, which is the format's.
+/// The naming rule of results, from `Name=`: literal text and fields, with `/` between folders. The path is relative to
+/// the outbox and has no suffix; the format adds that.
 public struct NameTemplate: Sendable, Hashable, CustomStringConvertible {
     enum Part: Hashable {
         case text(String)
-        /// A field that has no more than its name.
+        /// A field without parameters.
         case field(NameField)
         case date(DateFormat)
         case counter(digits: Int)
@@ -20,12 +20,12 @@ public struct NameTemplate: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The digits of `{counter:4}` and `{hash:8}`.
+    /// Allowed digits in `{counter:4}` and `{hash:8}`.
     static let counters = 1...9
     static let hashes = 4...64
 
     public let text: String
-    /// The folders and the name, each as its parts.
+    /// The folders and the file name, each as a list of parts.
     let components: [[Part]]
 
     public init(_ text: String) throws(Refusal) {
@@ -37,11 +37,11 @@ public struct NameTemplate: Sendable, Hashable, CustomStringConvertible {
 
     public func asks(for field: NameField) -> Bool { components.contains { $0.contains { $0.field == field } } }
 
-    /// Whether only a result that is made tells its name.
+    /// Whether the name is known only once the result is rendered.
     public var needsResult: Bool { [.width, .height, .hash].contains(where: asks) }
 }
 
-/// It is written as its text. The text is checked again when it is read.
+/// Encoded as its text, which is checked again when decoded.
 extension NameTemplate: Codable {
     public init(from decoder: any Decoder) throws {
         try self.init(try decoder.singleValueContainer().decode(String.self))

@@ -1,13 +1,13 @@
-/// The moment when a picture was taken, by the clock of its camera, or else the date of its file.
+/// The moment when a picture was taken, by the camera's clock, or else the date of its file.
 public struct PictureDate: Sendable, Hashable, Codable {
-    /// Where a date was read. The first three are EXIF's own names of its fields.
+    /// Where the date comes from. The first three are names of EXIF fields.
     public enum Source: String, Sendable, Hashable, Codable {
         case original = "DateTimeOriginal"
         case digitized = "DateTimeDigitized"
         case changed = "DateTime"
         /// The file's modification time.
         case file
-        /// The day on which the picture is processed: for texts that need some date, and never for names.
+        /// Today's date, for texts that need some date; never used in names.
         case clock
     }
 
@@ -19,7 +19,7 @@ public struct PictureDate: Sendable, Hashable, Codable {
     public let minute: Int
     public let second: Int
 
-    /// Nil when there is no such day. A time that there is none of becomes midnight.
+    /// Nil if there is no such day. An invalid time becomes midnight.
     public init?(
         year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0, source: Source
     ) {
@@ -30,7 +30,7 @@ public struct PictureDate: Sendable, Hashable, Codable {
         (self.hour, self.minute, self.second) = isTime ? (hour, minute, second) : (0, 0, 0)
     }
 
-    /// Reads EXIF's own form, `2026:11:24 09:30:00`, and no other. Nil when the camera's clock was not set.
+    /// Parses EXIF's format only: `2026:11:24 09:30:00`. Nil if the camera's clock was not set.
     public init?(exif text: String, source: Source) {
         func numbers(_ text: Substring.UTF8View.SubSequence, _ lengths: [Int]) -> [Int]? {
             let parts = text.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
@@ -47,7 +47,7 @@ public struct PictureDate: Sendable, Hashable, Codable {
             year: day[0], month: day[1], day: day[2], hour: time[0], minute: time[1], second: time[2], source: source)
     }
 
-    /// The number of the day within its year, from 1.
+    /// The day of the year, from 1.
     var dayOfYear: Int { (1..<month).reduce(day) { $0 + Self.days(of: $1, in: year) } }
 
     /// "2026-11-24 09:30:00, from EXIF's DateTimeOriginal".
@@ -73,7 +73,7 @@ public struct PictureDate: Sendable, Hashable, Codable {
     }
 }
 
-/// A worker that has read a hostile file may say anything.
+/// Decoding validates, because a worker that has read a hostile file may send anything.
 extension PictureDate {
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
@@ -90,7 +90,7 @@ extension PictureDate {
 }
 
 extension Int {
-    /// The number with zeros before it, up to so many digits.
+    /// The number with leading zeros, at least `digits` long.
     func padded(to digits: Int) -> String {
         String(repeating: "0", count: Swift.max(0, digits - "\(self)".count)) + "\(self)"
     }

@@ -1,7 +1,7 @@
-/// Results of one recipe that always come to one name, and those that come to none.
+/// Finds results of one recipe that would always get the same name, or no name at all.
 struct ResultTwins {
     struct Mistake {
-        /// The output whose `Name=` is to be changed.
+        /// The output whose `Name=` has to change.
         var output: String?
         var message: String
     }
@@ -15,7 +15,7 @@ struct ResultTwins {
             Planner.plan(outputs: [output], inBatch: false).results.map { Named($0, output) }
         }
         let usual = results.filter { $0.picture.naming == nil }
-        // Without Name= they have the picture's name, at least those of pictures in no folder.
+        // Results without Name= are named after the picture, at least for pictures outside any folder.
         var first = Dictionary(usual.map { (Self.usualName($0, usual), $0) }) { first, _ in first }
         for named in results {
             guard let naming = named.picture.naming else { continue }
@@ -29,7 +29,7 @@ struct ResultTwins {
             }
             let other = first[name, default: named]
             first[name] = other
-            // Results of different sizes, or bytes, have different names.
+            // Results that differ in size or bytes get different names.
             guard other.picture != named.picture, !naming.needsResult else { continue }
             let twins = "\(Self.title(other)) and \(Self.title(named)) both make \(name)"
             mistakes.append(Mistake(output: named.output.name, message: "\(twins); put {output} into Name="))

@@ -1,13 +1,13 @@
-/// The pictures that a job makes, and the operations that make them.
+/// The pictures that a job makes, and the operations for them.
 public struct Plan: Sendable, Hashable {
-    /// The pictures of each segment. Barriers lie between segments.
+    /// Pictures by segment. Barriers separate the segments.
     public let segments: [[PlannedPicture]]
 
     public var pictures: [PlannedPicture] { segments.flatMap(\.self).sorted { $0.index < $1.index } }
-    /// The published pictures, in that order.
+    /// The published pictures, in the order of `pictures`.
     public var results: [PlannedPicture] { pictures.filter(\.isResult) }
 
-    /// The operations in the order of their dependencies.
+    /// The operations in dependency order.
     public var operations: [PlannedOperation] {
         let renders = segments.map { $0.isEmpty ? [] : [PlannedOperation.render($0)] }
         return renders.joined(separator: [.announceBatch]) + [.publish, .announce]

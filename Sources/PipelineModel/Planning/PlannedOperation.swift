@@ -1,13 +1,13 @@
 public enum PlannedOperation: Sendable, Hashable {
     case download
-    /// One worker makes all pictures of a segment from the source picture.
+    /// One worker makes all pictures of a segment from the same source picture.
     case render([PlannedPicture])
     case publish
-    /// The batch is announced when all its pictures have arrived at a barrier.
+    /// Announces the batch when all its pictures have reached a barrier.
     case announceBatch
     case announce
 
-    /// What it does, in a word.
+    /// The operation's name for people.
     public var kind: String { self == .announceBatch ? "announce batch" : queue }
 
     public var queue: String {
@@ -19,7 +19,7 @@ public enum PlannedOperation: Sendable, Hashable {
         }
     }
 
-    /// One line that says what it does.
+    /// A one-line description of the operation, for `explain`.
     public func does(_ catalog: StageCatalog) -> String {
         switch self {
         case .render(let pictures):

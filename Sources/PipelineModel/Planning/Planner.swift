@@ -1,9 +1,10 @@
-/// Turns outputs into the few operations they need.
+/// Turns outputs into as few operations as possible.
 ///
-/// libvips streams: all stages of all outputs up to a barrier fuse into one render, which hands its picture on without
-/// loss, so that a job at a barrier holds a file and nothing else. A `tee` is another result of the same render.
+/// libvips streams: all stages of all outputs up to a barrier fuse into one render. At a barrier the render writes a
+/// lossless intermediate file, so that a waiting job holds a file and nothing else. A `tee` is another result of the
+/// same render.
 public enum Planner {
-    /// A job without a batch waits at no barrier, and is not cut there.
+    /// Without a batch, a job does not wait at barriers, so the plan has no cut there.
     public static func plan(outputs: [RecipeOutput], inBatch: Bool) -> Plan {
         var segments: [[PlannedPicture]] = [[]]
         var count = 0
@@ -40,8 +41,8 @@ public enum Planner {
 }
 
 extension Stage {
-    /// Writes the picture that goes over a barrier to `save`, every pixel as it is, of an animation every frame if it
-    /// is kept. Everything else is read from the original again.
+    /// The `save` stage for the intermediate picture at a barrier: lossless, and with all frames if the result keeps
+    /// them. All other data is read from the original again.
     fileprivate static func handOver(before save: Stage?) -> Stage {
         var stage = Stage(
             name: BuiltInStage.save.description.name, arguments: ["format": .text("png"), "compression": .number(0)])

@@ -1,9 +1,9 @@
-/// A recipe that can't be used. Its pictures wait until the mistake is mended.
+/// A recipe that can't be used. Its pictures wait until the mistake is corrected.
 public struct HeldRecipe: Sendable, Hashable {
-    /// The recipe as far as it could be read.
+    /// The part of the recipe that could be read.
     public let recipe: Recipe
     public private(set) var problems: [Problem]
-    /// The reason for people: the first problem, and what to do.
+    /// The message for users: the first problem, and what to do.
     public private(set) var reason = ""
 
     init(_ recipe: Recipe, _ problem: Problem) {

@@ -1,8 +1,8 @@
-/// Jobs of a higher priority begin first. Within a priority jobs keep the order of their arrival.
+/// Jobs with a higher priority start first, and jobs of one priority in order of arrival.
 public enum Priority: String, Sendable, Hashable, Codable, CaseIterable, Comparable {
     case low, normal, high
 
-    /// The number in the ledger: the higher goes first.
+    /// The number stored in the ledger; higher starts first.
     public var rank: Int {
         switch self {
         case .low: -1

@@ -1,7 +1,7 @@
 extension Recipe {
     static let builtInName = "noir"
 
-    /// The recipe of a daemon without any file; without its output when a stage is missing.
+    /// The recipe of a daemon without recipe files; without its output if a stage is missing.
     static func builtIn(intake: InboxSettings, catalog: StageCatalog) -> (recipe: Recipe, problem: Problem?) {
         var outputs: [RecipeOutput] = []
         var mistake: ChainProblem?

@@ -1,13 +1,13 @@
-/// A recipe says which pictures an inbox takes, and how results are made of them.
+/// Which pictures an inbox takes, and how results are made from them.
 public struct Recipe: Sendable, Hashable {
-    /// The files that a recipe without `Match=` takes.
+    /// The file names that a recipe without `Match=` takes.
     public static let pictures = [
         "*.jpg", "*.jpeg", "*.png", "*.webp", "*.heic", "*.heif", "*.avif", "*.tif", "*.tiff", "*.gif",
         "*.bmp", "*.cr2", "*.cr3", "*.nef", "*.arw", "*.dng", "*.raf", "*.orf", "*.rw2",
         "*.urls", "*.url",
     ]
 
-    /// The settings of a recipe's file, for the manual.
+    /// The settings of a recipe file, for the manual.
     public static var settings: [SettingRow] {
         let draft = RecipeDraft(intake: InboxSettings())
         return RecipeDraft.table.map { $0.row(of: draft, default: draft, source: "default") }
@@ -15,9 +15,9 @@ public struct Recipe: Sendable, Hashable {
 
     public let name: String
     public let description: String?
-    /// The recipe's file; nil when it is built in.
+    /// The recipe's file; nil for the built-in recipe.
     public let file: String?
-    /// Relative to `inbox/`, "" being that folder itself; or absolute.
+    /// Relative to `inbox/`, where "" is that folder itself; or absolute.
     public let inbox: String
     /// Relative to `outbox/`, or absolute.
     public let outbox: String
@@ -28,7 +28,7 @@ public struct Recipe: Sendable, Hashable {
     public let raw: RawPolicy
     public let priority: Priority
     public let fleet: FleetUse
-    /// The program that runs on these occasions.
+    /// The program to run on the occasions in `hookOn`.
     public let hook: String?
     public let hookOn: Set<HookOccasion>
     public let intake: InboxSettings
@@ -52,10 +52,10 @@ public struct Recipe: Sendable, Hashable {
         globs = match.map(Glob.init)
     }
 
-    /// The recipe's file, or words for one without file.
+    /// The recipe's file, or a description of the built-in recipe.
     public var place: String { file ?? "built-in recipe \(name)" }
 
-    /// Whether the recipe takes a file of this name, which has no folders.
+    /// Whether the recipe takes a file of this name (without folders).
     public func matches(_ fileName: String) -> Bool {
         globs.contains { $0.matches(fileName) }
     }

@@ -1,4 +1,4 @@
-/// A recipe while its file is being read; a missing setting is nil.
+/// A recipe while its file is being read. Settings without a default are nil if missing.
 struct RecipeDraft: Sendable {
     var description: String?
     var inbox: String?
@@ -13,11 +13,11 @@ struct RecipeDraft: Sendable {
     var hook: String?
     var hookOn = HookOccasion.usual
     var intake: InboxSettings
-    /// The names of outputs without any of their own.
+    /// Naming rule for outputs without a `Name=` of their own.
     var naming: NameTemplate?
-    /// The chain of the [Output] section that is being read.
+    /// The chain of the [Output] section being read.
     var chain: String?
-    /// The names of its results.
+    /// `Name=` of the [Output] section being read.
     var outputNaming: NameTemplate?
 
     static let table: [Setting<RecipeDraft>] =

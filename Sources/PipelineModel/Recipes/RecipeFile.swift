@@ -1,10 +1,10 @@
-/// A `.recipe` file, read as far as it makes sense.
+/// A `.recipe` file, read as far as it is valid.
 struct RecipeFile {
     static let suffix = ".recipe"
 
     let recipe: Recipe
     let problems: [Problem]
-    /// False when only the file's name is known.
+    /// False if only the file's name is known.
     let isRead: Bool
     let inboxLine: Int?
     let outboxPlace: SettingPlace?
@@ -26,7 +26,7 @@ struct RecipeFile {
         outboxPlace = reader.outboxPlace
     }
 
-    /// The file of this problem can't be read.
+    /// Stands for a recipe file that can't be read, which `problem` explains.
     init(unread problem: Problem, inbox: String?, settings: Settings) {
         let name = Self.recipeName(problem.file)
         recipe = Recipe(

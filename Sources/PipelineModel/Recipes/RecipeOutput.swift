@@ -1,10 +1,10 @@
-/// An output of a recipe, which makes one result of each picture.
+/// An output of a recipe: makes one result of each picture, and one more for each tee.
 public struct RecipeOutput: Sendable, Hashable, Codable {
     /// Part of the result's file name; nil for the unnamed output.
     public var name: String?
     public var chain: Chain
-    /// How its results are called, those of its tees too. Nil for the inbox's folder, the picture's name and the
-    /// output's.
+    /// The naming rule for its results, tees included. If nil, the name consists of the inbox's folder, the picture's
+    /// name and the output's name.
     public var naming: NameTemplate?
 
     public init(name: String?, chain: Chain, naming: NameTemplate? = nil) {

@@ -1,20 +1,20 @@
-/// The way of an original whose job is done.
+/// What happens to the original of a done job.
 public enum OriginalPolicy: String, Sendable, Hashable, Codable, CaseIterable {
     case archive, delete, keep
 }
 
-/// The treatment of a picture whose end is missing.
+/// What happens to a picture with a missing end.
 public enum TruncatedPolicy: String, Sendable, Hashable, Codable, CaseIterable {
     case fail
-    /// The rest of the picture is rendered.
+    /// Render the part that is there.
     case accept
 }
 
-/// The treatment of a camera's raw file.
+/// How a camera's raw file is read.
 public enum RawPolicy: String, Sendable, Hashable, Codable, CaseIterable {
-    /// The JPEG that the camera has embedded is the picture.
+    /// Use the JPEG preview that the camera embedded.
     case preview
-    /// The sensor's samples are developed.
+    /// Develop the sensor data.
     case develop
 }
 
@@ -23,9 +23,9 @@ public enum FleetUse: String, Sendable, Hashable, Codable, CaseIterable {
     case yes, no
 }
 
-/// The treatment of a result whose name is taken in the outbox.
+/// What happens if the result's name is taken in the outbox.
 public enum ConflictPolicy: String, Sendable, Hashable, Codable, CaseIterable {
-    /// The new result gets `-1`, `-2`, ….
+    /// Append `-1`, `-2`, … to the new result's name.
     case number
     case replace
     case skip

@@ -1,4 +1,4 @@
-/// Reads the sections of a recipe's file, and collects their settings and all problems.
+/// Reads the sections of a recipe file; collects the settings and all problems.
 struct RecipeReader {
     private let file: ConfigurationText
     private let recipe: String
@@ -11,9 +11,9 @@ struct RecipeReader {
     private(set) var problems: [Problem] = []
     private(set) var inboxLine: Int?
     private(set) var outboxPlace: SettingPlace?
-    /// The names of all outputs with a section, even with a broken chain.
+    /// Names of all outputs and tees, including outputs with a broken chain.
     private var outputNames: [String?] = []
-    /// Where the names of results are chosen: by the output, or else for all.
+    /// Line of each output's own `Name=`; `commonNameLine` is the one in [Recipe].
     private var namePlaces: [String?: Int] = [:]
     private var commonNameLine: Int?
 

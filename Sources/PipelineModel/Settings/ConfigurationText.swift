@@ -1,5 +1,5 @@
 public struct ConfigurationText: Sendable, Hashable {
-    /// Its path, as messages show it.
+    /// The path, as shown in messages.
     public var name: String
     public var text: String
 

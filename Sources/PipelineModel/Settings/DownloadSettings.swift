@@ -1,4 +1,4 @@
-/// Limits of downloads in time, room and connections.
+/// Limits of downloads: time, space and connections.
 public struct DownloadSettings: Sendable, Hashable {
     public var connectTimeout = Duration.seconds(10)
     public var stallTimeout = Duration.seconds(30)
@@ -41,7 +41,7 @@ public struct DownloadSettings: Sendable, Hashable {
 }
 
 extension SettingType<[String]> {
-    /// Hosts are written between spaces. Each assignment appends.
+    /// A space-separated list of hosts. Each assignment appends.
     static let hosts = Self(values: "hosts") { text, before throws(Refusal) in
         let hosts = text.split(separator: " ").map(String.init)
         guard hosts.allSatisfy({ host in host.allSatisfy { $0.isLetter || $0.isNumber || ".-_:[]".contains($0) } })

@@ -1,10 +1,10 @@
-/// Other machines, to which work is lent and from which it is taken. Without servers there is no fleet.
+/// The fleet: machines that lend each other work. Without servers there is no fleet.
 public struct FleetSettings: Sendable, Hashable {
-    /// When a picture is lent.
+    /// When this node lends pictures.
     public enum Give: String, Sendable, CaseIterable {
-        /// No place is free here, and to render it takes much longer than to move it.
+        /// When no local slot is free, and rendering takes much longer than transferring.
         case auto
-        /// No place is free here.
+        /// When no local slot is free.
         case always
         case never
     }
@@ -16,13 +16,13 @@ public struct FleetSettings: Sendable, Hashable {
     public var servers: [String]?
     public var credentials: String?
     public var authority: String?
-    /// Nil: the machine's own.
+    /// Nil for the machine's name.
     public var name: String?
     public var places = QueueLimit.auto
     public var give = Give.auto
     public var ahead = QueueLimit.auto
     public var takeBack = Duration.seconds(120)
-    /// Other nodes may pause this one, drain it, set its limits and cancel all its jobs.
+    /// Whether other nodes may pause this one, drain it, set its limits and cancel all its jobs.
     public var obey = Obey.yes
 
     public init() {}
@@ -58,12 +58,12 @@ public struct FleetSettings: Sendable, Hashable {
 
     public var isOn: Bool { servers?.isEmpty == false }
 
-    /// The files by which the node is known, and knows the servers.
+    /// The files that authenticate this node, and its servers.
     public var files: [(key: String, path: String)] {
         [("Credentials", credentials), ("Authority", authority)].compactMap { key, path in path.map { (key, $0) } }
     }
 
-    /// Why no server can be used.
+    /// Why the settings can't be used, or nil.
     var contradiction: String? {
         let missing = [("Credentials", credentials), ("Authority", authority)].filter { $0.1 == nil }
         guard isOn, !missing.isEmpty else { return nil }
@@ -74,9 +74,9 @@ public struct FleetSettings: Sendable, Hashable {
     }
 }
 
-/// The address of a server, as it is written in a setting.
+/// Parses the address of a server in a setting.
 enum FleetServer {
-    /// The host of `nats://host:port` or `tls://host:port`; nil when it is something else.
+    /// The host of `nats://host:port` or `tls://host:port`; nil for anything else.
     static func host(of address: String) -> String? {
         guard let scheme = ["nats://", "tls://"].first(where: address.hasPrefix) else { return nil }
         let rest = address.dropFirst(scheme.count)
@@ -90,7 +90,7 @@ enum FleetServer {
         return isHost && !host.isEmpty ? String(host) : nil
     }
 
-    /// Whether what is said to it stays on this machine.
+    /// Whether traffic to the server stays on this machine.
     static func isHere(_ address: String) -> Bool {
         guard let host = host(of: address) else { return false }
         return host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.utf8.allSatisfy { $0 < 0x3a })
@@ -138,7 +138,7 @@ public enum NodeName {
         !text.isEmpty && text.utf8.count <= longest && text.utf8.allSatisfy(isAllowed)
     }
 
-    /// A machine's name, with hyphens for all else.
+    /// A node name made from a host name; a hyphen replaces each invalid character.
     public static func made(of host: String) -> String {
         let label = host.lowercased().prefix { $0 != "." }.utf8.prefix(longest)
         let name = String(decoding: label.map { isAllowed($0) ? $0 : UInt8(ascii: "-") }, as: UTF8.self)
@@ -150,7 +150,7 @@ public enum NodeName {
     }
 }
 
-/// Small letters alone.
+/// Lower-case letters and digits only.
 private func isLetterOrDigit(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true

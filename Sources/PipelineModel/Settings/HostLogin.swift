@@ -1,25 +1,25 @@
 /// The login for downloads from one server: `[Host photos.example.org]`, or `[Host photos.example.org:8443]`. Without a
-/// port, the login is for the standard port alone.
+/// port it applies to the standard port only.
 public struct HostLogin: Sendable, Hashable {
-    /// Whether the login may be sent where everybody on the way can read it.
+    /// Whether the login may be sent over http, where anyone on the network path can read it.
     public enum PlainHTTP: String, Sendable, CaseIterable {
         case refuse
         case allow
     }
 
-    /// More fields of each request: `Name: value`.
+    /// Additional request headers, each as `Name: value`.
     public var headers: [String] = []
     public var user: String?
-    /// The file that has the password: an absolute path, or the name of a credential of the service.
+    /// The file with the password: an absolute path, or the name of a systemd credential of the service.
     public var passwordFile: String?
     public var plainHTTP = PlainHTTP.refuse
 
     init() {}
 
-    /// In a header, it stands for the password.
+    /// Stands for the password in a header.
     public static let placeholder = "{password}"
     static let section = "Host"
-    /// In bytes: all of them fit into a message to the fetch worker, with a password in each.
+    /// In bytes. A message to the fetch worker has room for all headers, each with a password filled in.
     fileprivate static let longestHeader = 4000
     fileprivate static let mostHeaders = 8
 
@@ -36,7 +36,7 @@ public struct HostLogin: Sendable, Hashable {
             "refuse: the login is sent by https alone; allow: by http as well, where everybody on the way can read it"),
     ]
 
-    /// The name of the host in a section's header, `Host NAME`; nil for another section.
+    /// The host in a section header `Host NAME`; nil for any other section.
     static func host(ofSection header: String) -> String? {
         guard header.hasPrefix("\(section) ") else { return nil }
         return header.dropFirst(section.count).trimmed.lowercased()
@@ -44,7 +44,7 @@ public struct HostLogin: Sendable, Hashable {
 
     public var usesPassword: Bool { user != nil || headers.contains { $0.contains(Self.placeholder) } }
 
-    /// Why it can't log in anywhere.
+    /// Why the login can't work, or nil.
     var contradiction: String? {
         if user == nil, headers.isEmpty { return "has no login; write User= and PasswordFile=, or Header=" }
         if user != nil, headers.contains(where: { $0.lowercased().hasPrefix("authorization:") }) {
@@ -59,13 +59,13 @@ public struct HostLogin: Sendable, Hashable {
 }
 
 extension SettingType<[String]> {
-    /// libcurl sets these, or a transfer needs them.
+    /// Headers that libcurl sets or that a transfer needs.
     private static let taken: Set<String> = [
         "accept-encoding", "connection", "content-length", "expect", "host", "if-range", "keep-alive", "range", "te",
         "trailer", "transfer-encoding", "upgrade",
     ]
 
-    /// The values are secrets. Each assignment appends.
+    /// Values are secret. Each assignment appends.
     fileprivate static let requestHeaders = Self(values: "Name: value", isSecret: true) {
         text, before throws(Refusal) in
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(\.trimmed)

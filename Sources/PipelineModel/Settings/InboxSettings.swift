@@ -1,12 +1,12 @@
-/// The way in which new files in an inbox are noticed.
+/// How the daemon notices new files in an inbox.
 public enum WatchMode: String, Sendable, Hashable, Codable, CaseIterable {
-    /// inotify is used where the file system reports changes, else polling.
+    /// inotify if the file system reports changes, else polling.
     case auto
     case inotify
     case poll
 }
 
-/// How an inbox is watched; global in [Inbox], overridden by a recipe's own [Inbox].
+/// How an inbox is watched: [Inbox] in the settings, overridden by a recipe's own [Inbox].
 public struct InboxSettings: Sendable, Hashable {
     public var watch = WatchMode.auto
     public var settle = Duration.milliseconds(500)

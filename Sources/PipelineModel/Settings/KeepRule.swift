@@ -1,8 +1,8 @@
-/// How much of something is kept: everything, or no more than an age and a size allow.
+/// How much to keep: everything, or up to an age, a size, or both.
 public struct KeepRule: Sendable, Hashable {
-    /// A file that is older goes.
+    /// Older files are removed.
     public var age: Duration?
-    /// The oldest files go until no more bytes than these are left.
+    /// Beyond this many bytes in total, the oldest files are removed.
     public var size: Int64?
 
     public init(age: Duration? = nil, size: Int64? = nil) { (self.age, self.size) = (age, size) }
@@ -26,7 +26,7 @@ public struct KeepRule: Sendable, Hashable {
                 guard self.age == nil else { throw Refusal("has two ages", advice: Self.advice) }
                 self.age = age
             } else {
-                // A bare number could be either.
+                // A bare number could be either an age or a size.
                 let complaint = "neither an age nor a size"
                 throw Refusal(
                     words.count == 1 ? "is \(complaint)" : "has '\(word)' in it, which is \(complaint)",
@@ -37,13 +37,13 @@ public struct KeepRule: Sendable, Hashable {
         if let size, !Self.sizes.contains(size) { throw Refusal("has a size out of range", advice: Self.sizeBounds) }
     }
 
-    /// An age alone: `90d`, `1h30min`.
+    /// Parses an age: `90d`, `1h30min`.
     static func age(_ word: String) -> Duration? { word.last?.isLetter == true ? Duration(text: word) : nil }
 
-    /// A size alone: `200G`.
+    /// Parses a size: `200G`.
     static func size(_ word: String) -> Int64? { word.last?.isLetter == true ? Magnitude.bytes.number(word) : nil }
 
-    /// A size alone, which may be 0.
+    /// Parses a size that may be 0.
     public static func bytes(_ text: String) throws(Refusal) -> Int64 {
         guard let bytes = Magnitude.bytes.number(text) else {
             throw Refusal("is no size", advice: "write it like 500M or 200G")
@@ -55,7 +55,7 @@ public struct KeepRule: Sendable, Hashable {
     static let sizeBounds =
         "it may be \(Magnitude.bytes.text(sizes.lowerBound)) to \(Magnitude.bytes.text(sizes.upperBound))"
 
-    /// The rule as `init(_:)` reads it.
+    /// The rule in the form that `init(_:)` reads.
     public var text: String {
         let words = [age.map { $0.text.replacing(" ", with: "") }, size.map(Magnitude.bytes.text)].compactMap(\.self)
         return words.isEmpty ? "keep" : words.joined(separator: " ")

@@ -1,12 +1,12 @@
-/// The rules for the files that the daemon has put somewhere. Without a rule everything is kept.
+/// Retention rules for files that the daemon has put in their final places. The default keeps everything.
 public struct KeepSettings: Sendable, Hashable {
     public var archive = KeepRule()
     public var failed = KeepRule()
     public var cancelled = KeepRule()
     public var results = KeepRule()
-    /// How far a clock may be ahead of the latest known time.
+    /// How far the clock may be ahead of the latest trusted time before ages no longer count.
     public var clockLeap = Duration.seconds(31 * 86_400)
-    /// The bytes of all previews together.
+    /// Limit for the total size of all previews, in bytes.
     public var previews: Int64 = 256 << 20
 
     public init() {}
@@ -41,6 +41,5 @@ public struct KeepSettings: Sendable, Hashable {
         }
     }
 
-    /// No rule ever removes anything.
     public var keepsEverything: Bool { KeptPlace.allCases.allSatisfy { self[$0].keepsEverything } }
 }

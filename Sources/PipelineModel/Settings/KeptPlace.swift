@@ -1,4 +1,4 @@
-/// Where the daemon leaves files that a rule of [Keep] may remove one day.
+/// Where the daemon leaves files that a rule of [Keep] may remove later.
 public enum KeptPlace: String, Sendable, Hashable, Codable, CaseIterable {
     /// Originals of jobs that are done.
     case archive

@@ -1,7 +1,7 @@
-/// The detail of the daemon's log.
+/// How detailed the daemon's log is.
 public enum LogDetail: String, Sendable, CaseIterable {
-    /// The log has the states of jobs.
+    /// States of jobs.
     case jobs
-    /// The log has each step of each operation, too.
+    /// Also each step of each operation.
     case operations
 }

@@ -1,11 +1,11 @@
-/// The memory that the pictures in work may need together: a size, or a share of the service's memory.
+/// The memory limit for all pictures in work: a size, or a share of the service's memory.
 public enum MemoryBudget: Sendable, Hashable, LosslessStringConvertible {
     case share(percent: Int)
     case bytes(Int64)
 
     static let sizes: ClosedRange<Int64> = (64 << 20)...(1 << 50)
 
-    /// Reads `75%` or `4G`; nil when it is neither.
+    /// Parses `75%` or `4G`; nil for anything else.
     public init?(_ text: String) {
         if text.hasSuffix("%") {
             guard let percent = Int(text.dropLast()) else { return nil }
@@ -24,7 +24,7 @@ public enum MemoryBudget: Sendable, Hashable, LosslessStringConvertible {
         }
     }
 
-    /// The budget in bytes, where the service may use `usable`.
+    /// The budget in bytes, if the service may use `usable` bytes.
     public func bytes(of usable: Int64) -> Int64 {
         switch self {
         case .share(let percent): usable / 100 * Int64(percent)

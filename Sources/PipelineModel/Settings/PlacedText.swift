@@ -1,4 +1,4 @@
-/// A text put together from lines of a file, which knows the place of each of its characters there.
+/// Text assembled from lines of a file, which remembers the position of each character in the file.
 struct PlacedText {
     private struct Part {
         var offset: Int
@@ -9,19 +9,19 @@ struct PlacedText {
     private(set) var text = ""
     private var parts: [Part] = []
 
-    /// Appends a text that begins at `column` of `line`.
+    /// Appends text that starts at `column` of `line`.
     mutating func append(_ more: some StringProtocol, line: Int, column: Int) {
         parts.append(Part(offset: text.count, line: line, column: column))
         text += more
     }
 
-    /// The line and column, from 1, of the character at `offset`; the end of the text has a place, too.
+    /// Line and column, from 1, of the character at `offset`. The end of the text has a position too.
     func place(at offset: Int) -> (line: Int, column: Int) {
         guard let part = parts.last(where: { $0.offset <= offset }) ?? parts.first else { return (1, offset + 1) }
         return (part.line, part.column + offset - part.offset)
     }
 
-    /// The part of the text in `range`, without the white space around it.
+    /// A part of the text, without surrounding whitespace.
     func trimmed(from start: Int, to end: Int? = nil) -> PlacedText {
         let characters = Array(text)[start..<(end ?? text.count)]
         let first = characters.firstIndex { !$0.isWhitespace } ?? characters.endIndex

@@ -1,12 +1,12 @@
-/// The number of operations of a queue that may run at once; `auto` suits the machine.
+/// How many operations of a queue may run at once; `auto` adapts to the machine.
 public enum QueueLimit: Sendable, Hashable, Codable, LosslessStringConvertible {
     case auto
-    /// With 0, running operations finish and none is started.
+    /// With 0, running operations finish and no new one starts.
     case count(Int)
 
     public static let range = 0...1024
 
-    /// Reads `auto` or a count within `range`.
+    /// Parses `auto` or a count within `range`.
     public init?(_ text: String) {
         if text == "auto" {
             self = .auto

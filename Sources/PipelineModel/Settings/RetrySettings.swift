@@ -1,4 +1,4 @@
-/// When a failure that may pass is tried again: later each time, and not for ever.
+/// How transient failures are retried: with growing pauses, a limited number of times.
 public struct RetrySettings: Sendable, Hashable {
     public var tries = 5
     public var delay = Duration.seconds(5)
@@ -18,11 +18,11 @@ public struct RetrySettings: Sendable, Hashable {
             "the longest pause between two tries, also when a server asks for a longer one"),
     ]
 
-    /// The pause before the try of this number, which counts from 1. `asked` is the server's own wish. `chance`, from 0
-    /// to 1, spreads jobs that have failed together.
+    /// The pause before retry `number`, from 1. `asked` is the pause that the server requests. `chance`, from 0 to 1,
+    /// adds jitter, so that jobs that failed together don't retry together.
     public func pause(before number: Int, asked: Duration? = nil, chance: Double) -> Duration {
         if let asked { return min(asked + asked / 10 * chance, most) }
-        // Beyond 2 to the 30th of the shortest delay every pause is at its longest.
+        // The exponent stops at 30, where every pause has reached `most`.
         let doubled = delay * (1 << min(max(number - 1, 0), 30))
         return min(doubled, most) * (1 - chance / 4)
     }

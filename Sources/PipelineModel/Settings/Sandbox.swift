@@ -1,7 +1,7 @@
-/// The treatment of workers that this kernel can't confine in every way.
+/// What happens if this kernel can't confine workers completely.
 public enum Sandbox: String, Sendable, CaseIterable {
-    /// They still work; the log names the missing parts.
+    /// Workers run anyway; the log names the missing protections.
     case best
-    /// The daemon does not start.
+    /// The daemon refuses to start.
     case required
 }

@@ -1,5 +1,5 @@
-/// A row of a table of settings: its place in a file, its type, and the property of `Root` that it sets. The property's
-/// initial value is the default.
+/// A row in a table of settings: section and key in the file, the type, and the property of `Root` that it sets. The
+/// property's initial value is the default.
 struct Setting<Root: Sendable>: Sendable {
     let section: String
     let key: String
@@ -31,7 +31,7 @@ struct Setting<Root: Sendable>: Sendable {
             values: values)
     }
 
-    /// The same setting of a value that contains `Root`.
+    /// The same setting as part of a larger value that contains `Root`.
     func within<Whole: Sendable>(_ path: any WritableKeyPath<Whole, Root> & Sendable) -> Setting<Whole> {
         Setting<Whole>(of: self, within: path)
     }
@@ -49,12 +49,12 @@ struct Setting<Root: Sendable>: Sendable {
 }
 
 extension Array {
-    /// The sections of a table, each once, in the table's order.
+    /// The distinct sections of a table, in order.
     func sections<Root>() -> [String] where Element == Setting<Root> {
         reduce(into: []) { if !$0.contains($1.section) { $0.append($1.section) } }
     }
 
-    /// Gives `text` to the setting `key` in `section`; an empty text sets it back to the value of `base`.
+    /// Assigns `text` to the setting `key` in `section`; empty text resets it to the value in `base`.
     func assign<Root>(
         _ text: String, to key: String, in section: String, of root: inout Root, base: Root
     ) throws(Refusal) where Element == Setting<Root> {

@@ -1,4 +1,4 @@
-/// The place of a setting's value in its file. Line and column are counted from 1.
+/// Position of a setting's value in its file. Line and column count from 1.
 public struct SettingPlace: Sendable, Hashable {
     public let line: Int
     public let column: Int

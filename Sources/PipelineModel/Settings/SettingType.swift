@@ -1,11 +1,11 @@
-/// How a value is read from a file and written again.
+/// How a setting's value is parsed and written.
 struct SettingType<Value: Sendable>: Sendable {
-    /// The possible values, in words, for the manual.
+    /// The valid values, in words, for the manual.
     let values: String
-    /// `before` is the former value; a list appends to it.
+    /// `before` is the previous value; lists append to it.
     let read: @Sendable (_ text: String, _ before: Value) throws(Refusal) -> Value
     let write: @Sendable (Value) -> String
-    /// No message repeats the text.
+    /// Messages must not repeat the text.
     let isSecret: Bool
 
     init(
@@ -75,7 +75,7 @@ extension SettingType<QueueLimit> {
 }
 
 extension SettingType where Value: RawRepresentable<String> & CaseIterable {
-    /// The value is one of a few words.
+    /// One word of an enumeration.
     static var word: Self {
         Self(values: Value.allCases.map(\.rawValue).alternatives) { text, _ throws(Refusal) in
             guard let value = Value(rawValue: text) else {
@@ -89,7 +89,7 @@ extension SettingType where Value: RawRepresentable<String> & CaseIterable {
 }
 
 extension SettingType {
-    /// Some of a few words, between spaces.
+    /// A set of words of an enumeration, separated by spaces.
     static func some<Word>() -> Self
     where Value == Set<Word>, Word: RawRepresentable<String> & CaseIterable & Sendable {
         let all = Word.allCases.map(\.rawValue)
@@ -123,7 +123,7 @@ extension SettingType<String?> {
         $0 ?? ""
     }
 
-    /// A folder, absolute or relative to one it may not leave; without needless slashes and dots.
+    /// A folder: absolute, or relative without leaving its base. Redundant slashes and dots are removed.
     static let folder = Self(values: "a folder") { text, _ throws(Refusal) in
         let parts = text.split(separator: "/").filter { $0 != "." }
         guard !parts.contains("..") else {
@@ -139,7 +139,7 @@ extension SettingType<String?> {
 }
 
 extension SettingType<String?> {
-    /// A program that is run; no PATH is searched.
+    /// The absolute path of a program; PATH is not searched.
     static let program = Self(values: "an absolute path") { text, _ throws(Refusal) in
         guard text.isEmpty || text.hasPrefix("/") else {
             throw Refusal("is no absolute path", advice: "write it like /usr/local/bin/announce, without arguments")
@@ -151,7 +151,7 @@ extension SettingType<String?> {
 }
 
 extension SettingType<[String]?> {
-    /// Words between spaces; a word with spaces is quoted. Each assignment appends.
+    /// Space-separated words; quotes enclose a word with spaces. Each assignment appends.
     static let words = Self(values: "words") { text, before throws(Refusal) in
         guard let words = text.words else { throw Refusal("has an unclosed quote", advice: "close it") }
         return (before ?? []) + words

@@ -1,4 +1,4 @@
-/// The settings of the whole daemon. A setting is one property here and one row in `table`.
+/// The settings of the whole daemon. Each setting is one property here and one row in `table`.
 public struct Settings: Sendable, Hashable {
     public var defaultRecipe = "noir"
     public var drainTimeout = Duration.seconds(30)
@@ -10,14 +10,14 @@ public struct Settings: Sendable, Hashable {
     public var log = LogDetail.jobs
     public var maxPixels: Int64 = 268_000_000
     public var maxTexts = Settings.usualTexts
-    /// Bytes. Real pictures have a few megabytes at most, those of a long history of changes.
+    /// In bytes. Real pictures have at most a few megabytes, in long edit histories.
     public static let usualTexts: Int64 = 16 << 20
     public var maxResult: Int64 = 1 << 30
     public var memoryBudget = MemoryBudget.share(percent: 75)
     public var crashTries = 5
     public var crashStrikes = 3
     public var maxStages = 32
-    /// libvips evaluates a chain as calls within calls, on a stack that is full at some 150 blurs.
+    /// libvips evaluates a chain as nested calls; about 150 blurs overflow its stack.
     public static let mostStages = 64
     public var workerJobs = 500
     public var history = Duration.seconds(30 * 86400)
@@ -35,10 +35,10 @@ public struct Settings: Sendable, Hashable {
     public var plugins = PluginSettings()
     public var keep = KeepSettings()
     public var fleet = FleetSettings()
-    /// By host, or `host:port`, in small letters.
+    /// By host or `host:port`, in lower case.
     public var hosts: [String: HostLogin] = [:]
 
-    /// The source of each setting that is not at its default, by section and key.
+    /// The source of each setting that a file sets, by section and key.
     private var sources: [String: String] = [:]
 
     public init() {}
@@ -117,7 +117,7 @@ public struct Settings: Sendable, Hashable {
         + ControlSettings.table.map { $0.within(\.control) } + KeepSettings.table.map { $0.within(\.keep) }
         + FleetSettings.table.map { $0.within(\.fleet) }
 
-    /// Sets `key` in `section`, as a file would; an empty text sets it back to its default.
+    /// Sets `key` in `section` as a file would; empty text resets it to the default.
     public mutating func set(
         _ key: String, in section: String, to text: String, source: String
     ) throws(Problem) {
@@ -155,7 +155,7 @@ public struct Settings: Sendable, Hashable {
             }
     }
 
-    /// The login for a URL's server, and the host that it is written for.
+    /// The login for a URL's server, and the host of its section.
     public func login(for url: WebAddress) -> (host: String, login: HostLogin)? {
         guard !hosts.isEmpty else { return nil }
         let server = url.server
@@ -164,14 +164,14 @@ public struct Settings: Sendable, Hashable {
         return [server, bare, bare + standard].lazy.compactMap { host in hosts[host].map { (host, $0) } }.first
     }
 
-    /// The settings of a section [Host NAME].
+    /// The settings of a [Host NAME] section, for the manual.
     public static var hostRows: [SettingRow] {
         HostLogin.table.map {
             $0.row(of: HostLogin(), default: HostLogin(), in: "\(HostLogin.section) NAME", source: "default")
         }
     }
 
-    /// The file that names the host's password.
+    /// The file that sets the host's PasswordFile=.
     public func source(ofLogin host: String) -> String {
         source(of: "PasswordFile", in: "\(HostLogin.section) \(host)")
     }

@@ -3,7 +3,7 @@ extension Duration {
         ("d", 86_400e9), ("h", 3_600e9), ("min", 60e9), ("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1),
     ]
 
-    /// A time as systemd writes it: `500ms`, `5s`, `10min`, `1h 30min`, `30d`; a bare number is seconds.
+    /// Parses a time in systemd's notation: `500ms`, `5s`, `10min`, `1h 30min`, `30d`; a bare number means seconds.
     public init?(text: String) {
         var rest = text[...]
         var total = 0.0
@@ -25,7 +25,7 @@ extension Duration {
         self = .nanoseconds(Int64(total.rounded()))
     }
 
-    /// The time as `init(text:)` reads it, with as few words as possible.
+    /// The time in the form that `init(text:)` reads, in as few units as possible.
     public var text: String {
         var rest = components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
         var words: [String] = []

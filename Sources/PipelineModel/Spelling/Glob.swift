@@ -1,4 +1,4 @@
-/// A pattern for file names, case-insensitive: `*`, `?`, `[a-z]` and `[!a-z]`. A `[` that is never closed stands for itself.
+/// A case-insensitive pattern for file names: `*`, `?`, `[a-z]` and `[!a-z]`. A `[` without a `]` is literal.
 struct Glob: Sendable, Hashable {
     private enum Element: Hashable {
         case anything
@@ -30,11 +30,11 @@ struct Glob: Sendable, Hashable {
         self.elements = elements
     }
 
-    /// The set after a `[`. Without a `]` it returns nil, and reads nothing.
+    /// Parses the set after a `[`. Returns nil and consumes nothing if there is no `]`.
     private static func set(from rest: inout ArraySlice<Character>) -> Element? {
         let negated = rest.first == "!" || rest.first == "^"
         let body = negated ? rest.dropFirst() : rest
-        // A bracket right at the start is a member, as in the shell.
+        // A bracket at the very start is a member, as in the shell.
         guard let end = body.dropFirst().firstIndex(of: "]") else { return nil }
         var members = body[..<end]
         rest = rest[(end + 1)...]
@@ -51,7 +51,7 @@ struct Glob: Sendable, Hashable {
         return .oneOf(ranges, negated: negated)
     }
 
-    /// Matching is linear but for the last `*`, which is tried at several lengths.
+    /// Backtracks only to the last `*`, so that the time stays bounded by the product of the two lengths.
     func matches(_ name: String) -> Bool {
         let name = Array(name.lowercased())
         var (at, element) = (0, 0)

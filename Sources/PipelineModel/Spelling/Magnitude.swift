@@ -1,11 +1,11 @@
-/// How `K`, `M`, `G` and `T` are read: a file of `1K` has 1024 bytes, a picture of `1K` has 1000 pixels.
+/// The meaning of `K`, `M`, `G` and `T`: powers of 1024 for bytes, powers of 1000 for pixels.
 enum Magnitude: Int64 {
     case pixels = 1000
     case bytes = 1024
 
     private static let suffixes: [Character] = ["K", "M", "G", "T"]
 
-    /// A whole number with an optional suffix, or nil when it is none or too large.
+    /// Parses a whole number with an optional suffix; nil if it is invalid or too large.
     func number(_ text: String) -> Int64? {
         guard let last = text.last else { return nil }
         let power = Self.suffixes.firstIndex(of: last)
@@ -19,7 +19,7 @@ enum Magnitude: Int64 {
         return number
     }
 
-    /// The number as `number(_:)` reads it, with the largest suffix that loses nothing.
+    /// The number in the form that `number(_:)` reads, with the largest suffix that represents it exactly.
     func text(_ number: Int64) -> String {
         var (number, suffix) = (number, "")
         for next in Self.suffixes where number != 0 && number.isMultiple(of: rawValue) {

@@ -1,4 +1,4 @@
-/// The candidate that `word` is probably a misspelling of, or nil when none is close.
+/// The candidate that `word` is probably a misspelling of, or nil if none is similar.
 public func nearest(_ word: String, among candidates: some Sequence<String>) -> String? {
     let written = Array(word.lowercased())
     var best: (candidate: String, distance: Int)?
@@ -14,7 +14,7 @@ public func nearest(_ word: String, among candidates: some Sequence<String>) -> 
     return best?.candidate
 }
 
-/// The number of insertions, deletions, replacements and swaps of neighbours from one word to the other.
+/// The number of insertions, deletions, replacements and transpositions that turn one word into the other.
 private func editDistance(_ from: [Character], _ to: [Character]) -> Int {
     var beforeLast: [Int] = []
     var last = Array(0...to.count)
@@ -32,13 +32,13 @@ private func editDistance(_ from: [Character], _ to: [Character]) -> Int {
     return last[to.count]
 }
 
-/// Other programs' words, each with its name here.
+/// Names in other programs, with the name here.
 private let synonyms = [
     "gray": "mono", "grey": "mono", "grayscale": "mono", "greyscale": "mono", "monochrome": "mono",
     "bw": "mono", "scale": "resize", "thumbnail": "resize",
 ]
 
-/// Formats that are no misspelling of another one.
+/// Names of formats, which are never treated as misspellings of another.
 private let formats: Set<String> = ["bmp", "gif", "heic", "heif", "j2k", "jp2", "jxl"]
 
 /// The advice for an unknown word.

@@ -1,8 +1,9 @@
-/// The reason why a text can't be a value: what it "is", and what it may be. The caller adds name and place.
+/// Why a text is not a valid value, as a predicate ("is unknown"), with advice. The caller adds the name and the
+/// position.
 public struct Refusal: Error, Equatable {
     public var complaint: String
     public var advice: String?
-    /// The mistake's place in the text, counted from 1, if it is known.
+    /// Position of the mistake in the text, from 1, if known.
     public var column: Int?
 
     init(_ complaint: String, advice: String? = nil, column: Int? = nil) {

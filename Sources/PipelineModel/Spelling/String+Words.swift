@@ -5,7 +5,7 @@ extension StringProtocol {
         return String(start[...end])
     }
 
-    /// The words between white space; quotes keep a word with spaces together. It is nil when a quote is not closed.
+    /// Words separated by whitespace; quotes enclose a word with spaces. Nil if a quote is not closed.
     var words: [String]? {
         var words: [String] = []
         var word: String?

@@ -1,4 +1,4 @@
-/// Stages that keep a chain's intermediate picture, or wait for other pictures.
+/// Stages that keep a chain's intermediate picture or wait for other pictures.
 extension BuiltInStage {
     static let tee = BuiltInStage(
         description: StageDescription(

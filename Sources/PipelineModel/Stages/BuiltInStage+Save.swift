@@ -58,14 +58,14 @@ extension BuiltInStage {
             ]),
         violation: violation(ofSave:))
 
-    /// The parameters that not every format has.
+    /// The formats of each parameter that not every format supports.
     private static let ofFormats: KeyValuePairs = [
         "quality": ["jpeg", "webp", "avif", "jxl"], "max-bytes": ["jpeg", "webp", "avif", "jxl"],
         "effort": ["png", "webp", "avif", "gif", "jxl"],
         "lossless": ["webp", "jxl"], "progressive": ["jpeg", "png"], "chroma": ["jpeg", "avif"],
     ]
 
-    /// With `format=same` these hold for originals whose format has them.
+    /// With `format=same`, these are allowed, and apply only if the original's format supports them.
     private static let whereTheyApply = ["quality", "effort", "progressive", "chroma"]
 
     private static func violation(ofSave stage: Stage) -> Violation? {
@@ -140,23 +140,23 @@ extension BuiltInStage {
 }
 
 extension Stage {
-    /// The format of a result; nil for other stages than `save`.
+    /// The format of a result; nil for any stage other than `save`.
     public var format: String? { name == BuiltInStage.save.description.name ? arguments["format"]?.text : nil }
 
-    /// Its encoder is a module that a worker loads only when it is told to.
+    /// Whether the worker needs the JPEG XL module, which it loads only on demand.
     public var writesJXL: Bool { format == "jxl" }
 
-    /// The formats that hold an animation.
+    /// Formats that can hold an animation.
     fileprivate static let ofFrames = ["webp", "gif"]
 
-    /// Whether an animation stays one, also on its way over a barrier. `format=same` is settled before.
+    /// Whether an animation stays one, also in the intermediate picture of a barrier. `format=same` is resolved before.
     public var keepsFrames: Bool {
         let isHandOver = arguments["compression"] != nil
         return arguments["pages"]?.text == "all"
             && (isHandOver || Self.ofFrames.contains(arguments["format"]?.text ?? "jpeg"))
     }
 
-    /// The largest size of a result's file in bytes, if there is one.
+    /// The limit of a result's file size in bytes, if any.
     public var maxBytes: Int? {
         arguments["max-bytes"]?.text.flatMap(Magnitude.bytes.number).flatMap { $0 >= 1024 ? Int(exactly: $0) : nil }
     }

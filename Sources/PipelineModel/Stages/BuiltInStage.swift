@@ -1,15 +1,15 @@
-/// A stage that needs no plugin. A new stage takes a file beside this one and a word in `all`.
+/// A stage that needs no plugin. To add one, write a file beside this one and list it in `all`.
 struct BuiltInStage: Sendable {
     static let all = [resize, tee, barrier, save]
 
     let description: StageDescription
-    /// The parameter that may be written without its name: `tee preview`.
+    /// The parameter whose name may be left out: `tee preview`.
     var positional: String?
-    /// Checks arguments that are valid by themselves against each other.
+    /// Checks arguments against each other, after each has been checked by itself.
     var violation: @Sendable (Stage) -> Violation? = { _ in nil }
 
     struct Violation {
-        /// Nil for the stage itself.
+        /// Nil if the stage itself is at fault.
         var parameter: String?
         var complaint: String
         var advice: String

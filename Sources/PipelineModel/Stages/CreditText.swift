@@ -1,11 +1,11 @@
-/// A text with the picture's date in it: `© {date:%Y} Ada Lovelace`, or `{date}` for 2026-11-24.
+/// Text with the picture's date filled in: `© {date:%Y} Ada Lovelace`; `{date}` gives 2026-11-24.
 public struct CreditText: Sendable, Hashable {
     private enum Part: Hashable {
         case text(String)
         case date(DateFormat)
     }
 
-    /// In bytes, before the dates are put in.
+    /// In bytes, before dates are filled in.
     public static let longest = 1000
 
     private let parts: [Part]

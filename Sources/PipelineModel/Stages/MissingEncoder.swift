@@ -1,7 +1,7 @@
-/// A format of `save` that the libraries of a machine can't write.
+/// A format of `save` that this machine's libraries can't write.
 public struct MissingEncoder: Codable, Sendable, Hashable {
     public var format: String
-    /// What would bring it, as an advice: "install …".
+    /// How to get the encoder, as advice: "install …".
     public var remedy: String
 
     public init(format: String, remedy: String) {
