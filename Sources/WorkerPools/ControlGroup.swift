@@ -1,20 +1,20 @@
 import Foundation
 
-/// Reads what the control groups of this process allow it, of version 2 and of version 1, which may stand side by side.
+/// Reads the limits of this process's control groups, of versions 1 and 2, which may coexist.
 struct ControlGroup {
-    /// The folder of the process's group, and the folders above it, the last of which is the hierarchy's own.
+    /// The folder of the process's group, followed by its ancestors up to the root of the hierarchy.
     let folders: [String]
 
-    /// The group in version 2's hierarchy; nil when there is none.
+    /// The group in the version 2 hierarchy; nil if there is none.
     static func unified() -> ControlGroup? { own("cgroup2", having: nil) }
 
-    /// The group in the hierarchy of a controller of version 1, such as `memory`.
+    /// The group in the hierarchy of a version 1 controller, such as `memory`.
     static func older(_ controller: String) -> ControlGroup? { own("cgroup", having: controller) }
 
-    /// The contents of a file such as `cpu.max` in the group and in each group above it.
+    /// The contents of a file such as `cpu.max`, in the group and in each of its ancestors.
     func texts(of file: String) -> [String] { folders.compactMap { Self.text("\($0)/\(file)") } }
 
-    /// The same of two files that belong together.
+    /// The same for two files that belong together.
     func texts(of first: String, _ second: String) -> [(String, String)] {
         folders.compactMap { folder in
             guard let first = Self.text("\(folder)/\(first)"), let second = Self.text("\(folder)/\(second)") else {
@@ -29,8 +29,8 @@ struct ControlGroup {
         return ControlGroup(groups: groups, mounts: mounts, type: type, controller: controller)
     }
 
-    /// `groups` has a line `4:memory:/a/b` for each hierarchy. In a container the mount may show a part of the hierarchy alone,
-    /// whose root `mounts` names.
+    /// `groups` has a line `4:memory:/a/b` for each hierarchy. In a container the mount may show only a subtree, whose
+    /// root is in `mounts`.
     init?(groups: String, mounts: String, type: String, controller: String?) {
         let names = groups.split(separator: "\n").lazy.map {
             $0.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)

@@ -1,10 +1,10 @@
 package import PipelineModel
 package import WorkerProtocol
 
-/// The limits of downloads, as the settings have them.
+/// Limits of downloads, from the settings.
 package struct DownloadLimits: Sendable {
     package var transfer = FetchLimits()
-    /// How often a download that breaks off is continued.
+    /// How often an interrupted download is resumed.
     package var retries = 5
 
     package init() {}

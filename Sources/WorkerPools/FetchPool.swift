@@ -2,21 +2,22 @@ package import DaemonRuntime
 package import Dispatch
 import WorkerProtocol
 
-/// Has one fetch worker for all transfers, started when the first transfer comes. If the worker is lost, its transfers
-/// are tried once more in a new one, each alone, so that the transfer that takes workers down is known.
+/// Runs all transfers in one fetch worker, which starts with the first transfer. If the worker dies, the pool retries
+/// its transfers once in a new worker, one at a time, to find the transfer that kills workers.
 ///
-/// A worker that has done its share, or whose resolver's files have been replaced, finishes its transfers while the next
-/// worker begins.
+/// A worker that has reached its number of transfers, or whose resolver files have been replaced, finishes its
+/// transfers while the next worker starts.
 @Coordination
 package final class FetchPool {
     private static let startTimeout = Duration.seconds(15)
-    /// All transfers are lost with the process, so it gets longer to answer a cancel than a short CancelGrace.
+    /// Killing the process loses all its transfers, so it gets at least this long to answer a cancel, even with a
+    /// shorter CancelGrace.
     private static let leastGrace = Duration.seconds(2)
-    /// Enough for libcurl, TLS, and the threads that look up names.
+    /// Enough for libcurl, TLS and the resolver threads.
     private static let memory: Int64 = 2 << 30
 
-    /// Creates the files to download into, one after the other, so that servers are asked in the order in which
-    /// downloads begin. All files lie on one disk.
+    /// Creates the target files one after another, so that servers are asked in the order in which downloads start. All
+    /// files are on one disk.
     package nonisolated let opening = DispatchQueue(label: "pipelined.fetch.files")
     private let program: String
     private let starter = WorkerStarter<FetchWorkerProcess>("the fetch worker")
@@ -25,9 +26,9 @@ package final class FetchPool {
     private var transfersPerWorker = 500
     private var maxSize = Int64.max
     private var grace = Duration.seconds(2)
-    /// A worker may be silent about a transfer for so much longer than `FetchLimits` allow: the machine may be slow.
+    /// Added to the longest silence that `FetchLimits` allow, in case the machine is slow.
     private let patience: Duration
-    /// The time of the next look for silent workers.
+    /// When to check next for silent workers.
     private var listensAt: DispatchTime?
 
     package init(program: String, patience: Duration = .seconds(30)) {
@@ -37,8 +38,8 @@ package final class FetchPool {
 
     private var workers: [FetchWorkerProcess] { starter.workers }
 
-    /// Sets how many transfers a worker carries before it is replaced, the most that it may write to a file, how long it
-    /// may take to stop a transfer, and whether a worker that is not confined in every way gets any.
+    /// Sets the number of transfers per worker, the size limit of files, the time that a worker has to stop a transfer,
+    /// and whether workers must be fully confined to get any transfers.
     package nonisolated func set(transfersPerWorker: Int, maxSize: Int64, grace: Duration, confined: Bool) {
         Coordination.async { [self] in
             self.transfersPerWorker = transfersPerWorker
@@ -49,7 +50,7 @@ package final class FetchPool {
         }
     }
 
-    /// Replies with the reason why the worker does not start, if there is one.
+    /// Replies with the reason why the worker does not start, or nil.
     package nonisolated func report(_ reply: @escaping @Sendable (_ problem: String?) -> Void) {
         Coordination.async { [self] in reply(starter.problem) }
     }
@@ -62,7 +63,7 @@ package final class FetchPool {
         }
     }
 
-    /// Asks for the transfer to stop, and ends the worker if it does not answer; its other transfers begin again.
+    /// Asks the worker to stop the transfer, and kills it if it does not answer; its other transfers restart.
     package nonisolated func cancel(_ task: FetchTask) {
         Coordination.async { [self] in
             task.cancelled = true
@@ -80,7 +81,7 @@ package final class FetchPool {
         }
     }
 
-    /// Ends all transfers; calls `done` when the last worker is gone.
+    /// Cancels all transfers; calls `done` when the last worker has ended.
     package nonisolated func stop(_ done: @escaping @Sendable () -> Void) {
         Coordination.async { [self] in
             for task in waiting { task.done(.failure(.cancelled)) }
@@ -99,7 +100,7 @@ package final class FetchPool {
         return nil
     }
 
-    /// Gives waiting transfers to the worker, and starts one if there is none.
+    /// Gives waiting transfers to the worker, and starts a worker if there is none.
     private func balance() {
         guard !starter.isStopped, !waiting.isEmpty, !starter.isPausing else { return }
         dismissOutdated()
@@ -111,7 +112,7 @@ package final class FetchPool {
         if worker.isLeaving { balance() }
     }
 
-    /// A transfer whose worker was lost is carried alone.
+    /// A transfer whose worker died runs alone.
     private func mayBegin(_ task: FetchTask) -> Bool {
         workers.allSatisfy { $0.tasks.values.allSatisfy { task.losses == 0 && $0.losses == 0 } }
     }
@@ -139,7 +140,7 @@ package final class FetchPool {
         if worker.begun >= transfersPerWorker { dismiss(worker) }
     }
 
-    /// While transfers run, looks for workers that have fallen silent about one.
+    /// Checks, while transfers run, for workers that have gone silent about one of them.
     private func listen() {
         guard let silent = workers.flatMap({ $0.tasks.values.map(silent) }).min() else { return }
         let time = max(silent, .now() + .milliseconds(100))
@@ -153,7 +154,7 @@ package final class FetchPool {
         }
     }
 
-    /// When the silence about a transfer becomes too long.
+    /// The time at which silence about the transfer counts as too long.
     private func silent(_ task: FetchTask) -> DispatchTime {
         task.heard + (task.limits.longestSilence + patience).dispatch
     }
@@ -215,10 +216,11 @@ package final class FetchPool {
                 task.done(.failure(.cancelled))
                 return false
             }
-            // A silent transfer has been counted already; the other transfers of a worker that was killed for it are
-            // not to blame.
+            // The timeout for silence has already counted this loss. A killed worker's other transfers are not to
+            // blame.
             if !worker.killed { task.losses += 1 }
-            // A server that took one worker over by this transfer alone would get another.
+            // The only transfer of a worker that its sandbox ended is to blame; a retry would put another worker at
+            // risk.
             let isCaught = end.isByConfinement && lost.count == 1
             guard task.losses > 1 || isCaught else { return true }
             let silence = FetchTask.Failure.silent(task.limits.longestSilence + patience)

@@ -4,23 +4,23 @@ package import PipelineModel
 package import SystemCalls
 package import WorkerProtocol
 
-/// A transfer for the fetch worker, with the handlers of its answers. They are called on the coordination queue.
+/// A transfer for the fetch worker, with handlers for its answers, which are called on the coordination queue.
 @Coordination
 package final class FetchTask {
     package enum Failure: Error, Sendable {
-        /// The worker reports that the transfer has failed.
+        /// The worker reports that the transfer failed.
         case transfer(FetchFailure)
-        /// Its worker ended twice in the middle, the second time in this way.
+        /// The worker died twice during the transfer; `WorkerEnd` describes the second time.
         case workerLost(WorkerEnd)
-        /// The kernel ended the worker, which tried a call that is refused.
+        /// The kernel ended the worker for a forbidden system call.
         case confined
-        /// Its worker was silent about it for so long, twice.
+        /// The worker was silent about the transfer for this long, twice.
         case silent(Duration)
         case cancelled
     }
 
     let url: String
-    /// The beginning that has come, also by a worker that was lost.
+    /// The part received so far, possibly by an earlier worker.
     var resume: FetchResume?
     let limits: FetchLimits
     let login: FetchLogin?
@@ -29,11 +29,11 @@ package final class FetchTask {
     let done: @Sendable (Result<FetchedFile, Failure>) -> Void
 
     var cancelled = false
-    /// The number of workers that ended in the middle, or were ended because of it.
+    /// Number of workers that died during the transfer or were killed because of it.
     var losses = 0
-    /// The time of its worker's last report on it.
+    /// Time of the last report about it.
     var heard = DispatchTime.now()
-    /// Its latest worker was ended because of it.
+    /// Its latest worker was killed because of its silence about it.
     var isSilent = false
 
     package nonisolated init(

@@ -1,13 +1,13 @@
 import SystemCalls
 import WorkerProtocol
 
-/// The fetch worker's process, seen from the supervisor.
+/// The supervisor's side of the fetch worker's process.
 final class FetchWorkerProcess: WorkerProcess<FetchMessage>, StartedWorker {
     var isReady = false
-    /// It finishes the transfers that it has, and gets no more.
+    /// Finishes its transfers and gets no new ones.
     var isLeaving = false
     var tasks: [Int: FetchTask] = [:]
-    /// The number of transfers it has been given.
+    /// Number of transfers started.
     var begun = 0
     private let names: [FileStatus.Identity?]
     private weak var pool: FetchPool?
@@ -27,13 +27,14 @@ final class FetchWorkerProcess: WorkerProcess<FetchMessage>, StartedWorker {
         super.leave()
     }
 
-    /// The resolver's files have been replaced. A worker may read only those that were there at its start.
+    /// Whether the resolver's files have been replaced since its start. The worker may read only the files that existed
+    /// then.
     var isOutdated: Bool { names != Self.namesNow() }
 
     private static func namesNow() -> [FileStatus.Identity?] {
         ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf"].map { path in
             guard var there = try? FileSystem.status(FileSystem.resolved(path))?.identity else { return nil }
-            // New content of the same file may be read.
+            // Only the file's identity counts: the worker can read new content of the same file.
             (there.size, there.modified) = (0, 0)
             return there
         }

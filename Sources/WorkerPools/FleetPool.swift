@@ -5,19 +5,19 @@ package import PipelineModel
 package import SystemCalls
 package import WorkerProtocol
 
-/// A file by which this node and the servers know each other, open for reading.
+/// An open file that authenticates this node or its servers.
 package struct FleetCredential: Sendable {
     var file: Descriptor
-    /// Another one when the file has been replaced, or written.
+    /// Changes if the file is replaced or written.
     var identity: FileStatus.Identity
 
     package init(file: Descriptor, identity: FileStatus.Identity) { (self.file, self.identity) = (file, identity) }
 }
 
-/// Which fleet a node belongs to, and on which terms.
+/// Which fleet this node belongs to, and on what terms.
 package struct FleetPlan: Sendable {
     var membership: FleetMembership
-    /// The node's own, and the authority's certificate; or none.
+    /// This node's credentials and the authority's certificate; or empty.
     var credentials: [FleetCredential]
     var settings: FleetSettings
     var isConfined: Bool
@@ -30,36 +30,38 @@ package struct FleetPlan: Sendable {
     }
 }
 
-/// Takes in the pictures of other nodes.
+/// Receives pictures from other nodes.
 @Coordination
 package protocol FleetGuests: AnyObject {
-    /// Another node's picture may be taken: `accept` or `refuse` is the answer.
+    /// Another node offers a picture; reply with `accept`, `putOff` or `refuse`.
     func offered(_ id: Int, _ picture: LentPicture, from origin: String)
-    /// The bytes of a picture that was accepted are here, unless it has a URL: it may begin.
+    /// An accepted picture has arrived, or has a URL to download: rendering may start.
     func fetched(_ id: Int)
-    /// Nothing more is to be done for it.
+    /// The picture is finished here: delivered, withdrawn or refused.
     func left(_ id: Int)
-    /// The same for all of them: the process has ended.
+    /// All of them are finished: the process has ended.
     func leftAll()
-    /// Another node tells this one to do something.
+    /// Another node sends a command to this one.
     func commanded(
         _ command: NodeCommand, by node: String, done: @escaping @Coordination @Sendable (NodeReport) -> Void)
 }
 
-/// Has the process that speaks to the fleet, and lends it pictures. What a lost process had comes home.
+/// Runs the process that talks to the fleet, and lends it pictures. If the process dies, its pictures are rendered
+/// locally.
 @Coordination
 package final class FleetPool {
     private static let startTimeout = Duration.seconds(15)
-    /// A picture that is to be downloaded waits so long for a node.
+    /// How long a picture that has to be downloaded first waits for a node.
     private static let patience = Duration.seconds(30)
-    /// All that is lent comes home with the process, so it gets longer to answer a cancel than a short CancelGrace.
+    /// If the process is killed, all lent pictures come back, so it gets at least this long to answer a cancel, even
+    /// with a shorter CancelGrace.
     private static let leastGrace = Duration.seconds(2)
-    /// Enough for libnats, TLS, and the pieces of pictures that are on their way.
+    /// Enough for libnats, TLS and the picture data in flight.
     private static let memory: Int64 = 2 << 30
 
     private struct Loan {
         var task: RenderTask
-        /// The node that works on it.
+        /// The node that works on it, if any.
         var node: String?
         var isTakenBack = false
     }
@@ -68,28 +70,29 @@ package final class FleetPool {
     private let starter = WorkerStarter<FleetProcess>("the fleet's process")
     private var plan: FleetPlan?
     private var lent: [Int: Loan] = [:]
-    /// The callers that wait for another node's report.
+    /// Completions of commands that wait for another node's report.
     private var commands: [Int: @Coordination @Sendable (NodeReport?) -> Void] = [:]
     private var nextID = 1
     private var price = LendingPrice()
-    /// The process may be silent for so long while it has something of ours: the machine may be slow.
+    /// How long the process may be silent while it has lent pictures or commands. Generous, because the machine may be
+    /// slow.
     private let longestSilence: Duration
     private var isAsked = false
-    /// Counts the losses of the server: only the latest one's appointment holds.
+    /// Number of changes of the server connection; only the timer of the latest one takes effect.
     private var losses = 0
     private var places = 0
     package private(set) var state = FleetState()
-    /// As in `FleetOrder.filters`.
+    /// Versions of this node's filters, as in `FleetOrder.filters`.
     private var filters: [String: String] = [:]
     package weak var guests: (any FleetGuests)?
-    /// Called with a task that comes home.
+    /// Called with a task that comes back to be rendered here.
     var home: (RenderTask) -> Void = { _ in }
-    /// The places here that no job waits for.
+    /// The number of local slots that no job waits for.
     package var spare: () -> Int = { 0 }
-    /// Called when there may be room for another picture, or none any more, and when the fleet has changed.
+    /// Called when room for another picture may have opened or closed, and when the fleet has changed.
     package var roomChanged: () -> Void = {}
 
-    /// `program` gives nil as long as it is not installed.
+    /// `program` returns nil while the fleet program is not installed.
     package init(longestSilence: Duration = .seconds(30), program: @escaping () -> String?) {
         (self.longestSilence, self.program) = (longestSilence, program)
         starter.again = { [weak self] in self?.begin() }
@@ -97,7 +100,7 @@ package final class FleetPool {
 
     private var process: FleetProcess? { starter.workers.first { $0.isReady } }
 
-    /// Joins the fleet, another one, or none. The process goes on while it is the same fleet, on other terms perhaps.
+    /// Joins a fleet, switches to another, or leaves. The process keeps running if only the terms change.
     package func join(_ plan: FleetPlan?) {
         let isSame =
             plan?.membership == self.plan?.membership
@@ -109,7 +112,7 @@ package final class FleetPool {
         roomChanged()
     }
 
-    /// Tells the process which filters this node has now. Pictures that are lent or taken go on.
+    /// Tells the process the current filters. Pictures already lent or accepted continue.
     package func use(_ filters: [String: String]) {
         guard filters != self.filters else { return }
         self.filters = filters
@@ -117,10 +120,10 @@ package final class FleetPool {
     }
 
     package var isJoined: Bool { plan != nil }
-    /// Without the pictures that only try a node.
+    /// Excludes the pictures that only test a node.
     package var lentCount: Int { lent.values.count { $0.task.lending?.only == nil } }
 
-    /// Why there is no fleet though there should be one.
+    /// Why there is no fleet although the settings want one.
     package var problem: String? {
         guard plan != nil else { return nil }
         return program() == nil ? "the package pipelined-fleet is not installed" : starter.problem ?? state.problem
@@ -143,17 +146,17 @@ package final class FleetPool {
 
     // MARK: - Lending
 
-    /// Whether a picture that finds no place here might be lent.
+    /// Whether the fleet may accept a picture for which there is no local slot.
     package var hasRoom: Bool { hasRoom(besides: lentCount) }
 
-    /// - Parameter lent: how many pictures are lent already
+    /// - Parameter lent: number of pictures that are lent already
     private func hasRoom(besides lent: Int) -> Bool {
         guard let plan, plan.settings.give != .never else { return false }
         let room = state.room
         return room > 0 && lent < plan.settings.ahead.count ?? room
     }
 
-    /// Whether it pays to lend this picture, which takes so much of the processors here.
+    /// Whether lending the picture pays off; `expected` is its processor time when rendered here.
     func wants(_ task: RenderTask, expected: Duration?) -> Bool {
         guard let lending = task.lending, !task.alone,
             task.sources.count + task.targets.count <= WorkerChannel.mostDescriptors
@@ -161,7 +164,7 @@ package final class FleetPool {
         return wants(task.outputs, lending.bytes, expected: expected)
     }
 
-    /// The same for a picture that nobody has downloaded.
+    /// The same for a picture that has not been downloaded yet.
     func wants(_ outputs: [RenderOutput], _ bytes: LentBytes, expected: Duration?, besides others: Int = 0) -> Bool {
         guard hasRoom(besides: max(others, lentCount)), let plan else { return false }
         let filters = filters(of: outputs)
@@ -205,7 +208,8 @@ package final class FleetPool {
         roomChanged()
     }
 
-    /// False when it is not lent. The process is ended if it does not give it back within the grace.
+    /// Returns false if the task is not lent. If the process does not return it within the grace period, the process is
+    /// replaced.
     func cancel(_ task: RenderTask) -> Bool {
         guard let id = lent.first(where: { $0.value.task === task })?.key else { return false }
         takeBack(id)
@@ -215,7 +219,7 @@ package final class FleetPool {
         return true
     }
 
-    /// While the process has something of ours, it is asked again and again for a sign of life.
+    /// Pings the process while it has lent pictures or commands, and replaces it if it does not answer.
     private func watch() {
         guard !isAsked, let process, !lent.isEmpty || !commands.isEmpty else { return }
         isAsked = true
@@ -233,8 +237,8 @@ package final class FleetPool {
         process.terminate()
     }
 
-    /// Has pictures come home that no node works on, or one that has gone silent; those that were lent last come first. A
-    /// picture that is to be downloaded first would not fill a place here: it comes when nobody is left to take it.
+    /// Takes back pictures that no node works on, or whose node has gone silent, latest first. A picture that has to be
+    /// downloaded first would not fill a local slot now, so it comes back only when no node is present.
     func takeBack(most: Int) {
         let present = state.present
         let waiting = lent.filter { _, one in
@@ -246,7 +250,7 @@ package final class FleetPool {
         }
     }
 
-    /// A picture that is to be downloaded comes home when no node has begun with it for so long.
+    /// Takes back a picture that has to be downloaded first, if no node starts on it in time.
     private func awaitBegin(of id: Int) {
         Coordination.after(Self.patience) { [self] in if lent[id]?.node == nil { takeBack(id) } }
     }
@@ -263,7 +267,7 @@ package final class FleetPool {
             task.done(.failure(.cancelled))
             return roomChanged()
         }
-        // A node may have sent a part of the results. Their disk may not answer.
+        // A node may have sent part of the results. Truncating them may block on a disk that does not respond.
         let targets = task.targets
         DispatchQueue(label: "pipelined.files").async { [self] in
             for target in targets { ftruncate(target.number, 0) }
@@ -281,7 +285,7 @@ package final class FleetPool {
         roomChanged()
     }
 
-    /// Lent pictures come home when no server has been reached for so long.
+    /// Takes back all lent pictures if no server can be reached for the time of TakeBack=.
     private func awaitServer() {
         losses += 1
         guard let plan, state.server == nil, !lent.isEmpty else { return }
@@ -297,7 +301,7 @@ package final class FleetPool {
 
     // MARK: - Pictures of others
 
-    /// So many pictures of other nodes may be here.
+    /// Sets how many pictures of other nodes may be here at once.
     package func take(_ places: Int) {
         guard places != self.places else { return }
         self.places = places
@@ -308,7 +312,7 @@ package final class FleetPool {
         process?.send(FleetOrder.accept(id), descriptors: files)
     }
 
-    /// The origins of what is here hear that this node works.
+    /// Tells the origins of the pictures here that this node is alive.
     package func showLife() { process?.send(FleetOrder.showLife) }
 
     package func putOff(_ id: Int) { process?.send(FleetOrder.putOff(id)) }
@@ -333,7 +337,7 @@ package final class FleetPool {
 
     // MARK: - Commands
 
-    /// Tells another node to do something. It is nil when the node is silent, or there is no way to it.
+    /// Sends a command to another node. `done` gets nil if the node is silent or can't be reached.
     package func command(
         _ node: String, _ command: NodeCommand, done: @escaping @Coordination @Sendable (NodeReport?) -> Void
     ) {

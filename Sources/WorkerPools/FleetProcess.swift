@@ -1,12 +1,12 @@
 import SystemCalls
 import WorkerProtocol
 
-/// The fleet's process, seen from the supervisor.
+/// The supervisor's side of the fleet process.
 final class FleetProcess: WorkerProcess<FleetMessage>, StartedWorker {
     var isReady = false
-    /// It has been asked for a sign of life.
+    /// A ping is unanswered.
     var owesAnswer = false
-    /// It ends because it is told to.
+    /// Ends on request, not by a failure.
     private(set) var isLeaving = false
     private weak var pool: FleetPool?
 

@@ -1,14 +1,14 @@
 import PipelineModel
 package import WorkerProtocol
 
-/// The fleet, seen from this node.
+/// The fleet as this node sees it.
 package struct FleetState: Sendable {
-    /// The server in use; nil while there is none.
+    /// The server in use, if any.
     package var server: String?
-    /// Why there is none, or why it is not used, and what to do.
+    /// Why no server is in use, and what to do about it.
     package var problem: String?
     private var heard: [String: FleetNode] = [:]
-    /// Those of them that have not been heard of lately.
+    /// Nodes that have not reported recently.
     private var silentOnes: Set<String> = []
 
     package mutating func hear(_ node: FleetNode, isSilent: Bool) {
@@ -21,16 +21,16 @@ package struct FleetState: Sendable {
         silentOnes.remove(name)
     }
 
-    /// The names of those that have been heard of lately. Without a server nobody is.
+    /// Names of nodes that have reported recently; empty without a server.
     package var present: Set<String> { server == nil ? [] : Set(heard.keys).subtracting(silentOnes) }
 
-    /// The same nodes, by name.
+    /// The present nodes, sorted by name.
     package var nodes: [FleetNode] { present.sorted().compactMap { heard[$0] } }
 
-    /// The names of those that were there.
+    /// Names of known nodes that are not present.
     package var silent: [String] { Set(heard.keys).subtracting(present).sorted() }
 
-    /// So many pictures may be out. One waits for the next place of each node that takes any.
+    /// Maximum pictures lent at once: all slots of the nodes, and one more per node, to wait for its next free slot.
     var room: Int {
         let places = present.compactMap { heard[$0]?.places }.filter { $0 > 0 }
         return min(places.reduce(places.count, +), QueueLimit.range.upperBound)

@@ -1,9 +1,9 @@
 import PipelineModel
 package import WorkerProtocol
 
-/// The failures of workers, as those of their jobs.
+/// Converts failures of workers into failures of their jobs.
 extension JobFailure {
-    /// Nil when it was cancelled. `number` counts the operation's workers.
+    /// Nil if the task was cancelled or not lent. `number` counts the operation's attempts.
     package init?(_ failure: RenderTask.Failure, atTry number: Int) {
         switch failure {
         case .picture(let failure):
@@ -18,7 +18,7 @@ extension JobFailure {
         case .tooHeavy(let words):
             self.init(words, advice: "raise MemoryBudget in [Daemon], or make the picture smaller")
         case .confined(let suspicion):
-            // Not tried again, as after a crash: whoever took the worker over would get another.
+            // No retry, unlike after a crash: a picture that took over the worker would get another one.
             self.init(
                 "confinement: \(suspicion.isCertain ? suspicion.words : "the picture, or a filter of its chain,") "
                     + "tried what a worker may not, and the kernel ended the worker",
@@ -49,7 +49,7 @@ extension JobFailure {
         }
     }
 
-    /// Nil when it was cancelled.
+    /// Nil if the transfer was cancelled.
     package init?(_ failure: FetchTask.Failure) {
         switch failure {
         case .transfer(let failure):
@@ -89,7 +89,7 @@ extension JobFailure {
 }
 
 extension Suspicion {
-    /// The stage at which it happened, if that is known.
+    /// The filters that were running, if known.
     fileprivate var stage: String? { isCertain ? filters.map(\.name).joined(separator: " + ") : nil }
 
     fileprivate var culprit: String? { isCertain && filters.count == 1 ? filters.first?.name : nil }

@@ -3,20 +3,20 @@ package import PipelineModel
 import SystemCalls
 package import WorkerProtocol
 
-/// Why a job failed: what happened, and what the person who dropped the picture can do about it.
+/// Why a job failed: what happened, and what the user can do about it.
 package struct JobFailure: Error, Sendable, CustomStringConvertible {
     package var message: String
     package var advice: String?
-    /// The stage of the chain, or of the job's way, that it happened in.
+    /// The stage of the chain, or the step of the job, that failed.
     package var stage: String?
     package var `class` = FailureClass.input
-    /// The filter that is missing, if that is it.
+    /// The missing filter, if that is the reason.
     package var filter: String?
-    /// The filter in which its worker crashed, or hung, if it is known to be that.
+    /// The filter that crashed or hung, if known for certain.
     package var culprit: String?
-    /// How long a server has asked to be left alone.
+    /// The delay that the server asked for before a retry.
     package var retryAfter: Duration?
-    /// The bytes that were written by then.
+    /// Bytes written before the failure.
     package var written: Int64 = 0
 
     package var description: String { message }
@@ -37,15 +37,15 @@ package struct JobFailure: Error, Sendable, CustomStringConvertible {
     package static let unrecordedIntent = JobFailure(
         "the ledger refuses to record what is to be published", advice: "see the daemon's log")
 
-    /// A client sees the message alone.
+    /// Clients see only the message, so it includes the advice.
     package static let unrecordedRemoval = JobFailure("the ledger refuses to record the removal; see the daemon's log")
 
-    /// A failure of work on the original.
+    /// A failure while handling the original.
     package init(_ error: any Error, during work: String) {
         self.init(error, during: work, ofOriginal: true)
     }
 
-    /// A failure of work in the outbox.
+    /// A failure while handling the outbox.
     package init(_ error: any Error, inOutboxDuring work: String) {
         self.init(error, during: work, ofOriginal: false)
     }

@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-/// The memory that the pictures in work need together, by the estimates of their headers. They are let in as they come; a
-/// picture that finds no room waits, and the pictures behind it wait with it, so that a heavy one gets its turn.
+/// The memory that all pictures in work need, as estimated from their headers. Pictures enter in order of arrival. If a
+/// picture does not fit, it waits, and later pictures wait behind it, so that a heavy picture gets its turn.
 package struct MemoryRoom {
     var budget: Int64
     private var used: [ObjectIdentifier: Int64] = [:]
@@ -11,7 +11,7 @@ package struct MemoryRoom {
 
     var granted: Int64 { used.values.reduce(0, +) }
 
-    /// Whether a picture that needs so much can never be let in.
+    /// Whether a picture needs more than the whole budget, so that it can never enter.
     func isTooSmall(for need: Int64) -> Bool { need > budget }
 
     mutating func enter(_ task: RenderTask, needing need: Int64) -> Bool {
@@ -20,7 +20,7 @@ package struct MemoryRoom {
         return true
     }
 
-    /// Sets aside what is enough for most pictures, before the header is known. Nil when there is no room for that.
+    /// Reserves memory that suffices for most pictures before the header is known. Nil if there is no room.
     mutating func grant(_ task: RenderTask) -> Int64? {
         guard used.values.reduce(Self.usual, +) <= budget else { return nil }
         used[ObjectIdentifier(task)] = Self.usual
@@ -29,18 +29,18 @@ package struct MemoryRoom {
 
     private static let usual: Int64 = 128 << 20
 
-    /// Keeps of a grant what the header says that the picture needs.
+    /// Replaces the reservation by the estimate from the header.
     mutating func adjust(_ task: RenderTask, needing need: Int64) { used[ObjectIdentifier(task)] = need }
 
     mutating func leave(_ task: RenderTask) { used[ObjectIdentifier(task)] = nil }
 
-    /// The memory that this service may use: the machine's, or less where its control group says so.
+    /// The memory that this service may use: the machine's, or the limit of its control group if lower.
     package static func usable() -> Int64 {
         let machine = Int64(sysconf(Int32(_SC_PHYS_PAGES))) * Int64(sysconf(Int32(_SC_PAGESIZE)))
         return limits(ControlGroup.unified(), ControlGroup.older("memory")).reduce(machine, min)
     }
 
-    /// "max" is none, and so is what version 1 writes for it, which is more than any machine has.
+    /// "max" means no limit. Version 1 shows a number larger than any machine's memory instead.
     static func limits(_ unified: ControlGroup?, _ older: ControlGroup?) -> [Int64] {
         let texts = (unified?.texts(of: "memory.max") ?? []) + (older?.texts(of: "memory.limit_in_bytes") ?? [])
         return texts.compactMap { Int64($0.trimmingCharacters(in: .newlines)) }
@@ -48,7 +48,7 @@ package struct MemoryRoom {
 }
 
 extension Int64 {
-    /// A size for people: "640 MB", "3.2 GB".
+    /// A size for users: "640 MB", "3.2 GB".
     var memoryText: String {
         let megabytes = Double(self) / 1e6
         return megabytes < 1000 ? "\(Int(megabytes.rounded(.up))) MB" : String(format: "%.1f GB", megabytes / 1000)

@@ -4,7 +4,7 @@ import PipelineModel
 import SystemCalls
 package import WorkerProtocol
 
-/// Keeps the private copies of plugins, a folder for each generation, and brings a new generation into use.
+/// Keeps private copies of plugins, one folder per generation, and switches to a new generation.
 package struct PluginShelf: Sendable {
     private let folder: String
     package let sources: [String]
@@ -13,8 +13,8 @@ package struct PluginShelf: Sendable {
         (self.folder, self.sources) = (folder, sources)
     }
 
-    /// Copies the plugins that there are now and tries them with a worker, and again without each plugin that fails. Hands
-    /// over the hello of the worker that comes up; `accept(true)` puts the generation into use.
+    /// Copies the current plugins and tries them in a worker, repeatedly, without each plugin that fails. Hands over
+    /// the hello of the worker that starts; `accept(true)` puts the generation into use.
     package func trial(
         in pool: WorkerPool, within timeout: Duration,
         _ done: @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>) -> Void
@@ -53,14 +53,14 @@ package struct PluginShelf: Sendable {
         }
     }
 
-    /// Gives a generation its number, and removes those before it: their workers keep what they have loaded.
+    /// Numbers the new generation, and removes earlier ones: their workers have already loaded what they need.
     private func keep(_ stock: PluginStock, of hello: Hello) -> WorkerPool.Plugins {
         var files: [String: String] = [:]
         for filter in hello.filters { files[filter.name] = filter.file }
         return WorkerPool.Plugins(folder: keep(stock), files: files)
     }
 
-    /// Returns the folder where the copies lie now.
+    /// Returns the folder in which the copies are now.
     private func keep(_ stock: PluginStock) -> String {
         let place = path((newest ?? 0) + 1)
         do {

@@ -5,21 +5,22 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// The plugins of one generation of workers, in a folder of private copies. Overwriting a file that a process has mapped
-/// ends that process, and a worker that starts later must load the same files as the first of its generation.
+/// The plugins of one generation of workers, as private copies. The copies are necessary because overwriting a file
+/// that a process has mapped kills that process, and because workers that start later must load the same files as the
+/// first of their generation.
 struct PluginStock: Sendable {
-    /// The folder of the copies, which workers are given.
+    /// The folder of the copies, for the workers.
     let folder: String
-    /// The original of each copy, by the name of the copy.
+    /// Path of the original, by the name of the copy.
     private var origins: [String: String] = [:]
-    /// The files that are left out, with the reasons.
+    /// Files that are left out, with the reasons.
     private var skipped: [SkippedPlugin] = []
-    /// Copies of the generation before, whose present files are left out.
+    /// Names of copies from the previous generation that replace new files that failed.
     private var kept: Set<String> = []
-    /// The generation before, if its copies are still there.
+    /// Folder of the previous generation, if it still exists.
     private let before: String?
 
-    /// Copies the plugins that may be loaded. The names of the copies tell workers which folder comes first.
+    /// Copies the plugins that pass the trust checks. The copies' names tell workers the order of the folders.
     init(of folders: [String], in folder: String, before: String?) throws(SystemError) {
         (self.folder, self.before) = (folder, before)
         try FileSystem.makeFolders(folder, mode: 0o700)
@@ -33,7 +34,7 @@ struct PluginStock: Sendable {
             }
             for name in names {
                 let origin = FileSystem.join(source, name)
-                // A build puts other libraries beside its plugins.
+                // A build folder also holds libraries that are not plugins.
                 if source == InstalledProgram.folder, !Self.isPlugin(origin) { continue }
                 do throws(SystemError) {
                     if let refusal = try add(origin, as: "\(index).\(name)") {
@@ -55,13 +56,13 @@ struct PluginStock: Sendable {
         origins[name] = origin
         guard try !link(name, to: file) else { return nil }
         let copy = try Descriptor.open(FileSystem.join(folder, name), O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
-        // A copy that a power cut has damaged differs from the file, and is made anew at the next start.
+        // No sync: a copy damaged by a power cut differs from its original, and the next start replaces it.
         try FileSystem.copy(file, to: copy, called: origin, durably: false)
         return nil
     }
 
-    /// A part of a copy is no plugin: a worker would say that the file is damaged. The copy of the generation before, if
-    /// there is one, takes its place.
+    /// Discards an incomplete copy, which a worker would report as a damaged file. Falls back to the previous
+    /// generation's copy, if there is one.
     private mutating func leaveOut(_ origin: String, copiedTo name: String, _ error: SystemError) {
         let place = FileSystem.folder(of: folder)
         let reason =
@@ -72,7 +73,7 @@ struct PluginStock: Sendable {
         _ = refuse(FileSystem.join(folder, name), because: reason)
     }
 
-    /// Links to the copy of the generation before if that is equal.
+    /// Links to the previous generation's copy if the contents are equal.
     private func link(_ name: String, to file: Descriptor) throws(SystemError) -> Bool {
         guard let before = before.map({ FileSystem.join($0, name) }), let old = try? Descriptor.open(before, O_RDONLY)
         else { return false }
@@ -86,7 +87,8 @@ struct PluginStock: Sendable {
 
     // MARK: - The answer of a worker
 
-    /// Removes a copy that can't be used. True when the copy of the generation before takes its place, and is to be tried.
+    /// Removes a copy that can't be used. Returns true if the previous generation's copy replaces it and has to be
+    /// tried.
     mutating func refuse(_ copy: String, because reason: String) -> Bool {
         let name = FileSystem.name(of: copy)
         guard let origin = origins[name] else { return false }
@@ -103,7 +105,7 @@ struct PluginStock: Sendable {
         return stays
     }
 
-    /// Names the original files in place of the copies.
+    /// Replaces the copies' paths by the originals' paths.
     func named(_ hello: Hello) -> Hello {
         var hello = hello
         for index in hello.filters.indices {

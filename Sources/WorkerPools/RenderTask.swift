@@ -5,38 +5,38 @@ import Synchronization
 package import SystemCalls
 package import WorkerProtocol
 
-/// A picture for a worker: the outputs to make, the open files, and the handlers of the answers. They are called on the
+/// A picture for a worker: the outputs to make, the open files, and handlers for the answers, which are called on the
 /// coordination queue.
 @Coordination
 package final class RenderTask {
     package enum Failure: Error, Sendable {
-        /// The worker reports that the picture has failed.
+        /// The worker reports that the picture failed.
         case picture(WorkerFailure)
-        /// The worker ended in the middle.
+        /// The worker died while it worked on the picture.
         case workerLost(WorkerEnd, Suspicion)
-        /// The kernel ended the worker, which tried a call that is refused.
+        /// The kernel ended the worker for a forbidden system call.
         case confined(Suspicion)
         case timedOut(Suspicion)
-        /// It needs more memory than may ever be used; the text says how much.
+        /// It needs more memory than the whole budget; the text has the amounts.
         case tooHeavy(String)
-        /// No node takes it, and it is rendered by none of this daemon's workers.
+        /// No node takes the picture, and it can't be rendered here.
         case notLent(Untaken?)
         case cancelled
     }
 
     enum Kind {
         case render
-        /// It ends once the header is read.
+        /// Reads only the header.
         case look
-        /// The sources become a sheet.
+        /// Combines the sources into a contact sheet.
         case compose(SheetRequest)
     }
 
     package struct Limits: Sendable {
         var maxPixels: Int64
-        /// Bytes.
+        /// In bytes.
         var maxTexts: Int64
-        /// Bytes.
+        /// In bytes.
         var maxResult: Int64
         var onTruncated: TruncatedPolicy
         var raw: RawPolicy
@@ -60,41 +60,42 @@ package final class RenderTask {
     let subject: LogSubject
     let outputs: [RenderOutput]
     let limits: Limits
-    /// It is under suspicion: nothing else is in work beside it.
+    /// Under suspicion after a crash: nothing else runs beside it.
     let alone: Bool
-    /// Tasks that don't yield go before it.
+    /// Queues behind all tasks that don't yield.
     let yields: Bool
-    /// Nil when it is rendered here in any case. Such a task has a place of its own; others keep within the capacity.
+    /// Nil if it must be rendered here. Such a task always gets a worker, even beyond the capacity; tasks that may be
+    /// lent stay within it.
     let lending: Lending?
-    /// Called with the reason when it waits in the middle, and with nil when it goes on.
+    /// Called with the reason when it has to wait, and with nil when it continues.
     let waits: @Sendable (String?) -> Void
-    /// Called with the process that works on it.
+    /// Called with the process ID of its worker.
     let begun: @Sendable (Int32) -> Void
     let opened: @Sendable (PictureHeader) -> Void
-    /// Called with the number of pixels that have been read, and of all pixels.
+    /// Called with the number of pixels read, and of all pixels.
     let progress: @Sendable (_ done: Int64, _ total: Int64) -> Void
     let done: @Sendable (Result<[RenderedOutput], Failure>) -> Void
 
-    /// The file to read and, if that was handed over a barrier, the original. Let go as soon as the worker has them.
+    /// The file to read; behind a barrier also the original. Released as soon as the worker has them.
     var sources: [Descriptor]
-    /// The files of the results, released in the same way.
+    /// The result files, released likewise.
     var targets: [Descriptor]
     let kind: Kind
     var cancelled = false
     var isWaiting = false
-    /// The number under which it was lent first, if it was: what comes home goes before what was not lent.
+    /// Its ID when it was first lent. Returned tasks queue before tasks that were never lent, in this order.
     var lentFirst: Int?
-    /// What its worker had used of the processors before it began.
+    /// Processor time of its worker before the task started.
     var processorTimeBefore: Duration?
-    /// The number of lines that its filters have logged.
+    /// Number of lines logged by its filters.
     var lines = 0
-    /// The time when it has taken too long. Nil while it waits for memory, which does not count.
+    /// When it times out. Nil while it waits for memory, which does not count.
     var deadline: DispatchTime?
 
-    /// The results that its worker makes, or would make.
+    /// The number of results.
     var resultCount: Int { if case .compose = kind { 1 } else { outputs.count } }
 
-    /// Only a worker with the encoder of JPEG XL can do it.
+    /// Whether it needs a worker with the JPEG XL encoder.
     var writesJXL: Bool {
         if case .render = kind { outputs.contains { $0.stages.last?.writesJXL ?? false } } else { false }
     }
@@ -123,7 +124,7 @@ package final class RenderTask {
         kind = .render
     }
 
-    /// Puts small pictures side by side.
+    /// Combines small pictures into a contact sheet.
     package nonisolated init(
         composing sheet: SheetRequest, of sources: [Descriptor], into target: Descriptor, limits: Limits,
         done: @escaping @Sendable (Result<[RenderedOutput], Failure>) -> Void
@@ -143,7 +144,7 @@ package final class RenderTask {
         kind = .compose(sheet)
     }
 
-    /// Looks at a picture's header, and at how it would be read.
+    /// Reads only a picture's header, and how the worker would decode it.
     package nonisolated init(
         lookingAt source: Descriptor, name: String, outputs: [RenderOutput], limits: Limits,
         done: @escaping @Sendable (Result<PictureHeader, Failure>) -> Void

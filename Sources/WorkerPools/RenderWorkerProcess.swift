@@ -2,16 +2,16 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// A render worker's process, seen from the supervisor.
+/// The supervisor's side of a render worker's process.
 final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
     enum State {
-        /// It has not said hello.
+        /// Has not sent `hello` yet.
         case starting
         case idle
         case busy(RenderTask)
-        /// Its picture needs this much memory by its header, and there is no room yet.
+        /// The picture's header demands this much memory, which is not free yet.
         case waitsForMemory(RenderTask, Int64)
-        /// It was told to go; its exit is awaited.
+        /// Told to exit; the exit is pending.
         case leaving
     }
 
@@ -19,15 +19,15 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
     private let writesJXL: Bool
     var state = State.starting
     var jobs = 0
-    /// The files of its filters, by their names.
+    /// Files of its filters, by filter name.
     var files: [String: String] = [:]
-    /// It comes with `hello`.
+    /// Arrives with `hello`.
     private var trail: FilterTrail?
-    /// The outputs that it was asked for last, and knows.
+    /// The outputs of its last request, which it remembers.
     var outputs: [RenderOutput] = []
-    /// Its last message, if it crashed.
+    /// Its note about a crash, the last message.
     var crash: CrashNote?
-    /// It stays as long as the worker: a daemon that can't start lets go of it earlier.
+    /// A strong reference for as long as the worker lives: a daemon that fails to start releases the pool earlier.
     private let pool: WorkerPool
 
     init(program: String, arguments: [String], generation: Int, writesJXL: Bool, pool: WorkerPool) throws {
@@ -47,8 +47,8 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
 
     func mayWork(on task: RenderTask) -> Bool { writesJXL || !task.writesJXL }
 
-    /// The filters whose code it runs, or ran when it ended, as far as is known. A crash note knows by the stack. Libraries
-    /// may crash in another thread while a filter runs, which is not that filter's doing.
+    /// The filters that are running, or were when the worker ended, as far as known. A crash note is more reliable than
+    /// the trail, because it goes by the stack: a library may crash in another thread while a filter runs.
     var suspicion: Suspicion {
         let known = crash.map { $0.filter.map { [$0] } ?? [] } ?? trail?.read().running ?? []
         let chains = task?.outputs.flatMap(\.stages).map(\.name) ?? []

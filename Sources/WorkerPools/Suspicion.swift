@@ -1,7 +1,7 @@
 import PipelineModel
 import WorkerProtocol
 
-/// The filters that may be to blame for a worker's end, or for its silence.
+/// The filters that may have caused a worker's crash or hang.
 package struct Suspicion: Sendable, Hashable {
     package struct Filter: Sendable, Hashable, CustomStringConvertible {
         package var name: String
@@ -10,10 +10,10 @@ package struct Suspicion: Sendable, Hashable {
         package var description: String { "'\(name)' (\(file))" }
     }
 
-    /// The filters whose code was running or, where that is not known, the filters of the job's chains.
+    /// The filters that were running or, if unknown, all filters of the job's chains.
     package var filters: [Filter]
     package var isCertain: Bool
-    /// Its worker had no memory left.
+    /// The worker ran out of memory.
     package var isOutOfMemory: Bool
 
     /// "the filter 'odd' (/plugins/odd.so)"
@@ -23,7 +23,7 @@ package struct Suspicion: Sendable, Hashable {
 }
 
 extension WorkerFailure {
-    /// Adds the file of the filter that is to blame.
+    /// Adds the file of the filter at fault to the advice.
     func naming(_ files: [String: String]) -> WorkerFailure {
         guard let file = filter.flatMap({ files[$0] }) else { return self }
         var named = self

@@ -1,18 +1,18 @@
 import Glibc
 
-/// The end of a worker's process, as `waitpid` reports it, with the supervisor's own knowledge of it.
+/// How a worker's process ended: the status from `waitpid`, and what the supervisor knows.
 package struct WorkerEnd: Sendable, CustomStringConvertible {
     let status: Int32
-    /// The signal that had stopped it; it was killed for that.
+    /// The signal that had stopped it, for which the supervisor killed it.
     let stoppedBy: Int32?
     let wasKilledByUs: Bool
 
     private var signal: Int32 { status & 0x7f }
 
-    /// The kernel ended it for a system call that no worker makes unless somebody has taken it over.
+    /// The kernel ended it for a system call that only a compromised worker makes.
     var isByConfinement: Bool { signal == SIGSYS }
 
-    /// Somebody else ended it, or the kernel did for want of memory: as far as is known it did nothing wrong.
+    /// Another process killed it, or the kernel did for lack of memory: probably not its own fault.
     package var isFromOutside: Bool {
         stoppedBy == nil && !wasKilledByUs && [SIGKILL, SIGTERM, SIGINT, SIGHUP].contains(signal)
     }

@@ -3,8 +3,8 @@ import Dispatch
 import Glibc
 import SystemCalls
 
-/// Logs what a library or a filter writes to a worker's standard output and error, although none should. Lines beyond
-/// `most` in `pause` seconds are counted instead.
+/// Logs output of libraries and filters on a worker's stdout and stderr, where none is expected. Logs at most `most`
+/// lines in `pause` seconds, and counts the rest.
 @Coordination
 final class WorkerOutput {
     private static let most = 20
@@ -13,7 +13,7 @@ final class WorkerOutput {
 
     private let source: ProcessOutput
     private var worker: pid_t = 0
-    /// The unfinished line, up to the longest that is logged.
+    /// The unfinished line, truncated to `longestLine`.
     private var rest: [UInt8] = []
     private var since = DispatchTime.now()
     private var logged = 0
@@ -30,7 +30,7 @@ final class WorkerOutput {
         }
     }
 
-    /// Logs the rest, once the worker has ended.
+    /// Logs the remaining output after the worker has ended.
     func end() {
         source.assumeIsolated { $0.end() }
         if !rest.isEmpty { line() }
@@ -46,7 +46,7 @@ final class WorkerOutput {
         add(left)
     }
 
-    /// Keeps the beginning of a long line.
+    /// Keeps only the start of a long line.
     private func add(_ bytes: ArraySlice<UInt8>) { rest += bytes.prefix(Self.longestLine - rest.count) }
 
     private func line() {

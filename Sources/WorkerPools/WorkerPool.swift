@@ -4,48 +4,48 @@ import PipelineModel
 import SystemCalls
 package import WorkerProtocol
 
-/// Has one render worker, and more as pictures come, up to as many as may run at once. Each has one picture at a time.
-/// A task waits here only while its worker starts, or when it may be lent and the fleet has not taken it.
+/// Keeps one render worker, and starts more as pictures arrive, up to the capacity. Each worker has one picture at a
+/// time. A task waits here only while its worker starts, or if it may be lent and the fleet has not taken it.
 ///
-/// Workers that were started with the same plugins are a generation. A new generation begins with one worker on trial;
-/// when its plugins are accepted, idle workers of the old one leave and busy ones finish first.
+/// Workers started with the same plugins form a generation. A new generation starts with one worker on trial. Once its
+/// plugins are accepted, idle workers of the old generation leave, and busy ones finish first.
 @Coordination
 package final class WorkerPool {
-    /// The plugins that the workers of a generation load.
+    /// The plugins that a generation of workers loads.
     struct Plugins: Sendable {
-        /// The folder of their copies.
+        /// The folder with the copies.
         var folder: String
-        /// The original file of each filter, by its name.
+        /// The original file of each filter, by filter name.
         var files: [String: String]
     }
 
     private let program: String
-    /// Folders in which filters have folders of their own.
+    /// Folders that contain a resource folder for each filter.
     private let resources: [String]
-    /// The plugins of this generation.
+    /// The plugins of the current generation.
     private var plugins: Plugins?
-    /// A plugin may hang while it is loaded.
+    /// Limited, because a plugin may hang while it loads.
     private var startTimeout = PluginSettings().timeout
     private let starter = WorkerStarter<RenderWorkerProcess>("a render worker")
     private let fleet: FleetPool?
     private var pace = RenderPace()
     private var waiting: [RenderTask] = []
-    /// The initial value counts the worker on trial, which stays when its plugins are accepted.
+    /// Until it is set, 1: the worker on trial, which stays once its plugins are accepted.
     private var capacity = 1
-    /// Pictures that are on their way to becoming tasks.
+    /// Number of pictures about to become tasks.
     private var expected = 0
     private var jobsPerWorker = 500
     private var generation = 0
-    /// Results are JPEG XL, so workers are started with its encoder.
+    /// Set when a result is JPEG XL: from then on workers start with its encoder.
     private var writesJXL = false
     private var trials: [Int32: Trial] = [:]
     private var room = MemoryRoom(budget: .max)
-    /// Workers whose picture waits for room, first come first.
+    /// Workers with a picture that waits for memory, in order of arrival; pictures that yield come last.
     private var waitingForMemory: [RenderWorkerProcess] = []
-    /// The time of the next look for tasks that have taken too long.
+    /// When to check next for overdue tasks.
     private var nextLook: DispatchTime?
 
-    /// The trial of a worker, and the plugin that it is loading.
+    /// A worker on trial, and the plugin that it is loading.
     private struct Trial {
         var done: (Result<Hello, WorkerStartError>) -> Void
         var loading: String?
@@ -59,9 +59,9 @@ package final class WorkerPool {
 
     private var workers: [RenderWorkerProcess] { starter.workers }
 
-    /// Starts one worker of a new generation with the plugins in this folder, which have so long to load, and hands over
-    /// its hello. `accept` makes its generation, with the plugins that it is given, the current one; without plugins the
-    /// worker leaves.
+    /// Starts one worker of a new generation with the plugins in this folder, which must load within `timeout`, and
+    /// hands over its hello. `accept` makes that generation current, with the given plugins; without plugins the worker
+    /// leaves.
     nonisolated func trial(
         _ plugins: String, within timeout: Duration,
         _ done:
@@ -96,8 +96,8 @@ package final class WorkerPool {
         balance()
     }
 
-    /// Sets how many pictures may be worked on at once, how much memory they may need together, how many a worker does
-    /// before it is replaced, and whether a worker that is not confined in every way gets any.
+    /// Sets the number of pictures in work at once, their total memory, the number of pictures per worker before it is
+    /// replaced, and whether workers must be fully confined to get any pictures.
     package nonisolated func set(capacity: Int, memory: Int64, jobsPerWorker: Int, confined: Bool) {
         Coordination.async { [self] in
             self.capacity = capacity
@@ -109,21 +109,22 @@ package final class WorkerPool {
         }
     }
 
-    /// Starts workers for pictures that are soon to come.
+    /// Starts workers in advance for pictures that will arrive soon.
     package func expect(_ pictures: Int) {
         guard pictures != expected else { return }
         expected = pictures
         balance()
     }
 
-    /// Places have become spare, and might take back what was lent; or the fleet has room for one that waits.
+    /// Call when slots have become free, which may take back lent pictures, or when the fleet has room for a waiting
+    /// picture.
     package func lookAtFleet() { balance() }
 
     package struct Report: Sendable {
         package let workers: Int
-        /// Why they don't start, if so.
+        /// Why workers don't start, or nil.
         package let problem: String?
-        /// The memory that the pictures in work may take, and what all together may take.
+        /// The memory granted to the pictures in work, and the limit for all of them.
         package let granted: Int64
         package let budget: Int64
     }
@@ -146,7 +147,7 @@ package final class WorkerPool {
         }
     }
 
-    /// Asks for the task to stop, and ends its worker if it does not stop within the grace.
+    /// Asks the worker to stop the task, and kills it if it does not stop within the grace period.
     package nonisolated func cancel(_ task: RenderTask) {
         Coordination.async { [self] in
             task.cancelled = true
@@ -167,7 +168,7 @@ package final class WorkerPool {
         }
     }
 
-    /// Ends all workers; calls `done` when the last is gone.
+    /// Ends all workers; calls `done` when the last one has ended.
     package nonisolated func stop(_ done: @escaping @Sendable () -> Void) {
         Coordination.async { [self] in
             for task in waiting { task.done(.failure(.cancelled)) }
@@ -183,7 +184,7 @@ package final class WorkerPool {
         !worker.isReady && trials[worker.process] == nil
     }
 
-    /// Gives waiting tasks to idle workers, and starts or dismisses workers as the capacity asks.
+    /// Gives waiting tasks to idle workers, and starts or dismisses workers to match the capacity.
     private func balance() {
         guard !starter.isStopped else { return }
         while let index = next, mayBegin(waiting[index]),
@@ -203,8 +204,8 @@ package final class WorkerPool {
         }
         makeWayForJXL()
         let present = workers.filter { !$0.isLeaving && $0.generation <= generation }
-        // A waiting task is worked on even when the limit has just been lowered, unless it may be lent. Besides, one worker
-        // is always there.
+        // A waiting task gets a worker even if the limit has just been lowered, unless it may be lent. One worker
+        // always stays.
         let mustBegin = waiting.count { $0.lending == nil }
         let needed = busy + mustBegin + min(waiting.count - mustBegin, max(0, capacity - busy - mustBegin))
         let most = max(capacity, needed)
@@ -213,19 +214,19 @@ package final class WorkerPool {
             for worker in present.filter(\.isIdle).prefix(present.count - most) { worker.leave() }
         } else if let plugins, !starter.isPausing, present.count < wanted, start(generation: generation, plugins) != nil
         {
-            // Starting a process takes a while: others on this queue get a turn before the next start.
+            // Starting a process takes a while; other blocks on this queue run before the next start.
             Coordination.async { [self] in balance() }
         }
     }
 
     private var busy: Int { workers.count { $0.task != nil && !$0.isLeaving } }
 
-    /// The task that begins next. While there is no place for those that may be lent, the others go before them.
+    /// Index of the task to start next. At full capacity, only tasks that must be rendered here are considered.
     private var next: Int? {
         busy < capacity ? waiting.indices.first : waiting.firstIndex { $0.lending == nil }
     }
 
-    /// A task that finds no place here goes to another node, if that pays; a place that is free takes one back.
+    /// Without a free slot, lends tasks if that pays off; with free slots and no waiting tasks, takes lent ones back.
     private func lendOrTakeBack() {
         guard let fleet, fleet.isJoined else { return }
         let free = capacity - busy - waiting.count { $0.lending == nil }
@@ -238,7 +239,7 @@ package final class WorkerPool {
         }
     }
 
-    /// Whether the fleet would take a picture that nobody has downloaded, besides others that it gets.
+    /// Whether the fleet would take a picture that has not been downloaded yet, in addition to `others`.
     package func lends(_ outputs: [RenderOutput], _ url: LentBytes, besides others: Int) -> Bool {
         guard let fleet, fleet.isJoined else { return false }
         return fleet.wants(outputs, url, expected: pace.expected(outputs), besides: others)
@@ -251,7 +252,7 @@ package final class WorkerPool {
         fleet.lend(task)
     }
 
-    /// A lent task is to be rendered here after all, before those that have not been lent; several in their old order.
+    /// A lent task comes back to be rendered here: before tasks that were never lent, in the original order of lending.
     private func takeHome(_ task: RenderTask) {
         guard !task.cancelled, !starter.isStopped else { return task.done(.failure(.cancelled)) }
         if task.lending?.isElsewhere == true { return task.done(.failure(.notLent(nil))) }
@@ -261,8 +262,8 @@ package final class WorkerPool {
         balance()
     }
 
-    /// When the next task's result is JPEG XL, an idle worker without the encoder makes way for one that is started with it.
-    /// A confined process can't load it any more.
+    /// If the next task's result is JPEG XL, an idle worker without the encoder leaves, so that a worker with it can
+    /// start. A confined process can't load the encoder later.
     private func makeWayForJXL() {
         guard let task = next.map({ waiting[$0] }), task.writesJXL, mayBegin(task), !starter.isPausing else { return }
         writesJXL = true
@@ -270,7 +271,7 @@ package final class WorkerPool {
         workers.first(where: \.isIdle)?.leave()
     }
 
-    /// A task that is to run alone waits for the others to end, and the tasks behind it wait for its own end.
+    /// A task that runs alone waits until all others end, and later tasks wait until it ends.
     private func mayBegin(_ task: RenderTask) -> Bool {
         workers.allSatisfy { worker in worker.task.map { !task.alone && !$0.alone } ?? true }
     }
@@ -310,7 +311,7 @@ package final class WorkerPool {
         restartTimer(task)
     }
 
-    /// Jobs that wait for room go first. Suspects get no early grant.
+    /// Early grant of memory. Workers that already wait for memory go first, and tasks under suspicion get none.
     private func grant(_ task: RenderTask) -> Int64? {
         guard waitingForMemory.isEmpty, !task.alone, case .render = task.kind,
             task.sources.count + task.targets.count <= WorkerChannel.mostDescriptors
@@ -326,7 +327,7 @@ package final class WorkerPool {
         look(at: deadline)
     }
 
-    /// There is one timer for all tasks, because a cancelled `asyncAfter` lingers.
+    /// One timer for all tasks, because a cancelled `asyncAfter` stays in memory until its time.
     private func look(at time: DispatchTime) {
         if let nextLook, nextLook <= time { return }
         nextLook = time
@@ -348,7 +349,7 @@ package final class WorkerPool {
 
     // MARK: - Memory
 
-    /// The picture needs no more than its grant, and is being rendered.
+    /// The picture needs no more than its early grant, so the worker renders it already.
     private func adjust(_ task: RenderTask, to header: PictureHeader) {
         task.opened(header)
         room.adjust(task, needing: header.memory)
@@ -356,7 +357,7 @@ package final class WorkerPool {
         admit()
     }
 
-    /// The header is known: the picture goes on, waits for room, or fails because it will never have any.
+    /// The header is known: the picture continues, waits for memory, or fails because it exceeds the budget.
     private func weigh(_ header: PictureHeader, _ task: RenderTask, on worker: RenderWorkerProcess) {
         task.opened(header)
         room.leave(task)
@@ -424,7 +425,7 @@ package final class WorkerPool {
             trials[worker.process]?.loading = plugin
         case (.hello(let hello), .starting):
             worker.state = .idle
-            // The configuration that it is tried with decides whether it is good enough.
+            // The configuration on trial decides whether the worker is good enough.
             if let trial = trials.removeValue(forKey: worker.process) { return trial.done(.success(hello)) }
             if starter.admits(worker, missing: hello.missing) { balance() }
         case (.progress(let done, let total), .busy(let task)):
@@ -444,12 +445,13 @@ package final class WorkerPool {
             release(worker, replace: task.cancelled)
         case (.failed(let failure), .busy(let task)):
             finish(worker, .failure(task.cancelled ? .cancelled : .picture(failure.naming(worker.files))))
-            // A failed save leaves things behind in some encoders; a worker that was refused a call is not trusted again.
+            // Some encoders leave garbage behind after a failed save; a worker with a denied system call is not trusted
+            // again.
             release(
                 worker, replace: task.cancelled || failure.stage == "save" || failure.stage == WorkerFailure.confinement
             )
         case (.said(let line), .busy(let task)):
-            // The worker counts its lines itself, and reports how many were left out.
+            // The worker limits its lines itself, and adds one with the number of dropped lines.
             guard task.lines <= task.limits.filterLines else { break }
             task.lines += 1
             log(line, of: task, worker)
@@ -519,7 +521,7 @@ package final class WorkerPool {
 }
 
 extension Array {
-    /// Puts an element that yields behind all others, and any other one before those that yield.
+    /// Inserts an element before the elements that yield; a yielding element goes to the end.
     fileprivate mutating func lineUp(_ element: Element, yields: (Element) -> Bool) {
         insert(element, at: yields(element) ? endIndex : firstIndex(where: yields) ?? endIndex)
     }

@@ -4,24 +4,24 @@ import Glibc
 import SystemCalls
 import WorkerProtocol
 
-/// A worker's process, seen from the supervisor: it is started, limited, ended and awaited, and exchanges messages.
+/// The supervisor's side of a worker process: starts, limits, kills and reaps it, and exchanges messages with it.
 @Coordination
 class WorkerProcess<Message: Decodable & Sendable> {
-    /// The pause before a message that the kernel refused is sent again.
+    /// Pause before the retry of a message that the kernel refused.
     private static var pause: Duration { .milliseconds(20) }
 
-    /// How long a worker may take to end after its channel has been closed: it has nothing left to do.
+    /// How long a worker may take to exit after its channel is closed. By then it has no work left.
     private static var leaveGrace: Duration { .seconds(10) }
 
     nonisolated let process: pid_t
     private(set) var killed = false
     private var stoppedBy: Int32?
-    /// The limits that were set last, by their names.
+    /// The limits set last, by name.
     private var limits: [String: Int64] = [:]
-    /// Another process may have its number by now.
+    /// After this, another process may have the same ID.
     private var isReaped = false
 
-    /// What it has used of the processors so far.
+    /// Processor time used so far.
     var processorTime: Duration? {
         var (clock, time) = (clockid_t(), timespec())
         guard !isReaped, clock_getcpuclockid(process, &clock) == 0, clock_gettime(clock, &time) == 0 else { return nil }
@@ -29,15 +29,14 @@ class WorkerProcess<Message: Decodable & Sendable> {
     }
 
     private var channel: WorkerChannel?
-    /// Messages for which its socket has no room, in order.
+    /// Messages that did not fit into the socket buffer, in order.
     private var unsent: [WorkerPacket] = []
-    /// Fires when the socket has room; nil when nothing waits for that.
+    /// Fires when the socket is writable; exists only while `unsent` waits for that.
     private var room: ReadySource?
     private let messages: ReadySource
     private let exit: ReadySource
     private let output: WorkerOutput
 
-    /// Starts the process.
     init(program: String, arguments: [String]) throws {
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
         let (reading, writing) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
@@ -55,7 +54,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
         messages = ReadySource(coordinated: ours)
         exit = ReadySource(coordinated: Descriptor(owning: pidfd))
         output.follow(process)
-        // The source fires again at once while there are more.
+        // If more messages are pending, the source fires again at once.
         messages.coordinate { [weak self] in _ = self?.receive() }
         exit.coordinate { [self] in
             while receive() {}
@@ -66,13 +65,13 @@ class WorkerProcess<Message: Decodable & Sendable> {
         }
     }
 
-    /// Called with each message. Overridden.
+    /// Called with each message; override point.
     func received(_ message: Message, _ descriptors: [Descriptor]) {}
 
-    /// Called once, with how it ended, after the last message. Overridden.
+    /// Called once, after the last message; override point.
     func ended(_ end: WorkerEnd) {}
 
-    /// Messages arrive in the order of sending, and queue up when the worker reads too slowly.
+    /// Delivers messages in order, and queues them while the worker reads too slowly.
     func send(_ message: some Encodable, descriptors: [Descriptor] = []) {
         guard channel != nil else { return }
         do {
@@ -95,11 +94,11 @@ class WorkerProcess<Message: Decodable & Sendable> {
         } catch {
             switch error.code {
             case EAGAIN: waitForRoom(channel)
-            // The kernel lacks memory, or too many descriptors are in flight: no event tells when that has passed.
+            // Out of kernel memory, or too many descriptors in flight: no event reports the end of that, so poll.
             case ENOBUFS, ENOMEM, ETOOMANYREFS:
                 stopWaitingForRoom()
                 Coordination.after(Self.pause) { [weak self] in self?.sendOn() }
-            // The worker is gone; its exit is reported apart.
+            // The worker is gone; `exit` reports that separately.
             case EPIPE, ECONNRESET, ENOTCONN: stopWaitingForRoom()
             default:
                 Log.failure("worker \(process) can't be told its work, and is replaced: \(error)")
@@ -119,10 +118,10 @@ class WorkerProcess<Message: Decodable & Sendable> {
         room = nil
     }
 
-    /// The worker can write no file that is longer, and can't change that itself.
+    /// Limits the size of files that the worker writes. The worker can't raise the limit itself.
     func limitFiles(to bytes: Int64) { limit(RLIMIT_FSIZE, "RLIMIT_FSIZE", bytes) }
 
-    /// The most that it may allocate from now on.
+    /// Limits the worker's memory allocations from now on.
     func limitMemory(to bytes: Int64) { limit(RLIMIT_DATA, "RLIMIT_DATA", bytes) }
 
     private func limit(_ resource: __rlimit_resource, _ name: String, _ bytes: Int64) {
@@ -132,7 +131,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
         Log.failure("worker \(process): \(SystemError("prlimit", name)), ignoring")
     }
 
-    /// Closes the channel, which ends the worker; kills it if it does not end.
+    /// Closes the channel, which makes the worker exit; kills the worker if it does not.
     func leave() {
         hangUp()
         Coordination.after(Self.leaveGrace) { [weak self] in self?.terminate() }
@@ -151,7 +150,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
         kill(process, SIGKILL)
     }
 
-    /// Kills it if it has been stopped: it would not end otherwise, and its work would wait for a timeout.
+    /// Kills the worker if a signal has stopped it: otherwise its work would hang until the timeout.
     func endIfStopped() {
         let signal = isReaped ? 0 : clinux_stopped(process)
         guard signal > 0 else { return }
@@ -159,7 +158,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
         kill(process, SIGKILL)
     }
 
-    /// Takes the next message; false when there is none.
+    /// Receives the next message; false if there is none.
     private func receive() -> Bool {
         guard let channel else { return false }
         do {
@@ -169,7 +168,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
             }
             messages.cancel()
         } catch let error as SystemError {
-            // Every error but "nothing more now" means that the worker is gone; its exit is reported apart.
+            // Any error but EAGAIN means that the worker is gone; `exit` reports that separately.
             if error.code != EAGAIN { messages.cancel() }
         } catch {
             distrust("something that can't be read (\(error))")
@@ -177,7 +176,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
         return false
     }
 
-    /// Replaces a worker that talks nonsense, and hears nothing more of it.
+    /// Kills a worker that sends invalid messages, and ignores further messages.
     func distrust(_ said: String) {
         Log.failure("worker \(process) said \(said); it is replaced")
         terminate()

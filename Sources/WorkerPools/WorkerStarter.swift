@@ -2,27 +2,27 @@ import DaemonRuntime
 import Dispatch
 import Glibc
 
-/// A process that a pool has started.
+/// A worker process started by a pool.
 @Coordination
 protocol StartedWorker: AnyObject {
-    /// It has said hello.
+    /// Whether it has sent `hello`.
     var isReady: Bool { get }
     func leave()
     func terminate()
     func endIfStopped()
 }
 
-/// Starts the processes of a pool, and keeps them until their end. After a failed start the pool tries again; the pause
-/// before that grows, so that a worker that can't start does not keep the machine busy.
+/// Starts a pool's workers, and tracks them until they end. After a failed start the pool retries, after pauses of
+/// growing length, so that a worker that can't start does not keep the machine busy.
 @Coordination
 final class WorkerStarter<Worker: StartedWorker> {
     private(set) var workers: [Worker] = []
-    /// Workers that are not confined in every way get no work.
+    /// Workers without full confinement get no work.
     var mustBeConfined = false
-    /// The next attempt to start a worker has to wait.
+    /// The next start of a worker has to wait.
     private(set) var isPausing = false
     private(set) var isStopped = false
-    /// Called when that pause is over.
+    /// Called when the pause is over.
     var again: () -> Void = {}
     private let name: String
     private let pause: Duration
@@ -30,10 +30,10 @@ final class WorkerStarter<Worker: StartedWorker> {
     private var emptied: (@Sendable () -> Void)?
     private let children: any DispatchSourceSignal
 
-    /// `name` begins the log's lines about a worker. The first pause lasts `pause`.
+    /// `name` starts the log messages about a worker. `pause` is the length of the first pause.
     init(_ name: String, pause: Duration = .seconds(1)) {
         (self.name, self.pause) = (name, pause)
-        // The kernel sends SIGCHLD when a worker has been stopped, too.
+        // The kernel also sends SIGCHLD when a worker is stopped.
         children = DispatchSource.makeSignalSource(signal: SIGCHLD, queue: Coordination.queue)
         children.setEventHandler { [weak self] in
             Coordination.assumeIsolated { self?.workers.forEach { $0.endIfStopped() } }
@@ -41,10 +41,10 @@ final class WorkerStarter<Worker: StartedWorker> {
         children.activate()
     }
 
-    /// The reason why workers don't start, after some attempts.
+    /// Why workers don't start; set after three failures in a row.
     var problem: String? { failures > 2 ? "\(name) ends at its start (\(failures) in a row); see the log" : nil }
 
-    /// Starts a worker, which has so long to say hello. Nil when there can be no process.
+    /// Starts a worker, which must send `hello` within `limit`. Nil if the process can't be created.
     func start(within limit: Duration, _ make: () throws -> Worker) -> Worker? {
         do {
             let worker = try make()
@@ -59,7 +59,7 @@ final class WorkerStarter<Worker: StartedWorker> {
         }
     }
 
-    /// Whether a worker that says hello may get work. `missing` is what its confinement lacks.
+    /// Whether a worker may get work after its hello. `missing` lists what its confinement lacks.
     func admits(_ worker: Worker, missing: [String]) -> Bool {
         guard mustBeConfined, !missing.isEmpty else { return true }
         worker.leave()
@@ -67,7 +67,7 @@ final class WorkerStarter<Worker: StartedWorker> {
         return false
     }
 
-    /// A worker was of no use, for this reason.
+    /// Logs and counts a worker's failure.
     func failed(_ reason: String) {
         Log.failure("\(name) \(reason)")
         failed()
@@ -83,16 +83,16 @@ final class WorkerStarter<Worker: StartedWorker> {
         }
     }
 
-    /// A worker has done something.
+    /// Resets the failure count: a worker has done some work.
     func succeeded() { failures = 0 }
 
-    /// Called by the pool once it is done with a worker whose process has ended.
+    /// Called by the pool when it is done with an ended worker.
     func forget(_ worker: Worker) {
         workers.removeAll { $0 === worker }
         if isStopped, workers.isEmpty { emptied?() }
     }
 
-    /// Starts no more; `done` when the last worker is gone.
+    /// Stops all starts; calls `done` when the last worker has ended.
     func stop(_ done: @escaping @Sendable () -> Void) {
         isStopped = true
         emptied = done
