@@ -1,9 +1,9 @@
 import Synchronization
 
-/// A call to an inbox that it has not answered.
+/// A pending call to `Inbox.catchUp`.
 final class CatchUp: Sendable {
     private let chosen: SettlingChoice?
-    /// Somebody still waits for the answer.
+    /// Whether the caller still waits for the answer.
     private let wanted: @Sendable () -> Bool
     private let count = Mutex(0)
 
@@ -11,7 +11,7 @@ final class CatchUp: Sendable {
         (self.chosen, self.wanted) = (chosen, wanted)
     }
 
-    /// How many files it has cancelled that were claimed when it came.
+    /// Number of files that it cancelled between their claim and their job.
     var claimed: Int { count.withLock { $0 } }
 
     func cancels(claimed path: String) -> Bool {

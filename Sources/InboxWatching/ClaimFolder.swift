@@ -3,12 +3,12 @@ import Glibc
 import Synchronization
 package import SystemCalls
 
-/// An inbox and its `.pipelined`, held open for a while. Others may write in the inbox, so every step begins at one of
-/// the two descriptors and follows no link: a rename by somebody else leads nowhere.
+/// An inbox and its `.pipelined`, held open for a while. Other users may write in the inbox, so every step starts at
+/// one of the two descriptors and follows no links. A rename by another user can't redirect it.
 ///
-/// Claiming is one rename into `.pipelined`. The path there tells what was claimed, without the ledger:
-/// `.pipelined/ROOT/N/<path in the inbox>`. ROOT names the daemon's root, because another daemon may share the inbox. N
-/// is the lowest number unused on disk and in the ledger.
+/// A claim is one rename into `.pipelined`. The new path records what was claimed, even without the ledger:
+/// `.pipelined/ROOT/N/<path in the inbox>`. ROOT identifies the daemon's root folder, because several daemons may share
+/// the inbox. N is the lowest number that is unused both on disk and in the ledger.
 package struct ClaimFolder: Sendable {
     package static let name = ".pipelined"
 
@@ -26,11 +26,11 @@ package struct ClaimFolder: Sendable {
 
     // MARK: - Claiming
 
-    /// Takes the file at `path` of the inbox; returns where it lies now.
+    /// Claims the file at `path` in the inbox; returns its new path.
     func claim(
         _ path: String, isInWork: (String) throws -> Bool, attempting: (String) -> Void = { _ in }
     ) throws -> String {
-        // Held open: the folder may have become a link to elsewhere since it was looked at.
+        // Held open, because another user may have replaced the folder by a link since it was checked.
         let folder = try top.openFolder(FileSystem.subfolder(of: path))
         return try take(
             FilePlace(folder, FileSystem.name(of: path)), as: path, isInWork: isInWork, attempting: attempting)
@@ -48,16 +48,16 @@ package struct ClaimFolder: Sendable {
         throw SystemError("rename", path, code: EEXIST)
     }
 
-    /// The place of a claimed file of this path, by its number.
+    /// The path for a claimed file with this number.
     package func place(_ number: Int, of path: String) -> String { "\(self.path)/\(root)/\(number)/\(path)" }
 
-    /// Moves a file, from wherever it lies, to one of those places; false when the place is taken.
+    /// Moves a file from anywhere to a claim path; false if the path is taken.
     package func take(_ file: FilePlace, to place: String) throws -> Bool {
         try move(file, to: FileSystem.relative(place, to: path))
     }
 
-    /// The same for a file of another file system. A copy that is not whole lies beside the folders of the roots, where
-    /// nobody takes it for a claimed file.
+    /// The same for a file on another file system. An incomplete copy lies next to the folders of the roots, where no
+    /// daemon takes it for a claimed file.
     package func takeCopy(_ file: FilePlace, to place: String) throws -> Bool {
         let target = FileSystem.relative(place, to: path)
         let folder = try claims.makeFolder(FileSystem.folder(of: target), mode: 0o755)
@@ -65,7 +65,7 @@ package struct ClaimFolder: Sendable {
             file, to: FileSystem.name(of: target), in: folder, parts: claims, inOwn: true)
     }
 
-    /// False when the name is taken.
+    /// Returns false if the name is taken.
     private func move(_ file: FilePlace, to target: String) throws -> Bool {
         for attempt in 0... {
             do {
@@ -78,7 +78,7 @@ package struct ClaimFolder: Sendable {
             } catch {
                 if error.isTaken { return false }
                 latest.forget()
-                // The folder was removed as empty in between, or the file is gone.
+                // Either another thread removed the empty folder in between, or the file is gone.
                 guard error.isMissing, attempt < 3, try file.status() != nil else {
                     throw SystemError(error.call, "\(path)/\(target)", code: error.code)
                 }
@@ -87,7 +87,7 @@ package struct ClaimFolder: Sendable {
         return false
     }
 
-    /// Renames a claimed file back into the inbox; fails when its name is taken again.
+    /// Renames a claimed file back into the inbox; throws if its name is taken again.
     package func giveBack(_ source: String, as path: String) throws {
         let from = try spot(source)
         let to = try top.makeFolder(FileSystem.subfolder(of: path), mode: 0o777)
@@ -95,8 +95,8 @@ package struct ClaimFolder: Sendable {
         removeEmptyFolders(above: source)
     }
 
-    /// Finishes a claim that a crash broke off where a rename is a link and an unlink: the file still has its name in
-    /// the inbox.
+    /// Finishes a claim that a crash interrupted on a file system where a rename is a link and an unlink: the file
+    /// still has its name in the inbox.
     func finish(_ source: String, as path: String) throws {
         let claimed = try spot(source)
         guard let folder = try Self.opened(FileSystem.subfolder(of: path), below: top) else { return }
@@ -106,8 +106,7 @@ package struct ClaimFolder: Sendable {
         }
     }
 
-    /// Makes the claims of these files survive a power cut: otherwise one that had left its inbox, and was done, would lie
-    /// there once more.
+    /// Makes these claims survive a power cut. Otherwise a processed file could reappear in its inbox.
     func sync(_ sources: [String]) throws(SystemError) {
         for folder in Set(sources.map(FileSystem.folder(of:))) {
             let inside = FileSystem.relative(folder, to: path)
@@ -117,7 +116,7 @@ package struct ClaimFolder: Sendable {
 
     // MARK: - Claimed files
 
-    /// The spot of an original, claimed or kept in its place.
+    /// The open folder and the name of an original, claimed or kept in the inbox.
     package func spot(_ source: String) throws(SystemError) -> FilePlace {
         let isClaimed = FileSystem.lies(source, within: path)
         let inside = FileSystem.relative(source, to: isClaimed ? path : inbox)
@@ -139,7 +138,7 @@ package struct ClaimFolder: Sendable {
         }
     }
 
-    /// Removes the empty folders above a file that was there.
+    /// Removes empty folders above a file that is gone.
     package func removeEmptyFolders(above source: String) {
         removeEmptyFolders(from: FileSystem.subfolder(of: FileSystem.relative(source, to: path)))
     }
@@ -151,7 +150,7 @@ package struct ClaimFolder: Sendable {
         }
     }
 
-    /// Removes a folder of the inbox if it is empty; false when it stays.
+    /// Removes an empty folder of the inbox; false if it stays.
     func removeIfEmpty(_ folder: String) -> Bool {
         guard let above = try? top.openFolder(FileSystem.subfolder(of: folder)) else { return false }
         return unlinkat(above.number, FileSystem.name(of: folder), AT_REMOVEDIR) == 0
@@ -168,15 +167,15 @@ package struct ClaimFolder: Sendable {
         }
     }
 
-    /// All files claimed by this root that a crash has left, with their paths in the inbox, but for those that `known`
-    /// names of a folder. Removes empty folders.
+    /// Files that this root had claimed before a crash, with their paths in the inbox. For each folder, `known` calls
+    /// `each` with names to exclude. Removes empty folders.
     package func left(
         except known: (_ folder: String, _ each: (String) -> Void) throws -> Void = { _, _ in }
     ) throws -> [(source: String, path: String)] {
         var found: [(String, String)] = []
         let names = try FileSystem.names(in: claims, called: path).compactMap(\.self).sorted()
         let others = names.filter { $0 != root && !Self.isNumber($0) }
-        // Older versions had no folder for each root; with several roots the owner of these files is unknown.
+        // Older versions had no folder per root. With several roots, the owner of these files is unknown.
         let old = others.isEmpty ? names.filter(Self.isNumber) : []
         for top in old + (try numbers(of: root)) {
             for path in try files(below: top, except: known) { found.append(("\(self.path)/\(top)/\(path)", path)) }
@@ -184,7 +183,7 @@ package struct ClaimFolder: Sendable {
         return found
     }
 
-    /// Other roots with claimed files in this inbox, each with their number.
+    /// Other roots with claimed files in this inbox, with the number of files.
     func others() throws -> [(root: String, count: Int)] {
         try FileSystem.names(in: claims, called: path).compactMap(\.self).sorted()
             .filter { $0 != root && !Self.isNumber($0) }
@@ -192,7 +191,7 @@ package struct ClaimFolder: Sendable {
             .filter { $0.1 > 0 }
     }
 
-    /// Nil when there is no such folder; throws when the disk can't tell.
+    /// Nil if there is no such folder; throws if the disk can't be read.
     private static func opened(_ path: String, below top: Descriptor) throws(SystemError) -> Descriptor? {
         do {
             return try top.openFolder(path)
@@ -211,7 +210,8 @@ package struct ClaimFolder: Sendable {
         return try FileSystem.names(in: folder, called: root).compactMap(\.self).sorted().map { "\(root)/\($0)" }
     }
 
-    /// The paths of the files below a folder, relative to it. There may be a million, of which hardly any is unknown.
+    /// Paths of the files below a folder, relative to it. Of up to a million files nearly all are known, so those are
+    /// filtered out early.
     private func files(
         below top: String, removing: Bool = true,
         except known: (_ folder: String, _ each: (String) -> Void) throws -> Void = { _, _ in }
@@ -239,7 +239,7 @@ package struct ClaimFolder: Sendable {
     }
 }
 
-/// The folder in `.pipelined` that was used last: files that follow each other mostly lie in the same.
+/// Caches the last folder in `.pipelined`: consecutive files are mostly in the same one.
 private final class LatestFolder: Sendable {
     private let latest = Mutex<(path: String, folder: Descriptor)?>(nil)
 
@@ -252,6 +252,6 @@ private final class LatestFolder: Sendable {
         return folder
     }
 
-    /// It may have been removed.
+    /// The folder may have been removed.
     func forget() { latest.withLock { $0 = nil } }
 }

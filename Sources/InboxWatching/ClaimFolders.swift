@@ -4,8 +4,8 @@ import Glibc
 import Synchronization
 package import SystemCalls
 
-/// Opens the claim folder of each inbox, and recognises it by its identity: somebody may have put another in its place.
-/// Each is open for a moment only, because an open folder keeps its file system from being unmounted.
+/// Opens the claim folder of each inbox and verifies its identity, because another user may have replaced it. Folders
+/// are open only briefly: an open folder prevents its file system from being unmounted.
 package final class ClaimFolders: Sendable {
     private struct Identity: Equatable {
         var device: UInt64
@@ -17,18 +17,18 @@ package final class ClaimFolders: Sendable {
         }
     }
 
-    /// The identity of an inbox, and of its `.pipelined`.
+    /// The identities of an inbox and of its `.pipelined`.
     private struct Known {
         var inbox: Identity
         var claims: Identity
-        /// The number of mounts that the inbox lies under.
+        /// The number of mounts above the inbox.
         var mounts: Int
     }
 
-    /// The name of this daemon's root, among others that share an inbox.
+    /// Identifies this daemon's root folder among daemons that share an inbox.
     private let root: String
     private let known = Mutex<[String: Known]>([:])
-    /// Folders that were opened a moment ago. In a burst one serves many originals.
+    /// Folders opened a moment ago, to be shared by many originals in a burst.
     private let fresh = Mutex<[String: ClaimFolder]>([:])
     private let queue = DispatchQueue(label: "pipelined.claims")
 
@@ -36,28 +36,28 @@ package final class ClaimFolders: Sendable {
 
     package init(root: String) { self.root = root }
 
-    /// Opens the folder that holds the originals claimed so far.
+    /// Opens the claim folder of an inbox that is already in use.
     package func open(_ inbox: String) throws -> ClaimFolder {
         guard let known = known.withLock({ $0[inbox] }) else { return try begin(inbox, making: false) { true } }
         let top = try Descriptor.open(inbox, O_RDONLY | O_DIRECTORY)
         guard try Identity(top) == known.inbox else {
-            // The folder below a missing mount says nothing of the originals.
+            // The folder below a missing mount is not the inbox, and says nothing about the originals.
             guard try Self.mounts(inbox) >= known.mounts else { throw SystemError("open", inbox, code: ENODEV) }
-            // Another file system is mounted there, or another folder lies in its place.
+            // Another file system is mounted there, or another folder is in its place.
             return try begin(inbox, making: false) { true }
         }
         if try isRemoved(known, from: top) { try PrivateFolder.make(ClaimFolder.name, in: top, at: path(inbox)) }
         let claims = try PrivateFolder.open(ClaimFolder.name, in: top, at: path(inbox))
         let now = try Identity(claims)
         if now != known.claims {
-            // The folder belongs to the daemon: some file systems renumber a folder now and then.
+            // The folder still belongs to the daemon: some file systems change inode numbers occasionally.
             guard place(of: known.claims, in: top, called: inbox) == nil else { throw replaced(inbox, known, top) }
             self.known.withLock { $0[inbox]?.claims = now }
         }
         return ClaimFolder(of: inbox, root: root, top: top, claims: claims)
     }
 
-    /// Opens an original where it lies, in its inbox or claimed.
+    /// Opens an original, claimed or kept in its inbox.
     package func openOriginal(_ source: String, of inbox: String, _ flags: Int32) throws -> Descriptor {
         if let folder = fresh.withLock({ $0[inbox] }), let file = try Self.opened(source, in: folder, flags) {
             return file
@@ -68,7 +68,7 @@ package final class ClaimFolders: Sendable {
         return try folder.spot(source).open(flags)
     }
 
-    /// Nil when nothing is there: a folder on the way may have been removed as empty, and made anew.
+    /// Nil if nothing is found: the cached folder may have been removed when empty, and recreated.
     private static func opened(
         _ source: String, in folder: ClaimFolder, _ flags: Int32
     ) throws(SystemError) -> Descriptor? {
@@ -80,10 +80,10 @@ package final class ClaimFolders: Sendable {
         }
     }
 
-    /// Opens the folder for an inbox that opens, and makes it if it is missing. Throws when another lies in the place
-    /// of one that is still needed.
+    /// Opens the claim folder when an inbox opens, and creates it if missing. Throws if another folder has replaced one
+    /// that is still needed.
     func begin(_ inbox: String, making: Bool = true, isNeeded: () throws -> Bool) throws -> ClaimFolder {
-        // Others may be able to replace the inbox itself.
+        // Other users may be able to replace the inbox itself.
         let way = try TrustedPath(to: inbox) { status, path, _ in
             guard status.kind == .link, !Trust.owners.contains(status.owner) else { return nil }
             return
@@ -108,7 +108,7 @@ package final class ClaimFolders: Sendable {
         try MountTable.depth(of: FileSystem.resolved(inbox))
     }
 
-    /// Whether the folder is gone, with all that lay in it: it lies nowhere else in the inbox.
+    /// Whether the folder is gone with its contents, not moved elsewhere within the inbox.
     private func isRemoved(_ known: Known, from top: Descriptor) throws -> Bool {
         guard try FileSystem.status(ClaimFolder.name, in: top) == nil else { return false }
         return place(of: known.claims, in: top, called: "its folder") == nil
@@ -122,11 +122,11 @@ package final class ClaimFolders: Sendable {
         return !Trust.owners.contains(there.owner) || place(of: known.claims, in: top, called: "its folder") != nil
     }
 
-    /// The name under which a folder lies in the inbox now.
+    /// The folder's present name in the inbox, if it has been moved within it.
     private func place(of folder: Identity, in top: Descriptor, called inbox: String) -> String? {
         let names = (try? FileSystem.names(in: top, called: inbox).compactMap(\.self)) ?? []
         return names.first {
-            // A new file may have got the number of a folder that was removed.
+            // A new file may have reused the inode of a removed folder.
             guard let status = try? FileSystem.status($0, in: top), status.kind == .folder else { return false }
             return status.device == folder.device && status.inode == folder.inode
         }

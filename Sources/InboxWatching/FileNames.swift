@@ -1,27 +1,27 @@
 package import PipelineModel
 
-/// Decides by a file's name alone whether an inbox takes it.
+/// Decides by its name alone whether an inbox takes a file.
 package enum FileNames {
-    /// The file is hidden, or still on its way: it is left alone without a word.
+    /// Whether the file is hidden or incomplete; the inbox skips such files silently.
     package static func isPartial(_ name: String) -> Bool {
         if isHidden(name) || name.utf8.last == UInt8(ascii: "~") { return true }
         let lower = name.lowercased()
         return [".part", ".partial", ".crdownload", ".tmp", ".download", ".filepart"].contains(where: lower.hasSuffix)
     }
 
-    /// The file lists URLs.
+    /// Whether the file is a list of URLs.
     package static func isList(_ name: String) -> Bool { AddressList.kind(of: name) != nil }
 
     static func isHidden(_ name: String) -> Bool { name.utf8.first == UInt8(ascii: ".") }
 
-    /// The reason why an inbox of the recipe leaves a file of this name alone, or nil.
+    /// Why an inbox of the recipe skips files of this name, or nil.
     package static func reasonForLeaving(_ name: String, _ recipe: Recipe) -> String? {
         if isHidden(name) { return "it is hidden" }
         if isPartial(name) { return "it is still on its way, as its name says" }
         return recipe.matches(name) ? nil : reasonForIgnoring(name, recipe: recipe.name)
     }
 
-    /// The reason why a file that the recipe doesn't take is left alone.
+    /// Why the recipe does not take a file of this name.
     package static func reasonForIgnoring(_ name: String, recipe: String) -> String {
         guard let dot = name.lastIndex(of: ".") else { return "recipe '\(recipe)' takes no files without a suffix" }
         let suffix = name[name.index(after: dot)...].lowercased()
@@ -29,7 +29,7 @@ package enum FileNames {
         return "recipe '\(recipe)' takes no *.\(suffix); its Match= says which it does"
     }
 
-    /// Pictures that no recipe can take, whatever its Match= says.
+    /// File types that no recipe can read, whatever its Match= says.
     private static let unread = [
         "jp2": "a JPEG 2000 picture", "j2k": "a JPEG 2000 picture", "jpf": "a JPEG 2000 picture",
         "jpx": "a JPEG 2000 picture", "jxl": "a JPEG XL picture", "psd": "a Photoshop document",

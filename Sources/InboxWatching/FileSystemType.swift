@@ -1,12 +1,12 @@
 import CLinux
 import SystemCalls
 
-/// Knows file systems where inotify does not help: this kernel does not see another machine's changes.
+/// Recognises file systems that need polling: inotify does not report changes by other machines.
 package enum FileSystemType {
-    /// The name of a file system that has to be polled, or nil.
+    /// The name of a file system that needs polling, or nil.
     static func polled(_ folder: String) throws(SystemError) -> String? { names[try number(folder)] }
 
-    /// The name of the kernel's own file system around the folder, in which nobody can make files, or nil.
+    /// The name of a kernel file system in which users can't create files, such as /proc, or nil.
     package static func withoutFiles(_ folder: String) -> String? { (try? number(folder)).flatMap { kernels[$0] } }
 
     private static func number(_ folder: String) throws(SystemError) -> UInt32 {
@@ -15,7 +15,7 @@ package enum FileSystemType {
         return UInt32(truncatingIfNeeded: status.f_type)
     }
 
-    // statfs(2) lists the numbers.
+    // The magic numbers are listed in statfs(2).
     private static let names: [UInt32: String] = [
         0x6969: "NFS", 0x517b: "SMB", 0xff53_4d42: "CIFS", 0xfe53_4d42: "SMB2", 0x6573_5546: "FUSE",
         0x0102_1997: "9P", 0x00c3_6400: "Ceph", 0x786f_4256: "VirtualBox shared folder", 0x5346_414f: "AFS",

@@ -1,17 +1,17 @@
 import SystemCalls
 
-/// Files that nobody looks at yet, because enough others settle: a folder of a million pictures costs the memory of its names.
+/// Deferred files, while enough others settle: a million pictures in a folder cost only the memory of their names.
 struct FilesAside {
     private struct Names {
-        /// The folder right below the inbox.
+        /// The folder directly below the inbox that contains these files, if any.
         let top: FileSystem.Key?
-        /// The names of all files that were put aside, in the order of taking; `left` says which files still are.
+        /// Names of all files deferred so far, in the order of taking; `left` has those that still are.
         var names: [String] = []
-        /// The place of the next one.
+        /// Index of the next name to take.
         var next = 0
-        /// The names of the files that are aside.
+        /// Names of the files still deferred.
         var left: Set<FileSystem.Key> = []
-        /// The names of the files that become cancelled jobs.
+        /// Names of the files that will become cancelled jobs.
         var cancelled: Set<FileSystem.Key> = []
 
         mutating func takeNext() -> (name: String, isCancelled: Bool)? {
@@ -25,7 +25,7 @@ struct FilesAside {
     }
 
     private var folders: [FileSystem.Key: Names] = [:]
-    /// In the order in which they were found.
+    /// Folders in the order of discovery.
     private var order: [FileSystem.Key] = []
     private(set) var count = 0
 
@@ -38,7 +38,7 @@ struct FilesAside {
         count += 1
     }
 
-    /// The path of the next file, which is aside no more.
+    /// Removes and returns the next deferred file.
     mutating func next() -> (path: String, isCancelled: Bool)? {
         while let folder = order.first {
             if let next = folders[folder]?.takeNext() {
@@ -55,7 +55,7 @@ struct FilesAside {
 
     // MARK: - Ends
 
-    /// Those below this folder right below the inbox, or all, become cancelled jobs. Returns how many more these are now.
+    /// Marks the files cancelled, below `top` or all; returns how many are new.
     mutating func cancel(below top: FileSystem.Key?) -> Int {
         var more = 0
         for folder in order where top == nil || folders[folder]?.top == top {
@@ -71,7 +71,7 @@ struct FilesAside {
         return names.cancelled.contains(FileSystem.Key(FileSystem.name(of: path.path)))
     }
 
-    /// The file is gone, or somebody looks at it: another of its name is not cancelled.
+    /// The file is gone or no longer deferred. A new file of the same name is not cancelled.
     mutating func forget(_ path: FileSystem.Key) {
         guard count > 0 else { return }
         let folder = FileSystem.Key(FileSystem.folder(of: path.path))
@@ -81,7 +81,7 @@ struct FilesAside {
         count -= 1
     }
 
-    /// A folder is gone with all that is in it.
+    /// The folder is gone with its contents.
     mutating func drop(within folder: String) {
         for key in order where FileSystem.lies(key.path, within: folder) {
             count -= folders.removeValue(forKey: key)?.left.count ?? 0
@@ -89,7 +89,7 @@ struct FilesAside {
         order.removeAll { folders[$0] == nil }
     }
 
-    /// The paths of those that are to become cancelled jobs.
+    /// Paths of the files that will become cancelled jobs.
     var marks: [FileSystem.Key] {
         folders.flatMap { folder, names in
             names.cancelled.map { FileSystem.Key(FileSystem.join(folder.path, $0.path)) }

@@ -2,49 +2,50 @@ import DaemonRuntime
 import Dispatch
 import SystemCalls
 
-/// Decides which files of an inbox's folders belong together: those that come into a folder right below the inbox,
-/// until nothing has happened in it for a while. Such a burst becomes a batch. It also knows the folders that came with
-/// a burst, and are to go with it. It reads neither disk nor clock: its owner passes in what they say.
+/// Groups the files of an inbox's folders into bursts: all files that arrive in a folder directly below the inbox until
+/// nothing has changed there for a while. A burst becomes a batch. Also tracks folders that arrived with a burst, which
+/// are removed with it. Pure logic: the owner passes in disk state and time.
 struct FolderBursts: Sendable {
     private struct Burst {
-        /// The time of the last change in the folder.
+        /// Time of the last change in the folder.
         var heard: DispatchTime
-        /// A file of it has been taken.
+        /// At least one of its files has been taken.
         var isTaken = false
-        /// Somebody is to be told of its end, even if no file of it is taken.
+        /// The end of the burst must be reported even if none of its files is taken.
         var isExpected = false
-        /// Files still settle: their end is told of, and needs no appointment.
+        /// Files are still settling. Their end triggers the next check, so no timer is needed.
         var waits = false
-        /// The folders that have come in this burst.
+        /// Folders that arrived in this burst.
         var came: Set<FileSystem.Key> = []
     }
 
-    /// A burst that is over.
+    /// A finished burst.
     struct Ended: Equatable {
         var folder: FileSystem.Key
-        /// The folders that came in it, each behind those below it. Without a file they are their maker's to fill.
+        /// Folders that arrived with it, subfolders first. Empty if no file was taken: their creator may still fill
+        /// them.
         var came: [String]
     }
 
-    /// Why a burst is not over.
+    /// Why a burst has not ended.
     enum Work { case settling, writing }
 
     private let inbox: String
     private var bursts: [FileSystem.Key: Burst] = [:]
-    /// The folders that have been seen, at any depth. One that is seen later has come.
+    /// Folders seen so far, at any depth. Any other folder counts as a new arrival.
     private var known: Set<FileSystem.Key> = []
 
     init(in inbox: String) { self.inbox = inbox }
 
-    /// The folders of which a burst is not over.
+    /// Folders with an unfinished burst.
     var folders: [FileSystem.Key] { Array(bursts.keys) }
 
     func contains(_ top: FileSystem.Key) -> Bool { bursts[top] != nil }
 
-    // MARK: - What happens
+    // MARK: - Changes
 
-    /// A folder is there. It has come when it is new to the inbox, and the inbox itself is not, or when the kernel says so:
-    /// the first look may see a folder that comes meanwhile.
+    /// Records an existing folder. It counts as an arrival if it is unknown and `hasCome`, or if the kernel reports it
+    /// as new (`isNew`): even the first scan may see a folder that arrives meanwhile.
     mutating func found(_ folder: String, hasCome: Bool, isNew: Bool = false, at now: DispatchTime) {
         let key = FileSystem.Key(folder)
         let isUnknown = known.insert(key).inserted
@@ -54,7 +55,7 @@ struct FolderBursts: Sendable {
         touch(top, at: now)
     }
 
-    /// No other folders are there.
+    /// Forgets all folders except `found`.
     mutating func forget(but found: Set<FileSystem.Key>) {
         known.formIntersection(found)
         for key in bursts.keys { bursts[key]?.came.formIntersection(found) }
@@ -66,20 +67,20 @@ struct FolderBursts: Sendable {
         for (key, burst) in bursts { bursts[key]?.came = burst.came.filter { !isGone($0) } }
     }
 
-    /// Something has changed at this path.
+    /// Records a change at this path.
     mutating func heard(_ path: String, at now: DispatchTime) {
         guard !bursts.isEmpty, let top = Self.top(of: path, below: inbox), bursts[top] != nil else { return }
         touch(top, at: now)
     }
 
-    /// A file was taken.
+    /// Records that a file was taken.
     mutating func took(_ path: String, at now: DispatchTime) {
         guard let top = Self.top(of: path, below: inbox) else { return }
         bursts[top, default: Burst(heard: now)].isTaken = true
         touch(top, at: now)
     }
 
-    /// Somebody waits for the end of the folder's burst, which begins now if it has not begun.
+    /// Records that a client waits for the end of the folder's burst, and starts a burst if there is none.
     mutating func expect(_ top: FileSystem.Key, at now: DispatchTime) {
         bursts[top, default: Burst(heard: now)].isExpected = true
     }
@@ -91,8 +92,8 @@ struct FolderBursts: Sendable {
 
     // MARK: - Ends
 
-    /// Ends the bursts that have been quiet for so long, and have no work left. Returns those of which files were taken,
-    /// or which somebody expects.
+    /// Ends bursts that have been quiet for `quiet` and have no work left. Returns those with files taken, and those
+    /// that a client waits for.
     mutating func end(
         at now: DispatchTime, quiet: Duration, work: (_ folder: FileSystem.Key) -> Work?
     ) -> [Ended] {
@@ -100,7 +101,7 @@ struct FolderBursts: Sendable {
         for (top, burst) in bursts where burst.heard + quiet.dispatch <= now {
             switch work(top) {
             case .settling: bursts[top]?.waits = true
-            // A writer may give up without a word.
+            // A writer may give up without an event, so check again later.
             case .writing: touch(top, at: now)
             case nil:
                 bursts[top] = nil
@@ -112,12 +113,12 @@ struct FolderBursts: Sendable {
         return ended.sorted { NaturalOrder($0.folder.path) < NaturalOrder($1.folder.path) }
     }
 
-    /// The time at which the next burst may be over.
+    /// When the next burst may end.
     func next(quiet: Duration) -> DispatchTime? {
         bursts.values.filter { !$0.waits }.map { $0.heard + quiet.dispatch }.min()
     }
 
-    /// The folder right below the inbox that holds what is at this path, or nil.
+    /// The folder directly below the inbox that contains this path, or nil.
     static func top(of path: String, below inbox: String) -> FileSystem.Key? {
         let rest = path.utf8.dropFirst(inbox.utf8.count + 1)
         guard let slash = rest.firstIndex(of: UInt8(ascii: "/")) else { return nil }

@@ -3,17 +3,18 @@ import Dispatch
 import PipelineModel
 import SystemCalls
 
-/// Tells of folders whose files have all come.
+/// Reports when all files of a folder have arrived.
 extension Inbox {
-    /// Hands over what was taken, and ends what is over.
+    /// Hands over the claimed files, and ends finished bursts.
     func finishLook() {
         handOver()
         endBursts()
         publishReport()
     }
 
-    /// Calls `found`, on the inbox's own queue, if pictures of a folder right below the inbox are on their way, and `done`
-    /// in any case. When they have been handed over, or have gone, the sink is told that the folder has ended.
+    /// Calls `found`, on the inbox's own queue, if pictures in a folder directly below the inbox are about to be taken,
+    /// and `done` in any case. Once the inbox has handed them over or they are gone, it tells the sink that the folder
+    /// has ended.
     package nonisolated func expect(
         _ name: String, wanted: @escaping @Sendable () -> Bool, found: @escaping @Sendable () -> Void,
         done: @escaping @Sendable () -> Void
@@ -47,8 +48,7 @@ extension Inbox {
         checkLater(bursts.next(quiet: quiet))
     }
 
-    /// Removes folders that came with files, and are empty now that these were taken. A folder that holds anything else
-    /// stays.
+    /// Removes arrived folders that are empty after their files were taken. Folders with any other content stay.
     private func removeEmptyFolders(_ folders: [String]) {
         guard recipe.original != .keep, !folders.isEmpty, let claims = try? claimFolder() else { return }
         defer { claiming = nil }

@@ -4,7 +4,7 @@ import Glibc
 import PipelineModel
 import SystemCalls
 
-/// Claims quiet files, which become the daemon's.
+/// Claims quiet files.
 extension Inbox {
     func take(_ path: String, _ status: FileStatus, cancelled: Bool) {
         let key = FileSystem.Key(path)
@@ -19,7 +19,7 @@ extension Inbox {
         }
         do {
             let file = try Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-            // A slow upload pauses: the file is quiet, but its writer still has it open.
+            // A paused upload looks quiet, but its writer still has the file open.
             if FileSystem.isOpenForWriting(file) ?? settling.isWritten(path, at: .now()) {
                 if Settling.isUnchanged(status, for: recipe.intake.pollInterval, at: Timestamp.now()) {
                     note(path, Permission.stillOpen)
@@ -40,12 +40,12 @@ extension Inbox {
             let source = try claimFolder().claim(relative, isInWork: sink.knows) { target = $0 }
             claimed(source, UnsureClaim(path: relative, before: status, cancelled: cancelled))
         } catch let error as SystemError where error.isMissing || error.isPassing {
-            // The folders held open may be out of date.
+            // The open claim folder may be outdated.
             claiming = nil
             if error.isPassing { again(path, error, status, cancelled: cancelled) }
-            // The rename may have succeeded.
+            // The rename may have succeeded despite the error.
             if let target { claimed(target, UnsureClaim(path: relative, before: status, cancelled: cancelled)) }
-            // The file is there, and `.pipelined` is missing: the inbox makes it when it opens.
+            // The file exists, so `.pipelined` is missing; reopening the inbox creates it.
             if error.isMissing, FileSystem.mayExist(path) { return broken("\(error)", isPassing: true) }
         } catch let error as UnsafeFolder {
             return broken("\(error)")
@@ -54,7 +54,7 @@ extension Inbox {
             guard above != folder, Permission.isClosed(above) else {
                 return refuse(path, Permission.unclaimable(in: above, error), cancelled: cancelled)
             }
-            // `cp -r` under umask 022 makes such folders: a readable file is worked on where it lies.
+            // `cp -r` under umask 022 creates such folders. A readable file is processed in place.
             logOnce("inbox \(folder): \(Permission.closed(above))", of: above)
             keep(path, status, cancelled: cancelled)
         }
@@ -66,7 +66,7 @@ extension Inbox {
         return folder
     }
 
-    /// Turns the claimed file into a job; does nothing when no file was claimed.
+    /// Turns a claimed file into a job; does nothing if the claim had failed.
     private func claimed(_ source: String, _ claim: UnsureClaim) {
         let back = FileSystem.Key(FileSystem.join(folder, claim.path))
         unsure[source] = nil
@@ -74,8 +74,8 @@ extension Inbox {
             guard let now = try claimFolder().status(source) else { return }
             settling.drop(back)
             forgetIgnored(back.path)
-            // A file that was written to in the meantime may be incomplete. Its inode is no evidence: some file systems
-            // give a file another inode with each name.
+            // A file that was written to meanwhile may be incomplete. The inode is no evidence, because some file
+            // systems change it with a rename.
             let isChanged = (now.size, now.modified) != (claim.before.size, claim.before.modified)
             if isChanged, try giveBack(source, as: claim.path) {
                 return settle(back.path, now, cancelled: claim.cancelled)
@@ -101,20 +101,20 @@ extension Inbox {
         }
     }
 
-    /// The file stays where it is, and is not taken again until it changes.
+    /// Takes a file that stays in place; it is not taken again until it changes.
     private func keep(_ path: String, _ status: FileStatus, cancelled: Bool) {
         kept.insert(path, status.identity)
         let name = FileSystem.relative(path, to: folder)
         add(Claim(path: name, source: path, isKept: true, file: status.identity, cancelled: cancelled))
     }
 
-    /// Logs a line once, however often its cause comes back.
+    /// Logs a message once, even if its cause recurs.
     func logOnce(_ line: String, of path: String, input: String? = nil) {
         guard logged.updateValue(line, forKey: FileSystem.Key(path)) != line else { return }
         Log.failure(line, of: LogSubject(recipe: recipe.name, input: input))
     }
 
-    /// A permission fix may raise no event: retry.
+    /// A fix of the permissions may raise no event, so this retries.
     private func refuse(_ path: String, _ reason: String, cancelled: Bool) {
         logOnce("\(path): \(reason)", of: path, input: FileSystem.relative(path, to: folder))
         leave(path, reason)
@@ -132,8 +132,8 @@ extension Inbox {
         finishLook()
     }
 
-    /// A file that changed while it was claimed settles once more. False when its name is taken by then: the file
-    /// becomes a job as it is.
+    /// Returns a file that changed during the claim, so that it settles again. False if its name is taken by then: the
+    /// file becomes a job as it is.
     private func giveBack(_ source: String, as path: String) throws -> Bool {
         let back = FileSystem.Key(FileSystem.join(folder, path))
         givenBack.insert(back)
@@ -157,7 +157,7 @@ extension Inbox {
         makeDurable(ready)
         claiming = nil
         guard !ready.isEmpty else { return }
-        // Files count as settling until they count as jobs: no reader sees them missing, or twice.
+        // Files count as settling until they count as jobs, so that a reader sees each exactly once.
         let durable = DispatchSemaphore(value: 0)
         let left = settling.count + unsure.count
         sink.accept(ready, from: self) { [self] in
@@ -170,7 +170,7 @@ extension Inbox {
         step()
     }
 
-    /// A job is recorded behind its claim, and published behind both.
+    /// Syncs the claims before their jobs are recorded, and so before any result is published.
     private func makeDurable(_ claims: [Claim]) {
         let sources = claims.filter { !$0.isKept }.map(\.source)
         guard !sources.isEmpty else { return }
@@ -180,8 +180,8 @@ extension Inbox {
         }
     }
 
-    /// Takes in the files that were claimed when the daemon died, before their jobs were recorded. While the recipe is
-    /// held they stay claimed, for the inbox that comes next.
+    /// Takes in files that were claimed before a crash but had no jobs yet. While the recipe is held they stay claimed,
+    /// for the inbox's successor.
     func adopt(_ claims: ClaimFolder) throws {
         defer { handOver() }
         var unknown = 0

@@ -1,21 +1,21 @@
 import Synchronization
 import SystemCalls
 
-/// Files that are left alone, with the reasons.
+/// Files that are skipped, with the reasons.
 extension Inbox {
-    /// The file is left alone, as its name or kind asks for.
+    /// Skips a file because of its name or type.
     func ignore(_ path: String, _ reason: String) {
         settling.drop(FileSystem.Key(path))
         note(path, reason)
     }
 
-    /// The file is meant for the recipe, but this process can't take it: a person has to act.
+    /// Skips a file that the recipe wants but this process can't take, until a user acts.
     func leave(_ path: String, _ reason: String) {
         settling.drop(FileSystem.Key(path))
         note(path, reason, isStuck: true)
     }
 
-    /// Notes why a file is not taken now.
+    /// Records why a file is not taken now.
     func note(_ path: String, _ reason: String, isStuck: Bool = false) {
         let key = FileSystem.Key(path)
         shared.withLock { report in

@@ -3,18 +3,19 @@ import Dispatch
 import PipelineModel
 import SystemCalls
 
-/// Looks at the folder and its files.
+/// Scans the folder and checks its files.
 extension Inbox {
-    /// Looks at everything. The folders that it finds have come since the last look, unless it is the first.
+    /// Scans the whole inbox. New folders count as arrivals, except in the first scan.
     func scan(isFirst: Bool = false) {
-        // A settling file keeps the reason for which it is looked at again.
+        // Files that are still settling keep their reasons.
         forgetIgnored(where: { !settling.contains($0) })
         if let found = scan(folder, isFirst: isFirst) { bursts.forget(but: found) }
         logged = logged.filter { FileSystem.mayExist($0.key.path) }
         finishLook()
     }
 
-    /// Returns the folders that are there, or nil when some can't be read. The kernel has told of a new one.
+    /// Returns the folders found, or nil if a folder could not be read. `isNew`: the kernel has reported the folder as
+    /// new.
     @discardableResult
     func scan(_ top: String, isFirst: Bool = false, isNew: Bool = false) -> Set<FileSystem.Key>? {
         var folders = [top]
@@ -31,7 +32,7 @@ extension Inbox {
                     try inotify.add(path)
                 } catch {
                     if error.isMissing { continue }
-                    // A folder that can't be read is ignored below; an inbox that lacks watches is polled.
+                    // The code below reports an unreadable folder. An inbox without enough watches is polled.
                     if error.isPassing { scanLater() } else if !error.isRefusal { fallBack(error) }
                 }
             }
@@ -51,7 +52,7 @@ extension Inbox {
                 if error.isPassing { scanLater() }
                 continue
             }
-            // It may have been unreadable before.
+            // The folder may have been unreadable before.
             forgetIgnored(path)
             let aside = settling.namesAside(in: path)
             var below: [String] = []
@@ -63,7 +64,7 @@ extension Inbox {
                 }
                 if aside.contains(FileSystem.Key(name)) { continue }
                 let child = FileSystem.join(path, name)
-                if isOthers(child) { continue }  // Not even asked what it is: its disk may not answer.
+                if isOthers(child) { continue }  // Skipped without a `stat`: its disk may not answer.
                 if consider(child, quiet: false, found: true) == .folder { below.append(child) }
             }
         }
@@ -84,7 +85,7 @@ extension Inbox {
             || excluded.contains { FileSystem.lies(path, within: $0) }
     }
 
-    /// Looks at one file: leaves it alone, waits for it to be quiet, or takes it.
+    /// Checks one file: skips it, lets it settle, or takes it.
     @discardableResult
     func consider(_ path: String, quiet: Bool, found: Bool = false) -> FileStatus.Kind? {
         step()
@@ -117,7 +118,7 @@ extension Inbox {
         let isQuiet = quiet || (found && settling.isQuiet(status, at: Timestamp.now()))
         let isOfFolder = found && FolderBursts.top(of: path, below: folder) != nil
         if isQuiet, isOfFolder || isCalled {
-            // The files of a folder that was moved in are taken in the order of their names.
+            // Files of a folder that was moved in are taken in the order of their names.
             checkLater(settling.ripen(key, status, at: .now()))
         } else if isQuiet {
             take(path, status, cancelled: settling.isCancelled(key))
@@ -127,10 +128,10 @@ extension Inbox {
         return .file
     }
 
-    /// The status of a file can't be read.
+    /// Handles a file whose status can't be read.
     func unseen(_ path: String, _ error: SystemError) {
         guard error.isPassing else { return leave(path, Permission.unreadable(path, "file", error)) }
-        // The path may be a folder.
+        // The path may be that of a folder.
         scanLater()
         if recipe.matches(FileSystem.name(of: path)) { again(path, error) }
     }

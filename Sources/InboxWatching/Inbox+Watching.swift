@@ -5,9 +5,9 @@ import PipelineModel
 import Synchronization
 import SystemCalls
 
-/// Opens the folder, and hears what happens in it: from the kernel, or by looking now and then.
+/// Opens the folder, and watches it with inotify or by polling.
 extension Inbox {
-    /// Checks whether the folder has been replaced: inotify does not report mounts.
+    /// Reopens the inbox if its folder has been replaced: inotify does not report mounts.
     package nonisolated func mountsChanged() {
         async { if $0.hasBegun, !$0.isUnmoved { $0.reopen() } }
     }
@@ -34,12 +34,13 @@ extension Inbox {
         guard !stopped else { return }
         appointment += 1
         do {
-            // The folder below a missing mount is not the inbox: nothing is made in it, and nothing taken.
+            // The folder below a missing mount is not the inbox: don't create or take anything there.
             guard try MountTable.depth(of: FileSystem.resolved(folder)) >= mounts else {
                 return broken("its file system is not mounted any more; mount it, and work goes on")
             }
             if place != nil, report.problem == nil, try !FileSystem.exists(folder) { return gone() }
-            // The group may put pictures there, as umask or ACL allow, but not remove those of others.
+            // Other users may add pictures, as far as umask or ACL allow, but the sticky bit keeps them from removing
+            // each other's.
             try FileSystem.makeFolders(folder, mode: 0o1777)
             claiming = nil
             let claims = try claims.begin(folder) { try sink.needsClaims(in: folder) }
@@ -69,7 +70,7 @@ extension Inbox {
             shared.withLock { $0.scanned = true }
             sink.changed(self)
         } catch {
-            // Any other error is the ledger's, which is read again and again.
+            // Any other error comes from the ledger, whose reads are retried.
             let isPassing = (error as? SystemError)?.isPassing ?? !(error is UnsafeFolder)
             broken(Permission.unusable(folder, error), isPassing: isPassing)
         }
@@ -85,7 +86,7 @@ extension Inbox {
         }
     }
 
-    /// Polls from now on: the number of watches is limited, and polling is slower, but sees everything.
+    /// Falls back to polling, which is slower but needs no watches; their number is limited.
     func fallBack(_ error: SystemError) {
         inotify = nil
         guard !settling.isPolled else { return }
@@ -102,7 +103,7 @@ extension Inbox {
         broken("the folder is gone")
     }
 
-    /// Nothing is taken any more. A problem that passes by itself is looked at again soon, whatever PollInterval is.
+    /// Stops taking files, and retries later: a passing problem soon, others after PollInterval.
     func broken(_ problem: String, isPassing: Bool = false) {
         guard !stopped else { return }
         let interval = isPassing ? min(recipe.intake.pollInterval, Self.soon) : recipe.intake.pollInterval
@@ -141,7 +142,7 @@ extension Inbox {
         guard !stopped else { return }
         for event in events {
             step()
-            // The inbox itself has claimed the file, and given it back since.
+            // Caused by the inbox's own claim of a file that it has given back since.
             if case .gone(let path) = event, givenBack.contains(FileSystem.Key(path)) { continue }
             settling.heard(event, at: .now()) { (try? FileSystem.status($0))?.size == 0 }
             switch event {

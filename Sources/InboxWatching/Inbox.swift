@@ -5,16 +5,16 @@ package import PipelineModel
 import Synchronization
 package import SystemCalls
 
-/// A watched folder, whose files are seen, settle and are claimed. Its queue is its own, so that a mount that hangs holds
-/// up this inbox alone.
+/// A watched folder: its files are detected, settle and are claimed. Each inbox has its own queue, so that a hanging
+/// mount blocks no other inbox.
 package actor Inbox: QueueActor {
     package nonisolated let folder: String
     package nonisolated let recipe: Recipe
-    /// Bytes in front of a picture's path in the inbox, at the longest place it may go to.
+    /// Length in bytes of the longest folder path to which a picture's relative path may be appended.
     nonisolated let longestPlace: Int
-    /// Folders below that belong to other recipes.
+    /// Folders within the inbox that belong to other recipes.
     let excluded: [String]
-    /// Why nothing is ever taken here: the recipe is held.
+    /// Why this inbox never takes files: its recipe is held. Nil otherwise.
     package nonisolated let refusal: String?
     package nonisolated let executor: QueueExecutor
     let shared: Mutex<InboxReport>
@@ -25,36 +25,36 @@ package actor Inbox: QueueActor {
     var settling: Settling
     var bursts: FolderBursts
     var ready: [Claim] = []
-    /// The claim folder, held open until the files claimed together are handed over.
+    /// The open claim folder, shared by all claims until they are handed over.
     var claiming: ClaimFolder?
     var kept = KeptFiles()
-    /// Lines already logged, by file or folder; forgotten with it.
+    /// The last message logged for each file or folder, to avoid repetition.
     var logged: [FileSystem.Key: String] = [:]
-    /// Files that this inbox itself is renaming back, which are no arrivals.
+    /// Files that this inbox itself renames back, which are not arrivals.
     var givenBack: Set<FileSystem.Key> = []
     private var checkAt: DispatchTime?
-    /// The folder that was opened, and the most mounts that it has been under.
+    /// The folder as it was opened. `mounts` is the highest number of mounts above it so far.
     var place: InboxPlace?
     var mounts = 0
-    /// Files that may have been claimed, by their places.
+    /// Files that may have been claimed, by claim path.
     var unsure: [String: UnsureClaim] = [:]
     var looksAgain = false
     var scansLater = false
-    /// Counts the appointments after PollInterval; only the latest is kept.
+    /// Number of timers set with `later`; only the latest one takes effect.
     var appointment = 0
-    /// Its predecessor on the same folder has ended.
+    /// Set once the predecessor on the same folder has ended.
     var hasBegun = false
     var stopped = false
-    /// Called at the end of an inbox that was stopped before it has begun: its successor waits for its predecessor.
+    /// Called when an inbox that was stopped before it began ends; its successor waits for that.
     private var ended: (@Sendable (Remains) -> Void)?
     var adopts = false
-    /// Calls to catch up that wait for the predecessor to end.
+    /// Calls to `catchUp` that wait for the predecessor to end.
     private var early: [@Sendable (isolated Inbox) -> Void] = []
-    /// Calls to catch up that are not answered.
+    /// Unanswered calls to `catchUp`.
     private let calls = Mutex<[CatchUp]>([])
     private let progress = Mutex((steps: 0, isComputing: false))
 
-    /// The most claims that are handed over at once. The inbox waits until they are durable before it takes more.
+    /// Maximum number of claims handed over at once. The inbox waits until they are durable before it takes more.
     static let batch = 256
 
     package init(
@@ -76,12 +76,12 @@ package actor Inbox: QueueActor {
 
     package static func reasonForLeaving(_ kind: FileStatus.Kind) -> String { "a \(kind.rawValue) is not followed" }
 
-    /// The reason why a file in it is left alone.
+    /// Why a file in the inbox is skipped, or nil.
     package nonisolated func reason(for path: String) -> String? {
         shared.withLock { $0.reasons[FileSystem.Key(path)] }
     }
 
-    /// `adopting` takes in files that a crash has left claimed; it is for the start only, when nobody else claims.
+    /// `adopting` takes in files that a crash left claimed; only for startup, when no other inbox claims files.
     package nonisolated func begin(adopting: Bool, with remains: Remains? = nil) {
         async { inbox in
             inbox.hasBegun = true
@@ -104,20 +104,20 @@ package actor Inbox: QueueActor {
         var marked: Set<FileSystem.Key> = []
         var unsure: [String: UnsureClaim] = [:]
         var bursts: FolderBursts?
-        /// Claimed files may still be without a job.
+        /// Claimed files may still have no job.
         var adopts = false
 
-        /// Tells `sink` that the bursts are over, when the inbox has no successor.
+        /// Tells `sink` that the bursts have ended, if the inbox has no successor.
         package func end(_ inbox: Inbox, in sink: any IntakeSink) {
             for folder in bursts?.folders ?? [] { sink.ended(folder: FileSystem.name(of: folder.path), of: inbox) }
         }
     }
 
-    /// Calls `done` behind everything that the inbox was asked before.
+    /// Calls `done` after everything requested from the inbox before.
     package nonisolated func afterwards(_ done: @escaping @Sendable () -> Void) { queue.async(execute: done) }
 
-    /// Takes nothing more; calls `done` when all claims have been handed over. It does not wait: a hanging inbox must
-    /// not keep the daemon from stopping.
+    /// Stops taking files; calls `done` when all claims have been handed over. Does not block: a hanging inbox must not
+    /// keep the daemon from stopping.
     package nonisolated func stop(_ done: @escaping @Sendable (Remains) -> Void = { _ in }) {
         async { inbox in
             inbox.stopped = true
@@ -130,7 +130,7 @@ package actor Inbox: QueueActor {
         return Remains(marked: settling.marks, unsure: unsure, bursts: bursts, adopts: adopts)
     }
 
-    /// Takes nothing while there is a reason for that; files that settle meanwhile are taken afterwards.
+    /// Takes no files while there is a reason; files that settle meanwhile are taken afterwards.
     package nonisolated func hold(_ reason: String?) {
         let reason = refusal ?? reason
         let change = shared.withLock { report in
@@ -150,8 +150,8 @@ package actor Inbox: QueueActor {
 
     // MARK: - Catching up
 
-    /// Reads all events from before the call. The chosen files that lie in the inbox end cancelled; `done` is told their
-    /// number. While a call waits, the inbox takes no file: it looks through what it is at, and answers first.
+    /// Processes all events that precede the call. Cancels the chosen files in the inbox, and passes their number to
+    /// `done`. While a call waits, the inbox takes no new files; it finishes the check in progress and then answers.
     package nonisolated func catchUp(
         cancelling chosen: SettlingChoice? = nil, wanted: @escaping @Sendable () -> Bool,
         done: @escaping @Sendable (_ cancelled: Int) -> Void
@@ -159,7 +159,7 @@ package actor Inbox: QueueActor {
         let call = CatchUp(chosen, wanted)
         calls.withLock { $0.append(call) }
         let answer = { @Sendable (inbox: isolated Inbox) in
-            // If the caller has gone on, files that settle now came after the call.
+            // If the caller no longer waits, the files that settle now arrived after the call.
             let settling = wanted() ? inbox.catchUp(cancelling: chosen) : 0
             inbox.calls.withLock { $0.removeAll { $0 === call } }
             done(settling + call.claimed)
@@ -182,23 +182,23 @@ package actor Inbox: QueueActor {
         return cancelled
     }
 
-    /// Files whose rename may have succeeded. Returns how many more are to become cancelled jobs.
+    /// Cancels chosen files whose rename may have succeeded; returns how many are new.
     private func cancelUnsure(_ chosen: SettlingChoice) -> Int {
         let wanted = unsure.filter { !$0.value.cancelled && chosen.includes($0.value.path) }.keys
         for source in wanted { unsure[source]?.cancelled = true }
         return wanted.count
     }
 
-    /// A claimed file is about to become a job. If a call that is not answered cancels it, the call counts it.
+    /// Whether a pending call cancels a claimed file that is about to become a job; the call then counts it.
     package nonisolated func cancels(claimed path: String) -> Bool {
         calls.withLock { $0.contains { $0.cancels(claimed: path) } }
     }
 
-    /// A call to catch up waits.
+    /// Whether a call to `catchUp` waits.
     var isCalled: Bool { calls.withLock { !$0.isEmpty } }
 
-    /// How often it has looked at a file, handed files over, or was computing when it was asked. While this does not rise,
-    /// a disk does not answer.
+    /// A progress counter: files checked, hand-overs, and queries during a computation. If it stops rising, a disk does
+    /// not answer.
     package nonisolated var steps: Int {
         progress.withLock { progress in
             if progress.isComputing { progress.steps += 1 }
@@ -208,7 +208,7 @@ package actor Inbox: QueueActor {
 
     func step() { progress.withLock { $0.steps += 1 } }
 
-    /// Work that waits for nothing, and takes its time for a great many files.
+    /// Runs work that waits for nothing but may take long with very many files.
     func compute<Value>(_ body: () -> Value) -> Value {
         progress.withLock { $0.isComputing = true }
         defer { progress.withLock { $0.isComputing = false } }
@@ -217,14 +217,14 @@ package actor Inbox: QueueActor {
 
     // MARK: - Time
 
-    /// Runs `body` after PollInterval or another time, unless something else comes first.
+    /// Runs `body` after `interval` (default: PollInterval), unless a later call or `open` supersedes it.
     func later(in interval: Duration? = nil, _ body: @escaping @Sendable (isolated Inbox) -> Void) {
         appointment += 1
         let mine = appointment
         afterInterval(interval) { if $0.appointment == mine { body($0) } }
     }
 
-    /// Runs `body` after PollInterval or another time, unless the inbox has stopped by then.
+    /// Runs `body` after `interval` (default: PollInterval), unless the inbox stops first.
     func afterInterval(_ interval: Duration? = nil, _ body: @escaping @Sendable (isolated Inbox) -> Void) {
         at(.now() + (interval ?? recipe.intake.pollInterval).dispatch, body)
     }
@@ -251,7 +251,7 @@ package actor Inbox: QueueActor {
 
     private func check() {
         let now = DispatchTime.now()
-        // No file is looked at before its time has come: the events begin it anew.
+        // A file is checked only when its time has come; each event restarts that time.
         for key in compute({ settling.due(at: now) }) where settling.contains(key) {
             guard !isCalled else {
                 checkLater(now)
@@ -281,7 +281,8 @@ package actor Inbox: QueueActor {
         checkLater(settling.next(after: now).map { max($0, now + .milliseconds(20)) })
     }
 
-    /// The disk or the machine refuses for the moment. The file settles until it can be read, and the report says why.
+    /// The disk or the machine has a transient problem. The file keeps settling until it can be read, and the report
+    /// says why.
     func again(_ path: String, _ error: SystemError, _ status: FileStatus? = nil, cancelled: Bool = false) {
         let reason = "\(Permission.unreadable(path, "file", error)); it is tried again"
         logOnce("\(path): \(reason)", of: path, input: FileSystem.relative(path, to: folder))
@@ -289,7 +290,7 @@ package actor Inbox: QueueActor {
         checkLater(settling.postpone(FileSystem.Key(path), status, at: .now(), cancelled: cancelled))
     }
 
-    /// May be called on any queue.
+    /// Callable on any queue.
     nonisolated func report(settling: Int) { shared.withLock { $0.settling = settling } }
 
     func publishReport() {

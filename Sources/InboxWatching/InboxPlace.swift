@@ -1,4 +1,4 @@
-/// Tells the folder of an inbox from another: a file system may be mounted over it, or unmounted.
+/// Identifies the folder of an inbox: a file system may be mounted over it, or unmounted.
 struct InboxPlace: Equatable {
     var mounts: Int
     var device: UInt64

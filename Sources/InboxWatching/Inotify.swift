@@ -4,25 +4,25 @@ import Dispatch
 import Glibc
 import SystemCalls
 
-/// Reports what changes in a tree of folders. It belongs to its inbox's queue.
+/// Reports changes in a tree of folders. Confined to its inbox's queue.
 final class Inotify {
     enum Event {
         /// A file's content or attributes have changed.
         case changed(String)
         case made(String)
-        /// Somebody who has it open has written to it.
+        /// A process that has the file open has written to it.
         case written(String)
-        /// Somebody who had it open for writing has closed it.
+        /// A process that had the file open for writing has closed it.
         case closed(String)
-        /// A file has arrived whole, by a rename.
+        /// A complete file has arrived by a rename.
         case movedIn(String)
         case gone(String)
         case folderAppeared(String)
-        /// Something in this folder has a name that is not UTF-8.
+        /// A name in this folder is not valid UTF-8.
         case misnamed(String)
         case folderGone(String)
         case overflow
-        /// The watched top itself is gone, or unmounted.
+        /// The watched folder itself is gone or unmounted.
         case topGone
     }
 
@@ -32,7 +32,7 @@ final class Inotify {
     private var folders: [Int32: String] = [:]
     private var watches: [FileSystem.Key: Int32] = [:]
 
-    /// Watches `top` alone; the inbox adds folders below it as it finds them.
+    /// Watches only `top`; the inbox adds subfolders as it finds them.
     init(top: String, queue: DispatchQueue, events: @escaping @Sendable () -> Void) throws(SystemError) {
         let number = inotify_init1(Int32(O_NONBLOCK | O_CLOEXEC))
         guard number >= 0 else { throw SystemError("inotify_init", top) }
@@ -63,7 +63,7 @@ final class Inotify {
         }
     }
 
-    /// Reads all events that have come so far.
+    /// Reads all pending events.
     func read() -> [Event] {
         var events: [Event] = []
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)
@@ -93,11 +93,11 @@ final class Inotify {
             return folder == top ? .topGone : nil
         }
         guard let name else { return .misnamed(folder) }
-        // The mode of the top has changed: files may be readable now, or may be taken out.
+        // The mode of the top folder has changed: files may have become readable or removable.
         guard !name.isEmpty else { return has(IN_ATTRIB) && folder == top ? .folderAppeared(top) : nil }
         let path = FileSystem.join(folder, name)
         if has(IN_ISDIR) {
-            // A folder whose mode has changed may be readable now, as if it were new.
+            // After a change of its mode a folder may have become readable, so it is treated as new.
             if has(IN_CREATE) || has(IN_MOVED_TO) || has(IN_ATTRIB) { return .folderAppeared(path) }
             if has(IN_MOVED_FROM) || has(IN_DELETE) {
                 remove(below: path)
@@ -113,7 +113,7 @@ final class Inotify {
     }
 }
 
-// Swift does not import all of these macros of Glibc alike.
+// Swift does not import all of these glibc macros with the same type.
 private let IN_MODIFY = 0x2
 private let IN_ATTRIB = 0x4
 private let IN_CLOSE_WRITE = 0x8

@@ -1,13 +1,13 @@
 package import SystemCalls
 
-/// A file that has been taken from an inbox, on its way to becoming a job.
+/// A file taken from an inbox that is about to become a job.
 package struct Claim: Sendable {
     package var path: String
     package var source: String
-    /// The file stays in its place.
+    /// The file stays in the inbox.
     package var isKept: Bool
     package var file: FileStatus.Identity
-    /// `cancel-all` came while it settled, so it becomes a job that is cancelled.
+    /// Becomes a cancelled job, because a cancellation arrived while it settled.
     package var cancelled: Bool
 
     package var asCancelled: Claim {
@@ -16,57 +16,57 @@ package struct Claim: Sendable {
         return claim
     }
 
-    /// The folder right below the inbox that it lay in, or nil.
+    /// The folder directly below the inbox that contained it, or nil.
     package var folder: String? {
         let end = path.utf8.firstIndex(of: UInt8(ascii: "/"))
         return end.map { String(decoding: path.utf8[..<$0], as: UTF8.self) }
     }
 }
 
-/// Takes the files that an inbox hands over.
+/// Receives the files that an inbox hands over.
 package protocol IntakeSink: AnyObject, Sendable {
-    /// Calls `counted` when the files count as jobs, and `done` when these are durable.
+    /// Calls `counted` once the files count as jobs, and `done` once the jobs are durable.
     func accept(
         _ claims: [Claim], from inbox: Inbox, counted: @escaping @Sendable () -> Void,
         done: @escaping @Sendable () -> Void)
-    /// The files that came together into this folder, right below the inbox, have been handed over.
+    /// All files that arrived together in this folder, directly below the inbox, have been handed over.
     func ended(folder: String, of inbox: Inbox)
-    /// Whether a claimed file belongs to a job that is still to be done.
+    /// Whether a claimed file belongs to an unfinished job.
     func knows(source: String) throws -> Bool
-    /// Calls `each` with the names of the files in a folder that belong to such jobs.
+    /// Calls `each` for each file in a folder that belongs to such a job.
     func forEachKnown(in folder: String, _ each: (String) -> Void) throws
-    /// Whether a job still needs a file that was claimed in this inbox.
+    /// Whether any job still needs a file claimed in this inbox.
     func needsClaims(in folder: String) throws -> Bool
-    /// Whether a claimed file without a row is the original that a job has lost. If so, the job has it again.
+    /// Whether a claimed file without a row is an original that a job has lost. If so, returns it to that job.
     func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool
-    /// Files in the folder that were taken, and are not to be taken again.
+    /// Files in the folder that were taken and must not be taken again.
     func kept(in folder: String) throws -> KeptFiles
     func changed(_ inbox: Inbox)
 }
 
-/// The state of an inbox, for others.
+/// The published state of an inbox.
 package struct InboxReport: Sendable {
     package var watch = "starting"
     package var settling = 0
     package var ignored = 0
-    /// The reason why each of them is left alone.
+    /// Why each ignored file is skipped.
     package var reasons: [FileSystem.Key: String] = [:]
-    /// The latest few of them.
+    /// The latest few of these files.
     package var ignoredFiles: [(path: String, reason: String)] = []
-    /// Files among them that the daemon can't take, until a person acts.
+    /// The files among them that need a user's action.
     package var stuck: Set<FileSystem.Key> = []
     package var problem: String?
-    /// The problem passes by itself. Until then nobody knows which files lie in the inbox.
+    /// The problem will pass. Until then the contents of the inbox are unknown.
     package var isPassing = false
-    /// The reason why nothing is taken at the moment, though the inbox itself is well.
+    /// Why no files are taken at the moment, although the inbox itself works.
     package var held: String?
     package var whyNothing: String? { problem ?? held }
-    /// One of the stuck files, with the reason.
+    /// One of the stuck files, with its reason.
     package var stuckFile: (path: String, reason: String)? {
         stuck.first.flatMap { key in reasons[key].map { (key.path, $0) } }
     }
-    /// It is watched, or the reason why it is not is known.
+    /// The inbox is watched, or the reason why not is known.
     package var isOpen = false
-    /// Everything that was there at the start has been looked at.
+    /// The first scan is complete.
     package var scanned = false
 }

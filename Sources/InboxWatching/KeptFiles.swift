@@ -1,7 +1,7 @@
 package import SystemCalls
 
-/// Files that were taken and stay in their place. Each is known by its inode, under any name; or by its name, where
-/// inodes have no lasting number.
+/// Files that were taken but stay in the inbox. Recognised by inode, under any name, or, where inode numbers are not
+/// stable, by name.
 package struct KeptFiles: Sendable {
     private var known: Set<FileStatus.Identity> = []
     private var named: [FileSystem.Key: FileStatus.Identity] = [:]

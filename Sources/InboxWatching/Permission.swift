@@ -1,12 +1,12 @@
 import Glibc
 import SystemCalls
 
-/// Says what the modes of files and folders keep this process from, with user, place and mode.
+/// Describes in words which permission is missing, with user, path and mode.
 enum Permission {
-    /// The reason why a file that does not change is not taken.
+    /// Why an unchanging file is not taken.
     static let stillOpen = "a program still has it open for writing; it is taken when that program closes it"
 
-    /// The reason why a file or folder can't be looked at.
+    /// Why a file or folder can't be examined.
     static func unreadable(_ path: String, _ kind: String, _ error: SystemError) -> String {
         guard error.isRefusal else { return words(error) }
         return
@@ -47,7 +47,7 @@ enum Permission {
             + "(its mode is \(mode(of: folder))); `chmod g+w` it before, or remove them yourself"
     }
 
-    /// Files in the folder may be read, but not taken out.
+    /// Whether files in the folder can be read but not moved out.
     static func isClosed(_ folder: String) -> Bool {
         access(folder, R_OK | X_OK) == 0 && access(folder, W_OK) != 0
     }

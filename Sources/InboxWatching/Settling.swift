@@ -3,38 +3,38 @@ import Dispatch
 import PipelineModel
 import SystemCalls
 
-/// Decides when the files of an inbox are quiet, and which are taken next. It reads neither disk nor clock: its owner
-/// passes in what they say.
+/// Decides when an inbox's files are quiet, and in which order they are taken. Pure logic: the owner passes in disk
+/// state and time.
 struct Settling {
-    /// A file that is not yet quiet.
+    /// A file that is not quiet yet.
     private struct Candidate {
         var size: Int64
         var modified: Int64
-        /// Distant while nothing may be taken.
+        /// `.distantFuture` while the inbox is held.
         var deadline: DispatchTime
         var isCancelled: Bool
-        /// The folder right below the inbox that holds it.
+        /// The folder directly below the inbox that contains it, if any.
         let folder: FileSystem.Key?
-        /// It can't be read for the moment.
+        /// The file can't be read at the moment.
         var isUnreadable = false
 
         var countedFolder: FileSystem.Key? { isUnreadable ? nil : folder }
     }
 
-    /// The inbox is polled: a file is unchanged if its size and time are those of the last look.
+    /// In a polled inbox, a file is unchanged if its size and modification time equal those of the last check.
     var isPolled = false
     private let folder: String
     private let settings: InboxSettings
     private var candidates: [FileSystem.Key: Candidate] = [:]
-    /// How many of them that can be read lie in each folder.
+    /// Readable candidates per folder.
     private var counts: [FileSystem.Key: Int] = [:]
-    /// Files that `cancel-all` met while they settled, and that a reload or an unmount has interrupted.
+    /// Cancelled files whose settling was interrupted, by a reload or an unmount.
     private var marked: Set<FileSystem.Key> = []
     private var writers: Writers
-    /// How many files settle at a time; those that are found beyond them are put aside.
+    /// Maximum number of files that settle at the same time; files found beyond it are deferred.
     private let room: Int
     private var aside = FilesAside()
-    /// How many can't be read: they may stay so, and take no room.
+    /// Number of unreadable files. They use no slot, because they may stay unreadable.
     private var unreadable = 0
 
     static let usualRoom = 20_000
@@ -48,7 +48,7 @@ struct Settling {
 
     func contains(_ path: FileSystem.Key) -> Bool { candidates[path] != nil }
 
-    /// The file becomes a job that is cancelled.
+    /// Whether the file will become a cancelled job.
     func isCancelled(_ path: FileSystem.Key) -> Bool {
         marked.contains(path) || candidates[path]?.isCancelled ?? false || aside.isCancelled(path)
     }
@@ -57,10 +57,10 @@ struct Settling {
 
     private var isFull: Bool { candidates.count - unreadable >= room }
 
-    /// The names of a folder's files that are aside.
+    /// Names of the folder's deferred files.
     func namesAside(in folder: String) -> Set<FileSystem.Key> { aside.names(in: FileSystem.Key(folder)) }
 
-    /// Puts a file aside that was found. Returns false when there is room for it.
+    /// Defers a file that was found. Returns false if there is a slot for it.
     mutating func putAside(_ path: String) -> Bool {
         guard isFull, candidates[FileSystem.Key(path)] == nil else { return false }
         let top = FolderBursts.top(of: path, below: folder)
@@ -68,7 +68,7 @@ struct Settling {
         return true
     }
 
-    /// The next file that was put aside, if there is room for it.
+    /// The next deferred file, if there is a slot for it.
     mutating func nextAside() -> String? {
         guard !isFull, let next = aside.next() else { return nil }
         if next.isCancelled { marked.insert(FileSystem.Key(next.path)) }
@@ -79,18 +79,18 @@ struct Settling {
 
     private var quietTime: Duration { isPolled ? settings.settlePolled : settings.settle }
 
-    /// How long nothing may happen in a folder until its burst is over. Files of one copy come with gaps between them,
-    /// and a poll sees them late.
+    /// How long a folder must be quiet before its burst ends. There are gaps between the files of one copy, and a poll
+    /// sees files late.
     var folderQuietTime: Duration { isPolled ? max(quietTime * 4, quietTime + settings.pollInterval) : quietTime * 4 }
 
-    /// The work that is left in a folder. A file that can't be read may stay so for ever, and does not count.
+    /// The work left in a folder. Unreadable files don't count, because they may stay so for ever.
     func work(in folder: FileSystem.Key, at now: DispatchTime) -> FolderBursts.Work? {
         if counts[folder] != nil || aside.isIn(top: folder) { return .settling }
         return writers.areIn(folder.path, at: now) ? .writing : nil
     }
 
-    /// Neither content nor attributes of a file have changed for the quiet time, at this time of day. Only a watched
-    /// inbox trusts that; a copying program can't set a change time back.
+    /// Whether content and attributes have not changed for the quiet time before `seconds`, a Unix time. Only in a
+    /// watched inbox; a copying program can't backdate the change time.
     func isQuiet(_ file: FileStatus, at seconds: Double) -> Bool {
         !isPolled && Self.isUnchanged(file, for: quietTime, at: seconds)
     }
@@ -99,10 +99,10 @@ struct Settling {
         max(file.modified, file.changed) <= Int64(seconds * 1e9) - Int64(time / .nanoseconds(1))
     }
 
-    /// Somebody has been writing to the file, and has not closed it.
+    /// Whether a process has written to the file and not closed it.
     func isWritten(_ path: String, at now: DispatchTime) -> Bool { writers.contains(path, at: now) }
 
-    /// A file whose writing has begun is empty when it is made; another has come by a link.
+    /// Calls `isEmpty` for a new file: an empty file is about to be written, any other arrived by a link.
     mutating func heard(_ event: Inotify.Event, at now: DispatchTime, isEmpty: (String) -> Bool) {
         writers.heard(event, at: now, isEmpty: isEmpty)
         switch event {
@@ -114,7 +114,7 @@ struct Settling {
         }
     }
 
-    /// A change begins the quiet time anew. Returns the time of the next look, or nil if nothing has changed.
+    /// Restarts the quiet time after a change. Returns the time of the next check, or nil if nothing has changed.
     mutating func settle(
         _ path: FileSystem.Key, _ file: FileStatus, at now: DispatchTime, cancelled: Bool = false
     ) -> DispatchTime? {
@@ -122,12 +122,13 @@ struct Settling {
         return wait(path, file.size, file.modified, until: now + quietTime.dispatch, cancelled)
     }
 
-    /// The file is quiet, and waits for the others of its folder alone. Returns the time of the next look, which is now.
+    /// The file is quiet, and waits only for the others in its folder. Returns the time of the next check, which is
+    /// now.
     mutating func ripen(_ path: FileSystem.Key, _ file: FileStatus, at now: DispatchTime) -> DispatchTime {
         wait(path, file.size, file.modified, until: now, false)
     }
 
-    /// The file can't be read now, and is looked at again after PollInterval. Returns the time.
+    /// The file can't be read now. Returns the time of the next check, after PollInterval.
     mutating func postpone(
         _ path: FileSystem.Key, _ file: FileStatus?, at now: DispatchTime, cancelled: Bool
     ) -> DispatchTime {
@@ -142,7 +143,7 @@ struct Settling {
         wait(path, file.size, file.modified, until: .distantFuture, cancelled)
     }
 
-    /// Every file that waits for it is due now.
+    /// Makes all files that wait for it due now.
     mutating func release(at now: DispatchTime) {
         for key in candidates.keys where candidates[key]?.deadline == .distantFuture { candidates[key]?.deadline = now }
     }
@@ -171,14 +172,14 @@ struct Settling {
         if let folder = candidate?.countedFolder { counts[folder, default: 0] += 1 }
     }
 
-    /// The file is as it was at the last look.
+    /// Whether the file is the same as at the last check.
     func isUnchanged(_ path: FileSystem.Key, _ file: FileStatus) -> Bool {
         guard let known = candidates[path] else { return false }
         return (known.size, known.modified) == (file.size, file.modified)
     }
 
-    /// The files to take now, in their order. The files of a copied folder become quiet in the order of the copying:
-    /// they wait for each other, for at most eight times the quiet time, and are taken in the order of their names.
+    /// The files to take now, in order. Copied files become quiet one by one; those of one folder wait for each other,
+    /// for at most eight times the quiet time, and are taken in the order of their names.
     func due(at now: DispatchTime) -> [FileSystem.Key] {
         var settling: Set<FileSystem.Key> = []
         var came: [FileSystem.Key: DispatchTime] = [:]
@@ -202,14 +203,14 @@ struct Settling {
         return order.sorted { ($0.came, $0.name) < ($1.came, $1.name) }.map(\.key)
     }
 
-    /// The time of the first look that comes after this one.
+    /// The time of the next check after `now`.
     func next(after now: DispatchTime) -> DispatchTime? {
         candidates.values.map(\.deadline).filter { $0 > now && $0 != .distantFuture }.min()
     }
 
     // MARK: - Ends
 
-    /// The file settles no more. A mark of `cancel-all` stays.
+    /// Stops the file's settling. Its mark as cancelled stays.
     mutating func drop(_ path: FileSystem.Key) { put(nil, at: path) }
 
     mutating func forget(_ path: FileSystem.Key) {
@@ -218,7 +219,7 @@ struct Settling {
         aside.forget(path)
     }
 
-    /// The chosen files become cancelled jobs; returns how many more these are now.
+    /// Marks the files cancelled; returns how many are new.
     mutating func cancel(_ chosen: SettlingChoice) -> Int {
         let top: FileSystem.Key? =
             switch chosen {
@@ -230,13 +231,13 @@ struct Settling {
         return wanted.count + aside.cancel(below: top)
     }
 
-    /// Everything is to be looked at anew.
+    /// Discards all candidates, to scan the inbox again. Marks as cancelled stay.
     mutating func dropAll() {
         marked = marks
         (candidates, counts, unreadable, aside) = ([:], [:], 0, FilesAside())
     }
 
-    /// The files that are to become cancelled jobs: a successor goes on with them.
+    /// The files that will become cancelled jobs; passed on to a successor.
     var marks: Set<FileSystem.Key> {
         get { marked.union(candidates.filter(\.value.isCancelled).keys).union(aside.marks) }
         set { marked = newValue }

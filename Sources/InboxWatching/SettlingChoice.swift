@@ -1,10 +1,10 @@
-/// The files of an inbox that somebody means while they still settle.
+/// A choice of files in an inbox that are still settling.
 package enum SettlingChoice: Sendable {
     case all
-    /// The files of this folder right below the inbox, at any depth.
+    /// All files below this folder, which is directly below the inbox.
     case folder(String)
 
-    /// Whether it speaks of the file at this path in the inbox.
+    /// Whether the choice includes the file at this path in the inbox.
     func includes(_ path: String) -> Bool {
         switch self {
         case .all: true

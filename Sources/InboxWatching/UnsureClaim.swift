@@ -1,6 +1,6 @@
 import SystemCalls
 
-/// A file that was probably claimed: its disk did not say whether the rename succeeded.
+/// A file that was probably claimed: an I/O error left open whether the rename succeeded.
 struct UnsureClaim: Sendable {
     /// The path in the inbox.
     var path: String

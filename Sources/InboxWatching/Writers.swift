@@ -2,12 +2,12 @@ import DaemonRuntime
 import Dispatch
 import SystemCalls
 
-/// Files that somebody was seen writing to, and has not closed since. A lease shows that better for a file of the
-/// daemon's own user, but the kernel grants none on another user's file.
+/// Files that a process was seen writing to and has not closed since. For the daemon's own files a lease is more
+/// reliable, but the kernel grants no lease on another user's file.
 struct Writers {
-    /// The closing may have gone unseen: no writer is waited for longer than that after the last change.
+    /// The close event may be missed, so a writer counts only this long after its last change.
     private let patience: Duration
-    /// The time of the last change that was heard of.
+    /// Time of the last write event.
     private var seen: [FileSystem.Key: DispatchTime] = [:]
 
     init(patience: Duration) { self.patience = patience }
@@ -16,7 +16,7 @@ struct Writers {
         seen[FileSystem.Key(path)].map { now < $0 + patience.dispatch } ?? false
     }
 
-    /// Somebody writes to a file below this folder.
+    /// Whether a process is writing to a file below this folder.
     func areIn(_ folder: String, at now: DispatchTime) -> Bool {
         seen.contains { now < $0.value + patience.dispatch && FileSystem.lies($0.key.path, within: folder) }
     }
@@ -24,7 +24,7 @@ struct Writers {
     mutating func heard(_ event: Inotify.Event, at now: DispatchTime, isEmpty: (String) -> Bool) {
         switch event {
         case .written(let path): seen[FileSystem.Key(path)] = now
-        // An empty file was opened to be written to; any other came by a link.
+        // A new empty file was opened for writing; any other new file is a link.
         case .made(let path): if isEmpty(path) { seen[FileSystem.Key(path)] = now }
         case .closed(let path), .gone(let path), .movedIn(let path): seen[FileSystem.Key(path)] = nil
         case .folderGone(let folder): seen = seen.filter { !FileSystem.lies($0.key.path, within: folder) }
