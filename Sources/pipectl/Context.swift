@@ -2,7 +2,7 @@ import Glibc
 import PipelineControl
 import SystemCalls
 
-/// The tools of a verb: the request, the daemon, and the output.
+/// The verb's surroundings: its invocation, the connection to the daemon, and the output.
 final class Context {
     let invocation: Invocation
     let output: Output
@@ -20,7 +20,7 @@ final class Context {
 
     var json: Bool { invocation.has(.json) }
 
-    /// The connection for calls, made when it is first needed.
+    /// The connection for calls, opened on first use.
     func client() throws -> ControlClient {
         if let connection { return connection }
         let new = try connect()
@@ -28,7 +28,7 @@ final class Context {
         return new
     }
 
-    /// A separate connection, for a conversation beside the calls.
+    /// Opens a separate connection, for a stream that runs beside the calls.
     func connect() throws(Failure) -> ControlClient {
         do {
             return try ControlClient(path: address.path)
@@ -41,14 +41,14 @@ final class Context {
         try client().call(call, descriptors: descriptors)
     }
 
-    /// Makes the same call for portions of the IDs, each as large as a call allows.
+    /// Makes the call for each chunk of at most `mostIDs` IDs; once if there are no IDs.
     func inTurn(_ ids: [Int], _ call: ([Int]) throws -> Void) rethrows {
         for start in stride(from: 0, to: max(1, ids.count), by: ControlInterface.mostIDs) {
             try call(Array(ids[start..<min(ids.count, start + ControlInterface.mostIDs)]))
         }
     }
 
-    /// Reports a failure after which the rest of the work goes on.
+    /// Reports a failure that doesn't stop the command.
     func complain(_ failure: Failure) throws {
         try output.flush()
         Program.report(failure, json: json)

@@ -50,7 +50,7 @@ extension Failure {
             """, .failed)
     }
 
-    /// The most similar name that the daemon knows, as a suggestion.
+    /// Suggests the most similar name that the daemon knows.
     private static func nearest(_ error: ControlError) -> String {
         switch error {
         case .noSuchRecipe(let name, let known), .noSuchQueue(let name, let known): didYouMean(name, among: known)
@@ -62,7 +62,7 @@ extension Failure {
         let name = error.wire.name
         let prefix = ControlInterface.control.name + "."
         let short = name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name
-        // The message holds foreign words, which must not break the line.
+        // The message may quote foreign text, which must not break the line.
         let said = (error.description + Self.nearest(error)).printable
         switch error {
         case .noSuchJob: self.init(short, said, .noSuchJob)

@@ -3,12 +3,12 @@ import PipelineControl
 /// A word that begins with dashes. With `value` it takes a value, written `--name VALUE` or `--name=VALUE`.
 struct Option: Sendable {
     let name: String
-    /// A dash and a letter, for the name.
+    /// The short form, such as `-n`.
     let short: String?
     let value: String?
-    /// The words that follow are its values, too, as long as they are jobs' IDs.
+    /// Whether job IDs that follow the value are values, too.
     let takesIDs: Bool
-    /// The kinds of the value. Jobs and states may be a list with commas.
+    /// Kinds of the value. Jobs and fixed words may form a comma-separated list.
     let kinds: [WordKind]
     let help: String
 

@@ -2,7 +2,7 @@ import Glibc
 import PipelineControl
 import SystemCalls
 
-/// Goes from the words of the command line to the exit code.
+/// Runs a command line and returns its exit code.
 enum Program {
     static func run(_ words: [String]) -> ExitCode {
         do {
@@ -28,7 +28,7 @@ enum Program {
         }
     }
 
-    /// Reports a failure on standard error. Text from elsewhere can't drive the terminal from there, either.
+    /// Reports a failure on standard error. Foreign text is made printable: it must not control the terminal.
     static func report(_ failure: Failure, json: Bool) {
         var text = ""
         if json, let line = try? JSONText.line(failure) {
@@ -40,7 +40,7 @@ enum Program {
         put(text)
     }
 
-    /// Writes a remark to standard error, in words or as the daemon's JSON.
+    /// Writes a remark to standard error, in words or as JSON.
     static func say(_ said: some Encodable, _ words: String, json: Bool) {
         let line = json ? try? JSONText.line(said) : nil
         put(line ?? "pipectl: \(words.printable)")

@@ -2,12 +2,12 @@ import Glibc
 import PipelineControl
 import SystemCalls
 
-/// The reason why nobody answers at the socket, and the remedy.
+/// Explains why no daemon answers at the socket, and what to do.
 struct Unreachable {
     let address: SocketAddress
     let cause: SystemError
 
-    /// The name of the failure of a user who may not use the socket.
+    /// Name of the failure if the user may not use the socket.
     static let permissionDenied = "PermissionDenied"
 
     var failure: Failure {

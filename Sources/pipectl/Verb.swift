@@ -1,5 +1,4 @@
-/// A verb, declared once. Parsing, help and its JSON, the manual page and completion all read this, and nothing about a verb is
-/// written anywhere else.
+/// A verb, declared once: the parser, help and its JSON, the manual page and completion all derive from it.
 struct Verb: Sendable {
     let name: String
     /// A shorter name, as people expect it.
@@ -8,7 +7,7 @@ struct Verb: Sendable {
     let summary: String
     /// The words that follow the name, as in a manual.
     var usage = ""
-    /// The details beyond the summary: whole paragraphs, each a line.
+    /// The details beyond the summary, as wrapped lines of one paragraph.
     var discussion: [String] = []
     var arguments: [Argument] = []
     var options: [Option] = []
@@ -18,14 +17,14 @@ struct Verb: Sendable {
     func isCalled(_ word: String) -> Bool { name == word || alias == word }
 }
 
-/// A word that is not an option.
+/// A positional argument.
 struct Argument: Sendable {
     let name: String
     let help: String
-    /// How often a command may have it.
+    /// Permitted number of occurrences.
     let count: ClosedRange<Int>
     let kinds: [WordKind]
-    /// After one of these first words this argument alone may follow.
+    /// First words after which only this argument is valid; empty if it depends on no other word.
     let behind: [String]
 
     init(

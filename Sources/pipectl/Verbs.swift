@@ -1,5 +1,5 @@
 extension Verb {
-    /// The table, in the order of `pipectl help`. A new verb is its file and its word here.
+    /// The table of verbs, in the order of `pipectl help`. A new verb needs its own file, and an entry here.
     static let all: [Verb] = [
         status, list, batches, show, get, log, ignored, explain, `try`, add, wait, watch, cancel, cancelAll, retry,
         redo, undo, depend, priority, pause, resume, drain, concurrency, recipes, plugins, settings, metrics, gallery,

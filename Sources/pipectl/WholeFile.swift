@@ -1,11 +1,11 @@
 import Glibc
 import SystemCalls
 
-/// Writes what the daemon has handed over: a file has its name once it is whole.
+/// Writes a file from the daemon under a temporary name, and renames it once it is complete.
 enum WholeFile {
-    /// With `replacing`, an older file of that name goes; otherwise it stays, and that is an error.
+    /// With `replacing`, an existing file is overwritten; otherwise it stays, and that is an error.
     static func write(_ file: Descriptor, to path: String, replacing: Bool) throws(Failure) {
-        // Its name is short, since that of the file may be as long as names can be.
+        // The temporary name is short, because the file's own name may already have the maximum length.
         let part = FileSystem.join(FileSystem.folder(of: path), ".pipectl-\(getpid()).part")
         do {
             let target = try Descriptor.open(part, O_WRONLY | O_CREAT | O_EXCL)

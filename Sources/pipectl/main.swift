@@ -1,7 +1,7 @@
 import Glibc
 
-// Signals are set as a shell sets them, whatever the parent left: Ctrl-C works, and a reader that stops (`pipectl list
-// | head`) ends this program silently.
+// Resets the signals to a shell's defaults, whatever the parent left: Ctrl-C works, and a reader that stops
+// (`pipectl list | head`) ends this program silently.
 var none = sigset_t()
 sigemptyset(&none)
 sigprocmask(SIG_SETMASK, &none, nil)

@@ -1,9 +1,9 @@
 import PipelineControl
 import SystemCalls
 
-/// Adds what `pipectl add` is given, and tells of each job unless it is waited for.
+/// Adds the pictures, folders and URLs of `pipectl add`; prints each job unless the command waits for the jobs.
 struct Adding {
-    /// The options of the command, which are for all of them.
+    /// The command's options; they apply to everything that it adds.
     struct Wish {
         var recipe: String?
         var chain: String?
@@ -11,21 +11,21 @@ struct Adding {
         var after: [Int]
         var anyway: Bool
         var priority: String?
-        /// The jobs are told of as they end, and not as they are added.
+        /// Jobs are printed as they end, not as they are added.
         var isWaiting: Bool
     }
 
     private let context: Context
     private let wish: Wish
-    /// The jobs that were added.
+    /// IDs of the added jobs.
     private(set) var ids: [Int] = []
-    /// The batches that they belong to.
+    /// Numbers of their batches.
     private(set) var batches: [Int] = []
     private(set) var code = ExitCode.done
 
     init(_ context: Context, _ wish: Wish) { (self.context, self.wish) = (context, wish) }
 
-    /// Several pictures are one batch, and each folder is one.
+    /// Adds several pictures as one batch, and each folder as a batch of its own.
     mutating func add(_ additions: [Addition]) throws {
         let others = additions.filter { if case .folder = $0 { false } else { true } }
         let batch = others.count > 1 ? try context.call(Call.NewBatch()).batch : nil
@@ -46,7 +46,7 @@ struct Adding {
         for case .folder(let folder) in additions { try concerning(folder) { try $0.add(folder: folder) } }
     }
 
-    /// The pictures of a folder, in the order of their names, as its inbox would take them.
+    /// Adds the pictures of a folder in the order of their names, without the files that the inbox would ignore.
     private mutating func add(folder: String) throws {
         let walk: FolderWalk
         do throws(SystemError) { walk = try FolderWalk(folder) } catch {
@@ -79,7 +79,7 @@ struct Adding {
         }
     }
 
-    /// The files in a call of at most so many: a call has a limit of bytes, too.
+    /// Names per `Sift` call: the bytes of a call are limited, too.
     private static let portion = 80
 
     private func ignored(of files: [String]) throws -> [Control.Ignored] {
@@ -132,7 +132,7 @@ struct Adding {
 
     // MARK: - Telling
 
-    /// Closes the batch behind `body`, and tells its number.
+    /// Runs `body`, then closes the batch and prints its number if it has jobs.
     private mutating func telling(
         _ batch: Int?, named name: String?, _ body: (inout Adding) throws -> Void
     ) throws {
@@ -151,7 +151,7 @@ struct Adding {
         try context.output.line(Text("\(title): \(Amount.counted(count, "job"))"))
     }
 
-    /// A failure of one file is told, and the others go on.
+    /// Reports a file's failure, so that the other files are still added.
     private mutating func concerning(_ file: String, _ body: (inout Adding) throws -> Void) throws {
         do {
             try body(&self)

@@ -1,7 +1,7 @@
 import Glibc
 import SystemCalls
 
-/// A word of `pipectl add`, or its URLs.
+/// An argument of `pipectl add`, or all its URLs together.
 enum Addition {
     case picture(String)
     case list(String)
@@ -9,7 +9,7 @@ enum Addition {
     case urls([String])
     case standardInput
 
-    /// All URLs of the command line are one list.
+    /// Parses the arguments; all URLs of the command line form one list.
     static func all(_ arguments: [String]) -> [Addition] {
         let urls = arguments.filter(isURL)
         let files = arguments.filter { !isURL($0) }.map { argument -> Addition in
@@ -21,13 +21,13 @@ enum Addition {
         return (urls.isEmpty ? [] : [.urls(urls)]) + files
     }
 
-    /// The file lists URLs.
+    /// Whether the file is a list of URLs, by its extension.
     static func isList(_ file: String) -> Bool {
         let name = file.lowercased()
         return name.hasSuffix(".urls") || name.hasSuffix(".url")
     }
 
-    /// A URL of another scheme, or one without a scheme. Messages do not repeat it, because it may have a password.
+    /// Whether the argument looks like a URL, but not of http or https. Messages omit it: it may hold a password.
     private static func isForeign(_ argument: String) -> Bool {
         argument.contains("://") || (argument.contains(":") && argument.contains("@"))
     }

@@ -2,11 +2,11 @@ import Glibc
 import PipelineControl
 import SystemCalls
 
-/// The files below a folder, in the order of their names. It follows no link.
+/// The files below a folder, sorted by name. Symbolic links are not followed.
 struct FolderWalk {
-    /// Their paths below the folder.
+    /// Paths relative to the folder.
     private(set) var files: [String] = []
-    /// Paths that are no files to be looked at, and why.
+    /// Skipped paths, each with the reason.
     private(set) var ignored: [Control.Ignored] = []
     /// Folders that can't be read.
     private(set) var unread: [(folder: String, error: SystemError)] = []
@@ -30,7 +30,7 @@ struct FolderWalk {
         try top.open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY)
     }
 
-    /// Returns the folders in a folder.
+    /// Collects the files of a folder and returns its subfolders.
     private mutating func look(into inside: String) throws(SystemError) -> [String] {
         let folder = try top.openFolder(inside)
         var folders: [String] = []

@@ -1,12 +1,12 @@
 import PipelineControl
 
-/// How many files of a folder are left out for one reason.
+/// Count of a folder's files that are left out for the same reason.
 struct LeftOut: Encodable {
     var folder: String
     var files: Int
     var reason: String
 
-    /// Says it on standard error, a line a reason, the most frequent first.
+    /// Prints a line for each reason to standard error, the most frequent reason first.
     static func say(_ ignored: [Control.Ignored], of folder: String, json: Bool) {
         let lines = Dictionary(grouping: ignored, by: \.reason)
             .map { LeftOut(folder: folder, files: $0.value.count, reason: $0.key) }

@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// What a machine of the fleet answers to a call that changes nothing.
+/// A node's answer to a read-only call.
 struct NodeAnswer<Reply: Sendable>: Sendable {
     var node: String
     var answer: Result<Reply, NodeSilence>
@@ -12,7 +12,7 @@ struct NodeSilence: Error {
 }
 
 extension ChosenNodes {
-    /// Makes the call on each of these machines at the same time.
+    /// Makes the call on all chosen nodes concurrently.
     func ask<Request: ControlCall>(_ call: Request, _ context: Context) throws -> [NodeAnswer<Request.Reply>] {
         let parameters = String(decoding: try Wire.encode(call), as: UTF8.self)
         let method = String(Request.method.split(separator: ".").last ?? "")
@@ -25,7 +25,7 @@ extension ChosenNodes {
     }
 }
 
-/// A document of another machine: its own fields, and `node`.
+/// Encodes a node's document with its fields at the top level, and adds the field `node`.
 struct OfNode<Value: Encodable>: Encodable {
     var node: String
     var value: Value
@@ -40,7 +40,7 @@ struct OfNode<Value: Encodable>: Encodable {
 }
 
 extension Context {
-    /// Names the machines that have not answered, on standard error.
+    /// Reports silent nodes on standard error.
     func tell(_ silent: [NodeSilence]) throws -> ExitCode {
         for one in silent { try complain(Failure("NoAnswer", "\(one.node): \(one.reason)", .failed)) }
         return silent.isEmpty ? .done : .failed

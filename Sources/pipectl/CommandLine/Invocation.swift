@@ -1,8 +1,8 @@
-/// The request of the command line: a verb with its words.
+/// A parsed command line: a verb with its arguments and options.
 struct Invocation {
     var verb: Verb
     var arguments: [String] = []
-    /// The values by the option's name, in the order written.
+    /// Each option's values by its name, in the order of the command line.
     var options: [String: [String]] = [:]
 
     func has(_ option: Option) -> Bool { options[option.name] != nil }
@@ -42,7 +42,7 @@ struct Invocation {
 
     func ids() throws(Failure) -> [Int] { try Self.ids(arguments) }
 
-    /// The values of an option as IDs of jobs, between spaces or commas.
+    /// The option's job IDs, separated by spaces or commas.
     func ids(_ option: Option) throws(Failure) -> [Int] {
         try Self.ids(values(option).flatMap { $0.split(separator: ",").map(String.init) })
     }
@@ -62,7 +62,7 @@ struct Invocation {
         list.split(separator: ",").allSatisfy { id(String($0)) != nil }
     }
 
-    /// Reads `12` and `#12`, as people copy it from the tables.
+    /// Reads `12`, and also `#12` as it is copied from the tables.
     static func id(_ word: String) -> Int? {
         guard let id = Int(word.hasPrefix("#") ? String(word.dropFirst()) : word), id > 0 else { return nil }
         return id

@@ -37,7 +37,7 @@ enum Manual {
         return lines + ["", "`pipectl help` lists the options that every verb has."]
     }
 
-    /// A part that does not fit into the line goes on below, behind the verb.
+    /// Wraps a long usage line; continuation lines are indented past the verb.
     private static func usage(_ verb: Verb) -> [String] {
         let start = "usage: pipectl \(verb.name)"
         var lines = [start]

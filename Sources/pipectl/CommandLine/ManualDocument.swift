@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// The table of verbs as data, for programs that make completions or pages of it.
+/// The table of verbs as JSON, for programs that generate completions or manuals.
 struct ManualDocument: Encodable {
     struct Word: Encodable {
         var name: String

@@ -1,4 +1,4 @@
-/// The most likely word, or nil when none is near.
+/// The known word that is closest to a misspelt one; nil if no word is similar.
 func nearest(to word: String, among known: [String]) -> String? {
     let word = word.lowercased()
     let near = known.map { (word: $0, distance: distance(word, $0.lowercased())) }
@@ -12,7 +12,7 @@ func didYouMean(_ word: String, among known: [String]) -> String {
     nearest(to: word, among: known).map { "; did you mean '\($0)'?" } ?? ""
 }
 
-/// The number of letters that are wrong, missing, extra, or swapped with their neighbour.
+/// Edit distance in which swapping two neighbouring letters counts as one edit.
 private func distance(_ one: String, _ other: String) -> Int {
     let (one, other) = (Array(one), Array(other))
     var before: [Int] = []

@@ -6,12 +6,12 @@ extension Option {
     static let wholeFleet = Option("--fleet", "on every machine of the fleet, this one included")
 }
 
-/// The machines of the fleet that a command line speaks of.
+/// The fleet's nodes that `--node` or `--fleet` chooses.
 enum ChosenNodes {
     case these([String])
     case all
 
-    /// Nil: this machine alone, whether or not it is in a fleet.
+    /// Nil without these options: the command is for this machine alone, in a fleet or not.
     init?(_ invocation: Invocation) throws(Failure) {
         guard let words = invocation.value(.node) else {
             guard invocation.has(.wholeFleet) else { return nil }
@@ -31,7 +31,7 @@ enum ChosenNodes {
         }
     }
 
-    /// Has them do it, and prints what each says. It has failed if one of them has not done it.
+    /// Executes the command on the chosen nodes and prints their answers. Fails if any node reports an error.
     func command(
         _ command: String, queue: String? = nil, limit: String? = nil, reason: String? = nil, save: Bool = false,
         _ context: Context

@@ -1,4 +1,4 @@
-/// Turns words into an invocation. It knows the table of verbs and nothing else.
+/// Parses the command line with the tables of verbs and options alone.
 struct Parser {
     private var verb: Verb?
     private var arguments: [String] = []
@@ -10,7 +10,7 @@ struct Parser {
         return try parser.finish()
     }
 
-    /// The verb of words that may be wrong behind it.
+    /// The verb of a command line, even if the words after it are invalid.
     static func verb(in words: [String]) -> Verb? {
         var parser = Parser()
         try? parser.read(words)
@@ -32,7 +32,7 @@ struct Parser {
         }
     }
 
-    /// `-3` is a number, and `-` a name.
+    /// Numbers such as `-3`, and `-` itself, are arguments.
     static func isOption(_ word: String) -> Bool {
         guard word.hasPrefix("-"), let second = word.dropFirst().first else { return false }
         return !second.isNumber
@@ -70,7 +70,7 @@ struct Parser {
         }
     }
 
-    /// The option's name, and its value if the word has it: `--limit=5`, `-n5`.
+    /// The option's name, followed by the value of a word such as `--limit=5` or `-n5`.
     static func parts(of word: String) -> [String] {
         guard word.hasPrefix("--") else {
             return [String(word.prefix(2)), String(word.dropFirst(2))].filter { !$0.isEmpty }

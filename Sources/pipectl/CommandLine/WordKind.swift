@@ -4,12 +4,11 @@ enum WordKind: Sendable {
     case verb
     case file
     case folder
-    /// The ID of a job in one of these states; of any job if there are none.
+    /// The ID of a job in one of these states, or of any job if the list is empty.
     case job(in: [String])
     case batch
     case recipe
     case queue
-    /// A machine of the fleet.
     case node
     case stage
     case chain

@@ -1,4 +1,4 @@
-/// A completion of the present word.
+/// A completion of the word at the cursor.
 struct Candidate: Encodable, Equatable {
     var word: String
     var help: String
@@ -7,7 +7,7 @@ struct Candidate: Encodable, Equatable {
         (self.word, self.help) = (word, help)
     }
 
-    // The shell itself has to look for files.
+    // Markers that ask the shell to complete file names itself.
     static let files = Candidate(":files", "a file")
     static let folders = Candidate(":folders", "a folder")
 

@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// Completes the last stage of a chain: its name, a parameter of it, or that parameter's value.
+/// Completes the last stage of a chain: its name, a parameter, or a parameter's value.
 struct ChainCompletion {
     private let before: String
     private let word: String

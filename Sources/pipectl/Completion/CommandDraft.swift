@@ -1,16 +1,16 @@
-/// An unfinished command line. It is read as the parser would read it, but it has no mistakes yet.
+/// An unfinished command line, read by the parser's rules but without reporting mistakes.
 struct CommandDraft {
     /// The word at the cursor; empty at the beginning of a word.
     let word: String
     private(set) var verb: Verb?
     private(set) var arguments: [String] = []
     private(set) var options: [String: String] = [:]
-    /// The option whose value the word is.
+    /// The option that expects the word at the cursor as its value.
     private(set) var open: Option?
-    /// An option with several values, of which the word may be one.
+    /// The preceding option, if it takes several values: the word at the cursor may be a further value.
     private(set) var half: Option?
     private(set) var optionsAreOver = false
-    /// There is no such verb, so the following words can't be judged.
+    /// Whether the verb is unknown, so that the words after it can't be completed.
     private(set) var isLost = false
 
     init(_ words: [String]) {
@@ -18,7 +18,7 @@ struct CommandDraft {
         for word in words.dropLast() { read(word) }
     }
 
-    /// An option that may stand here.
+    /// The option of this name, if it is valid here.
     func option(_ name: String) -> Option? { known.first { $0.isCalled(name) } }
 
     var known: [Option] { (verb?.options ?? []) + Option.everywhere }

@@ -1,4 +1,4 @@
-/// Completes a command line by the tables of verbs and options, and by the daemon's present state.
+/// Completes a command line from the tables of verbs and options and from the daemon's current state.
 struct Completion {
     private let draft: CommandDraft
     private let daemon: LiveWords
@@ -20,7 +20,7 @@ struct Completion {
         return found.isEmpty && draft.word.isEmpty ? options : found
     }
 
-    /// A flag is not written twice.
+    /// Options to offer; a flag that is already given is left out.
     private var options: [Candidate] {
         draft.known.filter { $0.value != nil || draft.options[$0.name] == nil }.map { Candidate($0.name, $0.help) }
     }
@@ -34,7 +34,7 @@ struct Completion {
             .filter { candidate in !draft.arguments.contains(candidate.word) && !more.contains(candidate) }
     }
 
-    /// The last element of a list with commas is completed.
+    /// Completes an option's value; in a comma-separated list, its last element.
     private func values(_ option: Option, _ word: String) -> [Candidate] {
         option.kinds.flatMap { kind in
             guard kind.standsInLists, let comma = word.lastIndex(of: ",") else { return candidates(kind, word) }
@@ -76,7 +76,7 @@ extension WordKind {
 }
 
 extension Verb {
-    /// The arguments at the position behind so many others.
+    /// The verb's arguments that are valid at a position, given the first argument.
     fileprivate func arguments(at position: Int, behind first: String?) -> [Argument] {
         var (least, most) = (0, 0)
         let claiming = arguments.filter { argument in first.map(argument.behind.contains) ?? false }

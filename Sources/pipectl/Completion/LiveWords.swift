@@ -2,25 +2,25 @@ import Glibc
 import PipelineControl
 import SystemCalls
 
-/// Words from the running daemon; none when no daemon answers, because a missing daemon is not an error here.
+/// Words from the running daemon. Without a daemon there are none: completion reports no errors.
 struct LiveWords {
     private static let mostJobs = 100
     private static let mostBatches = 50
 
     let address: SocketAddress
 
-    /// The jobs, the newest first.
+    /// Jobs in these states, newest first.
     func jobs(_ states: [String]) -> [Candidate] {
         let jobs = ask(Call.List(states: states, limit: Self.mostJobs))?.jobs ?? []
         return jobs.reversed().map { Candidate("\($0.id)", "\($0.state) \($0.name)") }
     }
 
-    /// The numbers of batches, the newest first, and then their names, each once.
+    /// Numbers of batches, newest first, followed by their distinct names.
     var batches: [Candidate] {
         let batches = (ask(Call.Batches(limit: Self.mostBatches))?.batches ?? []).reversed()
         var names: Set<String> = []
         let named = batches.filter { batch in
-            // A line for a shell has no room for other characters.
+            // Unprintable characters would break the line that the shell reads.
             guard let name = batch.name, name == name.printable else { return false }
             return names.insert(name).inserted
         }

@@ -1,7 +1,7 @@
 import PipelineControl
 
 extension Control.Batch {
-    /// The batch's news on a line: "batch 3 ended  lucerne.urls  19 done, 1 failed".
+    /// A line about an event of the batch: "batch 3 ended  lucerne.urls  19 done, 1 failed".
     func line(_ news: String?) -> Text {
         var line: Text = "batch \(id) \(news ?? "", .good)"
         if let name { line = line + "  \(name)" }

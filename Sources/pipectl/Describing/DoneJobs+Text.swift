@@ -1,12 +1,12 @@
 import PipelineControl
 
-/// The words about done jobs that are processed again, or undone.
+/// Phrases for `pipectl redo` and `pipectl undo`.
 struct DoneWords {
     /// `3 jobs would be undone`
     let would: String
     /// `nothing to undo`
     let none: String
-    /// `undone 3 jobs`, with the count in its place.
+    /// `undone 3 jobs`; `count` is its `3 jobs`.
     let does: @Sendable (_ count: String) -> String
 
     static let redo = DoneWords(
@@ -15,7 +15,7 @@ struct DoneWords {
 }
 
 extension Context {
-    /// Prints the chosen jobs, those that a wish passes over, and the remarks about them.
+    /// Prints the chosen jobs, the refused jobs with their reasons, and the remarks.
     func print(
         _ jobs: [Int], _ refused: [Control.Tally], _ remarks: [Control.Tally], _ words: DoneWords
     ) throws {
@@ -32,17 +32,17 @@ extension Context {
 }
 
 extension [Int] {
-    /// `: #1 #2`, unless they are many.
+    /// `: #1 #2`; empty if there are more than ten.
     var few: String { isEmpty || count > 10 ? "" : ": " + map { "#\($0)" }.joined(separator: " ") }
 
-    /// ` (#1 #2 …)`: the first of so many.
+    /// ` (#1 #2 …)`: the ellipsis stands for the rest of `all` jobs.
     fileprivate func few(of all: Int) -> String {
         " (" + map { "#\($0)" }.joined(separator: " ") + (all > count ? " …)" : ")")
     }
 }
 
 extension [Control.Tally] {
-    /// Counts of several calls are one, the highest first.
+    /// Merges the tallies of another call by reason; the highest count comes first.
     mutating func add(_ others: [Control.Tally]) {
         for other in others {
             if let index = firstIndex(where: { $0.reason == other.reason }) {

@@ -15,7 +15,7 @@ extension Control.Event {
             line = line + Text(kind)
             if let queue { line = line + " \(queue)" }
         }
-        // The job's line has its reason, or why it has failed.
+        // The job's line already shows its reason or error.
         guard let text, text != job?.reason, text != job?.error else { return line }
         return line + "  \(text)"
     }

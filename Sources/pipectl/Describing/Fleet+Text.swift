@@ -1,7 +1,7 @@
 import PipelineControl
 
 extension Control.Fleet {
-    /// This node: `fleet: darkroom at tls://fleet.example.org:4222 · 3 nodes · lent 4 · taken 0 of 2`.
+    /// This node: `fleet: darkroom at tls://fleet.example.org:4222 · 3 other nodes · lent 4 · taken 0 of 2`.
     var head: Text {
         let place = server.map { " at \($0)" } ?? ""
         let others = Amount.counted(nodes.count, "other node")
@@ -9,7 +9,7 @@ extension Control.Fleet {
         return server == nil ? "fleet: \(words) · \("not connected", .halted)" : "fleet: \(words)"
     }
 
-    /// A line for each node, this one first, and a sum where there are others.
+    /// A line for each node, this node first, and a total if other nodes have answered.
     func lines(_ totals: FleetTotals, width: Int?) -> [Text] {
         var table = Table([
             .init(title: "NODE", fit: .name), .init(title: "VERSION", spare: 1), .init(title: "PLACES", right: true),

@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// The jobs of each node, asked of all that have been heard of lately and have this node's version.
+/// Job counts by node, requested from all nodes that were seen recently and run this node's version.
 struct FleetTotals: Encodable {
     private let fleet: Control.Fleet
     let version: String

@@ -3,7 +3,7 @@ import PipelineControl
 extension Control.Job {
     var stateText: Text { Text(state, .state(state)) }
 
-    /// The job's name for people. A download has the name of its URL.
+    /// The job's display name: a download is named after its URL.
     var name: String { url.map(WebName.short) ?? input }
 
     /// The job's results, or the reason why there are none, or why it waits.
@@ -20,10 +20,10 @@ extension Control.Job {
         return zip(outputs, pictures).map { .name($0) + left(by: $1) } + [reasonText].compactMap(\.self)
     }
 
-    /// It has new results, whatever else is to be said of it.
+    /// Whether the job has new results, even if it also has a reason.
     private var hasResults: Bool { succeeded && error == nil && !outputs.isEmpty }
 
-    /// Says of how many pictures the results have one.
+    /// `(1 of 24 frames)`, if each result holds only one picture of an animation or a document.
     private func left(by results: [Control.Picture]) -> Text {
         guard let pages = before?.pages, pages > 1, !results.isEmpty, results.allSatisfy({ $0.pages == 1 }) else {
             return Text()
@@ -44,7 +44,7 @@ extension Control.Job {
         return outcome.isEmpty ? head : head + arrow + outcome
     }
 
-    /// A redo that has brought nothing new has not, though the job is done as before.
+    /// Whether the job is done with new results. The state stays `done` when a redo fails.
     var succeeded: Bool { state == "done" && redo == nil }
 }
 

@@ -73,7 +73,7 @@ struct Overview {
     /// The fleet in one line.
     private var fleet: [Text] { (status.fleet.map { [$0.head] } ?? []).flatMap { $0.folded(to: width ?? .max) } }
 
-    /// The files that jobs have left, and the room that there is.
+    /// Archived originals and results with their sizes, and the free space of the disks.
     private var kept: [Text] {
         let words = ["archive": "archived", "results": "results"]
         let parts = status.kept.map { kept in
@@ -97,7 +97,7 @@ struct Overview {
 }
 
 extension Table {
-    /// Files that are left alone, with the reasons.
+    /// Ignored files with the reasons.
     init(ignored: [Control.Ignored]) {
         self.init([.init(title: "LEFT ALONE", fit: .name), .init(title: "", fit: .words)])
         for file in ignored { add(.name(file.path), Text(file.reason, .faint)) }

@@ -4,7 +4,7 @@ extension Control.Progress {
     /// The finished amount: `3.4 MB`, `12.1 MP`.
     var amount: String { Self.text(done, unit) }
 
-    /// The share, as `38 %`. It reaches 100 only at the end.
+    /// The percentage, such as `38 %`. Rounded down, it reaches 100 only at the end.
     var percent: String? { fraction.map { "\(Int(nearest: ($0 * 100).rounded(.down))) %" } }
 
     /// `1.2 MB/s`

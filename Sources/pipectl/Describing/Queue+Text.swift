@@ -1,7 +1,7 @@
 import PipelineControl
 
 extension [String: Control.Queue] {
-    /// The queues in the order in which a picture goes through them; others follow.
+    /// The queues in the order in which a picture passes through them, then any other queues.
     private var inOrder: [(name: String, queue: Control.Queue)] {
         let order = ["download", "render", "publish", "announce"]
         func place(_ name: String) -> Int { order.firstIndex(of: name) ?? order.count }
@@ -24,7 +24,7 @@ extension [String: Control.Queue] {
 }
 
 extension Control.Queue {
-    /// The limit: `4`, or `auto: 4`, or `2 of 4` while the running jobs are above or below the wanted number.
+    /// The limit: `4`, `auto: 4`, or `2 of 4` while the effective limit differs from the configured one.
     fileprivate var limitText: Text {
         guard let configured else { return "auto: \(effective)" }
         return configured == effective ? "\(effective)" : "\(effective) of \(configured)"

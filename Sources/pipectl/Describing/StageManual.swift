@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// A stage's manual, made of its own description.
+/// A stage's manual, generated from its own description.
 struct StageManual {
     let stage: Control.Stage
 

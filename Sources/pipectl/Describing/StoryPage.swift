@@ -3,7 +3,7 @@ import PipelineControl
 /// A job's story, from its original to its results.
 struct StoryPage {
     let story: Control.Story
-    /// Nil: this machine.
+    /// The job's node; nil for this machine.
     var node: String?
     let width: Int?
 
@@ -81,7 +81,7 @@ struct StoryPage {
         return meaning.isEmpty ? failure : "\(failure): \(meaning)"
     }
 
-    /// A line for each operation of each try; a failed one has its reason below.
+    /// A line for each operation of each attempt; the reason of a failed operation follows below it.
     private var operations: [Text] {
         guard let first = story.operations.first else { return [] }
         let hasTries = story.operations.contains { $0.attempt > 1 }

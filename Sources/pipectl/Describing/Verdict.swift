@@ -1,7 +1,7 @@
 import PipelineControl
 import SystemCalls
 
-/// The daemon's health in one line, for a monitor: its exit codes are those that Nagios and its successors expect.
+/// The daemon's health in one line, for a monitor, with the exit codes of Nagios and its successors.
 struct Verdict: Encodable {
     enum State: String, Encodable {
         case ok
@@ -13,25 +13,25 @@ struct Verdict: Encodable {
         case unknown
     }
 
-    /// The most that is no reason for attention; nil for any number.
+    /// The highest values that need no attention; nil means no limit.
     struct Limits {
         var failed = 0
         var unfinished: Int?
         var ignored: Int?
-        /// In percent of what may be filled.
+        /// In percent of the usable space.
         var disk: Int?
     }
 
     let state: State
-    /// All that is wrong, the gravest first.
+    /// Everything that is wrong, the most serious first.
     let reasons: [String]
     @Omissible var failed: Int?
     @Omissible var unfinished: Int?
     @Omissible var ignored: Int?
-    /// How full the fullest disk is, in percent.
+    /// Used space of the fullest disk, in percent.
     @Omissible var disk: Int?
 
-    /// `failed` counts the jobs whose failure is recent enough; `period` says how recent that is.
+    /// `failed` counts the jobs that failed since `period`, such as `1d` or `09:30`; nil means at any time.
     init(_ status: Control.Overview, failed: Int, period: String?, _ limits: Limits) {
         let jobs = status.jobs
         let unfinished = [jobs.waiting, jobs.queued, jobs.running, jobs.cancelling].sum
@@ -59,13 +59,13 @@ struct Verdict: Encodable {
         disk = status.disks.map(\.share).max()
     }
 
-    /// Without the daemon's figures.
+    /// A verdict without figures, because the daemon gave none.
     init(_ state: State, _ failure: Failure) {
         self.state = state
         reasons = [failure.message.split(separator: "\n").first.map(String.init) ?? failure.name]
     }
 
-    /// A monitor shows the words before the bar, and draws the figures behind it.
+    /// Monitors show the words before the bar, and plot the figures after it.
     var line: String {
         let word = [State.ok: "OK", .attention: "WARNING", .away: "CRITICAL", .unknown: "UNKNOWN"][state] ?? ""
         let words = reasons.isEmpty ? "nothing fails, nothing waits for a person" : reasons.joined(separator: "; ")
@@ -73,12 +73,12 @@ struct Verdict: Encodable {
         { name, count in
             count.map { "\(name)=\($0)" }
         }
-        // A line has one bar, whatever a file is called.
+        // The line must have a single bar, so bars in file names are replaced.
         let text = "pipelined \(word): \(words.printable.replacing("|", with: "/"))"
         return figures.isEmpty ? text : "\(text) | \(figures.joined(separator: " "))"
     }
 
-    /// 2 is the monitors' number for the gravest state, and 3 for a check that can't be made.
+    /// Monitors read 2 as critical and 3 as unknown; the usual meanings of these codes don't apply.
     var exitCode: ExitCode {
         switch state {
         case .ok: .done

@@ -1,6 +1,6 @@
 import SystemCalls
 
-/// The files of a new filter: those of the guide, under another name.
+/// The files of a new filter: the guide's example, renamed.
 struct FilterStart: Encodable {
     enum Language: String, CaseIterable {
         case swift, c
@@ -9,7 +9,7 @@ struct FilterStart: Encodable {
 
     /// The contents of each file, by its path.
     let files: [String: String]
-    /// The command that builds it, in its folder, and the file that this makes.
+    /// The build command, run in the filter's folder, and the file that it makes.
     let build: String
     let product: String
     private let folder: String
@@ -56,7 +56,7 @@ struct FilterStart: Encodable {
         files = Dictionary(uniqueKeysWithValues: pairs)
     }
 
-    /// Writes them into a folder of the filter's name, here.
+    /// Writes the files into a new folder named after the filter, in the current folder.
     func write() throws(Failure) {
         guard !FileSystem.mayExist(folder) else {
             throw Failure("Exists", "\(folder) is here already; nothing was written", .failed)
@@ -71,14 +71,14 @@ struct FilterStart: Encodable {
         }
     }
 
-    /// Whether the daemon takes the name for a filter, and a compiler for a type.
+    /// Whether the daemon accepts the filter's name, and a compiler the type that is named after it.
     private static func isName(_ name: String) -> Bool {
         let words = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         return name.utf8.count <= 40 && name.utf8.first.map { (97...122).contains($0) } == true
             && words.allSatisfy { !$0.isEmpty && $0.allSatisfy { (97...122).contains($0) || (48...57).contains($0) } }
     }
 
-    /// The folder of PluginKit, where `./run install` puts it beside this program.
+    /// PluginKit's folder, relative to this program as `./run install` lays them out.
     private static var kit: String {
         let programs = FileSystem.folder(of: FileSystem.resolved("/proc/self/exe"))
         return FileSystem.join(FileSystem.folder(of: programs), "share/pipelined/PluginKit")

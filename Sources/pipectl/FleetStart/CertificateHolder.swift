@@ -1,10 +1,10 @@
-/// Whose certificate it is, and what it is good for.
+/// The holder of a certificate, which determines its names and uses.
 enum CertificateHolder {
-    /// It signs those of the servers.
+    /// Signs the certificates of the servers.
     case authority
     case server(FleetServer)
 
-    /// The request for it, as openssl reads it. The names are checked before: none has a line's end or a comma.
+    /// The certificate request in openssl's format. Server names are checked before: they hold no newline and no comma.
     var request: String {
         """
         [req]

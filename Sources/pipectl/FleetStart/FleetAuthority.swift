@@ -1,24 +1,24 @@
 import FoundationEssentials
 
-/// Signs the credentials of nodes. A node shows them to the servers when it connects, so a new node changes nothing on a server.
+/// Signs the nodes' credentials. A node shows them when it connects, so adding a node changes nothing on a server.
 struct FleetAuthority {
     private let openSSL: OpenSSL
     private let key: String
     private let publicKey: [UInt8]
 
-    /// - Parameter key: as PEM
+    /// - Parameter key: the private key as PEM
     init(_ openSSL: OpenSSL, key: String) throws(Failure) {
         (self.openSSL, self.key) = (openSSL, key)
         publicKey = try openSSL.raw(key, isPublic: true)
     }
 
-    /// As the servers know it.
+    /// The public key by which the servers know the authority.
     var `operator`: String { NKey.publicKey(.operator, publicKey) }
     private var account: String { NKey.publicKey(.account, publicKey) }
     private var now: Int { Int(Date.now.timeIntervalSince1970) }
 
-    /// A key for a node, and what the node shows to the servers. Returns the public key as well.
-    /// - Parameter end: when the servers let it in no more, in seconds since 1970
+    /// Makes a node's key and the signed token that the node shows to the servers; also returns the public key.
+    /// - Parameter end: when the token expires, in seconds since 1970; nil for never
     func credentials(of node: String, until end: Int?) throws -> (text: String, publicKey: String) {
         let own = try openSSL.key(.ed25519)
         let publicKey = NKey.publicKey(.user, try openSSL.raw(own, isPublic: true))
@@ -37,7 +37,7 @@ struct FleetAuthority {
         return (text, publicKey)
     }
 
-    /// The account of all nodes, as the servers read it.
+    /// The configuration of the account that all nodes share, as the servers read it.
     func nodesConfiguration(of plan: FleetPlan) throws -> String {
         """
         # The account that all nodes have, and which of them were removed. `pipectl fleet remove` writes this file anew. It
@@ -50,7 +50,7 @@ struct FleetAuthority {
         """
     }
 
-    /// A JSON Web Token.
+    /// A signed JSON Web Token.
     private func signed(_ claims: FleetClaims) throws -> String {
         let words = [Data(#"{"typ":"JWT","alg":"ed25519-nkey"}"#.utf8), try JSONEncoder().encode(claims)]
         let text = words.map(Self.base64).joined(separator: ".")

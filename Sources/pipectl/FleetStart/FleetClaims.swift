@@ -1,17 +1,17 @@
 import FoundationEssentials
 
-/// What the authority signs, as NATS reads it: the account that all nodes have, and what one node may do.
+/// Claims that the authority signs in NATS's format: the account of all nodes, and a node's permissions.
 struct FleetClaims: Encodable {
     struct Details: Encodable {
         var type: String
         let version = 2
         var limits: [String: Int]?
-        /// Of nodes that were removed: the public key, and the time until which nothing counts that was signed for it.
+        /// Public keys of removed nodes, each with the time up to which its credentials are revoked.
         var revocations: [String: Int]?
         var pub: Subjects?
         var sub: Subjects?
         var resp: Answers?
-        // Without these a user may do nothing.
+        // A user without these limits may do nothing.
         var subs: Int?
         var data: Int?
         var payload: Int?
@@ -21,7 +21,7 @@ struct FleetClaims: Encodable {
         var allow: [String]
     }
 
-    /// How many answers a request may get, and for how many nanoseconds.
+    /// Limits of the replies to a request: their number, and the time for them in nanoseconds.
     struct Answers: Encodable {
         let max = 1
         let ttl = 120_000_000_000
@@ -51,9 +51,9 @@ struct FleetClaims: Encodable {
                 resp: Answers(), subs: -1, data: -1, payload: -1))
     }
 
-    // MARK: - What a node may do
+    // MARK: - Permissions of a node
 
-    /// Whatever it says has its name as the last word.
+    /// Subjects to publish to: all end in the node's name.
     static func published(by node: String) -> [String] {
         ["nodes.\(node)", "origin.*.*.\(node)"] + toOne.map { "\($0).*.\(node)" }
     }
@@ -62,6 +62,6 @@ struct FleetClaims: Encodable {
         ["nodes.*", "origin.\(node).*.*", "_INBOX.\(node).>"] + toOne.map { "\($0).\(node).*" }
     }
 
-    /// The first words of the subjects that have a receiver and a sender.
+    /// First words of the subjects `WORD.RECEIVER.SENDER`.
     private static let toOne = ["hello", "room", "waits", "declined", "take", "unwanted", "command"]
 }

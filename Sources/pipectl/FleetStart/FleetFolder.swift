@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import SystemCalls
 
-/// The folder with a fleet's authority, and with what its servers and nodes are given.
+/// A fleet's folder: its authority, its plan, and the files for its servers and nodes.
 struct FleetFolder {
     let path: String
 
@@ -21,7 +21,7 @@ struct FleetFolder {
 
     func folder(of server: FleetServer, in plan: FleetPlan) -> String { FileSystem.join(path, plan.folder(of: server)) }
 
-    /// Makes a fleet: the authority, the servers and the nodes. Returns the plan, and what was written.
+    /// Creates a fleet: authority, servers' folders and nodes' join files. Returns the plan and the written files.
     func make(_ plan: FleetPlan, nodes names: [String]) throws -> (plan: FleetPlan, files: [String]) {
         try checkEmpty()
         let openSSL = try OpenSSL()
@@ -52,7 +52,7 @@ struct FleetFolder {
         }
     }
 
-    /// Lets more nodes in; nothing changes on the servers. Returns the plan and the files that it wrote.
+    /// Adds nodes; the servers need no change. Returns the plan and the written files.
     func add(_ names: [String], for time: Duration?) throws -> (plan: FleetPlan, files: [String]) {
         let plan = try plan()
         let end = time.map { now + Int($0 / .seconds(1)) }
@@ -60,12 +60,12 @@ struct FleetFolder {
         let issuer = try FleetAuthority(OpenSSL(), key: text(of: authority.key))
         return try WrittenFiles.all { written in
             let plan = try adding(names, to: plan, until: end, by: issuer, written)
-            // Comes last: as long as it lacks a node, the node can be added again.
+            // The plan is written last: after a failure it lacks the nodes, so they can be added again.
             return (plan, written.files + [try keep(plan)])
         }
     }
 
-    /// Takes a node out.
+    /// Removes a node and revokes its credentials in the servers' files. Returns the plan and the changed files.
     func remove(_ node: String) throws -> (plan: FleetPlan, files: [String]) {
         var plan = try plan()
         try plan.remove(node, at: now)
@@ -116,7 +116,7 @@ struct FleetFolder {
         for name in names {
             let (credentials, key) = try issuer.credentials(of: name, until: end)
             let join = JoinFile(name, plan.servers, credentials: credentials, authority: certificate)
-            // That of a node of the name whose time is over.
+            // An expired node of this name may have left its join file.
             if FileSystem.mayExist(joinFile(of: name)) { try FileSystem.remove(joinFile(of: name)) }
             try written.write(join.text, to: joinFile(of: name), mode: 0o600)
             plan.add(FleetPlan.Node(name: name, key: key, until: end))

@@ -1,9 +1,9 @@
 import PipelineModel
 
-/// What the servers read.
+/// The files of the NATS servers.
 extension FleetPlan {
-    /// The configuration of a server. The server takes paths from the folder that it is started in.
-    /// - Parameter authority: its public key
+    /// The configuration of a server. Its paths are relative to the folder that the server starts in.
+    /// - Parameter authority: the authority's public key
     func configuration(of server: FleetServer, authority: String) -> String {
         """
         # The NATS server of a fleet of pipelined, made by `pipectl fleet init` for \(server.host).
@@ -33,7 +33,7 @@ extension FleetPlan {
         """ + (servers.count > 1 ? "\n" + cluster(of: server) : "")
     }
 
-    /// What puts a server's folder into force, on its machine.
+    /// The script that installs a server's folder on the server's machine.
     static let installation = """
         #!/bin/sh
         # Has the nats-server of this machine serve the fleet of pipelined. Run it as root, and again when a file beside it is new:

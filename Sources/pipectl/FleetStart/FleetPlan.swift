@@ -1,20 +1,20 @@
 import PipelineModel
 
-/// The servers and the nodes of a fleet. It is kept among the fleet's files, for those who add a node later.
+/// The servers and nodes of a fleet. The fleet's folder keeps the plan for later changes.
 struct FleetPlan {
     struct Node: Codable {
         let name: String
         let key: String
-        /// When the servers let it in no more, in seconds since 1970. Nil: never.
+        /// When its credentials expire, in seconds since 1970; nil for never.
         var until: Int?
     }
 
     let servers: [FleetServer]
     private(set) var nodes: [Node] = []
-    /// By its public key: when the node was removed. What it has would be good for years.
+    /// Removal times by public key. Without them, the credentials of removed nodes would stay valid.
     private(set) var removed: [String: Int] = [:]
 
-    /// - Parameter list: the servers, with commas
+    /// - Parameter list: the servers, separated by commas
     init(servers list: String) throws(Failure) {
         var all: [FleetServer] = []
         for text in Self.words(list) { all.append(try FleetServer(text)) }
@@ -23,7 +23,7 @@ struct FleetPlan {
         servers = all
     }
 
-    /// The names in a list with commas.
+    /// Parses and checks a comma-separated list of node names.
     static func names(_ list: String) throws(Failure) -> [String] {
         let names = words(list)
         for name in names where !NodeName.isOne(name) {
@@ -34,7 +34,7 @@ struct FleetPlan {
         return names
     }
 
-    /// Throws when the fleet has a node of that name whose time is not over.
+    /// Throws if the fleet has an unexpired node of this name.
     func checkFree(_ name: String, at now: Int) throws(Failure) {
         guard let node = nodes.first(where: { $0.name == name }), node.until.map({ $0 > now }) ?? true else { return }
         throw .usage("\(name) is a node of this fleet already; `pipectl fleet remove \(name)` takes it out")

@@ -6,7 +6,7 @@ struct FleetServer: Hashable {
     let port: Int
 
     private static let usualPort = 4222
-    /// The servers of a cluster speak to each other at a port so much higher.
+    /// A server's cluster port is higher than its port by this number.
     private static let toCluster = 2000
 
     init(_ text: String) throws(Failure) {
@@ -18,12 +18,12 @@ struct FleetServer: Hashable {
         (self.host, self.port) = (host, port)
     }
 
-    /// How nodes write it in Servers=.
+    /// The server's URL in `Servers=` of a node.
     var address: String { "tls://\(place):\(port)" }
     var clusterPort: Int { port + Self.toCluster }
-    /// How the other servers of its cluster write it.
+    /// The server's URL in the configuration of the other servers of its cluster.
     var route: String { "nats-route://\(place):\(clusterPort)" }
-    /// What its certificate is for.
+    /// The alternative name in the server's certificate.
     var subjectName: String { "\(Self.isAddress(host) ? "IP" : "DNS"):\(host)" }
 
     private var place: String { host.contains(":") ? "[\(host)]" : host }
@@ -36,7 +36,7 @@ struct FleetServer: Hashable {
             return parts[1].first == ":" ? port(parts[1].dropFirst()).map { (String(parts[0]), $0) } : nil
         }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        // Several colons without brackets are an IPv6 address alone.
+        // Several colons without brackets are an IPv6 address without a port.
         guard parts.count == 2 else { return (text, usualPort) }
         return port(parts[1]).map { (String(parts[0]), $0) }
     }
@@ -47,7 +47,7 @@ struct FleetServer: Hashable {
         host != "localhost" && InternetAddress(host.contains(":") ? "[\(host)]:1" : "\(host):1") != nil
     }
 
-    /// A name of DNS. One whose last part is a number would be taken for an address.
+    /// Whether the host is a DNS name. A name whose last label is a number would be taken for an address.
     private static func isName(_ host: String) -> Bool {
         let labels = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let hyphen = UInt8(ascii: "-")

@@ -3,13 +3,13 @@ import Glibc
 import PipelineModel
 import SystemCalls
 
-/// All that a node needs to join its fleet. Its file has a private key.
+/// Everything that a node needs to join its fleet, including its private key.
 struct JoinFile: Codable {
     let name: String
     let servers: [String]
-    /// What the node shows to the servers, and its key, as NATS keeps them.
+    /// The node's signed token and its key, in NATS's format.
     let credentials: String
-    /// The certificate by which the node knows the servers.
+    /// The certificate by which the node recognises the servers.
     let authority: String
 
     static let suffix = ".join"
@@ -24,7 +24,7 @@ struct JoinFile: Codable {
     init(at path: String) throws(Failure) {
         let bytes: [UInt8]
         do throws(SystemError) {
-            // A pipe has no end to wait for.
+            // Opening a named pipe would wait for its writer.
             let file = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
             guard FileStatus(try file.status()).kind == .file else { throw SystemError("read", path, code: EINVAL) }
             bytes = try FileSystem.read(file, most: Self.longest, called: path)
@@ -35,7 +35,7 @@ struct JoinFile: Codable {
         try self.init(Data(bytes), from: path)
     }
 
-    /// The file's text, as a stranger may have changed it.
+    /// Parses and checks the file's text, which anybody may have changed.
     init(_ text: Data, from path: String) throws(Failure) {
         guard let file = try? JSONDecoder().decode(JoinFile.self, from: text) else {
             throw Self.bad(path, "it is no file of `pipectl fleet init`, or a part of one")
@@ -52,7 +52,7 @@ struct JoinFile: Codable {
         Failure("BadJoinFile", "\(path) can't be used: \(fault); copy it once more, whole", .failed)
     }
 
-    /// Why no configuration can be made of it.
+    /// The reason why the file can't be used; nil if it can.
     private var fault: String? {
         if !NodeName.isOne(name) { return "'\(name.prefix(100))' is no name of a node" }
         let prefix = "tls://"

@@ -1,6 +1,6 @@
-/// A key of Ed25519 as NATS writes it: in base 32, with its kind before it and a checksum behind it.
+/// An Ed25519 key in NATS's encoding: base 32, with its kind at the beginning and a checksum at the end.
 enum NKey {
-    /// Whose key it is. The letter is the first of the text.
+    /// The key's owner. The raw value is the base-32 digit of the letter that stands for it.
     enum Kind: UInt8 {
         case `operator` = 14
         case account = 0
@@ -23,7 +23,7 @@ enum NKey {
         return base32(bytes + [UInt8(truncatingIfNeeded: sum), UInt8(sum >> 8)])
     }
 
-    /// CRC-16 as XMODEM has it.
+    /// CRC-16/XMODEM.
     private static func checksum(_ bytes: [UInt8]) -> UInt16 {
         bytes.reduce(0) { sum, byte in
             (0..<8).reduce(sum ^ UInt16(byte) << 8) { sum, _ in sum & 0x8000 == 0 ? sum << 1 : sum << 1 ^ 0x1021 }

@@ -1,13 +1,13 @@
 import Glibc
 import SystemCalls
 
-/// The files by which a daemon belongs to a fleet, below the folder of its configuration.
+/// The files that make a daemon a node of a fleet, below its configuration folder.
 struct NodeConfiguration {
     let settings: String
     private let credentials: String
     private let authority: String
 
-    /// The first line of the settings, by which they are known.
+    /// The beginning of the settings, by which `remove` recognises its own file.
     private static let mark = "# Written by `pipectl fleet join`."
 
     init(in folder: String) {
@@ -16,7 +16,7 @@ struct NodeConfiguration {
         (credentials, authority) = (path("fleet/node.creds"), path("fleet/authority.pem"))
     }
 
-    /// Throws if the daemon is in a fleet already, or was.
+    /// Throws if any of the files exists: the daemon is in a fleet, or has left files of one.
     func checkFree() throws(Failure) {
         let files = [settings, credentials, authority]
         guard let file = files.first(where: FileSystem.mayExist) else { return }
@@ -28,7 +28,7 @@ struct NodeConfiguration {
             """, .failed)
     }
 
-    /// Removes what `write` has written, and nothing else. Returns the files.
+    /// Removes only the files that `write` made, and returns them.
     func remove() throws -> [String] {
         guard FileSystem.mayExist(settings) else {
             throw Failure("NoFleet", "there is no \(settings): this daemon has not joined a fleet", .failed)
@@ -42,7 +42,7 @@ struct NodeConfiguration {
                     + "`pipectl reload`", .failed)
         }
         let others = [credentials, authority].filter { text.contains("=\($0)\n") && FileSystem.mayExist($0) }
-        // Without the settings nobody misses the others.
+        // The settings go first: nothing refers to the other files without them.
         for file in [settings] + others { try FileSystem.remove(file) }
         return [settings] + others
     }

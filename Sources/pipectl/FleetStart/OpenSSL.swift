@@ -21,7 +21,7 @@ struct OpenSSL {
 
     enum KeyKind {
         case ed25519
-        /// For TLS, which all clients know.
+        /// For TLS; all clients support it.
         case p256
 
         fileprivate var words: [String] {
@@ -35,18 +35,18 @@ struct OpenSSL {
     /// A private key, as PEM.
     func key(_ kind: KeyKind) throws(Failure) -> String { text(try run(["genpkey", "-algorithm"] + kind.words)) }
 
-    /// The 32 bytes of a key of Ed25519, or of its public part, which are the end of either format.
+    /// The 32 raw bytes of an Ed25519 key, private or public: both DER formats end in them.
     func raw(_ key: String, isPublic: Bool) throws(Failure) -> [UInt8] {
         let part = isPublic ? ["-pubout"] : []
         return Array(try run(["pkey", "-in", Self.keyFile, "-outform", "DER"] + part, key: key).suffix(32))
     }
 
-    /// A signature of Ed25519.
+    /// An Ed25519 signature.
     func signature(of text: String, key: String) throws(Failure) -> [UInt8] {
         try run(["pkeyutl", "-sign", "-rawin", "-inkey", Self.keyFile, "-in", Self.input], input: text, key: key)
     }
 
-    /// A certificate for a key, as PEM. It is signed by the authority in the files, or by itself.
+    /// A PEM certificate for a key, signed by the authority in these files; self-signed without one.
     func certificate(
         _ holder: CertificateHolder, key: String, authority: (certificate: String, key: String)?
     ) throws(Failure) -> String {
@@ -67,12 +67,12 @@ struct OpenSSL {
         try run(words, input: Array(input.utf8), key: key)
     }
 
-    /// Runs it with an input, and with a key as its fourth file. Neither comes to a disk.
+    /// Runs openssl with the input at descriptor 0 and the key at descriptor 3. Neither is written to a disk.
     private func run(_ words: [String], input: [UInt8] = [], key: String = "") throws(Failure) -> [UInt8] {
         do {
             let (output, errors) = (try Descriptor.memory([]), try Descriptor.memory([]))
             let files = [try Descriptor.memory(input), output, errors, try Descriptor.memory(Array(key.utf8))]
-            // An optimised build closes them after their last use, which would be before the program has them.
+            // An optimised build would close the files after their last use, before the program has them.
             let process = try withExtendedLifetime(files) { () throws(SystemError) in
                 try ChildProgram.start(
                     [program] + words, environment: ["PATH=\(Self.usualPath)", "LC_ALL=C"],

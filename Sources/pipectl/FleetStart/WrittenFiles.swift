@@ -1,12 +1,12 @@
 import Glibc
 import SystemCalls
 
-/// The files that one command writes. They come together, or are taken back.
+/// The files and folders that a command writes. If it fails, they are all removed.
 final class WrittenFiles {
     private(set) var files: [String] = []
     private var folders: [String] = []
 
-    /// Makes a folder, unless one is there.
+    /// Makes a folder unless it exists.
     func makeFolder(_ path: String, mode: UInt32 = 0o755) throws(Failure) {
         guard !FileSystem.isFolder(path) else { return }
         do {
@@ -14,12 +14,12 @@ final class WrittenFiles {
         } catch {
             throw Self.failure(error)
         }
-        // Whatever the umask is, the daemon can read it.
+        // The umask must not keep the daemon from reading the folder.
         _ = uninterrupted { chmod(path, mode) }
         folders.append(path)
     }
 
-    /// Writes a file that is not there yet. With an owner it is that user's.
+    /// Writes a new file, which belongs to `owner` if there is one.
     func write(_ text: String, to path: String, mode: UInt32 = 0o644, owner: UInt32? = nil) throws(Failure) {
         do throws(SystemError) {
             let file = try Descriptor.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
@@ -36,14 +36,14 @@ final class WrittenFiles {
         }
     }
 
-    /// Removes what was written, and the folders that were made for it.
+    /// Removes the written files, and the folders that were made for them.
     func takeBack() {
         for file in files { try? FileSystem.remove(file) }
         for folder in folders.reversed() { rmdir(folder) }
         (files, folders) = ([], [])
     }
 
-    /// Does it whole or not at all.
+    /// Runs `body`. If it throws, removes everything that it wrote.
     static func all<Result>(_ body: (WrittenFiles) throws -> Result) throws -> Result {
         let written = WrittenFiles()
         do { return try body(written) } catch {

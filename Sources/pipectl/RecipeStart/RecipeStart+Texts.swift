@@ -1,5 +1,5 @@
 extension RecipeStart {
-    /// The whole text of a recipe's file. Every setting that is left out has its default: `man pipelined.recipe`.
+    /// The text of a recipe's file. A setting that it omits has its default: `man pipelined.recipe`.
     static func text(_ kind: Kind) -> String {
         switch kind {
         case .web: head("For the web: a large WebP and a thumbnail") + web

@@ -1,7 +1,7 @@
 import PipelineControl
 import SystemCalls
 
-/// A recipe's file as it begins: commented, and whole.
+/// The file of a new recipe, complete and with comments.
 struct RecipeStart: Encodable {
     enum Kind: String, CaseIterable {
         case web, archive, square, print, noir
@@ -20,7 +20,7 @@ struct RecipeStart: Encodable {
         text = Self.text(kind)
     }
 
-    /// Writes the file, whole or not at all, and never over another.
+    /// Writes the file, whole or not at all. An existing file is an error.
     func write() throws(Failure) {
         guard !FileSystem.mayExist(file) else {
             throw Failure("Exists", "\(file) is here already; nothing was written", .failed)
@@ -31,7 +31,7 @@ struct RecipeStart: Encodable {
         }
     }
 
-    /// Its inbox is a folder of this name.
+    /// Whether a recipe may have this name. Its inbox is a folder of the same name.
     private static func isName(_ name: String) -> Bool {
         func isPlain(_ byte: UInt8) -> Bool {
             (97...122).contains(byte) || (65...90).contains(byte) || (48...57).contains(byte)

@@ -1,4 +1,4 @@
-/// Numbers as people read them.
+/// Formats numbers for people.
 enum Amount {
     /// `820 B`, `4.1 MB`
     static func bytes(_ count: Int) -> String {
@@ -18,7 +18,7 @@ enum Amount {
         return millions >= 100 ? "\(Int(nearest: millions)) MP" : "\(tenths(millions)) MP"
     }
 
-    /// A rate in units a second, as `34/min`, or as `20/h` when it is slow.
+    /// A rate per second, shown as `34/min`, or as `20/h` if it is below one per minute.
     static func perMinute(_ rate: Double) -> String {
         let minute = rate * 60
         if minute >= 10 { return "\(Int(nearest: minute))/min" }

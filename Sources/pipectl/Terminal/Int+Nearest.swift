@@ -1,6 +1,6 @@
-/// A broken daemon may answer at the socket: its figures are shown, and never end this program.
+/// Arithmetic that saturates: absurd figures from a broken daemon are shown, and must not crash this program.
 extension Int {
-    /// The nearest `Int`.
+    /// The nearest `Int`; out of range, the largest or smallest.
     init(nearest value: Double) {
         self = Int(exactly: value.rounded()) ?? (value < 0 ? .min : .max)
     }

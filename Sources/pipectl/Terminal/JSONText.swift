@@ -2,7 +2,7 @@ import FoundationEssentials
 import PipelineControl
 import SystemCalls
 
-/// JSON in one fixed form: keys are in order, and a value always gives the same text.
+/// JSON in a fixed form: keys are sorted, and equal values give equal text.
 enum JSONText {
     static func line(_ value: some Encodable) throws -> String {
         try encode(value, [.sortedKeys, .withoutEscapingSlashes])
@@ -18,8 +18,8 @@ enum JSONText {
         return escaped(String(decoding: try encoder.encode(value), as: UTF8.self))
     }
 
-    /// JSON allows some characters that a terminal would obey. They occur only in strings, where an escape means the
-    /// same.
+    /// Escapes characters that JSON allows but a terminal would obey. They occur only in strings, where an escape is
+    /// equivalent.
     private static func escaped(_ text: String) -> String {
         func mustBeEscaped(_ scalar: Unicode.Scalar) -> Bool { scalar.value >= 0x7f && scalar.drivesTerminals }
         guard text.unicodeScalars.contains(where: mustBeEscaped) else { return text }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// Turns the daemon's points in time, ISO 8601 in UTC, into people's, in local time.
+/// Converts the daemon's times (ISO 8601 in UTC) into local times for people.
 enum Moment {
     static func seconds(_ text: String) -> Double? {
         let date =
@@ -25,7 +25,7 @@ enum Moment {
         seconds(text).map { format(calendar($0), "%Y-%m-%d %H:%M:%S") } ?? text
     }
 
-    /// The two largest units: `3 h 12 min`.
+    /// At most the two largest units: `3 h 12 min`.
     static func duration(_ seconds: Double) -> String {
         let whole = Int(max(0, min(seconds, 1e12)).rounded())
         let (minutes, hours, days) = (whole / 60, whole / 3600, whole / 86400)

@@ -1,7 +1,7 @@
 import Glibc
 import SystemCalls
 
-/// Gathers standard output, and writes many lines at a time.
+/// Buffers standard output, to write many lines at a time.
 final class Output {
     let isTerminal = Terminal.isTerminal(STDOUT_FILENO)
     let color: Bool
@@ -32,12 +32,12 @@ final class Output {
         for text in texts { try line(text) }
     }
 
-    /// Prints a whole document, laid out for reading.
+    /// Prints a JSON document, indented for reading.
     func document(_ value: some Encodable) throws {
         try raw(JSONText.document(value) + "\n")
     }
 
-    /// Prints one document of many, on one line.
+    /// Prints a JSON document on one line, as one of many.
     func object(_ value: some Encodable) throws {
         try raw(JSONText.line(value) + "\n")
     }

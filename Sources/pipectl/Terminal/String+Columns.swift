@@ -7,8 +7,8 @@ extension String {
         return unicodeScalars.reduce(0) { $0 + $1.columns }
     }
 
-    /// At most `limit` columns. A whole path loses its first folders. Any other name loses its middle, because
-    /// the ends of a name say most, and its end tells it from others.
+    /// Shortens the text to at most `limit` columns. An absolute path loses its first folders. Any other name loses its
+    /// middle: the beginning says most, and the end distinguishes it from similar names.
     func shortened(to limit: Int) -> String {
         guard columns > limit else { return self }
         guard limit > 1 else { return limit == 1 ? "…" : "" }
@@ -29,7 +29,7 @@ extension String {
 }
 
 extension Sequence<Character> {
-    /// The characters of the beginning that fit into so many columns.
+    /// The longest prefix that fits into `limit` columns.
     fileprivate func prefix(fitting limit: Int) -> String {
         var taken = ""
         var width = 0

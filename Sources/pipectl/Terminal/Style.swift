@@ -1,4 +1,4 @@
-/// The look of a piece of text, where there is colour.
+/// The style of a piece of text, if the output has colour.
 enum Style: Sendable {
     case plain, strong, faint, good, bad, busy, halted
 

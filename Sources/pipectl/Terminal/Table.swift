@@ -1,22 +1,22 @@
-/// Aligned columns. On a narrow terminal the least important columns are left out, names lose their middles, and words
-/// go on in the next line, until every row fits.
+/// A table with aligned columns. To fit a narrow terminal, it drops the least important columns, shortens names in
+/// the middle, and wraps words.
 struct Table {
     struct Column {
         enum Fit {
             case whole
-            /// Its cells lose their middles.
+            /// Cells are shortened in the middle.
             case name
-            /// Its cells break between words.
+            /// Cells wrap between words.
             case words
         }
 
         var title: String
         var right = false
         var fit = Fit.whole
-        /// On a narrow terminal columns with the highest number are left out first. Columns with 0 stay.
+        /// On a narrow terminal, the columns with the highest number are dropped first; columns with 0 stay.
         var spare = 0
 
-        /// Others are left out before the column is narrower than `comfortable`. It is never narrower than `least`.
+        /// Spare columns are dropped before the column gets narrower than `comfortable`. Its minimum is `least`.
         fileprivate func widths(of natural: Int) -> (comfortable: Int, least: Int) {
             switch fit {
             case .whole: (natural, natural)
@@ -36,7 +36,7 @@ struct Table {
     private static let noteIndent = "       "
 
     let columns: [Column]
-    /// The most lines that a cell of words may have.
+    /// Maximum lines of a cell of words.
     private let mostLines: Int
     private var rows: [Row] = []
 
@@ -56,7 +56,7 @@ struct Table {
 
     var isEmpty: Bool { rows.isEmpty }
 
-    /// The table's lines, its head first; without titles it has none.
+    /// The table's lines, with a head if any column has a title.
     func lines(width limit: Int?) -> [Text] {
         var all = rows
         if columns.contains(where: { !$0.title.isEmpty }) {
@@ -98,7 +98,7 @@ struct Table {
         return cell.folded(to: width, most: mostLines)
     }
 
-    /// The width of each column. Nil for a column that is left out.
+    /// The width of each column; nil for a dropped column.
     private func widths(of rows: [Row], limit: Int?) -> [Int?] {
         var widths: [Int?] = columns.indices.map { index in
             rows.map { if case .cells(let cells) = $0 { cells[index].columns } else { 0 } }.max() ?? 0

@@ -1,8 +1,8 @@
 import PipelineControl
 import SystemCalls
 
-/// A line for people. Text from elsewhere is made printable on the way, so that no file's name can drive the terminal;
-/// only literals are taken as they are.
+/// A line for people. Foreign text is made printable, so that no file's name can control the terminal; only literals
+/// are taken as they are.
 struct Text: ExpressibleByStringInterpolation, Sendable {
     struct Span: Sendable {
         var text: String
@@ -10,7 +10,7 @@ struct Text: ExpressibleByStringInterpolation, Sendable {
     }
 
     private(set) var spans: [Span] = []
-    /// Whether it is the name of a file, or a URL. It stays in one line, and keeps its ends when it is shortened.
+    /// Whether the text is a file's name or a URL, which never wraps and is shortened in the middle.
     private(set) var isName = false
 
     init() {}
@@ -53,7 +53,7 @@ struct Text: ExpressibleByStringInterpolation, Sendable {
         }
     }
 
-    /// At most `limit` columns wide: the widest spans give way, in their middles.
+    /// Shortens the text to `limit` columns, in the middles of the widest spans.
     func shortened(to limit: Int) -> Text {
         var short = self
         while short.columns > limit {
@@ -69,8 +69,8 @@ struct Text: ExpressibleByStringInterpolation, Sendable {
         return short
     }
 
-    /// Lines of at most so many columns, broken between words if possible. If there are more than `most`, an ellipsis
-    /// ends the last of them.
+    /// Wraps the text to lines of `width` columns, between words if possible. If there are more lines than `most`, an
+    /// ellipsis ends the last line.
     func folded(to width: Int, most: Int = .max) -> [Text] {
         let width = max(1, width)
         var lines: [Text] = []
@@ -91,13 +91,13 @@ struct Text: ExpressibleByStringInterpolation, Sendable {
         return lines + [line.trimmed]
     }
 
-    /// At most so many columns, the last of which is an ellipsis.
+    /// Cuts the text to `width` columns, with an ellipsis at the end.
     private func ended(within width: Int) -> Text {
         let head = split(at: width - 1).head
         return (head.columns < width ? head.trimmed : Text()) + "…"
     }
 
-    /// Each word with the spaces behind it.
+    /// Each word with the spaces that follow it.
     private var words: [Text] {
         var words: [Text] = []
         var isOpen = false

@@ -2,11 +2,11 @@ import Glibc
 import PipelineControl
 import SystemCalls
 
-/// Where the files of `pipectl try` go, and what they are called: `--output`, or names of their own with `.try` in them, so that
-/// they are no picture's that anybody else has made.
+/// Chooses the paths of the files of `pipectl try`: `--output`, or names with `.try` in them, which can't be mistaken
+/// for other pictures.
 struct TriedFiles {
     private let output: String?
-    /// `--output` names a file, for the one result.
+    /// Whether `--output` names a file, for a single result.
     private let isFile: Bool
     private var taken: Set<String> = []
 
@@ -18,8 +18,8 @@ struct TriedFiles {
     /// The suffix of the file that `--output` names, in lower case.
     var suffix: String? { isFile ? output.map { Self.split($0).suffix.lowercased() } : nil }
 
-    /// Writes a result as `STEM.try.LABEL.SUFFIX`, or to the named file; returns where it is. A file of that name is replaced
-    /// once the new one is whole.
+    /// Writes a result as `STEM.try.LABEL.SUFFIX` or to the named file, and returns its path. An existing file is
+    /// replaced once the new file is complete.
     mutating func write(
         _ file: Descriptor, of input: String, label: String?, suffix: String, never source: Descriptor
     ) throws -> String {
@@ -34,7 +34,7 @@ struct TriedFiles {
         return path
     }
 
-    /// Finds out before anything is rendered that no result could be written.
+    /// Throws, before anything is rendered, if no result could be written.
     func checkPlace() throws(Failure) {
         let folder = isFile ? FileSystem.folder(of: output ?? "") : output ?? "."
         guard FileSystem.isFolder(folder) else {
@@ -47,7 +47,7 @@ struct TriedFiles {
         }
     }
 
-    /// Several results don't go into one file.
+    /// Throws if several results would go into one file.
     func checkRoom(for results: Int) throws(Failure) {
         guard isFile, results > 1, let output else { return }
         throw .usage("there are several results, and --output \(output) is one file; name a folder")
@@ -66,7 +66,7 @@ struct TriedFiles {
         return ""
     }
 
-    /// A name's bytes on all common file systems.
+    /// The longest name, in bytes, that all common file systems allow.
     private static let longestName = 255
 
     private static func shortened(_ stem: String, to bytes: Int) -> String {

@@ -71,7 +71,7 @@ extension Verb {
 }
 
 extension Context {
-    /// A recipe has Raw= of its own.
+    /// Checks `--raw`, which needs a chain: a recipe has its own `Raw=`.
     func checkRaw(beside chain: Option) throws(Failure) {
         guard let raw = invocation.value(.raw) else { return }
         guard Verb.raws.contains(raw) else { throw .usage("--raw takes preview or develop, not '\(raw)'") }

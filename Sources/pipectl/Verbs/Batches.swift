@@ -60,7 +60,7 @@ extension Table {
 }
 
 extension Context {
-    /// The number of the batch that an option names, by its number or its name.
+    /// The number of the batch that an option names by number or name.
     func batch(_ option: Option) throws -> Int? {
         guard let word = invocation.value(option) else { return nil }
         let reply = try call(Call.FindBatch(batch: word))

@@ -18,7 +18,7 @@ extension Verb {
             Example("pipectl complete -- retry ''", "the jobs that can be brought back"),
         ],
         run: { context in
-            // The user has pressed Tab, and waits.
+            // The user has pressed Tab and waits: after a second without an answer there are no candidates.
             signal(SIGALRM) { _ in _exit(ExitCode.done.rawValue) }
             alarm(1)
             let draft = CommandDraft(context.invocation.arguments)
@@ -37,7 +37,7 @@ extension Verb {
             return .done
         })
 
-    /// A path as the shell would read it.
+    /// Expands `~/` as the shell would.
     private static func expanded(_ path: String) -> String {
         guard path.hasPrefix("~/"), let home = getenv("HOME") else { return path }
         return String(cString: home) + path.dropFirst()

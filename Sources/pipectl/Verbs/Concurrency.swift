@@ -53,7 +53,7 @@ extension Verb {
 }
 
 extension Context {
-    /// Prints the limits, and below them what `auto` means, if the daemon says so.
+    /// Prints the limits, and below them the numbers that `auto` stands for, if the daemon reports them.
     fileprivate func print(limits queues: [String: Control.Queue]) throws -> ExitCode {
         let code = try print(queues)
         let parts = ["download", "render", "publish"].compactMap { name in

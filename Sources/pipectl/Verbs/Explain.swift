@@ -55,7 +55,7 @@ extension Verb {
         return subject.contains { $0 == "/" || $0 == "." }
     }
 
-    /// The file, if it can be read, for a worker to look at.
+    /// Opens the file, if it can be read, so that a worker can read its header.
     private static func opened(_ subject: String) -> [Descriptor] {
         guard isFile(subject), let file = try? Descriptor.open(subject, O_RDONLY | O_NONBLOCK | O_NOCTTY),
             let status = try? file.status(), status.st_mode & S_IFMT == S_IFREG

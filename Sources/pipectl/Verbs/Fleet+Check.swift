@@ -1,7 +1,7 @@
 import PipelineControl
 
 extension Verb {
-    /// Fails if a machine does not pass, or there is no other.
+    /// Checks the fleet's nodes. Fails if a node fails its check, or if there is no other node.
     static func checkFleet(_ nodes: String?, _ context: Context) throws -> ExitCode {
         let names = nodes.map { $0.split(separator: ",").map(String.init) } ?? []
         let reply = try context.call(Call.CheckFleet(nodes: names))

@@ -2,7 +2,7 @@ import PipelineModel
 import SystemCalls
 
 extension Verb {
-    /// What `init`, `add` and `remove` print as JSON: paths.
+    /// JSON of `init`, `add` and `remove`: paths.
     private struct Made: Encodable {
         let folder: String
         let servers: [String]

@@ -11,13 +11,13 @@ extension Verb {
         let fleet: Control.Fleet?
     }
 
-    /// What `leave` prints as JSON.
+    /// JSON of `leave`.
     private struct Left: Encodable {
         let files: [String]
         let problems: [Control.Problem]
     }
 
-    /// Writes the node's files, has the daemon try them, and has it join.
+    /// Writes the node's files, has the daemon check them, and lets it join.
     static func joinFleet(_ path: String, _ context: Context) throws -> ExitCode {
         let join = try JoinFile(at: path)
         let recipes = try context.call(Call.Recipes()).folder
@@ -37,7 +37,7 @@ extension Verb {
         return fleet?.server != nil && fleet?.problem == nil ? .done : .failed
     }
 
-    /// Removes the node's files, and has the daemon go on alone.
+    /// Removes the node's files and reloads, so that the daemon goes on alone.
     static func leaveFleet(_ context: Context) throws -> ExitCode {
         let node = NodeConfiguration(in: FileSystem.folder(of: try context.call(Call.Recipes()).folder))
         let files = try node.remove()
@@ -76,12 +76,12 @@ extension Verb {
         ])
     }
 
-    /// The daemon's socket is its user's, however it was started.
+    /// The daemon's user, who owns its socket.
     private static func daemonsUser(_ context: Context) throws -> UInt32 {
         try FileSystem.status(FileSystem.resolved(context.address.path))?.owner ?? geteuid()
     }
 
-    /// Throws if the daemon can't use the files. Returns the problems of others.
+    /// Has the daemon check its configuration. Throws for problems in `files`; returns problems in other files.
     private static func tried(_ files: [String], _ context: Context) throws -> [Control.Problem] {
         let problems = try context.call(Call.Reload(check: true)).problems
         let own = problems.filter { files.contains($0.file) }
@@ -94,7 +94,7 @@ extension Verb {
         return problems
     }
 
-    /// Reloads, and waits for a moment until there is something to tell of the fleet.
+    /// Reloads, then waits up to five seconds until the fleet has a server or a problem.
     private static func joined(_ context: Context) throws -> Control.Fleet? {
         let problems = try context.call(Call.Reload()).problems
         guard problems.isEmpty else {

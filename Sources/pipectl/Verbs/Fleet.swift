@@ -75,7 +75,7 @@ extension Verb {
         FleetFolder(context.invocation.value(option) ?? FleetFolder.usual)
     }
 
-    /// Throws for a word too many or too few, and for another word's option.
+    /// Parses the words after `fleet`. Throws for missing or extra words, and for an option of another word.
     private static func form(_ words: [String], _ context: Context) throws(Failure) -> FleetWord? {
         let options = [Option.fleetTarget, .fleetFolder, .memberTime].filter(context.invocation.has)
         guard let first = words.first else {
@@ -102,7 +102,7 @@ private enum FleetWord: String, CaseIterable {
 
     static let all = allCases.map(\.rawValue)
 
-    /// The words that follow.
+    /// The required words after it.
     var wanted: [String] {
         switch self {
         case .`init`: ["SERVERS", "NODES"]
@@ -122,7 +122,7 @@ private enum FleetWord: String, CaseIterable {
         }
     }
 
-    /// A word that may be left out.
+    /// The optional word after it.
     var optional: String? { self == .check ? "NODE" : nil }
 
     var form: String {

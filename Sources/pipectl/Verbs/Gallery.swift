@@ -38,7 +38,7 @@ extension Verb {
         throw Failure("Refused", problem?.message ?? "the gallery's answer can't be understood", .failed)
     }
 
-    /// The body of the answer to a POST without a body.
+    /// Sends a POST without a body, and returns the body of the answer.
     private static func post(_ page: String, to path: String) throws -> [UInt8] {
         let socket = try Socket.connect(path)
         let request = "POST \(page) HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -55,7 +55,7 @@ extension Verb {
     }
 }
 
-/// Where to log in.
+/// The address at which a browser logs in.
 private struct Login: Codable {
     var address: String
 }

@@ -90,9 +90,9 @@ extension Verb {
         try context.output.lines(table.isEmpty ? ["no jobs"] : table.lines(width: width))
     }
 
-    /// Of each machine without `--limit`.
+    /// Jobs of each node without `--limit`.
     private static let usualLimit = 50
-    /// A page fits into a message between nodes.
+    /// Jobs per page: a page fits into a message between nodes.
     private static let page = 30
 
     private static func list(_ call: Call.List, on nodes: ChosenNodes, _ context: Context) throws -> ExitCode {
@@ -122,7 +122,7 @@ extension Verb {
         return try context.tell(silent)
     }
 
-    /// A page, and the pages before it.
+    /// The page, preceded by earlier pages until there are `limit` jobs.
     private static func rest(
         behind page: [Control.Job], of node: String, _ call: Call.List, _ limit: Int, _ context: Context
     ) throws -> [Control.Job] {
@@ -143,7 +143,7 @@ extension Verb {
 
     fileprivate static let states = ["waiting", "queued", "running", "cancelling", "done", "failed", "cancelled"]
 
-    /// The states of a list with commas; `complaint` words the error for an unknown state.
+    /// Parses a comma-separated list of states; `complaint` words the error for an unknown state.
     static func states(
         _ list: String, among known: [String], complaint: (String) -> String
     ) throws(Failure) -> [String] {
@@ -157,7 +157,7 @@ extension Verb {
 }
 
 extension Table {
-    /// The column of batches is there if any job has a batch, and that of nodes if there are any.
+    /// The table has a column of batches if any job has a batch, and a column of nodes if `nodes` is not empty.
     fileprivate init(_ jobs: [Control.Job], of nodes: [String], aLineForEachResult: Bool) {
         let hasBatches = jobs.contains { $0.batch != nil }
         self.init(
@@ -179,7 +179,7 @@ extension Table {
         }
     }
 
-    /// A line for each result, or a line that says why there is none.
+    /// A line for each result; a job without results has a line with the reason.
     fileprivate init(picturesOf jobs: [Control.Job], of nodes: [String]) {
         self.init(
             (nodes.isEmpty ? [] : [.init(title: "NODE", fit: .name)]) + [

@@ -5,7 +5,7 @@ import SystemCalls
 enum FilterTrial: String {
     case `try`, check
 
-    /// Replaces this process by the worker program, which then has the output, the exit code and Ctrl-C.
+    /// Replaces this process by the worker program, which then owns the output, the exit code and Ctrl-C.
     func run(_ words: ArraySlice<String>, json: Bool) throws -> Never {
         guard let file = words.first else { throw Failure.usage("\(rawValue) wants a filter's file: \(usage)") }
         let (values, pictures) =

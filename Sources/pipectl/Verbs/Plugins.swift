@@ -75,7 +75,7 @@ extension Verb {
         return names.first
     }
 
-    /// Begins a filter; no daemon is needed.
+    /// Writes the files of a new filter; no daemon is needed.
     private static func begin(_ context: Context) throws {
         let words = context.invocation.arguments.dropFirst()
         guard let name = words.first,

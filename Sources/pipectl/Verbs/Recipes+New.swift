@@ -10,7 +10,7 @@ extension Option {
 }
 
 extension Verb {
-    /// Writes the recipe, has the daemon try it, and says the next step.
+    /// Writes the recipe, has the daemon check it, and prints the next steps.
     static func beginRecipe(_ words: [String], _ context: Context) throws {
         guard words.first == "new" else {
             throw Failure.usage("unexpected '\(words[0])'\n\(recipes.usageLine)")
@@ -39,7 +39,7 @@ extension Verb {
         try context.output.lines([""] + steps.map { Text($0) })
     }
 
-    /// Removes the file again if the daemon can't use it. Returns the problems of other files.
+    /// Has the daemon check the new recipe, and removes the file if it is unusable. Returns problems of other files.
     private static func tried(_ start: RecipeStart, _ context: Context) throws -> [Control.Problem] {
         let problems: [Control.Problem]
         do { problems = try context.call(Call.Reload(check: true)).problems } catch {

@@ -59,7 +59,7 @@ extension Verb {
 }
 
 extension Context {
-    /// A call for each thousand IDs and for each path, or one.
+    /// A call for each path and each chunk of IDs; a single call if there are filters or `--all` instead.
     fileprivate func redoCalls() throws -> [Call.Redo] {
         let check = invocation.has(.doneDryRun) ? true : nil
         let (recipe, since) = (invocation.value(.doneRecipe), invocation.value(.doneSince))

@@ -54,6 +54,6 @@ extension Verb {
 }
 
 extension Control.Problem {
-    /// The place and the message, as compilers write them.
+    /// `FILE:LINE: MESSAGE`, as compilers write it.
     var placed: String { "\(file):\(line.map { "\($0):" } ?? "") \(message)" }
 }

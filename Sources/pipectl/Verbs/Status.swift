@@ -57,7 +57,7 @@ extension Verb {
             return .done
         })
 
-    /// Also what `pipectl fleet` shows.
+    /// Serves `pipectl status --fleet` and `pipectl fleet`.
     static func showFleet(_ context: Context) throws -> ExitCode {
         let status = try context.call(Call.Status()).status
         guard let fleet = status.fleet else {
@@ -116,8 +116,8 @@ extension Verb {
 }
 
 extension Verdict {
-    /// The verdict on a check that has failed; nil of any other command. A monitor takes the usual codes of failures for states of
-    /// the daemon.
+    /// The verdict `unknown` for a check that has failed; nil for any other command. A monitor would mistake the usual
+    /// exit codes for states of the daemon.
     init?(_ failure: Failure, of words: [String]) {
         guard words.contains(Option.check.name), Parser.verb(in: words)?.name == Verb.status.name else { return nil }
         self.init(.unknown, failure)

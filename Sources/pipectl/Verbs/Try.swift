@@ -47,7 +47,7 @@ extension Verb {
                 do {
                     if try context.tryOut(input, &files) == false { code = .failed }
                 } catch {
-                    // A mistake in the command is one for every picture.
+                    // A mistake in the command affects every picture.
                     guard let failure = concerning(input, error), failure.code == .failed else { throw error }
                     try context.complain(failure)
                     code = .failed
@@ -94,7 +94,7 @@ private struct TriedSheet: Encodable {
 }
 
 extension Context {
-    /// Tries one picture, and prints what came of it; false when a result could not be made.
+    /// Renders one picture and prints the results; returns false if a result could not be made.
     fileprivate func tryOut(_ input: String, _ files: inout TriedFiles) throws -> Bool {
         let source = try openPicture(input)
         let wantsSheet = invocation.has(.sheet)
@@ -145,7 +145,7 @@ extension Context {
         }
     }
 
-    /// A name that tells another format than the file has would mislead whoever opens it.
+    /// Throws if the suffix of `--output` contradicts the format of the result.
     private func check(_ suffix: String?, _ proof: Control.Proof) throws(Failure) {
         guard let suffix else { return }
         let same = ["jpeg": "jpg", "tiff": "tif"]
@@ -153,7 +153,7 @@ extension Context {
         throw .usage("the result is a .\(made); name the file so, or end the chain in `save format=…`")
     }
 
-    /// The parts of names that tell the results of a picture apart; nil for a result that is alone.
+    /// Labels that distinguish the results of a picture by name; nil for a single result.
     private static func labels(_ proofs: [Control.Proof]) -> [String?] {
         guard proofs.count > 1 else { return proofs.map { _ in nil } }
         var chains: [String] = []
@@ -198,6 +198,6 @@ extension Context {
         try output.flush()
     }
 
-    /// The path, as somebody would type it.
+    /// The path without its leading `./`.
     private func shown(_ path: String) -> String { path.hasPrefix("./") ? String(path.dropFirst(2)) : path }
 }

@@ -40,8 +40,8 @@ extension Verb {
 }
 
 extension Context {
-    /// Prints the jobs as they end. No IDs mean the jobs of the batch, or all jobs. `batch` is the batch of all of them,
-    /// if there is one.
+    /// Prints the jobs as they end. Without IDs, waits for the batch, or for all jobs. With IDs, `batch` is the batch
+    /// that they all belong to, if any.
     func waitFor(_ ids: [Int], batch: Int? = nil) throws -> ExitCode {
         var waiting = try Waiting(context: self, ids: ids, batch: batch)
         return try waiting.run()

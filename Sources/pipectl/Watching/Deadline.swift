@@ -5,13 +5,13 @@ extension Option {
 }
 
 extension Invocation {
-    /// `--timeout` ends a wait, and begins none.
+    /// `--timeout` limits a wait, but starts none.
     func checkWait() throws(Failure) {
         if has(.timeout), !has(.wait) { throw .usage("--timeout wants --wait") }
     }
 }
 
-/// When `--timeout` ends a wait.
+/// The time at which `--timeout` ends a wait.
 struct Deadline {
     private let time: Double?
 
@@ -21,7 +21,7 @@ struct Deadline {
 
     var isOver: Bool { time.map { Moment.now() >= $0 } ?? false }
 
-    /// The time until then, or the other one if it is shorter; nil for ever.
+    /// The time left, or `other` if that is shorter; nil to wait forever.
     func milliseconds(orBefore other: Int?) -> Int? {
         let left = time.map { Int(min(max(0, ($0 - Moment.now()) * 1000).rounded(.up), 1e9)) }
         return [left, other].compactMap(\.self).min()

@@ -10,7 +10,7 @@ struct EventLines {
             if json {
                 try output.object(event)
             } else if !["published", "over"].contains(event.kind) {
-                // The job's own line says already how it has ended.
+                // A job's own line already says how it ended.
                 try output.line(event.line)
             }
         }

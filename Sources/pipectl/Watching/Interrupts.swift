@@ -12,7 +12,7 @@ final class Interrupts {
         case interrupted
     }
 
-    /// The handler writes here; it can't capture.
+    /// Static, because a signal handler can't capture.
     private static let writeEnd = Atomic<Int32>(-1)
     private let readEnd: Int32
 
@@ -29,10 +29,10 @@ final class Interrupts {
         }
     }
 
-    /// Waits until one of the descriptors can be read, a signal comes, or the time is over; no time means for ever.
+    /// Waits until a descriptor is readable, a signal arrives, or the time is over; nil waits forever.
     func wait(for descriptors: [Descriptor], milliseconds: Int?) -> Wakening {
         var polled = ([readEnd] + descriptors.map(\.number)).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        // Another signal, as after Ctrl-Z and fg, counts as a timeout: the screen is drawn anew.
+        // Any other signal, such as SIGCONT after Ctrl-Z and fg, counts as a timeout, and the screen is redrawn.
         guard poll(&polled, nfds_t(polled.count), milliseconds.map(Int32.init) ?? -1) > 0 else { return .timeout }
         if polled[0].revents != 0 {
             var byte: UInt8 = 0

@@ -1,12 +1,12 @@
 import PipelineControl
 import SystemCalls
 
-/// The jobs in work, one a line: `  #15 download  alps.jpg  ███░░░  38 %  1.2 MB/s  12 s`.
+/// Jobs in progress, one per line: `  #15 download  alps.jpg  ███░░░  38 %  1.2 MB/s  12 s`.
 struct JobColumns {
     private let id: Int
     private let operation: Int
     private let name: Int
-    /// The bar's width; 0 where there is no room.
+    /// The bar's width; 0 if there is no room.
     private let bar: Int
     private let rate: Int
     private let remaining: Int
@@ -42,7 +42,7 @@ struct JobColumns {
         return entry.progress.map { share($0) + figures($0) }
     }
 
-    /// The bar and the percent; the received amount where the whole is unknown.
+    /// The bar and the percentage, or the amount done if the total is unknown.
     private func share(_ progress: Control.Progress) -> Text {
         guard let fraction = progress.fraction, let percent = progress.percent else {
             let amount = progress.done > 0 ? progress.amount : ""

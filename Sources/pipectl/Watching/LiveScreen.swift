@@ -1,5 +1,5 @@
-/// Lines that scroll by, above a picture that is redrawn in its place. The cursor rests below the picture, which stays
-/// whole however the program ends.
+/// Lines scroll by above a picture (a block of text) that is redrawn in place. The cursor rests below the picture,
+/// which stays whole however the program ends.
 struct LiveScreen {
     private static let hideCursor = "\u{1b}[?25l"
     private static let showCursor = "\u{1b}[?25h"
@@ -11,9 +11,9 @@ struct LiveScreen {
 
     init(output: Output) { self.output = output }
 
-    /// The width of a line: a full one would make the cursor go on to the next.
+    /// The usable width: a full line would move the cursor to the next line.
     var width: Int { max(1, (output.columns ?? 80) - 1) }
-    /// The most lines of the picture.
+    /// Maximum lines of the picture.
     var height: Int { max(1, output.rows - 1) }
 
     mutating func draw(above lines: [Text] = [], _ picture: [Text]) throws {
@@ -32,7 +32,7 @@ struct LiveScreen {
         try output.flush()
     }
 
-    /// A terminal that has become narrower has broken the lines.
+    /// Moves the cursor to the start of the picture, whose lines a narrowed terminal may have wrapped.
     private var rewind: String {
         let columns = width + 1
         let rows = drawn.reduce(0) { $0 + max(1, ($1 + columns - 1) / columns) }

@@ -1,13 +1,13 @@
 import PipelineControl
 
-/// The progress of the work: a bar for each batch with its jobs in work below, in as many lines as there is room for.
+/// Progress in as many lines as there is room for: a bar for each batch, and its jobs in progress below.
 struct ProgressPage {
     /// A bar, and the lines below it.
     struct Group {
         var title = ""
         var batch: Control.Batch?
         var progress: Control.Progress
-        /// The jobs that have progress to show; the others are ready for their next operation.
+        /// Jobs that have progress to show; `ready` counts the other jobs, which are ready for their next operation.
         var jobs: [Control.JobProgress] = []
         var ready = 0
 
@@ -23,7 +23,7 @@ struct ProgressPage {
 
     var notes: [Text] = []
     var groups: [Group]
-    /// Batches and jobs that the daemon has left out.
+    /// Counts of batches and jobs that the daemon has left out.
     var moreBatches = 0
     var moreJobs = 0
 
@@ -51,8 +51,8 @@ struct ProgressPage {
         guard !groups.isEmpty else {
             return Array((notes + [Text("nothing to do; waiting for pictures", .faint)]).prefix(height))
         }
-        // Each batch gets as many jobs as all batches leave room for; when not even that is enough, there are fewer
-        // batches.
+        // All batches show the same maximum of jobs, the highest that fits. If not even the bars fit, fewer batches are
+        // shown.
         let most = (0...max(0, room)).last { most in groups.reduce(0) { $0 + $1.height(most) } <= room } ?? 0
         let shown = most > 0 || groups.count <= room ? groups : Array(groups.prefix(max(1, room - 1)))
         let hidden = [moreBatches, groups.count - shown.count].sum
@@ -64,7 +64,7 @@ struct ProgressPage {
 }
 
 extension ProgressPage.Group {
-    /// The height with so many of its jobs.
+    /// The group's height with at most `most` jobs.
     fileprivate func height(_ most: Int) -> Int { 1 + min(jobs.count, most) + (rest(most) == nil ? 0 : 1) }
 
     fileprivate func lines(_ most: Int, _ columns: JobColumns) -> [Text] {
@@ -80,7 +80,7 @@ extension ProgressPage.Group {
         return words.isEmpty ? nil : words.joined(separator: ", ")
     }
 
-    /// The batch on a line, which loses its least important parts on a narrow terminal: `batch 3 lucerne.urls
+    /// The batch's line, which drops its least important parts on a narrow terminal: `batch 3 lucerne.urls
     /// ██████░░░░  12 of 20 · 34/min · 14 s left · 1 failed`.
     fileprivate func bar(width: Int) -> Text {
         let counts = "\(progress.done) of \(progress.total.map(String.init) ?? "?")"

@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// Counts the jobs that have ended since the watch began, and knows whether any is left. Time is handed in.
+/// Counts the jobs that have ended since the watch began, and knows whether any are left. Callers pass the time.
 struct Seen {
     private(set) var status: Control.Overview
     /// The jobs that ended, by ID. A job that is brought back counts as open again.
@@ -47,7 +47,7 @@ struct Seen {
         [status.jobs.waiting, status.jobs.queued, status.jobs.running, status.jobs.cancelling].sum
     }
 
-    /// Nothing waits, runs or is just arriving.
+    /// Whether no job waits, runs or is just arriving.
     var isIdle: Bool { open == 0 && status.inboxes.allSatisfy { $0.settling == 0 } }
     var isCaughtUp: Bool { cursor >= status.cursor }
 

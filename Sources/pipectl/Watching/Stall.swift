@@ -1,11 +1,11 @@
 import PipelineControl
 import SystemCalls
 
-/// Asks now and then why jobs wait, on its own connection, so that `wait` still hears Ctrl-C and jobs that end.
+/// Asks now and then why jobs wait, on its own connection, so that `wait` notices Ctrl-C and ended jobs meanwhile.
 struct Stall {
     let client: ControlClient
     private(set) var reasons: [Control.Waiting] = []
-    /// Whether no job is queued or running; set when the question was about all jobs.
+    /// Whether no job is queued or running; updated only if the question was about all jobs.
     private var isIdle = false
     private var asksAt: Double?
     private var isAsking = false
@@ -16,7 +16,7 @@ struct Stall {
         (self.client, self.asksAt) = (client, asksAt)
     }
 
-    /// The time until the next question. Nil while an answer is awaited.
+    /// The time until the next question; nil while an answer is outstanding.
     var milliseconds: Int? {
         guard !isAsking, let asksAt else { return nil }
         return Int(nearest: max(1, min(60, asksAt - Moment.now()) * 1000))
@@ -34,7 +34,7 @@ struct Stall {
         isAsking = true
     }
 
-    /// True when the answer has come. A daemon that doesn't know the call is not asked again.
+    /// Returns true once the answer has arrived. A daemon that doesn't know the call is not asked again.
     mutating func receive(again: Double) throws -> Bool {
         do {
             guard try receive() else { return false }
@@ -58,7 +58,7 @@ struct Stall {
         return true
     }
 
-    /// Called when a job has ended: the reasons are out of date.
+    /// Discards the reasons, because a job has ended, and asks again at `time`.
     mutating func isOver(until time: Double) {
         reasons = []
         if !isAsking, asksAt != nil { asksAt = time }

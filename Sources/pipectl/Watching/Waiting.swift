@@ -2,13 +2,13 @@ import Glibc
 import PipelineControl
 import SystemCalls
 
-/// Prints jobs as they end, on a terminal above a bar. When none has ended for a while, it says why they wait.
+/// Prints jobs as they end, on a terminal above a bar. If no job ends for a while, says why they wait.
 struct Waiting {
-    /// Seconds without an end until the first question why, and between further questions.
+    /// Seconds without an ended job before asking for the reasons, and between further questions.
     private static let (patience, pause) = (1.0, 5.0)
 
     private let context: Context
-    /// An empty list means all jobs, or those of the batch.
+    /// Empty for all jobs, or for all jobs of the batch.
     private let ids: [Int]
     private let wanted: Set<Int>
     private let batch: Int?
@@ -36,7 +36,7 @@ struct Waiting {
         try progress?.start(Call.Progress(batch: ids.isEmpty ? batch : nil))
     }
 
-    /// The batch, when its jobs are not named.
+    /// The batch, if its jobs were not named by ID.
     private var wholeBatch: Int? { ids.isEmpty ? batch : nil }
 
     mutating func run() throws -> ExitCode {
@@ -147,7 +147,7 @@ struct Waiting {
         passing = []
     }
 
-    /// A batch knows its own speed.
+    /// Prefers the progress of a batch that consists of these jobs: it includes a rate.
     private func progress(of jobs: [Control.JobProgress], _ latest: Call.Progress.Reply) -> Control.Progress {
         let own = latest.batches.first {
             $0.batch.id == (batch ?? jobs.first?.job.batch) && $0.progress.total == ids.count

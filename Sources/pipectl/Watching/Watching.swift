@@ -12,12 +12,12 @@ struct Watching {
 
     private let context: Context
     private let scope: Scope
-    /// Progress is printed as it changes, beside the events.
+    /// Whether to print progress as it changes, besides the events.
     private let printsProgress: Bool
     private let needsStatus: Bool
     private let events: ControlClient
     private let progress: ControlClient?
-    /// Waits, once no job is left, until the last originals lie where they belong.
+    /// The call that waits, once no job is left, until the last originals are in their final folders.
     private var rest: ControlClient?
     private var isAtRest = false
     private let interrupts: Interrupts
@@ -27,9 +27,9 @@ struct Watching {
     private var seen: Seen
     private var latest: Call.Progress.Reply?
     private var batchIsOver = false
-    /// Lines that scroll by with the next picture.
+    /// Lines to print above the next picture.
     private var passing: [Text] = []
-    /// Something came since the last status.
+    /// Whether the status must be requested again.
     private var stale = true
     private var refreshed = -Double.infinity
 
@@ -94,7 +94,7 @@ struct Watching {
         } else {
             let (replies, isOver) = try client.receive(Call.Progress.self)
             for reply in replies { try take(reply) }
-            // The events before its last reply have yet to come.
+            // Events from before its last reply may still arrive.
             if isOver { (batchIsOver, stale) = (true, true) }
         }
     }
@@ -188,7 +188,7 @@ extension Control.Event {
 }
 
 extension Control.Overview {
-    /// The reasons for an unexpected pause.
+    /// Problems, paused queues and, while nothing runs, the reasons why jobs wait.
     fileprivate var notes: [Text] {
         let paused = queues.filter(\.value.paused).sorted { $0.key < $1.key }.map { name, queue in
             Text("paused: \(name)" + (queue.reason.map { " (\($0))" } ?? ""), .halted)
