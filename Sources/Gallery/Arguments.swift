@@ -2,11 +2,11 @@ import DaemonRuntime
 import PipelineControl
 import SystemCalls
 
-/// The wishes of the command line.
+/// The parsed command line.
 struct Arguments {
     enum Task: Equatable { case run, manual, help, version }
 
-    /// The options; the help and the manual are made of this.
+    /// The options, from which help and manual are made.
     enum Option: String, ProgramOption {
         static let program = "pipelined-gallery"
 

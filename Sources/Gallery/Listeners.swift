@@ -2,8 +2,8 @@ import DaemonRuntime
 import Glibc
 import SystemCalls
 
-/// The sockets that this gallery serves, each with its site: those that systemd has passed, or else `gallery.sock` beside
-/// the control socket; and those that the command line asks for.
+/// The sockets that this gallery serves, each with its site: systemd's sockets, or else `gallery.sock` beside the
+/// control socket, and the ports of the command line.
 struct Listeners {
     struct Listener {
         let name: String
@@ -11,11 +11,11 @@ struct Listeners {
         let site: any HTTPSite
     }
 
-    /// Makes an address with a code.
+    /// Makes an address with a login code.
     typealias Login = @Sendable () -> String?
 
     private(set) var all: [Listener] = []
-    /// The path of the socket that this program has made, and removes.
+    /// The path of the socket that this program has created, and removes at its end.
     private(set) var own: String?
     private var login: Login?
     private let page: (Door?, Login?) -> GallerySite
@@ -30,7 +30,7 @@ struct Listeners {
         for socket in passed where !socket.listens() {
             throw PassedSocketError("what was passed as '\(socket.name)' is not a stream socket that listens")
         }
-        // The ports go first: the page at a socket hands out the addresses of one.
+        // The ports go first: the page at a socket hands out login addresses for a port.
         if let address = arguments.listen { try add(port: address.listen(), at: address) }
         for socket in passed where !socket.listens(family: AF_UNIX) && !socket.isMonitors { try add(port: socket) }
         for socket in passed where socket.listens(family: AF_UNIX) || socket.isMonitors {
@@ -56,7 +56,7 @@ struct Listeners {
         add(port: socket.descriptor, at: place)
     }
 
-    /// Every user of the machine reaches a port: the page there has a lock of its own.
+    /// Every user of the machine can reach a port, so the page there requires a login.
     private mutating func add(port socket: Descriptor, at address: InternetAddress) {
         let place = InternetAddress(of: socket) ?? address
         let door = Door(port: place.port)
@@ -67,7 +67,7 @@ struct Listeners {
     private mutating func addOwn(_ path: String) throws {
         guard (try? Socket.connect(path)) == nil else { throw TakenError(path: path) }
         let socket = try Socket.listen(path)
-        // Everybody who may connect may read: the socket's mode and group are the lock.
+        // Whoever may connect may do everything: the socket's mode and group are the lock.
         chmod(path, 0o660)
         all.insert(Listener(name: path, socket: socket, site: page(nil, login)), at: 0)
         own = path
@@ -75,11 +75,11 @@ struct Listeners {
 }
 
 extension PassedSocket {
-    /// Monitors alone are served there.
+    /// Whether the socket serves monitors only.
     fileprivate var isMonitors: Bool { name == "metrics" }
 }
 
-/// Another gallery serves there.
+/// Another gallery already serves this socket.
 private struct TakenError: Error, CustomStringConvertible {
     let path: String
 

@@ -2,7 +2,7 @@ import DaemonRuntime
 import ManualPages
 import PipelineControl
 
-/// What the program says of itself.
+/// The program's help and manual page.
 enum Manual {
     private static let purpose = "shows the pictures of pipelined in a browser, and answers monitors"
     private static let usage = "[--root DIR | --instance NAME | --socket PATH] [--listen ADDRESS:PORT] …"

@@ -5,16 +5,16 @@ import PipelineControl
 import Synchronization
 import SystemCalls
 
-/// Asks the daemon. No thread waits for an answer: a daemon that hangs costs no more than a connection for each caller, and few
-/// of these.
+/// Calls the daemon. No thread waits for an answer: if the daemon hangs, each caller costs a connection, and their
+/// number is limited.
 actor ControlCalls: QueueActor {
     struct Answered<Reply: Sendable>: Sendable {
         var reply: Reply
-        /// What came beside it.
+        /// Descriptors that came with the reply.
         var files: [Descriptor]
     }
 
-    /// The end of a call that nobody waits for any more.
+    /// Withdraws a call that nobody waits for any more.
     struct Ticket: Sendable {
         fileprivate let calls: ControlCalls
         fileprivate let id: UInt
@@ -22,9 +22,9 @@ actor ControlCalls: QueueActor {
         func withdraw() { calls.async { [id] in $0.withdraw(id) } }
     }
 
-    /// Calls beyond these wait for the end of others.
+    /// Concurrent calls; further calls wait until others have ended.
     private static let most = 48
-    /// Seconds that the daemon may say nothing.
+    /// Seconds for which the daemon may stay silent.
     static let patience = 10
 
     nonisolated let executor: QueueExecutor
@@ -35,7 +35,7 @@ actor ControlCalls: QueueActor {
 
     init(path: String, on executor: QueueExecutor) { (self.path, self.executor) = (path, executor) }
 
-    /// Calls `done` once, on the queue, and never after the call was withdrawn.
+    /// Calls `done` once, on the queue; never after the call was withdrawn.
     @discardableResult
     nonisolated func call<Call: ControlCall>(
         _ call: Call, passing files: [Descriptor] = [], patience: Int = patience,
@@ -63,7 +63,7 @@ actor ControlCalls: QueueActor {
         return Ticket(calls: self, id: id)
     }
 
-    /// Calls with `more`. It counts beside the others, and does not wait.
+    /// Makes a call with `more`. It occupies one of the concurrent calls, but starts at once even if all are taken.
     nonisolated func follow<Call: ControlCall>(
         _ call: Call, _ each: @escaping @Sendable (Happening<Call.Reply>) -> Void
     ) -> Ticket {
@@ -129,7 +129,7 @@ actor ControlCalls: QueueActor {
     }
 }
 
-/// Something that came of a call.
+/// An event of a call.
 enum Happening<Reply: Sendable>: Sendable {
     case replies([Reply], [Descriptor])
     case over
@@ -138,7 +138,7 @@ enum Happening<Reply: Sendable>: Sendable {
 
 private protocol Conversation {
     var source: ReadySource { get }
-    /// Whether that was the last.
+    /// Returns whether the call is over.
     func read() throws -> Bool
     func tellEnd()
     func fail(_ why: NoAnswer)

@@ -1,10 +1,10 @@
 import PipelineControl
 
-/// Why there is no reply.
+/// The reason why there is no reply.
 enum NoAnswer: Error, CustomStringConvertible {
     /// The daemon has answered with an error.
     case refused(ControlError)
-    /// It has not answered.
+    /// The daemon has not answered.
     case away(String)
 
     var description: String {

@@ -2,20 +2,20 @@ import DaemonRuntime
 import PipelineControl
 import SystemCalls
 
-/// Asks the daemon for previews. Browsers that wait for the same one share a question.
+/// Asks the daemon for previews. Browsers that wait for the same preview share one call.
 actor PreviewDesk: QueueActor {
     struct Key: Hashable, Sendable {
         var id: Int
         var result: Int?
         var width: Int
-        /// Changes with the picture.
+        /// Changes whenever the picture changes.
         var version: String
     }
 
     typealias Answer = Result<ControlCalls.Answered<Call.Open.Reply>, NoAnswer>
     typealias Done = @Sendable (Answer) -> Void
 
-    /// Seconds. Then a browser asks again, which also says that it still wants it.
+    /// In seconds. A browser that still wants the preview asks again after this time.
     static let patience = 30
 
     nonisolated let executor: QueueExecutor
@@ -24,7 +24,7 @@ actor PreviewDesk: QueueActor {
 
     init(_ calls: ControlCalls, on executor: QueueExecutor) { (self.calls, self.executor) = (calls, executor) }
 
-    /// One browser's, which can be taken back.
+    /// One browser's request, which it can withdraw.
     final class Wish: Sendable {
         private let desk: PreviewDesk
         private let key: Key

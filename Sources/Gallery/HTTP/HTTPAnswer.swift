@@ -12,14 +12,14 @@ struct HTTPAnswer: Sendable {
     var status: Int
     var type: String
     var body: Body
-    /// They stand in the place of the common ones of the same name.
+    /// They replace common headers of the same name.
     var headers: [HTTPRequest.Header] = []
 
     static func text(_ status: Int, _ text: String, type: String = "text/plain; charset=utf-8") -> HTTPAnswer {
         HTTPAnswer(status: status, type: type, body: .bytes(Array((text.hasSuffix("\n") ? text : text + "\n").utf8)))
     }
 
-    /// The method is none of these.
+    /// The answer to a request whose method is not allowed here.
     static func wrongMethod(_ allowed: String...) -> HTTPAnswer {
         text(405, "this address knows \(allowed.joined(separator: " and ")) alone")
             .with("Allow", allowed.joined(separator: ", "))
@@ -31,14 +31,14 @@ struct HTTPAnswer: Sendable {
         return answer
     }
 
-    /// All headers, in their order.
+    /// All headers, in the order in which they are sent.
     var allHeaders: [HTTPRequest.Header] {
         let own = Set(headers.map(\.name))
         return [HTTPRequest.Header(name: "Content-Type", value: type)] + headers
             + Self.common.filter { !own.contains($0.name) }
     }
 
-    /// Every answer bears them: nothing of ours is kept, guessed at, framed, or read by another site's page.
+    /// Common to all answers: nothing of ours may be cached, sniffed, framed, or read by another site's page.
     private static let common = [
         ("Cache-Control", "no-store"),
         ("X-Content-Type-Options", "nosniff"),

@@ -3,18 +3,18 @@ import DaemonRuntime
 import Glibc
 import SystemCalls
 
-/// A request and what becomes of it, on the server's queue. libmicrohttpd keeps its number.
+/// A request and its progress, on the server's queue. libmicrohttpd knows it by its number.
 final class HTTPExchange {
     enum State {
-        /// There is no file for its body yet, and libmicrohttpd does not look at the connection.
+        /// The file for its body is not open yet; libmicrohttpd has suspended the connection.
         case opening
-        /// Its body is on its way.
+        /// Its body is arriving.
         case coming
-        /// The site has been asked, and libmicrohttpd does not look at the connection.
+        /// The site is working on the answer; libmicrohttpd has suspended the connection.
         case waiting
         case answered(HTTPAnswer)
         case sending(HTTPStream)
-        /// Its client has gone.
+        /// The client has gone.
         case abandoned
     }
 
@@ -22,31 +22,31 @@ final class HTTPExchange {
     let connection: OpaquePointer?
     var handler: HTTPRoute.Handler?
     var state = State.coming
-    /// As many bytes of its body have come.
+    /// Bytes of the body received so far.
     private var taken = 0
-    /// Watches for the client's end.
+    /// Watches whether the client closes the connection.
     var end: ReadySource?
     var abandoned: (@Sendable () -> Void)?
-    /// A stream with nothing to send.
+    /// Whether its stream has nothing to send.
     var isAsleep = false
 
     init(_ request: HTTPRequest, _ connection: OpaquePointer?) {
         (self.request, self.connection) = (request, connection)
     }
 
-    /// Whether libmicrohttpd waits for more of its body.
+    /// Whether libmicrohttpd waits for more of the body.
     var isComing: Bool { if case .coming = state { !isWhole } else { false } }
 
-    /// Whether its client has gone, and everything is read that it has sent.
+    /// Whether the client has gone before the end of the body, and everything that it sent is read.
     var hasBrokenOff: Bool {
         var byte: UInt8 = 0
         return isComing && recv(cmicrohttpd_socket(connection), &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
 
-    /// Whether its body has come to its end.
+    /// Whether the whole body has arrived.
     var isWhole: Bool { taken >= request.length ?? 0 }
 
-    /// Takes a part of its body, or says why that can't be.
+    /// Stores a part of the body; returns the answer to send if that fails.
     func take(_ part: [UInt8]) -> HTTPAnswer? {
         taken += part.count
         switch request.body {

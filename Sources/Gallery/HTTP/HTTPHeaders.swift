@@ -1,10 +1,10 @@
 import CMicrohttpd
 import Glibc
 
-/// The names and values that libmicrohttpd has read of a request.
+/// Reads a request's headers and query from libmicrohttpd.
 enum HTTPHeaders {
-    /// The headers, and whether their lines are plain: behind the request's line, which begins with `method` and ends with
-    /// `version`, each is one line that ends with CRLF.
+    /// The headers, and whether their lines are plain: after the request line, which begins with `method` and ends with
+    /// `version`, each header takes exactly one line that ends with CRLF.
     static func all(
         of connection: OpaquePointer, from method: UnsafePointer<CChar>, to version: UnsafePointer<CChar>
     ) -> (headers: [HTTPRequest.Header], hasPlainLines: Bool) {
@@ -18,14 +18,14 @@ enum HTTPHeaders {
 
     private static let lineEnd = 2
 
-    /// A name that comes twice has its last value.
+    /// The last value of a repeated name counts.
     static func query(of connection: OpaquePointer) -> [String: String] {
         let found = Unmanaged.passRetained(Found(end: 0))
         cmicrohttpd_query(connection, take, found.toOpaque())
         return Dictionary(found.takeRetainedValue().all.map { ($0.name, $0.value) }) { $1 }
     }
 
-    /// A value may hold a zero byte, so the lengths count.
+    /// Uses the lengths, because a value may contain a zero byte.
     private static let take: MHD_KeyValueIteratorN = { context, _, name, nameLength, value, length in
         guard let context, let name else { return cmicrohttpd_yes }
         let found = Unmanaged<Found>.fromOpaque(context).takeUnretainedValue()
@@ -41,7 +41,7 @@ enum HTTPHeaders {
 
     private final class Found {
         var all: [HTTPRequest.Header] = []
-        /// Where the last line ends, without what ends it.
+        /// The end of the last line, without its CRLF.
         var end: UInt
         var isInLine = true
 

@@ -1,12 +1,12 @@
 import SystemCalls
 
-/// A request as its headers say it.
+/// A request, as described by its headers.
 struct HTTPRequest: Sendable {
     struct Header: Sendable, Equatable {
         var name: String
         var value: String
 
-        /// Its name is a token, and its value has no control characters (RFC 9110, 5.1 and 5.5).
+        /// Whether its name is a token, and its value has no control characters (RFC 9110, 5.1 and 5.5).
         var isPlain: Bool {
             !name.isEmpty && name.utf8.allSatisfy(Self.isOfToken)
                 && value.utf8.allSatisfy { $0 == 0x09 || (0x20...0xff).contains($0) && $0 != 0x7f }
@@ -28,17 +28,17 @@ struct HTTPRequest: Sendable {
     }
 
     var method: String
-    /// Without what follows a question mark.
+    /// The path before the question mark.
     var path: String
-    /// What follows it.
+    /// The parameters after the question mark.
     var query: [String: String] = [:]
     var version: String
     var headers: [Header]
-    /// The lines of its head end with CRLF, and none continues the one before it.
+    /// Whether the lines of its head end with CRLF, and no line continues another.
     var hasPlainLines = true
     var body = Body.bytes([])
 
-    /// The values of the headers of a name, which is given in small letters.
+    /// The values of all headers with this name, which must be in lower case.
     func values(_ name: String) -> [String] {
         headers.filter { $0.name.lowercased() == name }.map(\.value)
     }
@@ -53,7 +53,7 @@ struct HTTPRequest: Sendable {
         if case .file(let file) = body { file } else { nil }
     }
 
-    /// Of its body. Nil says nothing, or something else than a number.
+    /// Length of the body; nil if the header is missing or not a number.
     var length: Int? {
         let texts = values("content-length")
         guard texts.count == 1, !texts[0].isEmpty, texts[0].utf8.allSatisfy({ (48...57).contains($0) }) else {
@@ -62,10 +62,10 @@ struct HTTPRequest: Sendable {
         return Int(texts[0])
     }
 
-    /// Why the request is refused, whatever it asks for.
+    /// The answer that refuses the request, whatever it asks for.
     ///
-    /// libmicrohttpd takes a request with two lengths, or two hosts, by one of them. A proxy in front may take the other,
-    /// and then both see different requests in the same bytes.
+    /// libmicrohttpd picks one of two lengths or two hosts. A proxy in front may pick the other, and then they see
+    /// different requests in the same bytes.
     var refusal: HTTPAnswer? {
         guard hasPlainLines else {
             return .text(400, "each header is one line, which ends with CRLF")
@@ -92,7 +92,7 @@ struct HTTPRequest: Sendable {
         return nil
     }
 
-    /// Why its body is refused.
+    /// The answer that refuses too long a body.
     func refusal(longestBody: Int) -> HTTPAnswer? {
         guard let length, length > longestBody else { return nil }
         return .text(413, "a request for \(path.prefix(80)) has at most \(longestBody) bytes; this one has \(length)")

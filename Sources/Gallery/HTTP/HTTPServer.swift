@@ -4,16 +4,16 @@ import Dispatch
 import Glibc
 import SystemCalls
 
-/// Serves a site at a listening socket: libmicrohttpd, which is told when its descriptors are ready. While nobody asks,
-/// nothing wakes this process.
+/// Serves a site at a listening socket with libmicrohttpd, which runs only when its descriptors are ready. Without
+/// requests, nothing wakes this process.
 actor HTTPServer: QueueActor {
     struct Limits {
-        /// Clients at once; others wait in the socket's backlog.
+        /// Concurrent clients; others wait in the socket's backlog.
         var clients = 512
-        /// The bytes of a request's headers, and of what is on its way to a client.
+        /// Bytes of a request's headers, and of a client's send buffer.
         var headers = 16 << 10
-        /// A client that neither sends nor reads for so long, or is so long about the head of a request, is closed. In
-        /// seconds.
+        /// Seconds after which a client is closed that neither sends nor reads, or that has not sent a whole head of a
+        /// request.
         var silence = 30
     }
 
@@ -25,11 +25,11 @@ actor HTTPServer: QueueActor {
     private var exchanges: [UInt: HTTPExchange] = [:]
     private var last: UInt = 0
     private var turnAt: DispatchTime?
-    /// Since when each client has no request in work; nil while it has one.
+    /// The time since which each client has no request in progress; nil while it has one.
     private var clients: [UInt: DispatchTime?] = [:]
     private var isLooking = false
 
-    /// How often slow clients are looked for while there are any.
+    /// How often slow clients are looked for, while there are any clients that may be slow.
     private static let interval = DispatchTimeInterval.seconds(1)
 
     /// Servers may share an executor.
@@ -43,7 +43,7 @@ actor HTTPServer: QueueActor {
     }
 
     private func open(_ listener: Descriptor) -> String? {
-        // libmicrohttpd closes what it is given.
+        // libmicrohttpd closes the descriptor that it is given.
         let own = fcntl(listener.number, F_DUPFD_CLOEXEC, 0)
         daemon = cmicrohttpd_start(
             own,
@@ -55,7 +55,7 @@ actor HTTPServer: QueueActor {
                     let id = UInt(bitPattern: known)
                     let piece = Array(UnsafeRawBufferPointer(start: part, count: length.pointee))
                     if piece.isEmpty { return server.assumeIsolated { $0.goOn(id) } ? cmicrohttpd_yes : cmicrohttpd_no }
-                    // libmicrohttpd offers again the bytes that are not taken.
+                    // libmicrohttpd offers the remaining bytes again later.
                     if server.assumeIsolated({ $0.take(piece, of: id) }) { length.pointee = 0 }
                     return cmicrohttpd_yes
                 }
@@ -99,14 +99,14 @@ actor HTTPServer: QueueActor {
     private func turn() {
         guard let daemon else { return }
         turnAt = nil
-        // Only the run after the one that closes a client lets in who waits for room.
+        // libmicrohttpd accepts waiting clients only in the run after the one that closes a client.
         var clients: UInt32
         repeat {
             clients = cmicrohttpd_clients(daemon)
             MHD_run(daemon)
         } while cmicrohttpd_clients(daemon) < clients
         var wait: UInt64 = 0
-        // It has a timeout while there are clients, and none while there are not.
+        // It has a timeout only while there are clients.
         guard cmicrohttpd_waits(daemon, &wait) else { return }
         turn(within: .milliseconds(Int(min(wait, 60_000))))
     }
@@ -120,7 +120,7 @@ actor HTTPServer: QueueActor {
 
     // MARK: - Requests
 
-    /// The headers have come. What is answered now, before its body, is the last on its connection. False closes it.
+    /// The headers have arrived. An answer before the body is the last one on its connection. False closes it.
     private func take(_ request: HTTPRequest, on connection: OpaquePointer?) -> (id: UInt, isGood: Bool) {
         last += 1
         clients.updateValue(nil, forKey: UInt(bitPattern: connection))
@@ -146,7 +146,7 @@ actor HTTPServer: QueueActor {
         return (last, true)
     }
 
-    /// There is a file for its body, or there is none.
+    /// The site has opened a file for the body, or refuses it.
     private func opened(_ id: UInt, _ file: Result<Descriptor, HTTPRefusal>) {
         guard let exchange = exchanges[id], case .opening = exchange.state else { return }
         switch file {
@@ -160,7 +160,7 @@ actor HTTPServer: QueueActor {
         turn()
     }
 
-    /// A part of the body has come. False leaves it for later.
+    /// A part of the body has arrived. False leaves it for later.
     private func take(_ part: [UInt8], of id: UInt) -> Bool {
         guard let exchange = exchanges[id] else { return true }
         switch exchange.state {
@@ -172,7 +172,7 @@ actor HTTPServer: QueueActor {
         }
     }
 
-    /// The body is over, or the connection goes on. False closes it.
+    /// The body is complete, or the connection was resumed. False closes the connection.
     private func goOn(_ id: UInt) -> Bool {
         guard let exchange = exchanges[id] else { return false }
         switch exchange.state {
@@ -180,7 +180,7 @@ actor HTTPServer: QueueActor {
         case .opening, .waiting, .sending: break
         case .abandoned: return false
         case .coming:
-            // libmicrohttpd calls for the headers once more when it has been suspended there.
+            // After a suspension at the headers, libmicrohttpd makes the call for the headers once more.
             guard exchange.isWhole else { return true }
             exchange.state = .waiting
             MHD_suspend_connection(exchange.connection)
@@ -196,7 +196,7 @@ actor HTTPServer: QueueActor {
         turn()
     }
 
-    /// libmicrohttpd does not look at a connection that it has suspended.
+    /// Watches for the client's end, because libmicrohttpd ignores a connection that it has suspended.
     func watch(_ id: UInt, _ body: @escaping @Sendable () -> Void) {
         guard let exchange = exchanges[id] else { return body() }
         exchange.abandoned = body
@@ -207,7 +207,7 @@ actor HTTPServer: QueueActor {
         source.activate { [unowned self] in assumeIsolated { $0.looked(id, socket) } }
     }
 
-    /// Something has come from a client that waits: its end, or its next request.
+    /// The socket of a waiting client is readable: the client has closed it, or has sent its next request.
     private func looked(_ id: UInt, _ socket: Int32) {
         guard let exchange = exchanges[id], let end = exchange.end else { return }
         var byte: UInt8 = 0
@@ -239,7 +239,7 @@ actor HTTPServer: QueueActor {
 
     // MARK: - Slow clients
 
-    /// The client is here, or its request is over: the head of the next one is to come.
+    /// The client has connected, or its request is over: it must now send the head of the next request.
     private func come(_ client: UInt) {
         clients.updateValue(.now(), forKey: client)
         lookSoon()
@@ -257,8 +257,8 @@ actor HTTPServer: QueueActor {
         }
     }
 
-    /// Closes the clients that take too long to ask, however few bytes they send. libmicrohttpd counts the time without any
-    /// byte alone, and does not always see that a client has gone right behind its last bytes.
+    /// Closes clients that take too long to send a request, however few bytes they send. libmicrohttpd's own timeout
+    /// restarts with every byte, and it does not always notice that a client has gone right after its last bytes.
     private func look() {
         let late = DispatchTime.now() - .seconds(limits.silence)
         let slow = clients.filter { $0.value.map { $0 <= late } ?? false }.keys.compactMap {
@@ -276,7 +276,7 @@ actor HTTPServer: QueueActor {
         switch answer.body {
         case .bytes(let bytes): response = cmicrohttpd_answer(bytes, bytes.count)
         case .file(let file, let bytes):
-            // libmicrohttpd closes what it is given.
+            // libmicrohttpd closes the descriptor that it is given.
             response = cmicrohttpd_file(fcntl(file.number, F_DUPFD_CLOEXEC, 0), UInt64(bytes))
         case .stream(let stream):
             exchange.state = .sending(stream)
@@ -303,7 +303,7 @@ actor HTTPServer: QueueActor {
         return cmicrohttpd_send(exchange.connection, UInt32(answer.status), response)
     }
 
-    /// What a stream has to send now. With nothing, the connection sleeps until `wake`.
+    /// The stream's next bytes. If there are none, the connection sleeps until `wake`.
     private func next(of id: UInt, most: Int) -> [UInt8]? {
         guard let exchange = exchanges[id], case .sending(let stream) = exchange.state,
             let piece = stream.next(most: most)
@@ -323,7 +323,7 @@ actor HTTPServer: QueueActor {
     }
 }
 
-/// What libmicrohttpd keeps of a stream.
+/// A stream, as libmicrohttpd knows it.
 private final class HTTPStreamEnd: Sendable {
     let server: HTTPServer
     let id: UInt
@@ -331,7 +331,7 @@ private final class HTTPStreamEnd: Sendable {
     init(_ server: HTTPServer, _ id: UInt) { (self.server, self.id) = (server, id) }
 }
 
-/// Why nothing is served.
+/// The reason why a server can't start.
 struct HTTPServerError: Error, CustomStringConvertible {
     let description: String
 }

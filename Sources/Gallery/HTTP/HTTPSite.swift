@@ -1,26 +1,26 @@
 import DaemonRuntime
 import SystemCalls
 
-/// What a server serves.
+/// The content of a server.
 protocol HTTPSite: Sendable {
-    /// Decides by the headers of a request what becomes of it.
+    /// Decides from a request's headers how to handle it.
     func route(_ request: HTTPRequest) -> HTTPRoute
 }
 
-/// What becomes of a request.
+/// How a request is handled.
 enum HTTPRoute: Sendable {
     typealias Handler = @Sendable (HTTPRequest, HTTPCall) -> Void
 
-    /// It is answered before anything of its body is read.
+    /// Answers before any of the body is read.
     case refused(HTTPAnswer)
-    /// It is handled when its body, of at most so many bytes, has come.
+    /// Handles the request once its body, of at most `most` bytes, has arrived.
     case body(most: Int, Handler)
-    /// Its body goes into a file, of which there is one once `begin` has been called back; then it is handled.
+    /// Writes the body into the file that `begin` provides, then handles the request.
     case file(
         begin: @Sendable (_ bytes: Int, _ done: @escaping @Sendable (Result<Descriptor, HTTPRefusal>) -> Void) -> Void,
         Handler)
 
-    /// It is handled, and has no body.
+    /// Handles a request without a body.
     static func plain(_ handler: @escaping Handler) -> HTTPRoute { .body(most: 0, handler) }
 }
 
@@ -33,9 +33,9 @@ struct HTTPCall: Sendable {
     let server: HTTPServer
     let id: UInt
 
-    /// The first answer counts.
+    /// Only the first answer counts.
     func answer(_ answer: HTTPAnswer) { server.async { $0.answer(id, answer) } }
 
-    /// Calls `body` when the client closes before the end of the answer. Its other end is watched from then on.
+    /// Calls `body` if the client closes before the end of the answer; watches the client's socket from now on.
     func whenAbandoned(_ body: @escaping @Sendable () -> Void) { server.async { $0.watch(id, body) } }
 }

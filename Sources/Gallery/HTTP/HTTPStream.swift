@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The body of an answer that is sent as it grows. A client that does not read as fast is closed, and may come again.
+/// The body of an answer that is sent as it grows. A client that reads too slowly is closed, and may reconnect.
 final class HTTPStream: Sendable {
     private struct State {
-        /// Streams share what is written to all of them.
+        /// Pieces that are written to several streams share their memory.
         var waiting: [[UInt8]] = []
         var bytes = 0
         /// How many bytes of the first piece have been sent.
@@ -12,7 +12,7 @@ final class HTTPStream: Sendable {
         var wake: (@Sendable () -> Void)?
     }
 
-    /// In bytes. A client that leaves more unread is closed.
+    /// Maximum unread bytes; a client that leaves more is closed.
     private static let mostWaiting = 1 << 20
 
     private let state = Mutex(State())
@@ -39,7 +39,7 @@ final class HTTPStream: Sendable {
     /// Calls `wake` whenever there is something to send.
     func attach(_ wake: @escaping @Sendable () -> Void) { state.withLock { $0.wake = wake } }
 
-    /// The bytes to send, at most so many. Nil is the end.
+    /// The next bytes to send, at most `most`; nil at the end.
     func next(most: Int) -> [UInt8]? {
         state.withLock { state in
             guard !state.isOver else { return nil }

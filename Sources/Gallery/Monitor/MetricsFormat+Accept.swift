@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// A format by the header Accept (RFC 9110, 12.5.1).
+/// Chooses a format by the header Accept (RFC 9110, 12.5.1).
 extension MetricsFormat {
     var type: String {
         switch self {
@@ -9,7 +9,7 @@ extension MetricsFormat {
         }
     }
 
-    /// OpenMetrics for a client that names it, and wants it no less than plain text.
+    /// OpenMetrics if the client names it, and prefers it to plain text or likes both equally.
     static func wanted(by accept: [String]) -> MetricsFormat {
         let ranges = accept.joined(separator: ",").split(separator: ",").map(MediaRange.init)
         func quality(_ names: String...) -> Double? {
@@ -20,7 +20,7 @@ extension MetricsFormat {
     }
 }
 
-/// A kind of media in Accept, and how much it is wanted.
+/// A media type in Accept, with its quality.
 private struct MediaRange {
     let name: String
     let quality: Double

@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// What a monitor asks for: the daemon's figures, and whether it answers.
+/// Serves monitors: the daemon's figures, and whether the daemon answers.
 struct MonitorSite: HTTPSite {
     let calls: ControlCalls
 
@@ -25,7 +25,7 @@ struct MonitorSite: HTTPSite {
         }
     }
 
-    /// Problems that the daemon tells of do not make it unhealthy: to start it anew would not end them.
+    /// Problems that the daemon reports don't make it unhealthy, because a restart would not solve them.
     private static func health(_ status: Control.Overview) -> HTTPAnswer {
         status.stopping
             ? .text(503, "the daemon is stopping") : .text(200, (["ok"] + status.problems).joined(separator: "\n"))
@@ -33,7 +33,7 @@ struct MonitorSite: HTTPSite {
 }
 
 extension Result where Failure == NoAnswer {
-    /// The page of an answer, or one that says why there is none.
+    /// The page of a reply, or a page with the reason why there is none.
     fileprivate func page<Reply>(_ make: (Reply) -> HTTPAnswer) -> HTTPAnswer
     where Success == ControlCalls.Answered<Reply> {
         switch self {

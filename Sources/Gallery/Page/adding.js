@@ -10,7 +10,7 @@ import { acts, attempt, speak, tellReader } from "./notices.js";
 import { store, tell } from "./store.js";
 import { bytes, counted, number } from "./words.js";
 
-/** So many files have a line of their own; the others are counted. */
+/** Maximum files with a line of their own; the others are only counted. */
 const mostLines = 300;
 
 let addition = null;
@@ -93,7 +93,7 @@ export function start(view) {
 const isWanted = ({ dataTransfer, target }) => !target.closest?.("input, textarea")
     && ["Files", "text/uri-list"].some(type => dataTransfer?.types.includes(type));
 
-/** Takes what was dropped, or with null waits for it. */
+/** Starts an addition with the dropped files; null empties the panel for the next ones. */
 function begin(drop) {
     problems = drop?.problems ?? [];
     addition = drop ? new Addition(drop.name, drop.files, soon) : null;
@@ -109,7 +109,7 @@ async function chooseOthers() {
     if (isSure) begin(null);
 }
 
-/** Another recipe may leave other files alone. */
+/** Sifts the files again, because another recipe may ignore other files. */
 async function choose() {
     const found = recipes.find(({ name }) => name === recipe.value);
     write(chain, found ? Object.values(found.chains).join("\n") : "");

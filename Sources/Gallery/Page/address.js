@@ -1,4 +1,4 @@
-// Keeps the address in step with what is shown, so that a reload, a bookmark and the way back show it again.
+// Keeps the address in step with the view, so that a reload, a bookmark and the back button restore it.
 
 import { byID } from "./dom.js";
 import { on } from "./store.js";
@@ -7,7 +7,7 @@ let view = null;
 let large = null;
 let leaving = null;
 
-/** The address is that of the grid again, after a picture has been closed. */
+/** Resolves once the address is the grid's again, after a picture was closed. */
 export const settled = () => leaving;
 
 export function start(itsView, itsLarge) {
@@ -17,7 +17,7 @@ export function start(itsView, itsLarge) {
     on("filter", () => history.replaceState(history.state, "", text()));
     on("shown", ({ id, isFirst }) => {
         if (id === wanted().job) return;
-        // The way back from a picture that was opened here leads to the grid.
+        // Closing a picture that was opened here goes back in the history, to the grid.
         if (id === null && history.state?.isOpened) {
             leaving = new Promise(done => addEventListener("popstate", done, { once: true }));
             history.back();

@@ -1,25 +1,25 @@
-// Reads lists of URLs, which a drop or the clipboard may bring, or a file whose name ends in .urls or .url.
+// Reads lists of URLs, from a drop, the clipboard, or a file whose name ends in .urls or .url.
 
 import { call } from "./calls.js";
 
-/** The gallery takes a call of 64 kB, in which other words stand as well. */
+/** Maximum length of the URLs in a call: the gallery takes calls of 64 kB, which hold other parameters, too. */
 const longest = 48_000;
 
 export const isList = file => /\.urls?$/i.test(file.name);
 
-/** The URLs of a list, one a line, or of a browser's shortcut. */
+/** The URLs of a list with one URL a line, or the URL of a browser's shortcut. */
 export function addresses(text, isShortcut = false) {
     if (isShortcut) return [...text.matchAll(/^URL=(.+)$/gim)].map(([, url]) => url.trim()).slice(0, 1);
     return text.split(/\r?\n/).map(line => line.trim()).filter(line => line && !line.startsWith("#"));
 }
 
-/** The URLs of a text that holds nothing else, or none. */
+/** The URLs of a text that contains nothing else; otherwise an empty list. */
 export function onlyAddresses(text) {
     const lines = addresses(text);
     return lines.length && lines.every(line => /^https?:\/\/\S+$/i.test(line)) ? lines : [];
 }
 
-/** Adds URLs in as many calls as they need, and gives the first job. `batch` may be null. */
+/** Adds URLs in as many calls as they need, and returns the first job. `batch` may be null. */
 export async function addAddresses(urls, { recipe, batch }) {
     let first = null;
     for (let start = 0; start < urls.length;) {

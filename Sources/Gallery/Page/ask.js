@@ -1,8 +1,8 @@
-// Owns the dialogs: a question before what can't be taken back at once, and panels that open over the page.
+// Owns the dialogs: confirmations of actions that can't be undone at once, and panels over the page.
 
 import { make } from "./dom.js";
 
-/** A panel over the page, closed by its button, by Escape, and by a press beside it. */
+/** A panel over the page. Its button, Escape, or a press beside it closes it. */
 export function panel(kind, title, ...children) {
     const heading = make("h2", { textContent: title, id: `${kind}-title` });
     const close = make("button.close", { type: "button", textContent: "×", "aria-label": "Close", title: "Close (Escape)" });
@@ -20,7 +20,7 @@ export function panel(kind, title, ...children) {
     return dialog;
 }
 
-/** Whether the reader says yes. */
+/** Asks for a confirmation, and returns whether the user agrees. */
 export function ask(question, detail, yes) {
     return new Promise(answer => {
         const dialog = panel("ask", question, make("p", { textContent: detail }),

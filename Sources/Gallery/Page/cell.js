@@ -1,4 +1,4 @@
-// One cell of the grid: grey with its name, then the original, then the result, without a flicker between them.
+// A cell of the grid. It shows a name on grey, then the original, then the result, without flickering in between.
 
 import { make, write } from "./dom.js";
 import { hasOriginal, hasResult, pathOf, wish } from "./pictures.js";
@@ -9,7 +9,7 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class Cell {
     id = null;
-    /** Positions in the view order the loads; a cell beside the screen comes last. */
+    /** Orders the loads: the position in the view; cells outside the screen come last. */
     rank = 0;
     #path = "";
     #wish = null;
@@ -27,7 +27,7 @@ export class Cell {
         this.element.cell = this;
     }
 
-    /** Makes it the cell of another job, as it is before anything is known. */
+    /** Reuses the cell for another job, of which nothing is known yet. */
     assign(id) {
         this.#drop();
         this.id = id;
@@ -44,7 +44,7 @@ export class Cell {
         this.element.removeAttribute("title");
     }
 
-    /** It is recycled: nothing is loaded for it any more. */
+    /** Empties the cell for reuse, and drops its load. */
     release() {
         this.#drop();
         this.frame.replaceChildren();
@@ -97,7 +97,7 @@ export class Cell {
         this.frame.append(image);
         image.animate({ opacity: [0, 1] }, { duration: old.length ? 700 : 250, easing: "ease-out" }).finished
             .catch(() => {}).then(() => old.forEach(before => before.remove()));
-        // A result of another shape may not cover its original, which therefore goes by itself at the end.
+        // A result of another shape may not cover its original, so the original fades out as well.
         for (const before of old) before.animate({ opacity: [1, 1, 0] }, { duration: 700 });
     }
 

@@ -1,10 +1,10 @@
-// Owns the field in which a chain is typed, with completion, and with the daemon's words about it.
+// Owns the input field for a chain, with completion and the daemon's explanation of the chain.
 
 import { call } from "./calls.js";
 import { candidates } from "./completion.js";
 import { make, write } from "./dom.js";
 
-/** `stages()` gives the stages that there are, and `enter(chain)` is called when a right chain is to be tried. */
+/** `stages()` returns the known stages; `enter(chain)` is called when the user presses Enter. */
 export class ChainField {
     isRight = false;
     #stages;
@@ -67,7 +67,7 @@ export class ChainField {
         }
     }
 
-    /** Says what is wrong, and marks the word where it is. */
+    /** Shows a text. With a column it is an error, and the word at the column is marked. */
     #say(text, column) {
         write(this.words, text);
         this.words.classList.toggle("bad", column !== null);

@@ -1,4 +1,4 @@
-// Owns the bar of the chosen pictures: what can be done to them, and to how many of them.
+// Owns the bar of the chosen pictures: its actions, each with the number of jobs that it affects.
 
 import { call } from "./calls.js";
 import { byID, make, write } from "./dom.js";
@@ -56,7 +56,7 @@ export function start(grid, clear) {
     on("load", () => { if (grid.selection.size) fetchMissing(grid.selection).then(draw, () => {}); });
 }
 
-/** Fetches chosen jobs that no cell has shown yet, some hundred of neighbouring IDs a call. */
+/** Fetches chosen jobs that no cell has shown yet, up to 300 neighbouring IDs a call. */
 async function fetchMissing(selection) {
     let missing = [...selection].filter(id => !job(id)).sort((one, other) => other - one);
     while (missing.length) {

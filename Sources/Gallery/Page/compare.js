@@ -1,16 +1,16 @@
-// Shows two pictures as one, before and after under a slider.
+// Shows two pictures, before and after, on top of each other, with a slider to compare them.
 
 import { make } from "./dom.js";
 import { decoded } from "./pictures.js";
 
-/** The slider, its keys and the pointer move the line between the two; `flip()` shows the other one. */
+/** The slider, its keys and the pointer move the line between the pictures; `flip()` shows the other picture. */
 export class Compare {
     #before = make("div.layer.before");
     #after = make("div.layer.after");
     #line = make("div.line", { "aria-hidden": "true" });
     #words = make("p.said", { role: "status" });
     #loads = new Map();
-    /** Where the line stands while there are two pictures; the result is shown unless somebody moves it. */
+    /** The position of the line between two pictures. At 0, its initial value, only the result is visible. */
     #wanted = 0;
 
     constructor(label = "Before and after") {
@@ -32,8 +32,8 @@ export class Compare {
     }
 
     /**
-     * Shows the pictures at these paths; each may be null. `small(side)` gives what is shown until then, and `spares` make
-     * an image of the original when its path leads to none any more.
+      * Shows the pictures at these paths; each may be null. `small(side)` returns a placeholder until the picture is loaded.
+      * `spares` are functions that make an image of the original if its path no longer leads to one.
      */
     show(before, after, { small = () => null, spares = [] } = {}) {
         this.#set("before", this.#before, before, small, spares);
@@ -41,7 +41,7 @@ export class Compare {
         this.#pair();
     }
 
-    /** The slider is there while there are two pictures to compare. */
+    /** Enables the slider only if there are two pictures to compare. */
     #pair() {
         const [before, after] = ["before", "after"].map(name => this.#loads.has(name) && !this.#loads.get(name).failure);
         const has = before && after;
@@ -52,7 +52,7 @@ export class Compare {
         this.#draw();
     }
 
-    /** Puts an image that is there already in the place of the result. */
+    /** Shows an image that is already loaded as the result. */
     put(image) {
         this.#drop("after");
         this.#loads.set("after", { path: "" });
@@ -124,21 +124,21 @@ export class Compare {
         this.move(Math.round((event.clientX - box.left) / box.width * 100));
     }
 
-    /** The slider's value is how much of the original is seen, from the left. */
+    /** Draws the line at the slider's value: how much of the original is visible from the left, in percent. */
     #draw() {
         const value = Number(this.slider.value);
         this.#after.style.clipPath = `inset(0 0 0 ${value}%)`;
         this.#before.style.clipPath = `inset(0 ${100 - value}% 0 0)`;
         this.#line.style.left = `${value}%`;
         this.#line.hidden = value === 0 || value === 100 || this.slider.disabled;
-        // The words name the sides of the line. That of a side that is not seen is hidden.
+        // Each side of the line has a label, which is hidden while the side is invisible.
         this.element.classList.toggle("unseen-before", value === 0);
         this.element.classList.toggle("unseen-after", value === 100);
         this.slider.setAttribute("aria-valuetext", value === 0 ? "after" : value === 100 ? "before" : `${value} % before`);
     }
 }
 
-/** The first image that one of these can make, or null. */
+/** The first image that one of these functions can make, or null. */
 async function firstOf(spares) {
     for (const spare of spares) {
         const image = await spare().catch(() => null);

@@ -1,6 +1,6 @@
-// Completes the last stage of a chain as pipectl does: its name, a parameter of it, or that parameter's value.
+// Completes the last stage of a chain as pipectl does: its name, a parameter, or a parameter's value.
 
-/** Candidates as `{ text, word, help }`, where `text` is the chain up to the caret with the word in it. */
+/** Candidates as `{ text, word, help }`, where `text` is the chain up to the caret, with the word completed. */
 export function candidates(chain, stages) {
     const start = chain.lastIndexOf("|") + 1;
     const wordStart = Math.max(chain.lastIndexOf(" ") + 1, start);

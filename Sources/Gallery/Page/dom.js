@@ -1,6 +1,9 @@
-// Makes elements. Data reaches the page as text and as properties here, never as HTML.
+// Makes elements. Data enters the page as text and as properties, never as HTML.
 
-/** `make("p.note", { hidden: true, onclick: f }, "words", child, …)`; a key with a hyphen, and `role`, is an attribute. */
+/**
+ * `make("p.note", { hidden: true, onclick: f }, "words", child, …)`. Keys with a hyphen, `role`, `for` and `list`
+ * become attributes.
+ */
 export function make(kind, properties, ...children) {
     const [tag, ...classes] = kind.split(".");
     const element = document.createElement(tag || "div");
@@ -24,7 +27,7 @@ export function set(element, properties) {
     return element;
 }
 
-/** A panel of at most this width, which opens below its button. */
+/** Lets a panel of at most this width open below its button. */
 export function below(button, panel, width) {
     button.popoverTargetElement = panel;
     button.setAttribute("aria-haspopup", "dialog");
@@ -38,13 +41,13 @@ export function below(button, panel, width) {
 
 export const byID = id => document.getElementById(id);
 
-/** Changes the text only when it is another, so that a reader's selection and a screen reader are left alone. */
+/** Changes the text only if it differs, so as not to disturb the user's selection or a screen reader. */
 export function write(element, text) {
     if (element.textContent !== text) element.textContent = text;
 }
 
 /**
- * Keeps one child for each item, by its key, and moves as few of them as it can: focus stays where it is.
+  * Keeps one child for each item, by its key, and moves as few children as possible, so that the focus stays.
  * `create(item)` makes a child and `update(child, item)` brings it up to date.
  */
 export function keep(parent, items, key, create, update) {

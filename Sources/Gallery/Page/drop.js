@@ -1,11 +1,11 @@
-// Reads what was dropped or chosen: files, folders with all that is in them, and URLs.
+// Reads what was dropped, pasted or chosen: files, folders with their contents, and URLs.
 
 import { onlyAddresses } from "./addresses.js";
 
-/** The files of a drop as `{ file, folder, path }`, and the name that they have together. */
+/** The files of a drop as `{ file, folder, path }`; `name` is the folder's if a single folder was dropped. */
 export async function dropped(transfer) {
     const text = transfer.getData("text/uri-list") || transfer.getData("text/plain");
-    // Entries are gone when the event is over, so all are taken at once.
+    // Entries become invalid after the event, so all of them are read at once.
     const entries = [...transfer.items].map(item => item.kind === "file" && item.webkitGetAsEntry?.()).filter(Boolean);
     const files = [];
     const problems = [];
@@ -16,14 +16,14 @@ export async function dropped(transfer) {
     return { files, name: entries.length === 1 && folders.length ? folders[0].name : null, problems };
 }
 
-/** URLs as a list, which is a file like the others. */
+/** Pasted URLs, as a list file like any other. */
 export function pasted(text) {
     const urls = onlyAddresses(text);
     const file = new File([urls.join("\n")], urls.length === 1 ? "one URL.urls" : `${urls.length} URLs.urls`);
     return { files: urls.length ? [one(file, "")] : [], name: null, problems: [] };
 }
 
-/** The files of an <input>, which gives each file's path when a folder was chosen. */
+/** The files of an <input>, which gives each file's path if a folder was chosen. */
 export function chosen(list) {
     const parts = file => (file.webkitRelativePath || file.name).split("/");
     const files = [...list].filter(file => !parts(file).some(isHidden))
@@ -32,7 +32,7 @@ export function chosen(list) {
     return { files, name: folder || null, problems: [] };
 }
 
-/** Hidden files and folders are left out, as pipectl leaves them out. */
+/** Hidden files and folders are left out, as in pipectl. */
 const isHidden = name => name.startsWith(".");
 
 const one = (file, folder) => ({ file, folder, path: folder ? `${folder}/${file.name}` : file.name });
@@ -47,7 +47,7 @@ async function walk(entry, folder, files, problems) {
         const reader = entry.createReader();
         const inside = [];
         for (;;) {
-            // A browser gives a hundred at a time.
+            // A browser returns a hundred entries at a time.
             const some = await new Promise((done, failed) => reader.readEntries(done, failed));
             if (!some.length) break;
             inside.push(...some);

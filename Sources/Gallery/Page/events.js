@@ -1,12 +1,12 @@
-// Owns the one event stream of this tab: it is open while the tab is looked at, and nothing that happens meanwhile is missed.
+// Owns the tab's only event stream, which is open while the tab is visible. After a gap, everything is loaded again.
 
 import { request } from "./calls.js";
 import { store, heard, forget, setProgress, setStatus, setThere, tell } from "./store.js";
 
-/** A tab that is hidden for so long lets its stream go, because a browser has few connections to give. */
+/** Milliseconds after which a hidden tab closes its stream, because a browser has few connections to a server. */
 const patience = 60_000;
 let source = null;
-/** An event with a cursor has come, so the browser can go on from there by itself. */
+/** Whether an event with a cursor has arrived, from which the browser can resume by itself. */
 let canResume = false;
 let wasLost = false;
 let retry = 1000;
@@ -51,14 +51,14 @@ function open() {
         const { there, why } = JSON.parse(message.data);
         const isBack = there && !store.there;
         setThere(there, there ? "" : `The daemon is away${why ? `: ${why}` : ""}`);
-        // A daemon that comes back may have done anything meanwhile.
+        // The daemon may have done anything in the meantime.
         if (isBack) load();
     });
     stream.onerror = () => {
         if (source !== stream) return;
         setThere(false, "The connection is lost; it is tried again");
         if (stream.readyState !== EventSource.CLOSED) return;
-        // The browser gives up when the answer is no stream: then it is asked again from here, ever more slowly.
+        // The browser gives up if the answer is no stream. The stream is then reopened here, with growing pauses.
         close();
         sayWhy();
         timer = setTimeout(() => { if (!document.hidden) open(); }, retry);
@@ -66,7 +66,7 @@ function open() {
     };
 }
 
-/** An event stream does not tell why it was refused; a request of the same does. */
+/** Finds out why the stream was refused: an EventSource does not tell, but a request for the same path does. */
 async function sayWhy() {
     const asking = new AbortController();
     try {

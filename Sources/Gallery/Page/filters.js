@@ -5,7 +5,7 @@ import { about } from "./completion.js";
 import { make, write } from "./dom.js";
 import { imageOf } from "./pictures.js";
 
-/** A small result of each filter, made one after another, when its line is on the screen. */
+/** A small result of each filter, rendered one after another when its line is visible. */
 const pictures = new Map();
 let waiting = [];
 let isMaking = false;
@@ -19,7 +19,7 @@ const seen = new IntersectionObserver(entries => {
     makeNext();
 });
 
-/** The filters are tried on this picture from now on. */
+/** Uses this picture for the samples from now on. */
 export function useFor(id, list) {
     current = id;
     for (const box of list.querySelectorAll(".sample")) {
@@ -44,7 +44,7 @@ async function makeNext() {
         }
         box.replaceChildren(await imageOf(pictures.get(key)));
     } catch {
-        // A filter that wants a parameter has no sample; the chain's field says why when it is tried.
+        // A filter that needs a parameter has no sample; when it is tried, the chain's field shows the reason.
     } finally {
         isMaking = false;
         makeNext();
@@ -90,7 +90,7 @@ function rule({ atLeastOneOf, atMostOneOf }) {
     return words ? make("p.note", { textContent: words }) : null;
 }
 
-/** Hides the lines that do not have the words. */
+/** Hides the lines that don't contain all of the words. */
 export function narrow(list, words) {
     const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
     let count = 0;

@@ -1,18 +1,18 @@
-// Owns the fleet beside the queues: this node, its server, and a line for each other node with the jobs that it has.
+// Owns the fleet beside the queues: this node, its server, and a line for each other node with its job counts.
 
 import { call } from "./calls.js";
 import { below, keep, make, set, write } from "./dom.js";
 import { on, store } from "./store.js";
 import { counted, nameOf, number, sum, unended } from "./words.js";
 
-/** The pause between two rounds of questions, while the panel is open. */
+/** Milliseconds between two rounds of calls, while the panel is open. */
 const pause = 3000;
-/** The jobs that are shown of a node. */
+/** Maximum jobs to show of a node. */
 const most = 20;
 
-/** The counts of each other node's jobs, by its name. */
+/** Job counts of the other nodes, by name. */
 let counts = new Map();
-/** The node whose jobs are shown, with the answer once it has come. */
+/** The node whose jobs are shown, with the jobs once they have arrived. */
 let chosen = null;
 
 export function start(parent) {
@@ -37,7 +37,7 @@ function create() {
     return element;
 }
 
-/** Asks the nodes for their jobs as long as the panel is open. */
+/** Asks the nodes for their jobs repeatedly while the panel is open. */
 async function follow(element) {
     const isOpen = () => element.isConnected && element.lastElementChild.matches(":popover-open");
     if (element.isFollowed) return;
@@ -50,7 +50,7 @@ async function follow(element) {
     element.isFollowed = false;
 }
 
-/** A node of another version would not understand the question. */
+/** Nodes to ask. A node of another version would not understand the call. */
 const asked = () => store.status.fleet.nodes.filter(node => node.version === store.status.version).map(node => node.name);
 
 async function askCounts() {
@@ -120,7 +120,7 @@ function updateLine(line, { name, places, taken, lent, jobs, word, kind }) {
     [...shares, ...figures, word].forEach((text, index) => write(line.children[index + 1], text));
 }
 
-/** The states of jobs that wait for something. */
+/** The states that count as waiting here: all unfinished states but running. */
 const waiting = unended.filter(state => state !== "running");
 
 const total = all => Object.fromEntries(Object.keys(all[0]).map(state => [state, all.reduce((sum, jobs) => sum + jobs[state], 0)]));

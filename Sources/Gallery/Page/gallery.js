@@ -1,4 +1,4 @@
-// Starts the page: puts its parts together, and says what is to be said of the whole grid.
+// Starts the page: connects its parts, and owns the headings, the empty grid's text and the button for new pictures.
 
 import * as address from "./address.js";
 import * as adding from "./adding.js";
@@ -54,7 +54,7 @@ grid.moved = () => {
     drawNewer();
 };
 
-/** Says how many have come in above what is looked at. */
+/** Shows how many pictures have arrived above the visible ones. */
 let topOfAll = 0;
 function drawNewer() {
     const ids = grid.layout.sections[0]?.ids;

@@ -1,4 +1,4 @@
-// Owns the cells on the screen: about sixty of them, which become others' as the page is scrolled.
+// Owns the cells on the screen: about sixty, which are reused for other jobs as the page is scrolled.
 
 import { make } from "./dom.js";
 import { Cell } from "./cell.js";
@@ -13,11 +13,11 @@ export class Grid {
     selection = new Set();
     /** The job whose cell the Tab key reaches. */
     active = null;
-    /** Asked for rows that are not known: `(section, ids)`. */
+    /** Called with `(section, ids)` for jobs that are not loaded. */
     need = () => {};
-    /** Makes the heading of a section, and brings it up to date. */
+    /** Creates and updates the heading of a section. */
     heading = { create: () => make(), update: () => {} };
-    /** Told when the page has moved or changed. */
+    /** Called after the page has moved or changed. */
     moved = () => {};
 
     #element;
@@ -55,18 +55,18 @@ export class Grid {
 
     get isAtTop() { return this.scroll.y < 1; }
 
-    /** Draws soon; several changes cost one drawing. */
+    /** Schedules one redraw for any number of changes. */
     refresh() {
         this.#frame ||= requestAnimationFrame(() => this.#draw());
     }
 
-    /** Changes the sections by `change`, and leaves on the screen what is looked at. */
+    /** Changes the sections by `change`. The visible pictures stay in place, unless the page is at its top. */
     change(change) {
         if (this.isAtTop && !this.layout.lead) this.#flow(change);
         else this.#keepPlace(change);
     }
 
-    /** Begins with other sections, at the top. */
+    /** Shows other sections, from the top. */
     begin(sections) {
         this.layout.sections = sections;
         this.layout.lead = 0;
@@ -78,7 +78,7 @@ export class Grid {
 
     element(id) { return this.#cells.get(id)?.element; }
 
-    /** The first job that is wholly on the screen. */
+    /** The first job that is at least half on the screen. */
     get first() {
         for (const row of this.layout.between(this.scroll.y + 1, this.scroll.y + this.scroll.view)) {
             if (row.from === undefined || row.y < this.scroll.y - this.layout.rowHeight / 2) continue;
@@ -88,7 +88,7 @@ export class Grid {
         return null;
     }
 
-    /** Brings a job onto the screen, in the middle or just so far that it is seen. */
+    /** Scrolls a job onto the screen: into its middle, or just far enough to be visible. */
     reveal(id, inTheMiddle = false) {
         const place = this.layout.find(id);
         if (!place) return false;
@@ -109,7 +109,7 @@ export class Grid {
 
     get rowsOnScreen() { return Math.max(1, Math.floor(this.scroll.view / this.layout.rowHeight)); }
 
-    /** What is looked at stays where it is on the screen when the strip above it grows. */
+    /** Keeps the visible pictures in place when the strip above them grows. */
     #resized() {
         const { top } = this.#scroller.getBoundingClientRect();
         const shift = this.isAtTop ? 0 : top - this.#top;
@@ -131,7 +131,7 @@ export class Grid {
         this.#cells.forEach(cell => { if (known(cell.id)) this.#show(cell, known(cell.id)); });
     }
 
-    /** New pictures push the others on, as one sees it happen. */
+    /** Lets new pictures push the others on, with an animation. */
     #flow(change) {
         change();
         this.layout.place();
@@ -210,7 +210,7 @@ export class Grid {
     #recycle(wanted) {
         for (const [id, cell] of this.#cells) {
             if (wanted.has(id)) continue;
-            // A cell that has the focus keeps it, out of sight.
+            // A focused cell stays, out of sight, to keep the focus.
             if (cell.element === document.activeElement && this.layout.find(id)) {
                 const y = this.layout.y(this.layout.find(id)) - this.scroll.base;
                 cell.element.style.transform = `translate(0, ${Math.max(-2000, y)}px)`;
@@ -244,7 +244,7 @@ export class Grid {
         cell.show(job, this.#cell * Math.min(devicePixelRatio, 2) > 480);
     }
 
-    /** Cells stand beside the table whose rows own them: a screen reader reads rows, and a cell can move between them. */
+    /** Cells lie beside the table, and its rows own them by ARIA: screen readers see rows; cells can change rows. */
     #drawRows(rows) {
         this.#table.setAttribute("aria-rowcount", this.layout.rows);
         this.#table.setAttribute("aria-colcount", this.layout.columns);

@@ -5,7 +5,7 @@ import { tell } from "./store.js";
 
 export function start(view, grid) {
     const element = byID("grid");
-    /** Where a range of chosen pictures begins. */
+    /** The start of a range of chosen pictures. */
     let anchor = null;
 
     const idOf = event => event.target.closest?.(".cell")?.cell?.id ?? null;
@@ -37,7 +37,7 @@ export function start(view, grid) {
         if (event.shiftKey || event.ctrlKey || event.metaKey || event.target.closest(".tick")) choose(id, event.shiftKey);
         else tell("open", id);
     });
-    // A long touch chooses, as on a phone.
+    // A long touch chooses a picture, as usual on phones.
     let touch = 0;
     element.addEventListener("pointerdown", event => {
         clearTimeout(touch);
@@ -103,7 +103,7 @@ export function start(view, grid) {
     return { clear };
 }
 
-/** A call names so many jobs at most. */
+/** Maximum IDs in a call. */
 export const most = 1000;
 
 function between(layout, from, to) {

@@ -1,8 +1,8 @@
-// Knows where each picture of a view stands: sections with a heading, rows of cells, and exact heights without any cell.
+// Computes where each picture of a view lies: sections with headings, and rows, whose heights are exact without cells.
 
 /**
- * `ids` of a section is a Ranges, or null while only its `count` is known; `title` is null without a heading. `lead` leaves
- * places free before the first picture, so that what is looked at keeps its column when others come in above it.
+  * `ids` of a section is a Ranges, or null while only its `count` is known; `title` is null without a heading. `lead` leaves
+  * places empty before the first picture, so that visible pictures keep their columns when others arrive above them.
  */
 export class Layout {
     sections = [];
@@ -19,7 +19,7 @@ export class Layout {
             if (section.ids) section.count = section.ids.count;
             section.y = y;
             section.row = row;
-            // A batch without a picture that is shown has no heading.
+            // A batch without matching pictures has no heading.
             section.head = section.title === null || section.count === 0 ? 0 : this.headHeight;
             section.lead = section === this.sections[0] && section.title === null ? this.lead : 0;
             section.rows = Math.ceil((section.count + section.lead) / this.columns);
@@ -34,7 +34,7 @@ export class Layout {
         return this.sections.reduce((all, section) => all + section.count, 0);
     }
 
-    /** What stands between two heights: `{ section, y, row }` of a heading, with `from` and `to` of a row of cells. */
+    /** Yields the headings and rows between two heights as `{ section, y, row }`; rows also have `from` and `to`. */
     *between(top, bottom) {
         for (let index = this.#sectionAt(top); index < this.sections.length; index += 1) {
             const section = this.sections[index];
@@ -63,7 +63,7 @@ export class Layout {
         return Math.max(0, low);
     }
 
-    /** The place of a job, or null when the view does not have it. */
+    /** The place of a job; null if the view does not contain it. */
     find(id) {
         for (const section of this.sections) {
             if (section.ids?.has(id)) return { section, position: section.ids.position(id) };
@@ -80,7 +80,7 @@ export class Layout {
         return place.section.y + place.section.head + this.slot(place).row * this.rowHeight;
     }
 
-    /** The place that is so many pictures further, also across a heading; at an end, the last place there is. */
+    /** The place `by` pictures further, across headings; at most the first or the last place. */
     step({ section, position }, by) {
         let index = this.sections.indexOf(section);
         position += by;
@@ -92,7 +92,7 @@ export class Layout {
         return { section, position: Math.max(0, Math.min(position, section.count - 1)) };
     }
 
-    /** The place above or below, in the same column where there is one. */
+    /** The place `by` rows further, in the same column if possible. */
     stepRows(place, by) {
         let index = this.sections.indexOf(place.section);
         const { row, column } = this.slot(place);

@@ -1,4 +1,4 @@
-// Owns what the page says by itself: quiet lines above the pictures, passing ones over them, and the one live region for screen readers.
+// Owns the page's messages: lasting lines above the pictures, passing lines over them, and the live region.
 
 import { byID, keep, make, write } from "./dom.js";
 import { on, store } from "./store.js";
@@ -6,22 +6,22 @@ import { on, store } from "./store.js";
 const passing = [];
 let spoken = 0;
 
-/** Says something to those who listen; what is said twice at once is said once. */
+/** Announces a text to screen readers. Of texts in quick succession, only the last is announced. */
 export function speak(text) {
     clearTimeout(spoken);
     come("live");
     spoken = setTimeout(() => write(byID("live"), text), 150);
 }
 
-/** What stands outside of an open dialog is neither seen nor heard, so these two go into it. */
+/** Moves the element into the open dialog, because screen and screen reader ignore what lies outside of it. */
 function come(id) {
     const host = [...document.querySelectorAll("dialog:modal")].pop() ?? document.body;
     if (byID(id).parentElement !== host) host.append(byID(id));
 }
 
 /**
- * Shows a line for a while, and says it; `act` is `{ text, run }`, a button beside it. A line about the same thing as an
- * earlier one takes its place.
+  * Shows a line for a while, and announces it; `act` is `{ text, run }`, a button beside it. A line replaces an earlier
+  * line with the same `about`.
  */
 export function tellReader(text, { isBad = false, act = null, about = null } = {}) {
     const note = { key: `${performance.now()}`, text, isBad, act, about };
@@ -40,7 +40,7 @@ function close(note) {
     draw();
 }
 
-/** Runs what a button does, says a failure in words, and keeps the button from a second press meanwhile. */
+/** Runs a button's action, reports its failure, and ignores further presses until it has ended. */
 export async function attempt(button, run) {
     if (button?.getAttribute("aria-busy") === "true") return;
     button?.setAttribute("aria-busy", "true");
@@ -63,7 +63,7 @@ export function start() {
     document.addEventListener("close", () => ["live", "passing"].forEach(come), { capture: true });
 }
 
-/** A set of controls that can do nothing while the daemon is away. */
+/** A set of controls that is disabled while the daemon is away. */
 export function acts(...children) {
     const set = make("fieldset", { disabled: !store.there }, ...children);
     set.dataset.acts = "";

@@ -1,13 +1,13 @@
-// Owns the loads of small pictures: at most three run at once, what stands first on the screen goes first, and a load that
-// nobody wants any more is dropped, so that the daemon makes nothing for it.
+// Owns the loads of small pictures. At most three run at once, in the order of the screen. A load that nobody wants any
+// more is dropped, so that the daemon renders nothing for it.
 
 import { request } from "./calls.js";
 import { on, store } from "./store.js";
 
 const most = 3;
-/** A browser has six connections for the gallery. Uploads take three of them, and the event stream has one. */
+/** Loads beside uploads: a browser has six connections to the gallery; uploads take three, the event stream one. */
 const mostBesideUploads = 1;
-/** Pictures that have been shown stay decoded for a while. */
+/** Number of shown pictures that stay decoded. */
 const kept = 160;
 
 const wishes = new Set();
@@ -18,8 +18,8 @@ let uploads = 0;
 on("there", there => { if (there) pump(); });
 
 /**
- * Wishes for the picture at `path`; `rank()` is lower for what is looked at sooner. `done(image, isNew)` gets a decoded
- * image that is nobody else's, or `failed(failure)` is called. `drop()` of the answer takes the wish back.
+  * Requests the picture at `path`; the lowest `rank()` loads first. Calls `done(image, isNew)` with a decoded image for
+  * the caller alone, or `failed(failure)`. `drop()` of the result withdraws the request; null means that it is fulfilled.
  */
 export function wish(path, rank, done, failed) {
     const old = shown.get(path);
@@ -39,7 +39,7 @@ export function wish(path, rank, done, failed) {
     return wish;
 }
 
-/** Leaves connections to that many uploads. */
+/** Limits the loads while that many uploads take connections. */
 export function leaveRoom(count) {
     uploads = count;
     soon();
@@ -80,7 +80,7 @@ async function load(wish) {
         if (!wishes.has(wish)) return;
         wish.abort = null;
         if (failure.status === 503 || failure.name === "Unreachable") {
-            // The daemon has no time for it yet.
+            // The daemon is busy or away: retry later.
             const pause = 1000 * Math.max(1, Number(failure.after) || 2);
             wish.notBefore = Date.now() + pause;
             setTimeout(soon, pause + 10);
@@ -94,7 +94,7 @@ async function load(wish) {
     }
 }
 
-/** An image off the screen, ready to be put there without a flicker. */
+/** Loads and decodes an image, so that it can appear without flickering. */
 export async function decoded(path, signal, options = {}) {
     const image = await imageOf(await (await request(path, { signal, ...options })).blob());
     image.dataset.path = path;
@@ -125,15 +125,15 @@ function remember(path, image) {
     }
 }
 
-/** The address of a job's original, or of its `result`-th result from 1. What changes with the picture stands in `v`. */
+/** The path of a job's original (`result` is 0), or of a result from 1. `v` changes with the picture. */
 export function pathOf(job, result, width) {
     const version = result ? `${job.finished ?? ""}` : `${job.created}`;
     const place = result ? `${job.id}/${result}` : `${job.id}`;
     return `/pictures/${place}?width=${width}&v=${encodeURIComponent(version)}`;
 }
 
-/** The results that can be looked at: those of a job that is done, and the earlier ones of a job that is done again. */
+/** Whether there are results to show: those of a done job, which stay visible during a redo. */
 export const hasResult = job => job.outputs.length > 0 && (job.state === "done" || job.redo !== null);
 
-/** The original is there from the start, or when its download has come. */
+/** Whether the original is there; a download's original arrives later. */
 export const hasOriginal = job => job.bytes !== null;

@@ -1,4 +1,4 @@
-// Owns the queues above the pictures: what runs and waits in each, its limit, and its pause.
+// Owns the queues above the pictures: running and waiting operations, limit and pause.
 
 import { call } from "./calls.js";
 import { below, keep, make, write } from "./dom.js";
@@ -7,7 +7,7 @@ import { on, setStatus, store } from "./store.js";
 import { counted, number } from "./words.js";
 
 const order = ["download", "render", "publish", "announce"];
-/** The slider reaches so far at least; a number may be typed up to `most`. */
+/** Minimum range of the slider; the number field goes up to `most`. */
 const least = 8;
 const most = 1024;
 
@@ -79,7 +79,7 @@ function update(element, [name, queue]) {
         ? "0 finishes what runs and starts nothing." : "A limit lasts until the daemon restarts.");
 }
 
-/** `4`, or `4 auto`, or `2 (4 wanted)` while the limit is below or above the wanted number. */
+/** `4`, `4 auto`, or `2 (4 wanted)` while the effective limit differs from the wanted one. */
 function limitText({ configured, effective }) {
     if (configured === null) return `${effective} auto`;
     return configured === effective ? `${effective}` : `${effective} (${configured} wanted)`;
@@ -87,7 +87,7 @@ function limitText({ configured, effective }) {
 
 const pauseText = queue => queue.reason ? `paused: ${queue.reason}` : "paused";
 
-/** The wanted limit of each queue whose slider is under way; one call at a time, the last one wins. */
+/** The wanted limits of queues while calls change them. Each queue has one call at a time, and the last limit wins. */
 const changing = new Map();
 
 async function change(queue, limit, panel) {
@@ -109,7 +109,7 @@ async function change(queue, limit, panel) {
     speak(`limit of ${queue}: ${panel.querySelector("[type=checkbox]").checked ? "auto" : counted(Number(limit), "operation")}`);
 }
 
-/** The answer of a change is the newest that is known of the queues. */
+/** Stores the queues from the reply to a change, which are newer than the status. */
 function take({ queues }) {
     if (store.status) setStatus({ ...store.status, queues });
 }

@@ -1,9 +1,9 @@
-// Owns IDs in runs of neighbours. A view of 100,000 jobs costs a few numbers, and every position in it is exact.
+// Stores IDs as runs of neighbours: a view of 100,000 jobs costs a few numbers, and every position in it is exact.
 
 export class Ranges {
-    /** Ascending [first, last]. */
+    /** Pairs [first, last], ascending. */
     #runs;
-    /** How many IDs the runs before each one have. */
+    /** The number of IDs before each run. */
     #before = null;
     #count = 0;
 
@@ -16,7 +16,7 @@ export class Ranges {
         return this.#count;
     }
 
-    /** The ID at a position, of which 0 is the newest's. */
+    /** The ID at a position; 0 is the newest ID's. */
     at(position) {
         this.#measure();
         const wanted = this.#count - 1 - position;
@@ -29,7 +29,7 @@ export class Ranges {
         return this.#runs[low][0] + wanted - this.#before[low];
     }
 
-    /** The position of an ID, or of the next lower one: how many IDs are higher. */
+    /** The position of an ID, or of the next lower one: the number of higher IDs. */
     position(id) {
         this.#measure();
         const run = this.#find(id);
@@ -43,7 +43,7 @@ export class Ranges {
         return run !== undefined && run[0] <= id;
     }
 
-    /** Says whether this has changed anything. */
+    /** Returns whether the ID is new. */
     add(id) {
         if (this.has(id)) return false;
         const place = this.#find(id);
@@ -73,7 +73,7 @@ export class Ranges {
         return true;
     }
 
-    /** Takes out every ID that `others` has. */
+    /** Removes all IDs of `others`. */
     subtract(others) {
         const result = [];
         let theirs = 0;
@@ -90,7 +90,7 @@ export class Ranges {
         this.#before = null;
     }
 
-    /** The first run that does not end below the ID. */
+    /** The index of the first run that ends at the ID or above it. */
     #find(id) {
         let low = 0, high = this.#runs.length;
         while (low < high) {

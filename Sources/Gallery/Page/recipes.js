@@ -1,4 +1,4 @@
-// Owns the panel in which a chain is found: the picture before and after, the chain's field, recipes and filters.
+// Owns the panel for trying chains: the picture before and after, the chain's field, recipes and filters.
 
 import { panel } from "./ask.js";
 import { call, send } from "./calls.js";
@@ -11,7 +11,7 @@ import { imageOf, pathOf } from "./pictures.js";
 import { answered, now } from "./store.js";
 import { bytes, milliseconds, shortName } from "./words.js";
 
-/** So many pictures are asked for one whose original is still there. */
+/** Maximum pictures to check for one whose original still exists. */
 const mostLooks = 30;
 
 let id = null;
@@ -86,7 +86,7 @@ async function load() {
     useFor(id, filterList);
 }
 
-/** A filter comes to the end of the chain, before `save`. */
+/** Puts a stage at the end of the chain, before `save`. */
 function addStage(stage) {
     const all = field.value.split("|").map(part => part.trim()).filter(Boolean);
     const place = all.findIndex(part => /^save\b/.test(part));
@@ -97,7 +97,7 @@ function addStage(stage) {
     if (!needed) tryChain(field.value);
 }
 
-/** Takes this picture, or the next one whose original is still there. */
+/** Uses this picture, or the next one whose original still exists. */
 async function look(wanted, by) {
     for (let looks = 0; wanted !== null && looks < mostLooks; looks += 1) {
         const since = now();

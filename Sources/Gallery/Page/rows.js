@@ -8,9 +8,9 @@ const waiting = new Map();
 let running = 0;
 
 /**
- * Wants the jobs `ids` of a section, newest first; `conditions` are those of List, which others may meet as well unless
- * they are `exact`. What was wanted of the section before and is not under way is forgotten: the page has been scrolled on.
- * `found(missing)` gets the IDs that the daemon knows no more, or that meet the conditions no more.
+  * Requests the jobs `ids` of a section, newest first. `conditions` are parameters of List; unless they are `exact`, other
+  * jobs may meet them, too. Discards an earlier request of the section that is not yet in flight, because the page has been
+  * scrolled on. `found(missing)` gets the IDs of jobs that the daemon no longer knows, or that no longer match.
  */
 export function want(key, ids, conditions, exact, found) {
     waiting.set(key, { ids, conditions, exact, found });
@@ -34,11 +34,11 @@ async function pump() {
         const { jobs } = await call("List", { ...wish.conditions, before: newest + 1, limit });
         answered(jobs, since);
         const there = new Set(jobs.map(job => job.id));
-        // The answer covers what was asked for, or ends earlier because there is nothing more.
+        // A full answer may end before the oldest ID; a shorter one covers all IDs.
         const end = jobs.length === limit ? Math.min(...there) : oldest;
         wish.found(ids.filter(id => !there.has(id) && id >= end));
     } catch {
-        // The daemon is away, which the page says elsewhere; everything is loaded again when it is back.
+        // The daemon is away. The page says so elsewhere, and loads everything again once the daemon is back.
     } finally {
         running -= 1;
         pump();

@@ -1,15 +1,15 @@
-// Owns the scroll position of a page that may be higher than a browser lets an element be.
+// Owns the scroll position of a page that may be higher than browsers allow for an element.
 
-/** Chromium ends an element at 33,554,426 px, and Firefox earlier than twice that. */
+/** Chromium limits an element to 33,554,426 px, Firefox to about 17.9 million. */
 const highest = 16_000_000;
 
-/** Beyond `highest` the scroll bar stands for a share of the page, while wheel, finger and keys move it by pixels. */
+/** Beyond `highest`, the scroll bar's position is a share of the page, while wheel, touch and keys scroll by pixels. */
 export class Scroll {
     #element;
     #spacer;
     /** The height of the whole page. */
     #height = 0;
-    /** The page's position of the element's first pixel. */
+    /** Position of the element's first pixel in the page. */
     #base = 0;
     #last = 0;
     #idle = 0;

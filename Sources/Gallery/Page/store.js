@@ -1,20 +1,20 @@
-// Owns what is known of the daemon: whether it is there, its status, its progress and the jobs that were seen last.
-// Others hear of a change by its topic: `there`, `status`, `progress`, `job`, `batch`, `load` (everything again).
+// Owns what the page knows of the daemon: whether it answers, its status, its progress and the latest jobs.
+// Listeners learn of a change by its topic: `there`, `status`, `progress`, `job`, `batch`, `load` (of everything).
 
 const kept = 3000;
 const target = new EventTarget();
 const jobs = new Map();
-/** Counts the events, so that an answer that was under way meanwhile replaces nothing newer. */
+/** Counts the events, so that an answer to an earlier call doesn't replace newer jobs. */
 let clock = 0;
 
 export const store = {
     there: true,
     why: "",
-    /** An Overview, once it has come. */
+    /** An Overview, once it has arrived. */
     status: null,
     /** A reply of Progress. */
     progress: null,
-    /** The share of each job in work, by its ID. */
+    /** The progress of each job in progress, by ID. */
     fractions: new Map(),
 };
 
@@ -24,14 +24,14 @@ export const tell = (topic, detail) => target.dispatchEvent(new CustomEvent(topi
 export const job = id => jobs.get(id)?.job;
 export const now = () => clock;
 
-/** Takes a job from an event, which is newer than all before. */
+/** Stores a job from an event, which is newer than everything before. */
 export function heard(job) {
     clock += 1;
     put(job);
     tell("job", job);
 }
 
-/** Takes jobs of an answer that was asked for at `since`. */
+/** Stores the jobs of an answer to a call made at `since`, except those that have changed since then. */
 export function answered(list, since) {
     for (const job of list) {
         if ((jobs.get(job.id)?.at ?? -1) <= since) put(job);

@@ -14,7 +14,7 @@ const meanings = {
     dependency: "what it comes after has failed, or was cancelled",
 };
 
-/** Fills `parent` with the story; `open(id)` shows another job, and `showBatch(id)` those of a batch. */
+/** Fills `parent` with the story; `open(id)` shows another job, `showBatch(id)` the jobs of a batch. */
 export function tellStory(parent, story, { open, showBatch }) {
     const list = make("dl");
     for (const [name, value, kind] of facts(story, { open, showBatch })) {

@@ -5,10 +5,10 @@ import { call, Failure, failure } from "./calls.js";
 import { leaveRoom } from "./pictures.js";
 
 const most = 3;
-/** The gallery takes a call of 64 kB. A character may have three bytes. */
+/** The gallery takes calls of 64 kB, and a character of a path may have three bytes. */
 const longestCall = 48_000;
 
-/** The files that this tab has added, by their jobs: the daemon's copy is gone when a job is done. */
+/** The files that this tab has added, by job: the daemon's copy is gone when a job is done. */
 const added = new Map();
 export const fileOf = id => added.get(id) ?? null;
 
@@ -30,7 +30,7 @@ export class Addition {
     get bytes() { return this.items.reduce((all, { file }) => all + file.size, 0); }
     get sent() { return this.items.reduce((all, { file, share, state }) => all + file.size * (state === "added" ? 1 : share), 0); }
 
-    /** Asks which files an inbox of the recipe would leave alone, as many names a call as it takes. */
+    /** Marks the files that an inbox of the recipe would ignore, with as many names in a call as it takes. */
     async sift(recipe) {
         for (const item of this.items) {
             if (item.state === "left out") [item.state, item.error] = ["waits", null];
@@ -51,14 +51,14 @@ export class Addition {
         this.#changed();
     }
 
-    /** Sends what waits. */
+    /** Sends the waiting files. */
     async send(recipe) {
         this.isRunning = true;
         this.recipe = recipe;
         this.#changed();
         try {
             const waiting = this.items.filter(({ state }) => state === "waits");
-            // A picture alone makes no batch.
+            // A single picture needs no batch.
             if (this.batch === null && waiting.length > 1) this.batch = (await call("NewBatch", { name: this.name })).batch;
             leaveRoom(most);
             const queue = waiting.values();
@@ -80,13 +80,13 @@ export class Addition {
         }
     }
 
-    /** Sends what failed again, and nothing else. */
+    /** Sends only the failed files again. */
     again() {
         for (const item of this.items) if (item.state === "failed") [item.state, item.error, item.share] = ["waits", null, 0];
         return this.send(this.recipe);
     }
 
-    /** Sends nothing more; what has been added stays. */
+    /** Stops sending; files that were added stay. */
     stop() {
         for (const item of this.items) if (item.state === "waits") this.#fail(item, new Failure("it was stopped here"));
         this.#running.forEach(request => request.abort());
@@ -137,7 +137,7 @@ export class Addition {
                 }
             };
             request.onabort = () => this.#fail(item, new Failure("it was stopped here"));
-            // A browser says no more than this, also of a file that has changed or gone since it was dropped.
+            // A browser gives no details, also if the file has changed or vanished since its drop.
             request.onerror = () => this.#fail(item,
                 new Failure("it was not sent: the gallery does not answer, or the file can't be read any more"));
             request.onloadend = () => {

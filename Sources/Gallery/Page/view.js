@@ -1,4 +1,4 @@
-// Owns which jobs the grid shows: the filter and the order, their IDs, and what events change of them.
+// Owns the jobs that the grid shows: filter, order and IDs, which events keep up to date.
 
 import { call } from "./calls.js";
 import { Ranges } from "./ranges.js";
@@ -6,13 +6,13 @@ import { drop, want } from "./rows.js";
 import { on, tell } from "./store.js";
 import { states as allStates, sum } from "./words.js";
 
-/** By batch, so many of the newest batches have a section, and those that have not ended. */
+/** In the order by batch, the number of newest batches that have a section, besides all unfinished batches. */
 const newestBatches = 200;
 
 export class View {
     filter = { states: [], recipe: null, batch: null };
     order = "newest";
-    /** Why the view could not be loaded. */
+    /** The reason why the view could not be loaded. */
     failure = null;
     isLoaded = false;
     #grid;
@@ -27,7 +27,7 @@ export class View {
         on("progress", ({ batches }) => this.#takeCounts(batches));
     }
 
-    /** Shows other jobs. */
+    /** Changes the filter and the order, and loads the view. */
     show(filter, order = this.order) {
         this.filter = { ...this.filter, ...filter };
         this.order = order;
@@ -46,7 +46,7 @@ export class View {
             && (batch === null || job.batch === batch);
     }
 
-    /** Loads the IDs again; `keep` leaves the page where it is, as far as that is there. */
+    /** Loads the IDs again; `keep` keeps the scroll position, as far as its jobs still exist. */
     async load(keep) {
         drop();
         const loading = this.#loading = { changes: [] };
@@ -59,7 +59,7 @@ export class View {
             const swap = () => { this.#grid.layout.sections = sections; };
             if (keep) this.#grid.change(swap);
             else this.#grid.begin(sections);
-            // Whatever has happened meanwhile may be older or newer than the answer, and the last of it is right.
+            // Changes during the load may be older or newer than the answer; the last one is right, so all are applied.
             loading.changes.forEach(change => change());
             if (this.order === "batch") this.#fill(sections, loading.token = Symbol());
         } catch (failure) {
@@ -95,7 +95,7 @@ export class View {
         };
     }
 
-    /** The IDs of each batch; the jobs without one are the rest of all. */
+    /** Loads the IDs of each batch; the remaining IDs are the jobs without a batch. */
     async #fill(sections, token) {
         this.#token = token;
         try {
@@ -141,7 +141,7 @@ export class View {
     }
 
     #changes = [];
-    /** Many events a second cost one drawing. */
+    /** Collects the changes of 120 ms, so that many events cost one redraw. */
     #change(change) {
         if (this.#loading) {
             this.#loading.changes.push(() => this.#change(change));
@@ -185,20 +185,20 @@ export class View {
     }
 
     #unmet = new Set();
-    /** A job of a batch that has no section yet. Nothing tells of a batch when it begins. */
+    /** Adds a section for the batch of a job, because no event announces a new batch. */
     async #meet(id) {
         if (this.#unmet.has(id)) return;
         this.#unmet.add(id);
         try {
             this.#takeBatch((await call("FindBatch", { batch: String(id) })).batch);
         } catch {
-            // Its next job asks again.
+            // The batch's next job asks again.
         } finally {
             this.#unmet.delete(id);
         }
     }
 
-    /** The headings count as the bars above do. */
+    /** Updates the headings' counts from the progress, as the bars above do. */
     #takeCounts(batches) {
         if (this.order !== "batch" || this.#loading) return;
         for (const { batch } of batches) {

@@ -20,7 +20,7 @@ function pixels(count) {
     return millions >= 100 ? `${Math.round(millions)} MP` : `${tenths(millions)} MP`;
 }
 
-/** A rate in units a second, as `34/min`, or as `20/h` when it is slow. */
+/** A rate per second, shown as `34/min`, or as `20/h` if it is below one per minute. */
 export function perMinute(rate) {
     const minute = rate * 60;
     if (minute >= 10) return `${Math.round(minute)}/min`;
@@ -34,7 +34,7 @@ export function milliseconds(count) {
     return count < 60_000 ? `${tenths(count / 1000)} s` : duration(count / 1000);
 }
 
-/** The two largest units: `3 h 12 min`. */
+/** At most the two largest units: `3 h 12 min`. */
 export function duration(seconds) {
     const whole = Math.round(Math.max(0, seconds));
     const [minutes, hours, days] = [Math.floor(whole / 60), Math.floor(whole / 3600), Math.floor(whole / 86400)];
@@ -47,7 +47,7 @@ export function duration(seconds) {
 /** `1 job`, `3 jobs` */
 export const counted = (count, word) => `${number(count)} ${word}${count === 1 ? "" : "s"}`;
 
-/** A count with thin spaces between its thousands: it is read in a line of others. */
+/** A count with narrow spaces between its thousands, for lines with several counts. */
 export const number = count => String(count).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
 
 const two = value => String(value).padStart(2, "0");
@@ -80,7 +80,7 @@ export const dimensions = picture =>
 /** The job's name for people: a path in the inbox, or host and path of its URL. */
 export const nameOf = job => job.url ? job.url.replace(/^[^:]*:\/\//, "").replace(/[?#].*$/, "") : job.input;
 
-/** The last part of that name, which stands below a picture. */
+/** The last part of the name, shown below a picture. */
 export const shortName = job => {
     const name = nameOf(job);
     return name.replace(/\/+$/, "").split("/").pop() || name;

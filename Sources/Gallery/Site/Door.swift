@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Lets requests in that bear a cookie. A browser gets one for a code, which counts once.
+/// Admits requests with a session cookie. A browser gets a cookie in exchange for a code, which is valid once.
 final class Door: Sendable {
     typealias Instant = ContinuousClock.Instant
 
@@ -10,18 +10,18 @@ final class Door: Sendable {
     }
 
     private struct State {
-        /// The newest last.
+        /// The newest code is the last.
         var codes: [Secret] = []
         var sessions: [Secret] = []
     }
 
     private static let (mostCodes, mostSessions) = (16, 256)
-    /// A code is used at once, if at all.
+    /// The time in which a code must be used.
     static let codeLife = Duration.seconds(15 * 60)
-    /// A session ends when it has not been used for so long.
+    /// A session ends when it has been unused for this time.
     static let sessionLife = Duration.seconds(7 * 86400)
 
-    /// Servers at several ports of a host share its cookies.
+    /// Its name contains the port, because servers at several ports of a host share cookies.
     private let cookie: String
     private let now: @Sendable () -> Instant
     private let state = Mutex(State())
@@ -39,7 +39,7 @@ final class Door: Sendable {
         return code.text
     }
 
-    /// The header that logs a browser in, if the code is good. It is none from then on.
+    /// The header that logs a browser in, if the code is valid. The code becomes invalid.
     func enter(_ code: String) -> HTTPRequest.Header? {
         let now = now()
         let session = Secret(text: Self.secret(), ends: now + Self.sessionLife)

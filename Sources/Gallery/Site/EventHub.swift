@@ -2,28 +2,28 @@ import DaemonRuntime
 import Dispatch
 import PipelineControl
 
-/// Tells all browsers what happens: one Watch and one Progress of the daemon for all of them, while there are any.
+/// Sends events to all browsers. While there are any, they share one Watch and one Progress call to the daemon.
 actor EventHub: QueueActor {
     nonisolated let executor: QueueExecutor
     private let calls: ControlCalls
     private var streams: [ObjectIdentifier: HTTPStream] = [:]
-    /// The latest events, for browsers that were away for a moment. The oldest first.
+    /// The latest events, oldest first, for browsers that were briefly disconnected.
     private var latest: [(cursor: Int, text: [UInt8])] = []
-    /// Where the Watch goes on after a loss of the daemon. Nil before its first event.
+    /// The cursor at which the Watch resumes after the daemon was lost; nil before its first event.
     private var cursor: Int?
     private var watch: ControlCalls.Ticket?
     private var progress: ControlCalls.Ticket?
-    /// Counts the calls of Progress: only the latest one's answers hold.
+    /// Counts the Progress calls: only answers of the latest call are used.
     private var progressTries = 0
     private var status: [UInt8]?
     private var latestProgress: [UInt8]?
-    /// The daemon's, as the browsers know it.
+    /// Whether the daemon answers, as last told to the browsers.
     private var isThere = true
     private var isAsking = false
     private var hasChanged = false
-    /// The daemon has a fleet, of whose nodes no event tells.
+    /// Whether the daemon is in a fleet: no events report changes of its nodes.
     private var hasFleet = false
-    /// What counts while there are browsers; each first one begins a new one.
+    /// Distinguishes periods with browsers: the first browser and the end of the last browser each start a new one.
     private var round = 0
 
     private static let mostLatest = 4096
@@ -32,7 +32,7 @@ actor EventHub: QueueActor {
 
     init(_ calls: ControlCalls, on executor: QueueExecutor) { (self.calls, self.executor) = (calls, executor) }
 
-    /// Calls `done` with whether there was room. What happens from then on comes, and what has happened `after` this cursor.
+    /// Calls `done` with whether there was room. The stream then gets new events, and past events `after` that cursor.
     nonisolated func join(
         _ stream: HTTPStream, after: Int?, most: Int, _ done: @escaping @Sendable (Bool) -> Void
     ) {
@@ -83,7 +83,7 @@ actor EventHub: QueueActor {
         beat(round)
     }
 
-    /// Through a proxy, or after a silent loss, a connection shows its end only when something is sent.
+    /// Through a proxy, or after a silent loss, a dead connection is only noticed when something is sent.
     private func beat(_ round: Int) {
         after(Self.beat) { hub in
             guard hub.round == round else { return }
@@ -92,8 +92,8 @@ actor EventHub: QueueActor {
         }
     }
 
-    /// Follows from a place that is known. If it began wherever the daemon is when the call comes, a browser that has just read
-    /// the list would miss what happened between.
+    /// Follows from a known cursor. A Watch from the daemon's present cursor would miss the events between a browser's
+    /// reading of the list and the call.
     private func follow() {
         guard let cursor else { return beginHere() }
         let round = round
@@ -111,7 +111,7 @@ actor EventHub: QueueActor {
         look()
     }
 
-    /// The events go on without it, so it is asked for again when it ends alone.
+    /// Starts the Progress call, and restarts it if it alone ends while events continue.
     private func followProgress() {
         progressTries += 1
         let (round, mine) = (round, progressTries)
@@ -178,7 +178,7 @@ actor EventHub: QueueActor {
         look()
     }
 
-    /// Asks for the status, which what has happened may have changed: at most once a second.
+    /// Requests the status after events, at most once a second.
     private func look() {
         guard !isAsking else {
             hasChanged = true

@@ -1,9 +1,9 @@
 import FoundationEssentials
 import PipelineControl
 
-/// Calls of the control socket, for a page.
+/// Calls of the control socket, made by the page.
 extension GallerySite {
-    /// A page may look, add, and steer jobs. Nothing here reads or writes a configuration, or removes a file.
+    /// The page may look, add jobs and control them. No call here reads or writes the configuration, or removes a file.
     private static let methods: [String: any ControlCall.Type] = Dictionary(
         uniqueKeysWithValues: [
             Call.Status.self, Call.WhyWaiting.self, Call.List.self, Call.ListIDs.self, Call.Batches.self,
@@ -28,7 +28,7 @@ extension GallerySite {
 
     private func call<Call: ControlCall>(_: Call.Type, _ request: HTTPRequest, _ client: HTTPCall) {
         guard let call = parameters(Call.self, of: request, client) else { return }
-        // Some answer when what they have begun is over.
+        // Some calls answer only when the work that they have started is over.
         let ticket = calls.call(call, patience: 600) { answer in
             switch answer {
             case .success(let answered): client.answer(.json(answered.reply))
@@ -38,7 +38,7 @@ extension GallerySite {
         client.whenAbandoned { ticket.withdraw() }
     }
 
-    /// What the body says; nil if the client has been told that it says something else.
+    /// Decodes the parameters in the body; if that fails, answers the client and returns nil.
     func parameters<Parameters: Decodable>(
         _: Parameters.Type, of request: HTTPRequest, _ client: HTTPCall
     ) -> Parameters? {

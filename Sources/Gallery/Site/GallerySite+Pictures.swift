@@ -1,7 +1,7 @@
 import PipelineControl
 import SystemCalls
 
-/// Pictures, which come as descriptors from the daemon.
+/// Pictures, which the daemon passes as descriptors.
 extension GallerySite {
     func picture(_ id: Int, _ result: Int?, _ request: HTTPRequest, _ client: HTTPCall) {
         let text = request.query["width"]
@@ -16,7 +16,7 @@ extension GallerySite {
         }
         let wish = previews.open(PreviewDesk.Key(id: id, result: result, width: width, version: version)) { answer in
             client.take(answer) { name, file in
-                // Its address changes with the picture.
+                // May be cached: the address changes with the picture.
                 client.answer(
                     .picture(name, file, isDownload: false).with("Cache-Control", "private, max-age=86400"))
             }
@@ -24,7 +24,7 @@ extension GallerySite {
         client.whenAbandoned { wish.withdraw() }
     }
 
-    /// Renders the original of a job without a job.
+    /// Renders a job's original with another chain or recipe, without adding a job.
     func tryOut(_ id: Int, _ request: HTTPRequest, _ client: HTTPCall) {
         guard let wish = parameters(Trial.self, of: request, client) else { return }
         guard (wish.chain == nil) != (wish.recipe == nil) else {
@@ -78,7 +78,7 @@ private struct Again: Decodable {
 }
 
 extension HTTPCall {
-    /// Uses a picture that was handed out, or answers why there is none.
+    /// Calls `use` with the picture, or answers with the reason why there is none.
     fileprivate func take(_ answer: PreviewDesk.Answer, _ use: (String, Descriptor) -> Void) {
         switch answer {
         case .success(let answered):
@@ -99,7 +99,7 @@ extension HTTPCall {
 }
 
 extension HTTPAnswer {
-    /// The kinds that a browser shows, none of which can bear a script.
+    /// The types that browsers show; none of them can contain a script.
     private static let shown = [
         "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp", "gif": "image/gif",
         "avif": "image/avif",

@@ -1,12 +1,12 @@
 import PipelineControl
 import SystemCalls
 
-/// Pictures that a browser sends.
+/// Uploads of pictures from a browser.
 extension GallerySite {
-    /// Seconds: what is added is copied to where it is safe.
+    /// In seconds. An added picture is copied to durable storage before the daemon answers.
     static let patienceOfCopies = 600
 
-    /// The body goes into a file of the daemon's disk, and costs no memory.
+    /// Has the daemon open a file on its disk for the body, which thus costs no memory.
     func beginUpload(_ bytes: Int, _ done: @escaping @Sendable (Result<Descriptor, HTTPRefusal>) -> Void) {
         calls.call(Call.NewFile(bytes: bytes)) { answer in
             switch answer {

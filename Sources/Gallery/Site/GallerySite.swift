@@ -1,11 +1,11 @@
 import PipelineControl
 
-/// The page, and what it asks for.
+/// The page, with the calls and pictures that it requests.
 struct GallerySite: HTTPSite {
     struct Limits {
-        /// The bytes of a call.
+        /// Maximum bytes of a call.
         var body = 64 << 10
-        /// Browsers that are told of events at once.
+        /// Browsers that may receive events at once.
         var streams = 256
     }
 
@@ -15,7 +15,7 @@ struct GallerySite: HTTPSite {
     let monitor: MonitorSite
     let limits: Limits
     let guardian: Guard
-    /// Makes an address with a code, for one who may use the socket.
+    /// Makes an address with a login code, for a client at the socket.
     var login: (@Sendable () -> String?)?
 
     func route(_ request: HTTPRequest) -> HTTPRoute {
@@ -58,8 +58,8 @@ struct GallerySite: HTTPSite {
 
     // MARK: - Login
 
-    /// A visit with a code, which becomes a cookie. A look at the address, by a messenger that shows a preview of it or by a
-    /// browser that guesses the next page, is no visit.
+    /// Exchanges the code in the address for a cookie. A prefetch, by a messenger's preview or by a browser that
+    /// guesses the next page, must not use up the code.
     private func enter(_ request: HTTPRequest) -> HTTPAnswer? {
         guard let door = guardian.door, request.path == "/", request.method == "GET",
             request.values("sec-purpose").isEmpty, let code = request.query["code"]

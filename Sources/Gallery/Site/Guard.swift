@@ -1,14 +1,14 @@
-/// Decides which requests are answered: every request passes it first.
+/// Decides which requests are answered; every request passes it first.
 struct Guard: Sendable {
-    /// The names by which a browser may know this server. Any other is a stranger's, whose page wants to read ours
-    /// (DNS rebinding).
+    /// The names by which browsers may know this server. Another name belongs to a foreign site that tries to read our
+    /// page (DNS rebinding).
     var hosts: Set<String> = Self.loopback
-    /// At a port, the door that only a login opens; at a socket, whose mode and group are the lock, none.
+    /// The login at a port; nil at a socket, which its mode and group protect.
     var door: Door?
 
     static let loopback: Set<String> = ["localhost", "127.0.0.1", "::1"]
 
-    /// Why a page that is not ours, or not seen as ours, gets nothing.
+    /// The refusal of a request from another site's page, or for an unknown host.
     func refusal(_ request: HTTPRequest) -> HTTPAnswer? {
         let host = request.values("host").first ?? ""
         guard let name = Self.name(in: host), hosts.contains(name) else {
@@ -22,17 +22,17 @@ struct Guard: Sendable {
         return nil
     }
 
-    /// A request without a cookie of this door sees nothing.
+    /// The refusal of a request without a session of this door.
     func lock(_ request: HTTPRequest) -> HTTPAnswer? {
         guard let door, !door.admits(request) else { return nil }
         return .text(401, "log in first: `pipectl gallery` prints an address that does")
             .with("WWW-Authenticate", "Cookie")
     }
 
-    /// A browser says which page asks. A request that says nothing of it comes from no browser.
+    /// Whether the request comes from our page. A request without these headers comes from no browser.
     private func isFromHere(_ request: HTTPRequest, _ host: String) -> Bool {
         if let site = request.values("sec-fetch-site").first {
-            // A link from elsewhere may lead here.
+            // Links on other sites may lead here.
             let isVisit = request.isReading && request.values("sec-fetch-mode") == ["navigate"]
             return site == "same-origin" || site == "none" && request.isReading || isVisit
         }
@@ -40,7 +40,8 @@ struct Guard: Sendable {
         return ["http://\(host)", "https://\(host)"].contains(origin)
     }
 
-    /// The name in a header Host, without its port. Nil unless it is `name`, `name:port`, `[address]` or `[address]:port`.
+    /// The name in the header Host, without a port; nil unless it is `name`, `name:port`, `[address]` or
+    /// `[address]:port`.
     private static func name(in host: String) -> String? {
         let host = host.lowercased()
         let isAddress = host.hasPrefix("[")

@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// A call's error, as the page gets it.
+/// A call's error, as sent to the page.
 private struct Complaint: Encodable {
     var error: String
     var message: String
@@ -13,7 +13,7 @@ extension HTTPAnswer {
         return HTTPAnswer(status: status, type: "application/json", body: .bytes(bytes))
     }
 
-    /// An error that is none of the daemon's.
+    /// An error of the gallery's own.
     static func failure(_ status: Int, _ message: String) -> HTTPAnswer {
         failure(status, .other(name: "org.pipelined.Gallery.Refused", message: message), message)
     }

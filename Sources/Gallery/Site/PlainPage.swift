@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// The page for a browser without JavaScript: a list by pages, with forms that work.
+/// The page for browsers without JavaScript: a paged list with plain forms.
 struct PlainPage: Sendable {
     let calls: ControlCalls
 
