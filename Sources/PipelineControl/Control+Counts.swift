@@ -1,5 +1,5 @@
 extension Control.Overview {
-    /// Why inboxes take nothing, as far as the problems do not say it already.
+    /// Problems of inboxes that `problems` does not mention already.
     public var inboxProblems: [String] {
         inboxes.compactMap { inbox in
             guard let problem = inbox.problem, !problems.contains(where: { $0.contains(problem) }) else { return nil }

@@ -1,24 +1,24 @@
 import Glibc
 public import SystemCalls
 
-/// A client's connection to the control socket. Each call is answered before the next.
+/// A client's connection to the control socket, for one call at a time.
 public final class ControlClient {
-    /// A working daemon sends no answer of this length.
+    /// Maximum bytes of an answer; no working daemon sends so long an answer.
     private static let longestAnswer = 64 * 1024 * 1024
 
     /// The socket, to be polled together with other descriptors; `receive` reads from it.
     public let socket: Descriptor
     private var frames = FrameBuffer()
-    /// Descriptors that came beside the answer that is being read.
+    /// Descriptors that have arrived with answers, and were not taken yet.
     private var passed: [Descriptor] = []
-    /// The most descriptors that come beside an answer.
+    /// Maximum descriptors with an answer.
     private static let mostDescriptors = 64
 
     public init(path: String) throws(SystemError) {
         socket = try Socket.connect(path)
     }
 
-    /// From now on a daemon that says nothing for so many seconds is an error, `EAGAIN`.
+    /// Sets a timeout: if the daemon stays silent for longer, calls throw the error `EAGAIN`.
     public func wait(atMost seconds: Int) {
         var time = timeval(tv_sec: seconds, tv_usec: 0)
         for direction in [SO_RCVTIMEO, SO_SNDTIMEO] {
@@ -26,13 +26,13 @@ public final class ControlClient {
         }
     }
 
-    /// Calls, and returns the one reply.
+    /// Makes a call, and returns its only reply.
     public func call<Request: ControlCall>(_ call: Request, descriptors: [Descriptor] = []) throws -> Request.Reply {
         try send(call, more: nil, descriptors: descriptors)
         return try nextAnswer(to: Request.self).parameters
     }
 
-    /// The same, with the descriptors that come beside the reply.
+    /// Makes a call, and returns its reply and the descriptors that come with it.
     public func callForFiles<Request: ControlCall>(
         _ call: Request, descriptors: [Descriptor] = []
     ) throws -> (reply: Request.Reply, descriptors: [Descriptor]) {
@@ -41,8 +41,8 @@ public final class ControlClient {
         return (reply, takeFiles())
     }
 
-    /// Calls with `more`, and hands over each reply until the last, or until `each` returns false. A conversation that
-    /// was left early can't be resumed: drop the client.
+    /// Makes a call with `more`, and passes its replies to `each` until the last one, or until `each` returns false. A
+    /// call that ends early leaves the connection unusable: drop the client.
     public func stream<Request: ControlCall>(_ call: Request, each: (Request.Reply) throws -> Bool) throws {
         try start(call)
         while true {
@@ -51,24 +51,23 @@ public final class ControlClient {
         }
     }
 
-    /// Calls, and leaves the reply to `receive`.
+    /// Sends a call; `receive` returns its reply.
     public func begin<Request: ControlCall>(_ call: Request, descriptors: [Descriptor] = []) throws {
         try send(call, more: nil, descriptors: descriptors)
     }
 
-    /// The descriptors that have come beside replies and were not taken yet.
+    /// Takes the descriptors that have arrived with replies.
     public func takeFiles() -> [Descriptor] {
         defer { passed = [] }
         return passed
     }
 
-    /// Calls with `more`, and leaves the replies to `receive`.
+    /// Sends a call with `more`; `receive` returns its replies.
     public func start<Request: ControlCall>(_ call: Request) throws {
         try send(call, more: true, descriptors: [])
     }
 
-    /// Waits for bytes, and returns the replies that are complete by then, possibly none, and whether the last of all
-    /// is among them.
+    /// Waits for bytes. Returns the replies that are complete by then, possibly none, and whether the last is included.
     public func receive<Request: ControlCall>(_: Request.Type) throws -> (replies: [Request.Reply], isOver: Bool) {
         try fill()
         var replies: [Request.Reply] = []
@@ -87,7 +86,7 @@ public final class ControlClient {
             while sent < frame.count { sent += try Socket.send(frame[sent...], to: socket) }
         } catch {
             guard Self.isGone(error) else { throw error }
-            // The daemon may have said why before it closed: the next read finds that, or the end.
+            // The daemon may have sent the reason before it closed: the next read finds the reason, or the end.
         }
     }
 
@@ -117,21 +116,21 @@ public final class ControlClient {
         guard frames.count <= Self.longestAnswer || frames.hasFrame() else { throw EndlessAnswer() }
     }
 
-    /// A dead daemon shows itself in either direction by these two codes, or by the end of the stream.
+    /// Whether the daemon has gone. Both directions report this by these two codes, or by the end of the stream.
     private static func isGone(_ error: any Error) -> Bool {
         guard let code = (error as? SystemError)?.code else { return false }
         return code == EPIPE || code == ECONNRESET
     }
 }
 
-/// The daemon went away in the middle of a conversation.
+/// The daemon has closed the connection during a call.
 public struct ConnectionClosed: Error, CustomStringConvertible {
     public init() {}
 
     public var description: String { "the daemon closed the connection" }
 }
 
-/// The answer is so long that no daemon of ours can have sent it.
+/// The answer is longer than any answer of a working daemon.
 public struct EndlessAnswer: Error, CustomStringConvertible {
     public var description: String { "an answer that does not end" }
 }

@@ -1,7 +1,7 @@
 /// An interface of the control socket: its name, and its description in Varlink's own language.
 ///
-/// This module's `.varlink` files alone describe the messages. `./run generate` makes `Varlink.swift` of them: `Control`
-/// (the types), `Call` and `ControlError`.
+/// This module's `.varlink` files are the only description of the messages. `./run generate` makes `Varlink.swift` from
+/// them: `Control` (the types), `Call` and `ControlError`.
 public struct ControlInterface: Sendable {
     public let name: String
     public let description: String
@@ -17,26 +17,26 @@ public struct ControlInterface: Sendable {
         }
     }
 
-    /// Varlink's own, which every service has, comes first.
+    /// The first interface is Varlink's own, which every service has.
     public static let all = [service, control]
 }
 
 /// The limits that the interface's description names.
 extension ControlInterface {
-    /// The most IDs in a call.
+    /// Maximum IDs in a call.
     public static let mostIDs = 1000
     /// In bytes.
     public static let longestReason = 1000
     public static let longestChain = 10_000
-    /// Batches, and jobs, in an answer to Progress.
+    /// Maximum batches, and maximum jobs, in a reply of Progress.
     public static let mostProgress = 100
-    /// Results of a Try. Their descriptors go in one message.
+    /// Maximum results of a Try; a single message carries their descriptors.
     public static let mostProofs = 32
-    /// In pixels.
+    /// Maximum width and height of a picture in a sheet, in pixels.
     public static let sheetEdge = 640
     /// The longest sides of previews, in pixels.
     public static let (smallPreview, largePreview) = (320, 1280)
-    /// Answers a second.
+    /// Maximum replies of Progress per second.
     public static let progressRate = 4
 
     private static let limits = [
@@ -49,6 +49,6 @@ extension ControlInterface {
 /// A method of the interface: its parameters are the value itself, its reply is `Reply`.
 public protocol ControlCall: Codable, Sendable {
     associatedtype Reply: Codable & Sendable
-    /// The method's whole name.
+    /// The method's full name, with its interface.
     static var method: String { get }
 }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Splits a stream's bytes into frames. No byte is searched or moved more than once or twice, however the stream cuts
-/// its frames.
+/// Splits a stream's bytes into frames. It searches and moves no byte more than once or twice, however the stream cuts
+/// the frames.
 public struct FrameBuffer: Sendable {
     private var bytes: [UInt8] = []
     private var start = 0
@@ -11,7 +11,7 @@ public struct FrameBuffer: Sendable {
 
     public init() {}
 
-    /// The bytes that have not been given out.
+    /// The number of bytes that have not been returned yet.
     public var count: Int { bytes.count - start }
 
     public mutating func append(_ more: [UInt8]) {
@@ -23,7 +23,7 @@ public struct FrameBuffer: Sendable {
         bytes += more
     }
 
-    /// Whether `next` has a frame to give.
+    /// Whether `next` can return a frame.
     public mutating func hasFrame() -> Bool {
         let rest = bytes.count - searched
         let ahead = bytes.withUnsafeBytes { all in
@@ -34,7 +34,7 @@ public struct FrameBuffer: Sendable {
         return ahead < rest
     }
 
-    /// The next whole frame, without its terminator, or nil until more has come.
+    /// The next whole frame, without its terminator; nil until more bytes have arrived.
     public mutating func next() -> ArraySlice<UInt8>? {
         guard hasFrame() else { return nil }
         let frame = bytes[start..<searched]

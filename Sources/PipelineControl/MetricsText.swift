@@ -1,4 +1,4 @@
-/// Metrics as monitors read them.
+/// Text formats in which monitors read metrics.
 package enum MetricsFormat: Sendable {
     /// Prometheus' text format, version 0.0.4.
     case prometheus
@@ -18,13 +18,13 @@ extension Control.Metric {
     private var isCounter: Bool { kind == "counter" }
 
     fileprivate func lines(_ format: MetricsFormat) -> [String] {
-        // OpenMetrics names a family without the ending that the samples of its counters have.
+        // In OpenMetrics only a counter's samples have the suffix `_total`, not their family.
         let family = isCounter && format == .prometheus ? "\(name)_total" : name
         var lines = ["# TYPE \(family) \(kind)"]
         if format == .openMetrics, let unit = Self.units.first(where: { name.hasSuffix("_\($0)") }) {
             lines.append("# UNIT \(family) \(unit)")
         }
-        // The formats differ in whether a quotation mark has to be escaped.
+        // Only OpenMetrics escapes quotation marks in the help.
         lines.append("# HELP \(family) \(format == .openMetrics ? Self.quotable(help) : Self.line(help))")
         for sample in samples { lines += isHistogram ? histogram(sample) : [single(sample)] }
         return lines
@@ -55,7 +55,7 @@ extension Control.Metric {
         return "{" + all.map { "\($0)=\"\(quotable($1))\"" }.joined(separator: ",") + "}"
     }
 
-    /// Whole numbers are written without a point, in full.
+    /// Writes whole numbers in full, without a point.
     private static func text(_ value: Double) -> String {
         value == value.rounded() && abs(value) < 9e15 ? "\(Int(value))" : "\(value)"
     }

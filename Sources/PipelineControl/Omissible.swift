@@ -1,5 +1,5 @@
-/// An optional or a list that may be left out, as by an older daemon: it is read as nil, or empty. It is always
-/// written, nil as `null`, so that a reader of the JSON finds every name; Swift's own coding would leave the key out.
+/// An optional or a list that may be missing, for example in an older daemon's message: it is then nil or empty. It is
+/// always written, nil as `null`, so that readers of the JSON find every name; Swift's own coding would omit the key.
 @propertyWrapper
 public struct Omissible<Value: HasNone & Sendable>: Codable, Sendable, Hashable {
     public var wrappedValue: Value
@@ -28,7 +28,7 @@ extension Array: HasNone where Element: Codable & Hashable {
     public static var none: [Element] { [] }
 }
 
-/// The compiler chooses these for `@Omissible` properties.
+/// The compiler prefers these overloads for `@Omissible` properties.
 extension KeyedDecodingContainer {
     public func decode<Value>(_: Omissible<Value>.Type, forKey key: Key) throws -> Omissible<Value> {
         Omissible(wrappedValue: try decodeIfPresent(Value.self, forKey: key) ?? Value.none)

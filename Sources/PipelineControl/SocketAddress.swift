@@ -1,4 +1,4 @@
-/// The place of the control socket, and where it was named.
+/// The path of the control socket, and the source of that path.
 public struct SocketAddress: Sendable {
     public enum Origin: Equatable, Sendable {
         case option
@@ -14,7 +14,7 @@ public struct SocketAddress: Sendable {
     public let path: String
     public let origin: Origin
 
-    /// The command line precedes the environment, a socket a root, and a root an instance.
+    /// The first of these that is set determines the path: socket, root, instance, then the environment's variable.
     public init(socket: String?, root: String?, instance: String? = nil, variable: String?) {
         if let socket {
             (path, origin) = (socket, .option)

@@ -30,7 +30,7 @@ public struct WireCall<Parameters: Codable & Sendable>: Codable, Sendable {
     }
 }
 
-/// The part of a call that names the method.
+/// A call without its parameters.
 public struct WireCallHead: Codable, Sendable {
     public var method: String
     public var more: Bool?
@@ -69,7 +69,7 @@ struct WireAnswer<Parameters: Decodable>: Decodable {
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         if let name = try container.decodeIfPresent(String.self, forKey: .error) {
-            // Another interface's error may use the same names for other types; its own name still tells what happened.
+            // Another interface's error may use the same names for other types. Its own name still tells what happened.
             let parameters = try? container.decodeIfPresent(ErrorParameters.self, forKey: .parameters)
             throw ControlError(name: name, parameters: parameters ?? ErrorParameters())
         }
