@@ -116,12 +116,13 @@ function updateLine(line, { name, places, taken, lent, jobs, word, kind }) {
     line.classList.toggle("silent", isSilent && kind !== "all");
     if (kind !== "all") set(line.firstElementChild.firstElementChild, { "aria-expanded": String(chosen?.node === name) });
     const shares = isSilent ? ["", ""] : [`${number(taken)} of ${number(places)}`, number(lent)];
-    const figures = jobs ? [sum(jobs, waiting), jobs.running, jobs.done, jobs.failed].map(number) : ["", "", "", ""];
+    const figures = jobs ? [sum(jobs, waiting), sum(jobs, running), jobs.done, jobs.failed].map(number) : ["", "", "", ""];
     [...shares, ...figures, word].forEach((text, index) => write(line.children[index + 1], text));
 }
 
-/** The states that count as waiting here: all unfinished states but running. */
-const waiting = unended.filter(state => state !== "running");
+/** The unfinished states of the two columns, as `pipectl fleet` counts them. */
+const waiting = ["waiting", "queued"];
+const running = unended.filter(state => !waiting.includes(state));
 
 const total = all => Object.fromEntries(Object.keys(all[0]).map(state => [state, all.reduce((sum, jobs) => sum + jobs[state], 0)]));
 

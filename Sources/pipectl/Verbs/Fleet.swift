@@ -27,7 +27,7 @@ extension Verb {
             "`join` is for a node: it writes what FILE says into the daemon's configuration, has the daemon try it,",
             "and reloads. Nothing stays if the daemon can't use it. It fails if no server is reached within five",
             "seconds; the daemon goes on trying. FILE has a key: remove it afterwards.",
-            "`leave` removes what `join` has written, and reloads. What is lent comes home.",
+            "`leave` removes what `join` has written, and reloads. Lent pictures are rendered here.",
             "`add` writes the files of more nodes; nothing changes on the servers. With --for TIME a node is let in",
             "until then. `remove` takes a node out: it writes the folder of each server anew, and counts when that",
             "has been copied there, and after its install.sh.",
