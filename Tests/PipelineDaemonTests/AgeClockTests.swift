@@ -10,7 +10,7 @@ import Testing
 @testable import JobFlow
 @testable import PipelineDaemon
 
-@Suite("The clock by which files grow old")
+@Suite("The clock that decides the age of files")
 struct AgeClockTests {
     /// A clock that a test sets.
     @Coordination
@@ -36,7 +36,7 @@ struct AgeClockTests {
         }
     }
 
-    @Test("a clock that jumps ahead is doubted, in words, until it is set right; time that the machine runs is no jump")
+    @Test("a clock that jumps ahead is doubted, with a message, until someone sets it right; uptime is no jump")
     func jump() async throws {
         try await with { _, hand, clock in
             let doubts = Mutex<[Bool]>([])
@@ -59,7 +59,7 @@ struct AgeClockTests {
         }
     }
 
-    @Test("a clock that the system has synchronised is believed, and so is one that somebody confirms")
+    @Test("a clock that the system has synchronised is believed, and so is a clock that the user confirms")
     func believed() async throws {
         try await with { _, hand, clock in
             _ = clock.now
@@ -76,7 +76,7 @@ struct AgeClockTests {
         }
     }
 
-    @Test("a machine that starts without a clock in 1970 is believed when its clock has been set")
+    @Test("a machine without a battery clock starts in 1970, and is believed once its clock is set")
     func battery() async throws {
         try await with { _, hand, clock in
             _ = clock.now
@@ -88,14 +88,14 @@ struct AgeClockTests {
         }
     }
 
-    @Test("the next start remembers the latest time; ClockLeap= says how far a clock may be ahead of it")
+    @Test("the next start remembers the latest time; ClockLeap= limits how far the clock may be ahead of it")
     func remembered() async throws {
         try await with("[Keep]\nClockLeap=1d\n") { fixture, hand, clock in
             _ = clock.now
             #expect(fixture.ledger.flush(seconds: 30))
             let next = AgeClock(fixture.ledger, fixture.owners.configuration) { hand.reading }
             try next.begin()
-            // It is in the ledger already.
+            // The ledger has this time already.
             hand.reading.time += 10
             #expect(next.now == 1_800_000_010)
             #expect(fixture.ledger.flush(seconds: 30))
@@ -108,7 +108,7 @@ struct AgeClockTests {
         }
     }
 
-    @Test("the ledger gets the time once it has moved on by an hour, in either direction")
+    @Test("the ledger records the time whenever it has moved by an hour, in either direction")
     func recorded() async throws {
         try await with { fixture, hand, clock in
             @Coordination func recorded() throws -> Double? {
@@ -128,7 +128,7 @@ struct AgeClockTests {
         }
     }
 
-    @Test("a boot gives a clock no more time than ClockLeap=, not even a second")
+    @Test("a reboot lets the clock advance by ClockLeap= at most, not even a second more")
     func leap() async throws {
         try await with("[Keep]\nClockLeap=1d\n") { _, hand, clock in
             _ = clock.now
@@ -140,7 +140,7 @@ struct AgeClockTests {
         }
     }
 
-    @Test("files that came while the machine had no clock grow old from when it has one")
+    @Test("files that arrived while the machine had no clock age from the moment it has one")
     func redated() async throws {
         try await OwnersFixture.with("[Keep]\nFailed=90d\n") { (fixture: OwnersFixture) async throws -> Void in
             let path = "\(fixture.places.failed)/r/1.png"

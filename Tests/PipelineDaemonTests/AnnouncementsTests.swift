@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Announcements")
 struct AnnouncementsTests {
-    /// Two jobs of batch 1 that have arrived at its barrier. No row comes into the window.
+    /// Two jobs of batch 1 that have arrived at its barrier. The window stays empty.
     private func arrived(_ fixture: OwnersFixture) -> Announcements {
         let jobs = (1...2).map { id in
             var job = fixture.job(id, .waiting)
@@ -27,7 +27,7 @@ struct AnnouncementsTests {
         }
     }
 
-    @Test("an arrival that is told twice while the queue is held back is announced once, and its jobs are queued again")
+    @Test("an arrival that is reported twice while the queue is paused is announced once; its jobs are queued again")
     func once() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let announcements = arrived(fixture)
@@ -44,7 +44,7 @@ struct AnnouncementsTests {
             }
             #expect(try fixture.texts("batch") == ["arrived"])
             #expect(operations.withLock { $0 } == 1)
-            // The next news of the batch is announced as well.
+            // The batch's next event is announced as well.
             let jobs = try fixture.ledger.jobs([1, 2])
             for var job in jobs {
                 (job.state, job.finished) = (.done, 2000)
@@ -57,18 +57,18 @@ struct AnnouncementsTests {
         }
     }
 
-    @Test("a latecomer joins the others without an announcement")
+    @Test("a latecomer joins its batch without an announcement")
     func joined() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let announcements = arrived(fixture)
-            // An announcement would wait here for ever.
+            // An announcement would never run, because its queue is paused.
             _ = Coordination.sync { fixture.owners.queues.announce }.pause(reason: nil)
             Coordination.sync { announcements.announce(.joined, of: 1) }
             await fixture.until { fixture.owners.counts[.queued] == 2 }
         }
     }
 
-    @Test("whoever waits until all is announced is called behind the announcement of what has just ended")
+    @Test("a caller that waits until all is announced is called after the announcement of the batch that just ended")
     func behind() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let announcements = arrived(fixture)
@@ -81,7 +81,7 @@ struct AnnouncementsTests {
                 fixture.ledger.record(job)
             }
             let events = await withCheckedContinuation { continuation in
-                // The batch is told of only behind this.
+                // The batch's end is announced only after this record.
                 fixture.ledger.recordDisposal(of: [(1, "/1"), (2, "/2")]) {
                     Coordination.async {
                         announcements.whenAnnounced {

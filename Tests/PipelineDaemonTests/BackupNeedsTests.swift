@@ -10,7 +10,7 @@ import Testing
 
 @Suite("What the ledger of a backup needs")
 struct BackupNeedsTests {
-    /// Runs `body` with a backup whose ledger is as the daemon's was then, and which has no pictures.
+    /// Runs `body` with a backup that has the ledger as it was and no pictures.
     private func with(
         _ job: (OwnersFixture) throws -> JobRecord, _ body: (OwnersFixture, BackupFolder, JobRecord) throws -> Void
     ) async throws {
@@ -28,7 +28,7 @@ struct BackupNeedsTests {
         }
     }
 
-    /// Completes the backup; returns the jobs whose originals are nowhere.
+    /// Completes the backup; returns the jobs whose originals can't be found.
     private func complete(_ fixture: OwnersFixture, _ folder: BackupFolder) throws -> [Int] {
         let mirror = Mirror(leaving: [], order: [])
         var needs = try BackupNeeds(
@@ -44,7 +44,7 @@ struct BackupNeedsTests {
 
     private func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
-    @Test("an original that came after its folder was copied is fetched")
+    @Test("an original that arrived after its folder was copied is fetched")
     func came() async throws {
         try await with({ $0.job(7) }) { fixture, folder, job in
             try write("picture", to: job.source)
@@ -53,7 +53,7 @@ struct BackupNeedsTests {
         }
     }
 
-    @Test("an original that has moved on since is put where the row looks for it")
+    @Test("an original that has moved since is put where its row expects it")
     func moved() async throws {
         try await with({ $0.job(7) }) { fixture, folder, job in
             let archived = "\(fixture.places.archive)/r/7.png"
@@ -66,7 +66,7 @@ struct BackupNeedsTests {
     }
 
     @Test(
-        "an original that is gone is missed if its job had not ended, and not if somebody has removed it from the archive"
+        "a missing original is reported if its job had not ended, but not if someone removed it from the archive"
     )
     func gone() async throws {
         try await with({ $0.job(7) }) { fixture, folder, _ in

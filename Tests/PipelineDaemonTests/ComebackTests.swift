@@ -2,9 +2,9 @@ import Testing
 
 @testable import PipelineDaemon
 
-@Suite("Coming back after a crash")
+@Suite("Restarting after a crash")
 struct ComebackTests {
-    @Test("is at once, and slower the oftener it crashes in a row; for good never")
+    @Test("the restart is immediate, and slower with each crash in a row, but the daemon never gives up")
     func pauses() {
         var latest = Comeback(after: nil, at: 1000)
         #expect((latest.crashes, latest.pause) == (0, .zero))
@@ -15,7 +15,7 @@ struct ComebackTests {
         }
         #expect(pauses.prefix(10) == [0, 1, 2, 4, 8, 16, 32, 60, 60, 60])
         #expect(pauses.last == 60)
-        // The count begins anew after the daemon has worked for a while, and after a file that makes no sense.
+        // The count starts again once the daemon has worked for a while, and when the file makes no sense.
         #expect(Comeback(after: latest.text, at: latest.began + 600).crashes == 1)
         #expect(Comeback(after: "x", at: 1).crashes == 0)
         #expect(Comeback(after: "3 5000", at: 1).pause == .zero)

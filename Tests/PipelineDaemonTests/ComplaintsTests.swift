@@ -5,7 +5,7 @@ import Testing
 @testable import PipelineDaemon
 
 struct ComplaintsTests {
-    @Test("One line of each kind is logged in a while, and the next one tells how many were not")
+    @Test("Complaints of one kind are logged once in a while, with the number that was suppressed")
     func limit() {
         var complaints = Complaints()
         let start = DispatchTime(uptimeNanoseconds: 1_000_000_000)

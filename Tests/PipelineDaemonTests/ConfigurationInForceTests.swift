@@ -13,7 +13,7 @@ import Testing
 struct ConfigurationInForceTests {
     private static let places = Places.laidOut(below: "/srv/pictures")
 
-    /// A configuration whose recipe has the name of its window.
+    /// A configuration whose only recipe is named after the size of its window.
     private func loaded(window: Int) -> LoadedConfiguration {
         let settings = ConfigurationText(name: "test.conf", text: "[Queues]\nWindow=\(window)\n")
         let recipe = ConfigurationText(
@@ -27,7 +27,7 @@ struct ConfigurationInForceTests {
         try #require(configuration.recipes.first { $0.name == name })
     }
 
-    @Test("another configuration is in force as a whole once it has replaced the former, which is handed back")
+    @Test("a new configuration replaces the former as a whole, and the former is handed back")
     func replaced() throws {
         let configuration = ConfigurationInForce(loaded(window: 8), Self.places)
         #expect(configuration.settings.window == 8 && configuration.now.missing == ["Landlock"])
@@ -41,7 +41,7 @@ struct ConfigurationInForceTests {
     }
 
     @Test(
-        "a recipe's folders and its work lie in the daemon's places, and those of no recipe have a place of their own")
+        "a recipe's folders and work lie in the daemon's places, and ad-hoc jobs have a place of their own")
     func folders() throws {
         let configuration = ConfigurationInForce(loaded(window: 8), Self.places)
         let recipe = try recipe("w8", configuration)
@@ -53,14 +53,14 @@ struct ConfigurationInForceTests {
         #expect(order.inbox == configuration.inbox(of: recipe) && order.outbox == configuration.outbox(of: recipe))
     }
 
-    @Test("threads that replace it at once lose none, and readers never see half of one")
+    @Test("threads that replace the configuration at the same time lose none, and readers never see a mixture")
     func atOnce() {
         let windows = Array(9..<17)
         let configuration = ConfigurationInForce(loaded(window: 8), Self.places)
         let others = windows.map { loaded(window: $0) }
         let left = Mutex<[Int]>([])
         DispatchQueue.concurrentPerform(iterations: others.count) { index in
-            // Each thread puts back what it has got.
+            // Each thread puts back the configuration that it got.
             var own = others[index]
             for _ in 1...2000 { own = configuration.replace(by: own) }
             left.withLock { $0.append(own.configuration.settings.window) }

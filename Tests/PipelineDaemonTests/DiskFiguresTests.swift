@@ -16,7 +16,7 @@ struct DiskFiguresTests {
     }
 
     @Test(
-        "a disk that does not answer is left out, and is there again when it does",
+        "a disk that does not answer is left out, and returns when it answers",
         .enabled(if: Mount.isPermitted, "only root may mount a file system"))
     func silent() async throws {
         let recipe = "[Recipe]\nOutbox=disk\n[Output]\nChain=save\n"
@@ -25,7 +25,7 @@ struct DiskFiguresTests {
             try await Mount.with(disk, size: "1m") { _ in
                 #expect(await look(fixture) == [data, disk])
                 let hang = DispatchSemaphore(value: 0)
-                // As many as the lane has threads.
+                // Occupy all threads of the lane.
                 for _ in 1...16 { FileLanes.work(on: disk).async { hang.wait() } }
                 for _ in 1...2 { #expect(await look(fixture) == [data]) }
                 for _ in 1...16 { hang.signal() }
@@ -34,7 +34,7 @@ struct DiskFiguresTests {
         }
     }
 
-    @Test("two who ask at once are told the same")
+    @Test("concurrent callers get the same answer")
     func together() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let (answers, continuation) = AsyncStream<[String]>.makeStream()

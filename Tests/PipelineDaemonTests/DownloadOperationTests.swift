@@ -18,7 +18,7 @@ import WorkerProtocol
 struct DownloadOperationTests {
     private static let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
 
-    /// Everything an operation needs, and a place for what it brings.
+    /// Everything that an operation needs, and a folder for its downloads.
     private final class Bench: Sendable {
         let folder = NSTemporaryDirectory() + "/pipelined-test-\(UUID().uuidString)"
         let pool: FetchPool
@@ -41,7 +41,7 @@ struct DownloadOperationTests {
                     string: url, into: path(name), goingOn: earlier, limits: limits, pool: pool, record: record))
         }
 
-        /// Runs it, and waits for its end.
+        /// Runs the operations, and waits until all have ended.
         func run(_ operations: DownloadOperation...) async { await run(operations) }
 
         func run(_ operations: [DownloadOperation]) async {
@@ -58,7 +58,7 @@ struct DownloadOperationTests {
 
         var leftovers: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted() }
 
-        /// The fetch workers that this process has.
+        /// The fetch workers of this process.
         static func workers() throws -> [Int32] { try Children.of(getpid(), named: "pipelined-fetch") }
 
         deinit {
@@ -76,7 +76,7 @@ struct DownloadOperationTests {
         return limits
     }
 
-    @Test("is made of a URL, or of a string that is one")
+    @Test("can be made from a URL or from a string")
     func made() throws {
         let bench = Bench()
         for string in ["https://example.com/a.jpg", "HTTP://example.com"] {
@@ -90,7 +90,7 @@ struct DownloadOperationTests {
         }
     }
 
-    @Test("hands a picture on: the file, and the name that the server gives")
+    @Test("hands the picture to the next operation: the file, and the server's name for it")
     func provides() async throws {
         let server = try HTTPServer { _, connection in
             try connection.reply(200, ["Content-Disposition": "attachment; filename=../ä.jpg"], Self.body)
@@ -106,7 +106,7 @@ struct DownloadOperationTests {
         #expect(operation.response?.status == 200)
     }
 
-    @Test("that fails or is cancelled, before it begins or in the middle, hands nothing on and leaves nothing")
+    @Test("hands nothing on and leaves nothing behind when it fails, or is cancelled before or during the download")
     func nothing() async throws {
         let server = try HTTPServer { request, connection in
             if request.path == "/held" { return connection.waitForClose() }
@@ -129,10 +129,10 @@ struct DownloadOperationTests {
         #expect(bench.leftovers == [])
     }
 
-    @Test("goes on where the server broke off, Retries= times; then what has come stays for another one")
+    @Test("resumes where the server broke off, Retries= times; then the partial file stays for another operation")
     func resumes() async throws {
         let server = try HTTPServer { request, connection in
-            // 50,000 bytes a time.
+            // 50,000 bytes per response.
             let start = request.headers["range"].flatMap { Int($0.dropFirst(6).dropLast()) } ?? 0
             let header = ["ETag": "\"one\"", "Content-Length": "\(Self.body.count - start)"]
             let range = ["Content-Range": "bytes \(start)-\(Self.body.count - 1)/\(Self.body.count)"]
@@ -158,11 +158,11 @@ struct DownloadOperationTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: bench.path("hasty"))) == Self.body)
     }
 
-    @Test("of a file that has changed begins again, when it is recorded that the beginning is worth nothing")
+    @Test("starts again when the file has changed, once the ledger has recorded that the partial file is useless")
     func changed() async throws {
         let other = Data(Self.body.reversed())
         let server = try HTTPServer { request, connection in
-            // It ignores If-Range, and has the rest of another file.
+            // The server ignores If-Range, and sends the rest of another file.
             guard request.headers["range"] == nil else {
                 return try connection.reply(
                     206,
@@ -189,7 +189,7 @@ struct DownloadOperationTests {
         #expect(try Data(contentsOf: file) == other)
     }
 
-    @Test("whose beginning is not there any more begins again, when that is recorded")
+    @Test("starts again when its partial file has vanished, once the ledger has recorded that")
     func shorter() async throws {
         let server = try HTTPServer { _, connection in try connection.reply(200, ["ETag": "\"one\""], Self.body) }
         let bench = Bench()
@@ -209,7 +209,7 @@ struct DownloadOperationTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: bench.path("file"))) == Self.body)
     }
 
-    /// Sends the first 100,000 bytes and then nothing, but the rest to a client that asks for it.
+    /// Sends the first 100,000 bytes and then nothing; a client that asks for the rest gets it.
     private static func pausingServer() throws -> HTTPServer {
         try HTTPServer { request, connection in
             guard request.headers["range"] != nil else {
@@ -226,7 +226,7 @@ struct DownloadOperationTests {
         }
     }
 
-    @Test("that is given back leaves what has come by then, and another one goes on there")
+    @Test("keeps its partial file when it goes back to the queue, and another operation resumes there")
     func givenBack() async throws {
         let server = try Self.pausingServer()
         let bench = Bench()
@@ -246,7 +246,7 @@ struct DownloadOperationTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: bench.path("file"))) == Self.body)
     }
 
-    @Test("goes on where it was when the fetch worker dies")
+    @Test("resumes where it was when the fetch worker dies")
     func goesOnInNextWorker() async throws {
         let server = try Self.pausingServer()
         let bench = Bench()
@@ -260,7 +260,7 @@ struct DownloadOperationTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: bench.path("file"))) == Self.body)
     }
 
-    @Test("is cancelled: its connection is closed, and nothing partial stays")
+    @Test("closes its connection when it is cancelled, and leaves no partial file")
     func cancel() async throws {
         let server = try HTTPServer { _, connection in
             try connection.begin(200, ["Content-Length": "1000000"])
@@ -280,7 +280,7 @@ struct DownloadOperationTests {
         #expect(bench.leftovers == [])
     }
 
-    @Test("is tried again in a new process when the worker dies; what takes it down twice fails alone")
+    @Test("is retried in a new process when the worker dies; a download that kills two workers fails alone")
     func workerDies() async throws {
         let gate = Gate()
         let server = try HTTPServer { request, connection in
@@ -295,7 +295,7 @@ struct DownloadOperationTests {
         gate.open()
         let first = try Bench.workers()
         for worker in first { kill(worker, SIGKILL) }
-        // They come one by one now, and it is known who it is.
+        // The retries run one by one now, so the culprit is known.
         await server.until { $0.requests("/deadly").count == 2 }
         for worker in try Bench.workers() where !first.contains(worker) { kill(worker, SIGSTOP) }
         await end
@@ -305,7 +305,7 @@ struct DownloadOperationTests {
         #expect(bench.leftovers.sorted() == ["a", "b", "c"])
     }
 
-    /// Answers each fetch at once, except for URLs that end in `mute`, of which it never says anything.
+    /// Answers each fetch at once, but never reports anything for URLs that end in `mute`.
     private static let muteWorker = """
         #!/usr/bin/python3
         import json, os, socket
@@ -325,7 +325,7 @@ struct DownloadOperationTests {
             for descriptor in descriptors: os.close(descriptor)
         """
 
-    @Test("is given up when the fetch worker says nothing of it, twice; the others go on")
+    @Test("fails when the fetch worker is silent about it twice; the other downloads go on")
     func mute() async throws {
         try await withTemporaryFolder { folder in
             let program = "\(folder)/mute"
@@ -335,7 +335,7 @@ struct DownloadOperationTests {
             let limits = Self.limits {
                 ($0.transfer.connectMilliseconds, $0.transfer.stallMilliseconds) = (100, 100)
             }
-            // The others may take their time: a slow machine is no mute worker.
+            // The other downloads get more time: a slow machine is not a mute worker.
             let operations = try ["a", "mute", "b"].map {
                 try bench.operation("http://h/\($0)", into: $0, $0 == "mute" ? limits : Self.limits())
             }
@@ -347,7 +347,7 @@ struct DownloadOperationTests {
         }
     }
 
-    @Test("tells failures of the file apart from those of the network")
+    @Test("distinguishes file errors from network errors")
     func noFile() async throws {
         let bench = Bench()
         try FileManager.default.createDirectory(atPath: bench.path("taken"), withIntermediateDirectories: true)

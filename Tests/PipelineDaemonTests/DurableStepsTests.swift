@@ -14,7 +14,7 @@ import Testing
 @testable import PictureFiles
 @testable import PipelineDaemon
 
-/// A power cut shows the same for whole daemons (`PowerCutTests`).
+/// `PowerCutTests` show the same for whole daemons.
 @Suite("What is made durable, and when")
 struct DurableStepsTests {
     private final class Notes: Sendable {
@@ -37,7 +37,7 @@ struct DurableStepsTests {
             staging: staging, target: target, conflict: .number, file: try FileSystem.status(staging)?.identity)
     }
 
-    /// The folders below `folder` that are synced, each with the names that are in it by then.
+    /// The folders below `folder` that are synced, each with the names that it holds at that moment.
     private func synced(_ folder: String, during body: () async throws -> Void) async throws -> [String] {
         let notes = Notes()
         try await Syncs.watch(folder) { path in
@@ -51,7 +51,7 @@ struct DurableStepsTests {
 
     // MARK: - Results
 
-    @Test("a result is durable before the work on it, and its folder when that is done")
+    @Test("a result is durable before the publishing work, and its folder when that work is done")
     func result() async throws {
         try await withTemporaryFolder { (folder: String) async throws -> Void in
             let (file, notes) = (try staged("\(folder)/1"), Notes())
@@ -73,7 +73,7 @@ struct DurableStepsTests {
         }
     }
 
-    @Test("a publication that is finished after a crash is durable when that is told")
+    @Test("a publication that is finished after a crash is durable when it is reported")
     func recovered() async throws {
         try await withTemporaryFolder { (folder: String) async throws -> Void in
             let out = "\(folder)/out"
@@ -84,7 +84,7 @@ struct DurableStepsTests {
         }
     }
 
-    @Test("results that are taken back are durably in staging, and not in the outbox any more")
+    @Test("results that are taken back are durably in staging, and no longer in the outbox")
     func takenBack() async throws {
         try await withTemporaryFolder { (folder: String) async throws -> Void in
             let (out, staging) = ("\(folder)/out", "\(folder)/out/.staging/root")
@@ -96,7 +96,7 @@ struct DurableStepsTests {
         }
     }
 
-    @Test("a result of before that comes back to the outbox is durably there")
+    @Test("an earlier result that returns to the outbox is durably there")
     func broughtBackResult() async throws {
         try await withTemporaryFolder { (folder: String) async throws -> Void in
             let (out, staging) = ("\(folder)/out", "\(folder)/out/.staging/root")
@@ -110,7 +110,7 @@ struct DurableStepsTests {
         }
     }
 
-    @Test("a folder that was removed as empty, after a result's name was chosen, is durable when it is made anew")
+    @Test("a folder that was empty and removed after a result's name was chosen is durable when it is made again")
     func folderMadeAnew() async throws {
         try await withTemporaryFolder { (folder: String) async throws -> Void in
             let (out, publisher) = ("\(folder)/out", Publisher())
@@ -126,7 +126,7 @@ struct DurableStepsTests {
 
     // MARK: - Originals
 
-    @Test("a claim is durable when that is asked for")
+    @Test("a claim is durable when the caller asks for that")
     func claimed() async throws {
         try await withTemporaryFolder { (inbox: String) async throws -> Void in
             try FileSystem.makeFolders("\(inbox)/album")
@@ -138,7 +138,7 @@ struct DurableStepsTests {
         }
     }
 
-    @Test("an original that has left is durably where it belongs before that is recorded")
+    @Test("an original is durably in its new place before the ledger records the move")
     func moved() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let job = try fixture.ended(1, .cancelled, at: "\(fixture.places.spool)/1/1.png")
@@ -151,7 +151,7 @@ struct DurableStepsTests {
         }
     }
 
-    @Test("an original that is removed is durably gone before that is recorded")
+    @Test("an original is durably removed before the ledger records that")
     func removed() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let job = try fixture.ended(1, .done, at: "\(fixture.places.spool)/1/1.png")
@@ -165,7 +165,7 @@ struct DurableStepsTests {
         }
     }
 
-    @Test("the folder of a text about a picture that could not be downloaded is durable, and so is the text")
+    @Test("the explanation of a failed download is durable, and so is its folder")
     func notDownloaded() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             var job = fixture.job(1, .failed)
@@ -179,7 +179,7 @@ struct DurableStepsTests {
         }
     }
 
-    @Test("an original that is not durable where it was brought back to is lost for now, and holds up no other")
+    @Test("an original whose new place can't be made durable is lost for now, and does not hold up others")
     func notBroughtBack() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let jobs = try (1...2).map { id in
@@ -195,7 +195,7 @@ struct DurableStepsTests {
             let outcome = await Syncs.watch(spool) { path in
                 guard path.hasPrefix("retry-") else { return }
                 notes.add(path)
-                // The folder of the other can't be found when its turn comes.
+                // Make sure that the other original's folder is missing when its turn comes.
                 let other = path == "retry-1" ? "retry-2" : "retry-1"
                 if notes.list.count == 1 { rename("\(spool)/\(other)", "\(spool)/away") }
             } during: {
@@ -224,7 +224,7 @@ struct DurableStepsTests {
         }
     }
 
-    @Test("a copy in the spool that no job knows is durably in recovered/ when the start goes on")
+    @Test("a copy in the spool that belongs to no job is durably in recovered/ before the start continues")
     func unknown() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             try fixture.write("picture", to: "\(fixture.places.spool)/some/added.png")

@@ -3,13 +3,13 @@ import Testing
 @testable import JobFlow
 @testable import PipelineDaemon
 
-@Suite("Figures of an operation")
+@Suite("Progress figures of an operation")
 struct FiguresTests {
-    @Test("go on while an encoder says nothing, by the rate so far, and come to no end before it does")
+    @Test("figures grow at the rate so far while an encoder is silent, and never reach the end before it does")
     func encoding() throws {
         var figures = Figures(.pixels)
         figures.begin(total: 1000, at: 0)
-        // All pixels have been read. That is a fiftieth of the time of an AVIF.
+        // The worker has read all pixels, which is a fiftieth of an AVIF's time.
         figures.take(20, of: 1000, at: 0.5)
         #expect(figures.done(at: 0.6) == 20)
         let middle = figures.done(at: 12)
@@ -22,7 +22,7 @@ struct FiguresTests {
             #expect(done >= Int64(last) && done < 1000 && left > 0)
             last = Double(done)
         }
-        // A smaller report does not turn the figure back, and a larger one moves it on.
+        // A smaller report does not turn the figure back; a larger one moves it on.
         let told = figures.done(at: 6001)
         figures.take(990, of: 1000, at: 6001)
         #expect(told > 990 && figures.done(at: 6001) == told)

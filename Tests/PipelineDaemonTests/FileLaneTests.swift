@@ -8,9 +8,9 @@ import Testing
 
 @testable import PictureFiles
 
-@Suite("Lanes of work that may wait for a disk")
+@Suite("Lanes for work that may block on a disk")
 struct FileLaneTests {
-    /// Calls that hang until they are let go.
+    /// Calls that hang until the test releases them.
     private final class Hang: Sendable {
         let begun = DispatchSemaphore(value: 0)
         let over = DispatchSemaphore(value: 0)
@@ -26,21 +26,21 @@ struct FileLaneTests {
         func hasBegun() { begun.wait() }
     }
 
-    @Test("a lane has so many threads and so much room; what does not fit is refused, and says why")
+    @Test("a lane has limited threads and room; excess work is refused with the reason")
     func edge() throws {
         let (lane, hang) = (FileLane(threads: 2, room: 3), Hang())
         for _ in 1...5 { _ = try lane.take(hang.work) }
         for _ in 1...2 { hang.begun.wait() }
         let refusal = #expect(throws: FileLane.Full.self) { try lane.take {} }
         #expect(refusal?.description.contains("3 requests wait for it already; ask again later") == true)
-        // The daemon's own work is not refused.
+        // The daemon's own work is never refused.
         let own = DispatchSemaphore(value: 0)
         lane.async { own.signal() }
         for _ in 1...5 { hang.over.signal() }
         own.wait()
     }
 
-    @Test("a request that is withdrawn is not begun, and its place is free; one that has begun can't be withdrawn")
+    @Test("a withdrawn request is not started and frees its place; a request that has started can't be withdrawn")
     func withdrawal() throws {
         let (lane, hang) = (FileLane(threads: 1, room: 1), Hang())
         let first = try lane.take(hang.work)
@@ -54,7 +54,7 @@ struct FileLaneTests {
         done.wait()
     }
 
-    @Test("work with one thread is done in its order")
+    @Test("a lane with one thread works in order")
     func order() {
         let lane = FileLane(threads: 1)
         let seen = Mutex<[Int]>([])
@@ -69,13 +69,13 @@ struct FileLaneTests {
         #expect(seen.withLock { $0 } == Array(1...1000))
     }
 
-    @Test("a disk that is silent for too long is not waited for, nor asked again; its work is over when it answers")
+    @Test("a disk that is silent for too long is neither waited for nor asked again; its work ends when it answers")
     func silence() async throws {
         let (lane, hang) = (FileLane(threads: 1), Hang())
         #expect(try lane.wait(.seconds(3600)) { 5 } == 5)
         lane.async(hang.work)
         hang.hasBegun()
-        // Whether it has been silent for longer by then, or not.
+        // The same holds whether the silence has lasted longer than the patience or not.
         for patience in [Duration.milliseconds(1), .zero] {
             #expect(throws: FileLane.Silence.self) {
                 try lane.wait(patience) { Issue.record("a silent disk was asked again") }
@@ -87,7 +87,7 @@ struct FileLaneTests {
     }
 
     @Test(
-        "each mount has lanes of its own, also behind a link; work and clients' looks are apart",
+        "each mount has its own lanes, also behind a link; the daemon's work and clients' look-ups are separate",
         .enabled(if: Mount.isPermitted, "only root may mount a file system"))
     func mounts() async throws {
         try await withTemporaryFolder { (folder: String) async throws -> Void in
@@ -102,7 +102,7 @@ struct FileLaneTests {
                 FileLanes.know([link])
                 while FileLanes.work(on: "\(link)/a") !== own { await Look.again() }
             }
-            // It is gone.
+            // The mount is gone.
             #expect(FileLanes.work(on: disk) === FileLanes.work(on: folder))
         }
     }

@@ -9,10 +9,10 @@ import Testing
 @testable import JobFlow
 @testable import PipelineDaemon
 
-@Suite("The watch for disks that hang")
+@Suite("The watch for hanging disks")
 struct HangWatchTests {
     @Test(
-        "a job whose outbox or inbox has not answered for HangTimeout= waits for it; others that need it are set aside")
+        "a job waits for an outbox or inbox that is silent for HangTimeout=; other jobs that need it are set aside")
     func operations() async throws {
         try await OwnersFixture.with("[Daemon]\nHangTimeout=1\n") { (fixture: OwnersFixture) async throws -> Void in
             let owners = fixture.owners
@@ -40,12 +40,12 @@ struct HangWatchTests {
                 owners.shortages.answered(1)
                 owners.window[1]?.render.fileWork.begin("\(inbox)/.pipelined/r/0/1.png")
             }
-            // The watch goes on as long as something is in work.
+            // The watch continues as long as a job is in work.
             #expect(await next.next() == "1: \(inbox) does not answer")
         }
     }
 
-    @Test("an original that is being moved is watched until it has arrived, although no job is in work")
+    @Test("a move of an original is watched until the original has arrived, even when no job is in work")
     func moves() async throws {
         try await OwnersFixture.with("[Daemon]\nHangTimeout=1\n") { (fixture: OwnersFixture) async throws -> Void in
             let owners = fixture.owners

@@ -30,7 +30,7 @@ struct HookCursorTests {
             ledger.record(hook: "r", Ledger.HookRecord(cursor: 0))
         }
 
-        /// Records a done job, and the event for which its hook runs.
+        /// Records a done job and the event that runs its hook.
         func finish(_ id: Int) {
             let order = WorkOrder(
                 recipe: "r", adHoc: false, outputs: [], original: .archive, conflict: .number, outbox: "/out",
@@ -54,7 +54,7 @@ struct HookCursorTests {
             await withCheckedContinuation { continuation in hooks.stop(within: .seconds(60)) { continuation.resume() } }
         }
 
-        /// Returns when the program has written as many lines.
+        /// Returns when the program has written `count` lines.
         func lines(_ count: Int) async -> [String] {
             while true {
                 let text = (try? String(contentsOfFile: runs, encoding: .utf8)) ?? ""
@@ -65,7 +65,7 @@ struct HookCursorTests {
         }
     }
 
-    @Test("when the ledger can't be read at first, what was published before runs once, not never and not twice")
+    @Test("events from before the ledger could be read run their hook exactly once")
     func unreadable() async throws {
         try await withTemporaryFolder { folder in
             let fixture = try Fixture(folder, "echo run >>runs")
@@ -83,7 +83,7 @@ struct HookCursorTests {
         }
     }
 
-    @Test("the hook of a held recipe keeps its position, and runs for what has happened meanwhile")
+    @Test("a held recipe's hook keeps its position, and runs later for the events of the meantime")
     func held() async throws {
         try await withTemporaryFolder { folder in
             let fixture = try Fixture(folder, "echo run >>runs")
@@ -100,7 +100,7 @@ struct HookCursorTests {
     }
 
     @Test(
-        "the position of a hook that its recipe has no more is forgotten: another begins with what happens from then on"
+        "a removed hook's position is forgotten: a new hook starts with the events that follow"
     )
     func gone() async throws {
         try await withTemporaryFolder { folder in
@@ -118,7 +118,7 @@ struct HookCursorTests {
         }
     }
 
-    @Test("no hook runs for another event instead of one that is forgotten")
+    @Test("when an event is forgotten, no hook runs for another event in its place")
     func forgotten() async throws {
         try await withTemporaryFolder { folder in
             let fixture = try Fixture(folder, "echo $PIPELINED_JOB >>runs\nread line <gate")

@@ -6,9 +6,9 @@ import Testing
 @testable import JobFlow
 @testable import PipelineDaemon
 
-@Suite("The window's room, and the turns of hosts in it")
+@Suite("The window's room, and the hosts' turns in it")
 struct HostTurnsTests {
-    @Test("low priorities leave some of the window, and high ones go beyond it", arguments: [1, 8, 64, 1000])
+    @Test("low priorities leave part of the window free; high ones may exceed it", arguments: [1, 8, 64, 1000])
     func room(size: Int) {
         let room = WindowRoom(size: size)
         #expect(room.limit(of: .normal) == size)
@@ -22,7 +22,7 @@ struct HostTurnsTests {
         #expect(!room.isBlocked(by: 256) && room.isBlocked(by: max(256, size) + 1))
     }
 
-    @Test("each host has its share of the window, and the turn goes on behind the host that was served last")
+    @Test("each host has its share of the window, and the turn continues after the host that was served last")
     func turns() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let hosts = ["a", "b", "c"]

@@ -15,7 +15,7 @@ import Testing
 struct InboxesTests {
     private static let recipe = "[Inbox]\nSettle=0\n[Output]\nChain=save\n"
 
-    /// Never lets an inbox open before the gate is.
+    /// A sink that lets no inbox open before its gate does.
     private final class HangingSink: IntakeSink {
         let gate = Gate()
 
@@ -35,7 +35,7 @@ struct InboxesTests {
         func changed(_ inbox: Inbox) {}
     }
 
-    @Test("they are open when each is watched, also after a reload, and a file is taken once")
+    @Test("inboxes are open when each is watched, also after a reload, and each file is taken once")
     func open() async throws {
         try await OwnersFixture.with(recipe: Self.recipe) { (fixture: OwnersFixture) async throws -> Void in
             let owners = fixture.owners
@@ -59,7 +59,7 @@ struct InboxesTests {
         }
     }
 
-    @Test("an inbox that hangs is waited for only so long, but its own work waits until it answers")
+    @Test("a hanging inbox is waited for only until the timeout, but its own work waits until it answers")
     func hanging() async throws {
         let settings = "[Daemon]\nHangTimeout=1\n"
         try await OwnersFixture.with(settings, recipe: Self.recipe) { (fixture: OwnersFixture) async throws -> Void in
@@ -73,7 +73,7 @@ struct InboxesTests {
             }
             Coordination.sync { #expect(inboxes.areOpen && !inboxes.areIdle) }
             await withCheckedContinuation { continuation in
-                // A second call of it would end the test.
+                // A second call of the completion would crash the test.
                 Coordination.async {
                     inboxes.catchUp(cancelling: .all) { _, left in
                         #expect(
@@ -91,7 +91,7 @@ struct InboxesTests {
                         #expect(sink.gate.isOpen)
                         continuation.resume()
                     }
-                    // No inbox of these: there is nothing to wait for.
+                    // No inboxes are named, so there is nothing to wait for.
                     inboxes.whenOpened([], on: line) { sink.gate.open() }
                 }
             }

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Changes of jobs")
 struct JobChangesTests {
-    /// Four jobs, of which two are in the window.
+    /// Runs `body` with four jobs, two of them in the window.
     private func with(_ body: (OwnersFixture, JobChanges) async throws -> Void) async throws {
         let settings = "Window=2\n[Daemon]\nHangTimeout=1\n"
         try await OwnersFixture.with(settings) { (fixture: OwnersFixture) async throws -> Void in
@@ -32,7 +32,7 @@ struct JobChangesTests {
         }
     }
 
-    @Test("what is cancelled has ended and is recorded when that is answered, in the window or not; the rest goes on")
+    @Test("a cancellation is answered when its jobs have ended and are recorded, in the window or not; others go on")
     func cancelled() async throws {
         try await with { (fixture, changes) async throws in
             #expect(await cancel(JobChoice(ids: [1, 4, 9]), changes) == 2)
@@ -47,7 +47,7 @@ struct JobChangesTests {
         }
     }
 
-    @Test("no job waits for an inbox that does not answer, and the caller is told that its files are not cancelled")
+    @Test("no job waits for an inbox that does not answer, and the caller learns that its files are not cancelled")
     func silent() async throws {
         try await with { (fixture, changes) async throws in
             let (gate, inboxes) = (Gate(), Coordination.sync { fixture.owners.inboxes })
@@ -68,7 +68,7 @@ struct JobChangesTests {
         }
     }
 
-    @Test("jobs that get a higher priority come before those that are in the window and have not begun")
+    @Test("prioritised jobs come before the jobs in the window that have not begun")
     func prioritised() async throws {
         try await with { (fixture, changes) async throws in
             let count = await withCheckedContinuation { continuation in
@@ -83,7 +83,7 @@ struct JobChangesTests {
         }
     }
 
-    @Test("a job comes after another as long as it has not begun, and leaves the window for that")
+    @Test("a job that has not begun may be made to depend on another job, and leaves the window then")
     func dependent() async throws {
         try await with { (fixture, changes) async throws in
             func depend(_ id: Int, after other: Int) async -> Ledger.NeedsAnswer {
@@ -106,7 +106,7 @@ struct JobChangesTests {
         }
     }
 
-    @Test("jobs that were brought back are queued behind all others")
+    @Test("jobs that are brought back are queued behind all others")
     func again() async throws {
         try await with { (fixture, changes) async throws in
             var job = fixture.job(5, .failed)

@@ -14,7 +14,7 @@ import Testing
 struct JobIntakeTests {
     private static let recipe = "[Inbox]\nSettle=0\n[Output]\nChain=save\n"
 
-    /// Opens the inboxes.
+    /// Runs `body` with open inboxes.
     private func with(_ body: (OwnersFixture, _ inbox: String) async throws -> Void) async throws {
         try await OwnersFixture.with(recipe: Self.recipe) { (fixture: OwnersFixture) async throws -> Void in
             Coordination.sync { fixture.owners.inboxes.open(adopting: true, into: fixture.owners.intake) }
@@ -23,7 +23,7 @@ struct JobIntakeTests {
         }
     }
 
-    @Test("a file of an inbox becomes a job of its recipe, is counted, and comes into the window")
+    @Test("a file in an inbox becomes a job of the inbox's recipe, is counted, and enters the window")
     func file() async throws {
         try await with { (fixture, inbox) async throws in
             try fixture.write("picture", to: "\(inbox)/trip/a.png")
@@ -37,7 +37,7 @@ struct JobIntakeTests {
         }
     }
 
-    @Test("a list of URLs becomes a batch in one step; lines that are none are failed jobs, and the list is archived")
+    @Test("a list of URLs becomes a batch in one step; invalid lines become failed jobs, and the list is archived")
     func list() async throws {
         try await with { (fixture, inbox) async throws in
             try fixture.write("http://127.0.0.1:1/a.png\nnonsense\nhttp://127.0.0.1:1/b.png\n", to: "\(inbox)/l.urls")
@@ -55,7 +55,7 @@ struct JobIntakeTests {
         }
     }
 
-    @Test("a picture or list that was claimed before cancel-all becomes a cancelled job, and cancel-all counts it")
+    @Test("cancel-all turns a picture or list that was claimed before it into a cancelled job, and counts it")
     func cancelled() async throws {
         try await with { (fixture, folder) async throws in
             let gate = Gate()
@@ -77,7 +77,7 @@ struct JobIntakeTests {
         }
     }
 
-    @Test("a list that says nothing of use fails, and says why")
+    @Test("a list without any URL fails, with the reason")
     func emptyList() async throws {
         try await with { (fixture, inbox) async throws in
             try fixture.write("# nothing\n", to: "\(inbox)/l.urls")
@@ -102,7 +102,7 @@ struct JobIntakeTests {
                             order: order, path: "\(id).png", source: "/\(id)", origin: .spooled, file: .none, at: 1000)
                     }
                     #expect(records.map(\.id) == [2, 3, 4])
-                    // There is such a row.
+                    // The ledger has this row already.
                     records[1].id = 1
                     owners.intake.enter(records, done: { continuation.resume() })
                     #expect(owners.counts[.queued] == 4)

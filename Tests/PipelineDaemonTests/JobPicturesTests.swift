@@ -18,7 +18,7 @@ struct JobPicturesTests {
                 format: format, width: width, height: height, pages: pages, bytes: made ?? bytes))
     }
 
-    @Test("a result stands for its own preview up to 64 KB and the wanted side, as a still picture that browsers show")
+    @Test("a still result of at most 64 KB and the wanted size, in a format that browsers show, is its own preview")
     func isSmall() throws {
         let most = 64 << 10
         for format in ["jpeg", "png", "webp"] { #expect(try result(most, format: format).isSmall(side: 320)) }

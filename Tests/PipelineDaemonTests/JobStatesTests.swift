@@ -12,9 +12,9 @@ import WorkerPools
 @testable import PictureFiles
 @testable import PipelineDaemon
 
-@Suite("The states of jobs, and what follows a failure")
+@Suite("Job states, and the consequences of failures")
 struct JobStatesTests {
-    /// Jobs of these IDs in the window.
+    /// Runs `body` with jobs of these IDs in the window.
     private func with(
         _ settings: String, _ ids: ClosedRange<Int>, _ body: (OwnersFixture, FailurePolicy) async throws -> Void
     ) async throws {
@@ -43,7 +43,7 @@ struct JobStatesTests {
         }
     }
 
-    @Test("a job in work waits with a reason, goes on without one, and is cancelled only when nothing works on it")
+    @Test("a running job waits with a reason and continues without one; it is cancelled only when nothing works on it")
     func states() async throws {
         try await with("", 1...1) { (fixture, _) async throws in
             let owners = fixture.owners
@@ -68,7 +68,7 @@ struct JobStatesTests {
         }
     }
 
-    @Test("a job that is cancelled before it is told that its download has come stays until then")
+    @Test("a job that is cancelled between the end of its download and the report stays until the report")
     func downloaded() async throws {
         try await with("", 1...1) { (fixture, _) async throws in
             var job = fixture.job(2)
@@ -84,7 +84,7 @@ struct JobStatesTests {
                 fixture.owners.states.move(job, to: .running)
                 fixture.owners.states.cancel(job)
                 #expect(fixture.owners.window[2] != nil && job.record.state == .cancelling)
-                // As the report says it.
+                // Do as the report does.
                 job.record.file = fixture.job(2).file
                 fixture.owners.states.stopIfStill(job)
                 #expect(fixture.owners.window[2] == nil && fixture.owners.counts[.cancelled] == 1)
@@ -92,7 +92,7 @@ struct JobStatesTests {
         }
     }
 
-    @Test("a downloaded picture waits behind a pause of rendering, and one that is still being downloaded does not")
+    @Test("a pause of rendering holds a downloaded picture, but not a download in progress")
     func pausedBehindDownload() async throws {
         try await with("Download=0\n", 1...1) { (fixture, _) async throws in
             let owners = fixture.owners
@@ -117,7 +117,7 @@ struct JobStatesTests {
         }
     }
 
-    @Test("whoever waits for work to rest is told when a job waits")
+    @Test("a caller that waits until all work rests is called when a job begins to wait")
     func rested() async throws {
         try await with("", 1...1) { (fixture, _) async throws in
             Coordination.sync {
@@ -133,7 +133,7 @@ struct JobStatesTests {
         }
     }
 
-    @Test("a job in work that is given back is queued without a reason, and comes again when that is recorded")
+    @Test("a running job that goes back to the queue has no reason, and is eligible once that is recorded")
     func givenBack() async throws {
         try await with("", 1...1) { (fixture, _) async throws in
             let owners = fixture.owners
@@ -149,7 +149,7 @@ struct JobStatesTests {
         }
     }
 
-    @Test("each end counts for HistoryJobs=, and jobs beyond it are forgotten")
+    @Test("every ended job counts towards HistoryJobs=, and excess jobs are forgotten")
     func forgotten() async throws {
         try await with("[Daemon]\nHistoryJobs=8\n", 1...1) { (fixture, _) async throws in
             let over = (2...13).map { id in
@@ -163,7 +163,7 @@ struct JobStatesTests {
         }
     }
 
-    @Test("a failure that may pass is tried again as often as Retries= says, and then the job fails")
+    @Test("a temporary failure is retried Retries= times, and then the job fails")
     func retried() async throws {
         try await with("[Daemon]\nRetries=1\n", 1...1) { (fixture, policy) async throws in
             let owners = fixture.owners
@@ -182,7 +182,7 @@ struct JobStatesTests {
         }
     }
 
-    @Test("a picture at fault fails at once, and costs the filter that crashed with it a strike")
+    @Test("a job whose picture is at fault fails at once; a filter that crashed with it gets a strike")
     func atFault() async throws {
         try await with("[Daemon]\nCrashStrikes=1\n", 1...1) { (fixture, policy) async throws in
             Coordination.sync {
@@ -198,7 +198,7 @@ struct JobStatesTests {
         }
     }
 
-    @Test("a full outbox or a missing filter lets its job wait, and all others that need it, in the window or not")
+    @Test("a full outbox or missing filter makes its job wait, and all others that need it, in the window or not")
     func shortage() async throws {
         try await with("Window=2\n", 1...2) { (fixture, policy) async throws in
             let owners = fixture.owners
@@ -220,7 +220,7 @@ struct JobStatesTests {
             }
             await fixture.until { owners.counts[.waiting] == 3 && owners.window.isRecorded }
             #expect(try fixture.ledger.jobs([1, 2, 3]).allSatisfy { $0.reason == "the filter 'save' is not loaded" })
-            // A row that comes now is set aside as well.
+            // A row that is inserted now is set aside as well.
             #expect(fixture.insert([fixture.job(4)]))
             Coordination.sync { owners.window.fill() }
             await fixture.until { owners.counts[.waiting] == 4 }

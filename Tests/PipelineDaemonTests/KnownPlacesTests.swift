@@ -16,7 +16,7 @@ import Testing
 struct KnownPlacesTests {
     private static let recipe = "[Recipe]\nInbox=card\nOutbox=disk\n[Output]\nChain=save\n"
 
-    /// The places of a recipe's inbox `card` and outbox `disk`, and the fixture that they lie in. Nothing is mounted.
+    /// Runs `body` with a recipe's inbox `card` and outbox `disk`, and their fixture. Nothing is mounted.
     private func with(_ body: (OwnersFixture, KnownPlaces) async throws -> Void) async throws {
         try await OwnersFixture.with(recipe: Self.recipe) { (fixture: OwnersFixture) async throws -> Void in
             let (inbox, outbox) = (fixture.places.inbox, fixture.places.outbox)
@@ -29,7 +29,7 @@ struct KnownPlacesTests {
         }
     }
 
-    /// Does what a look does, which was begun before.
+    /// Does the same as a look that began earlier.
     private func look(at place: String) async {
         await withCheckedContinuation { continuation in
             FileLane(threads: 1).async {
@@ -39,9 +39,9 @@ struct KnownPlacesTests {
         }
     }
 
-    /// Learns the places, and unmounts a disk that was mounted meanwhile: these places are gone then. Nobody hears when
-    /// a look is over, so if one has come too late to see the disk, all of it is repeated. In the end the disk is mounted
-    /// no more, or was never seen.
+    /// Learns the places, and unmounts a disk that was mounted meanwhile, so that these places are gone. No event
+    /// tells when a look ends; if it ended too late to see the disk, everything is repeated. In the end the disk is
+    /// unmounted, or was never seen.
     private func lose(_ disk: Mount, _ places: KnownPlaces, gone: Set<String>) async throws {
         for _ in 1...2000 {
             Coordination.sync { places.learn() }
@@ -53,7 +53,7 @@ struct KnownPlacesTests {
         Coordination.sync { #expect(Set(places.gone) == gone) }
     }
 
-    @Test("a place is gone when it has lost a mount that it was known with, and is there again with it")
+    @Test("a place is gone when a mount that it was known with is gone, and returns with the mount")
     func lost() async throws {
         try await with { (fixture, places) async throws in
             let (card, disk) = ("\(fixture.places.inbox)/card", "\(fixture.places.outbox)/disk")
@@ -62,7 +62,7 @@ struct KnownPlacesTests {
 
             let again = try Mount.made(on: disk, size: "64k")
             Coordination.sync { #expect(!places.isGone(disk) && places.gone == []) }
-            // Another disk over it is the place then.
+            // Another disk that is mounted over it becomes the place.
             let over = try Mount.made(on: disk, size: "64k")
             try await lose(over, places, gone: [disk])
             try again.unmount()
@@ -70,7 +70,7 @@ struct KnownPlacesTests {
         }
     }
 
-    @Test("a disk takes all places in it along, those of jobs without a recipe too")
+    @Test("a disk takes all places in it away, also those of ad-hoc jobs")
     func above() async throws {
         try await with { (fixture, places) async throws in
             let (inbox, outbox) = (fixture.places.inbox, fixture.places.outbox)
@@ -81,7 +81,7 @@ struct KnownPlacesTests {
         }
     }
 
-    @Test("a place behind a link is known by where it lay, also when the link leads nowhere any more")
+    @Test("a place behind a link is known by the link's target, even when the link is broken")
     func link() async throws {
         try await with { (fixture, places) async throws in
             let (disk, target) = ("\(fixture.places.outbox)/disk", "\(fixture.places.data)/store")
@@ -92,7 +92,7 @@ struct KnownPlacesTests {
         }
     }
 
-    @Test("a place that is gone stays gone when the places are learned again, until they are forgotten")
+    @Test("a place that is gone stays gone when the places are learned again, until all places are forgotten")
     func forgotten() async throws {
         try await with { (fixture, places) async throws in
             let (card, disk) = ("\(fixture.places.inbox)/card", "\(fixture.places.outbox)/disk")

@@ -14,7 +14,7 @@ struct ManualTests {
         plainText(ofPage: try manual.page.roff(version: "1", date: "2026-03-01"))
     }
 
-    @Test("pipelined(8) has every option, exit status and place")
+    @Test("pipelined(8) documents every option, exit status and place")
     func daemon() throws {
         let page = try text(.daemon)
         func has(_ text: String) { #expect(page.contains(plainText(ofHelp: text)), "\(text)") }
@@ -37,7 +37,7 @@ struct ManualTests {
         #expect(Manual.help.split(separator: "\n").allSatisfy { $0.count <= 110 })
     }
 
-    @Test("pipelined.conf(5) has every setting with its default, its help and what it may be")
+    @Test("pipelined.conf(5) documents every setting with its default, help and values")
     func settings() throws {
         let page = try text(.configuration)
         for row in Settings().rows {
@@ -47,7 +47,7 @@ struct ManualTests {
         }
     }
 
-    @Test("--settings has every setting as a comment, and is right as it is, and without its signs for comments")
+    @Test("--settings prints every setting as a comment, and is valid as it is and with the comment signs removed")
     func commentedSettings() {
         let text = CommentedSettings.text
         func load(_ text: String) -> (settings: Settings, problems: [String]) {
@@ -67,7 +67,7 @@ struct ManualTests {
         #expect(without.settings.rows.map(\.value) == Settings().rows.map(\.value))
     }
 
-    @Test("pipelined.recipe(5) has what a recipe's file may say, and every stage with its parameters")
+    @Test("pipelined.recipe(5) documents every key of a recipe, and every stage with its parameters")
     func recipe() throws {
         let filter = StageDescription(
             name: "glow", summary: "brightens",
@@ -91,7 +91,7 @@ struct ManualTests {
 }
 
 struct ArgumentsTests {
-    @Test("Options are read with = or without")
+    @Test("options are read with `=` or without")
     func reading() throws {
         #expect(try Arguments(["--root", "x", "--check"]).task == .check)
         #expect(try Arguments(["--give-back"]).task == .giveBack)
@@ -107,7 +107,7 @@ struct ArgumentsTests {
     }
 
     @Test(
-        "Nonsense is refused, with a place to look",
+        "invalid options are refused, with a pointer to the help",
         arguments: [
             (["--rot", "x"], "'--rot' is not known"), (["--root"], "--root wants a value: --root DIR"),
             (["--root="], "--root wants a value: --root DIR"), (["--check=yes"], "--check takes no value"),

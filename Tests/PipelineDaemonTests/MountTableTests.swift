@@ -14,14 +14,14 @@ struct MountTableTests {
         """#
 
     @Test(
-        "a folder lies under the mounts at and above it, one over the other each counted",
+        "a folder's depth is the number of mounts at and above it; stacked mounts count each",
         arguments: [("/srv", 2), ("/srvs", 1), ("/srv/photo shop/inbox", 4), ("/srv/photo", 2), ("/home", 1)])
     func depth(folder: String, expected: Int) {
         #expect(MountTable.depth(of: folder, in: Self.text) == expected)
     }
 
     @Test(
-        "a missing folder may come where something is to be mounted, and is not",
+        "a missing folder may reappear only where an expected mount is missing",
         arguments: [
             ("/srv/nas/out", true), ("/srv/my-disk/out", true), ("/srv/photo shop/out", false), ("/srv/out", false),
             ("/mnt/nas/out", true), ("/mnt", false), ("/media/ada/stick", true), ("/mnt/here/out", false),
@@ -40,7 +40,7 @@ struct MountTableTests {
         #expect(MountTable.mayCome(with: folder, fstab: fstab, units: units, mounted: mounted) == expected)
     }
 
-    @Test("every folder of this machine lies under something")
+    @Test("every folder of this machine lies on some mount")
     func real() throws {
         #expect(try MountTable.depth(of: "/") >= 1)
         #expect(try MountTable.depth(of: "/proc/self") > MountTable.depth(of: "/"))
@@ -58,7 +58,7 @@ struct MountTableTests {
             try disk.unmount()
             let again = try Mount.made(on: folder, size: "64k")
             defer { try? again.unmount() }
-            // The rest is the new mount alone, although the first had the former one.
+            // The rest contains only the new mount, although the first part had the former one.
             let lines = try MountTable.text(of: table).split(separator: "\n")
             #expect(lines.count { $0.contains(FileSystem.name(of: folder)) } == 1 && lines.count > 1)
         }

@@ -36,7 +36,7 @@ struct OriginalMovesTests {
             #expect(link(job.source, another) == 0)
             #expect(moves.move([job], of: job.order.inbox).isEmpty)
             #expect(!fixture.exists(folder))
-            // Whatever lies there before the move is recorded is not the job's.
+            // A file that lies there before the move is recorded does not belong to the job.
             try FileSystem.makeFolders(folder)
             #expect(link(another, job.source) == 0)
             #expect(moves.move([job], of: job.order.inbox).isEmpty)
@@ -49,7 +49,7 @@ struct OriginalMovesTests {
         }
     }
 
-    @Test("an original that leaves the archive takes the folders along that are empty without it, and that is told")
+    @Test("an original that leaves the archive takes the folders that become empty along, which is reported")
     func fromArchive() async throws {
         try await with { (fixture, moves, _) async throws in
             var job = try fixture.ended(1, .cancelled, at: "\(fixture.places.archive)/r/album/1.png")
@@ -65,7 +65,7 @@ struct OriginalMovesTests {
         }
     }
 
-    @Test("an original that was to be removed, and whose folder is gone, holds up its job no longer")
+    @Test("an original that should be removed but whose folder is gone no longer holds up its job")
     func goneWithItsFolder() async throws {
         try await with { (fixture, moves, stuck) async throws in
             var job = fixture.job(1, .done)
@@ -77,12 +77,12 @@ struct OriginalMovesTests {
         }
     }
 
-    @Test("an original that can't be moved stays, which is told once, and goes when it can be")
+    @Test("an original that can't be moved stays, with one report, and moves when it can")
     func stays() async throws {
         try await with { (fixture, moves, stuck) async throws in
             let job = try fixture.ended(1, .failed, at: "\(fixture.places.spool)/1/1.png")
             #expect(fixture.insert([job]))
-            // Its folder's name is taken.
+            // The name of its folder is taken.
             try fixture.write("", to: "\(fixture.places.failed)/r")
             for _ in 1...2 {
                 #expect(moves.move([job], of: job.order.inbox) == [1])
@@ -101,7 +101,7 @@ struct OriginalMovesTests {
     }
 
     @Test(
-        "an original that had moved before a crash is found under its number, though names before it are free again",
+        "an original that moved before a crash is found under its number, even if lower numbers are free again",
         arguments: [".png", "-9.png"], [1, 7, 1234])
     func movedBefore(ending: String, number: Int) async throws {
         try await with { (fixture, moves, stuck) async throws in
@@ -122,7 +122,7 @@ struct OriginalMovesTests {
         }
     }
 
-    @Test("of two equal files the one that was claimed is the original")
+    @Test("of two equal files, the claimed one is the original")
     func copyBesideIt() async throws {
         try await with { (fixture, moves, _) async throws in
             let folder = "\(fixture.places.cancelled)/r"
@@ -139,7 +139,7 @@ struct OriginalMovesTests {
         }
     }
 
-    @Test("an original whose inbox was deleted is gone, and its job is over; while a disk may be away it stays")
+    @Test("an original in a deleted inbox is gone, and its job is over; it stays while its disk may be away")
     func deletedInbox() async throws {
         try await with { (fixture, moves, stuck) async throws in
             let inbox = "\(fixture.places.inbox)/r"
@@ -159,7 +159,7 @@ struct OriginalMovesTests {
         }
     }
 
-    @Test("a move that hangs is told once, and holds up what has ended in its inbox, and no other")
+    @Test("a move that hangs is reported once, and holds up the ended jobs of its inbox only")
     func hangs() async throws {
         try await with { (fixture, moves, _) async throws in
             let job = try fixture.ended(1, .failed, at: "\(fixture.places.spool)/1/1.png")
@@ -186,7 +186,7 @@ struct OriginalMovesTests {
         }
     }
 
-    @Test("originals that stay are tried again until none is left; one that is brought back is forgotten")
+    @Test("originals that stay are retried until none is left; one that is brought back is forgotten")
     func triedAgain() async throws {
         try await with { (fixture, _, stuck) async throws in
             let (tries, tried) = AsyncStream<Void>.makeStream()
@@ -209,7 +209,7 @@ struct OriginalMovesTests {
 }
 
 extension OwnersFixture {
-    /// Owners beside those of the fixture, which a test can ask.
+    /// Owners apart from the fixture's, so that a test can ask them.
     func moves() -> (OriginalMoves, StuckOriginals) {
         Coordination.sync {
             let stuck = StuckOriginals(ledger)
@@ -219,8 +219,8 @@ extension OwnersFixture {
         }
     }
 
-    /// Moves the original of a failed job, whose explanation hangs until `body` has returned: nobody reads the pipe that
-    /// lies in its place.
+    /// Moves the original of a failed job and runs `body` meanwhile. The job's explanation hangs until `body` has
+    /// returned: nobody reads the pipe in its place.
     func whileHanging(
         _ moves: OriginalMoves, _ job: JobRecord, _ body: () async throws -> Void
     ) async throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import PictureFiles
 @testable import PipelineDaemon
 
-@Suite("Results that are made durable together in an outbox")
+@Suite("Making an outbox's results durable together")
 struct OutboxLineTests {
     private func outcome(of folders: Set<String>, _ line: OutboxLine) async -> SystemError? {
         await withCheckedContinuation { told in
@@ -22,7 +22,7 @@ struct OutboxLineTests {
         }
     }
 
-    @Test("everyone who asks is told once, in whatever company, and again when asking later")
+    @Test("each caller is told once, alone or in a group, and a later call is told again")
     func together() async {
         let line = OutboxLine()
         for _ in 0..<3 {
@@ -35,7 +35,7 @@ struct OutboxLineTests {
         }
     }
 
-    @Test("a folder that is not there is an error for all who asked for it, and for nobody else")
+    @Test("a missing folder is an error for its callers only")
     func missing() async {
         let line = OutboxLine()
         async let one = outcome(of: ["/not/there"], line)
@@ -46,7 +46,7 @@ struct OutboxLineTests {
         #expect(await other == nil)
     }
 
-    @Test("work that fails is told to whoever gave it, and to nobody else")
+    @Test("work that fails is reported to its caller only")
     func failingWork() async {
         let line = OutboxLine()
         async let failing: SystemError? = withCheckedContinuation { told in
@@ -62,7 +62,7 @@ struct OutboxLineTests {
         #expect(await other == nil)
     }
 
-    @Test("more files than are open at once are made durable, all of them")
+    @Test("all files are made durable, even more than can be open at once")
     func manyFiles() throws {
         try withTemporaryFolder { folder in
             let chain = try Chain(parsing: "save format=jpeg", catalog: .builtIn)
@@ -91,7 +91,7 @@ struct OutboxLineTests {
         }
     }
 
-    @Test("where there is nothing to be made durable, that is so at once")
+    @Test("without anything to make durable, the answer comes at once")
     func nothing() async {
         #expect(await outcome(of: [], OutboxLine()) == nil)
     }

@@ -16,7 +16,7 @@ import Testing
 struct OwnerTests {
     // MARK: - Numbers and counts
 
-    @Test("numbers go on behind the highest known ones, and the jobs of a list follow each other")
+    @Test("numbers continue after the highest known one, and a list's jobs get consecutive numbers")
     func numbers() {
         Coordination.sync {
             let numbers = JobNumbers()
@@ -31,7 +31,7 @@ struct OwnerTests {
         }
     }
 
-    @Test("a job that changes its state counts once, and work is over when all have ended")
+    @Test("a state change counts once, and the daemon is idle when all jobs have ended")
     func counts() {
         Coordination.sync {
             let counts = JobCounts()
@@ -42,14 +42,14 @@ struct OwnerTests {
             counts.move(2, from: .queued, to: .cancelled)
             counts.add([.running: 1, .done: 3], times: -1)
             #expect(counts[.done] == 2)
-            // What is not known yet of others does not hide that nothing is in work.
+            // An unknown count of other jobs does not hide that nothing is in work.
             #expect(counts[.queued] == -1 && !counts.isBusy)
         }
     }
 
     // MARK: - Window
 
-    @Test("rows come into the window by priority and position as far as there is room, the high ones beyond it")
+    @Test("rows enter the window by priority and position while there is room; high priorities may exceed it")
     func window() async throws {
         try await OwnersFixture.with("Window=8\n") { (fixture: OwnersFixture) async throws -> Void in
             #expect(fixture.insert((1...20).map { fixture.job($0, priority: $0 == 20 ? .high : .normal) }))
@@ -78,10 +78,10 @@ struct OwnerTests {
         }
     }
 
-    @Test("a new job comes into the window as it was inserted, unless others come before it or there is no room")
+    @Test("a new job enters the window as it was inserted, unless others come first or there is no room")
     func inserted() async throws {
         try await OwnersFixture.with("Window=8\n") { (fixture: OwnersFixture) async throws -> Void in
-            // Rows that the ledger does not hold: whoever reads it does not find them.
+            // The ledger does not hold these rows, so a window that reads the ledger does not find them.
             Coordination.sync {
                 let window = fixture.owners.window
                 window.fill()
@@ -98,7 +98,7 @@ struct OwnerTests {
                 let window = fixture.owners.window
                 window.fill(inserted: [fixture.job(8), fixture.job(9), fixture.job(10)])
                 #expect(Set(window.ids) == Set(1...6).union([8, 9]))
-                // A job waits outside, and the next one of its priority comes behind it.
+                // A job waits outside, and the next job of its priority comes behind it.
                 window.fill(inserted: [fixture.job(11)])
                 if let first = window[1] { #expect(fixture.owners.states.takeBack(first)) }
                 window.fill(inserted: [fixture.job(12)])
@@ -109,7 +109,7 @@ struct OwnerTests {
         }
     }
 
-    /// Twenty downloads from one host, of which as many are in the window as the host's share allows, and four from another.
+    /// Twenty downloads from one host, as many in the window as the host's share allows, and four from another.
     private func withDownloads(_ window: Int, _ body: (OwnersFixture) async throws -> Void) async throws {
         try await OwnersFixture.with("Download=0\nWindow=\(window)\n") {
             (fixture: OwnersFixture) async throws -> Void in
@@ -128,7 +128,7 @@ struct OwnerTests {
         }
     }
 
-    @Test("a host whose downloads have come gets as many new ones at once, also while rendering is paused")
+    @Test("a host whose downloads have arrived gets as many new ones at once, even while rendering is paused")
     func refilledHost() async throws {
         try await withDownloads(64) { (fixture: OwnersFixture) async throws -> Void in
             let owners = fixture.owners
@@ -139,7 +139,7 @@ struct OwnerTests {
             }
             Coordination.sync {
                 for id in 1...3 { if let job = owners.window[id] { owners.window.downloaded(job) } }
-                // A query for each would cost more than the job.
+                // A query for each download would cost more than the job.
                 #expect(owners.window.count == 12)
                 if let job = owners.window[4] { owners.window.downloaded(job) }
                 #expect(Set(owners.window.ids) == Set(1...12).union(21...24))
@@ -147,7 +147,7 @@ struct OwnerTests {
         }
     }
 
-    @Test("a host that gets room while the window is full goes on with all others when that has room")
+    @Test("a host that gets room while the window is full continues with all others when the window has room")
     func refilledLater() async throws {
         try await withDownloads(12) { (fixture: OwnersFixture) async throws -> Void in
             let owners = fixture.owners
@@ -163,7 +163,7 @@ struct OwnerTests {
 
     // MARK: - Waiting
 
-    @Test("who waits for jobs is told of those that are over at once, and of the others as they come")
+    @Test("a waiting client is told at once of jobs that are over, and of the others as they end")
     func waiters() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             var over = fixture.job(1, .done)
@@ -195,7 +195,7 @@ struct OwnerTests {
         }
     }
 
-    @Test("a retry that is due is queued, behind what is queued already; another waits for its time, or for somebody")
+    @Test("a retry that is due goes to the end of its queue; a retry that is not due waits for its time or for a user")
     func retries() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let waiting = (1...2).map { id in
@@ -222,7 +222,7 @@ struct OwnerTests {
 
     // MARK: - Shortages
 
-    @Test("what is missing is said once and its jobs wait; an answer is there when the last of its jobs has it")
+    @Test("a shortage is reported once and its jobs wait; it ends when the last affected job gets an answer")
     func shortages() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             #expect(fixture.insert([fixture.job(1), fixture.job(2)]))
@@ -252,7 +252,7 @@ struct OwnerTests {
         }
     }
 
-    @Test("a filter is forgiven when a picture has gone through it, and counts each picture once")
+    @Test("a filter's crashes are forgiven when a picture passes, and each picture counts once")
     func crashes() throws {
         try Coordination.sync {
             let crashes = FilterCrashes()
@@ -274,7 +274,7 @@ struct OwnerTests {
 
     // MARK: - Queues
 
-    @Test("a limit that was set holds over a reload, and is the next start's once it is kept")
+    @Test("a limit that was set survives a reload, and also a restart once it is kept")
     func limits() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let owners = fixture.owners
@@ -296,7 +296,7 @@ struct OwnerTests {
         }
     }
 
-    @Test("a paused queue begins nothing until it goes on, and the pause is recorded")
+    @Test("a paused queue starts nothing until it is resumed, and the pause is recorded")
     func pauses() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             #expect(fixture.insert([fixture.job(1)]))
@@ -322,7 +322,7 @@ struct OwnerTests {
 
     // MARK: - Ends
 
-    @Test("the original of a job that has ended moves once, and who waits for the job is told then")
+    @Test("an ended job's original moves once, and then the job's waiting clients are told")
     func disposal() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             var job = fixture.job(1, .cancelled)
@@ -370,7 +370,7 @@ struct OwnerTests {
         }
     }
 
-    @Test("an undo has its moves watched, as any others")
+    @Test("the moves of an undo are watched like any others")
     func watchedUndo() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             var job = try fixture.ended(1, .done, at: "\(fixture.places.archive)/r/1.png")
@@ -390,7 +390,7 @@ struct OwnerTests {
         }
     }
 
-    @Test("ended jobs beyond HistoryJobs= are forgotten, now and then, and no longer counted")
+    @Test("ended jobs beyond HistoryJobs= are forgotten periodically, and no longer counted")
     func history() async throws {
         try await OwnersFixture.with("[Daemon]\nHistoryJobs=8\n") { (fixture: OwnersFixture) async throws -> Void in
             let jobs = (1...12).map { id in

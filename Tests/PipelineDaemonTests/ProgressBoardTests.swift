@@ -8,10 +8,9 @@ import Testing
 @testable import JobFlow
 @testable import PipelineDaemon
 
-@Suite("The board of progress")
+@Suite("The progress board")
 struct ProgressBoardTests {
-    /// Jobs 1 and 2 of batch 1, job 3 of batch 2, and job 4 of none, in the window. Jobs that have begun ended a while
-    /// after that.
+    /// Jobs 1 and 2 of batch 1, job 3 of batch 2, and job 4 without a batch, all in the window.
     private func with(_ body: (OwnersFixture, ProgressBoard) async throws -> Void) async throws {
         try await OwnersFixture.with("Download=0\n") { (fixture: OwnersFixture) async throws -> Void in
             let jobs = [1, 1, 2, nil].enumerated().map { index, batch in
@@ -28,7 +27,7 @@ struct ProgressBoardTests {
         }
     }
 
-    /// The job, begun a while ago, ends like this.
+    /// Ends the job, which began a while ago, in this state.
     private func end(_ id: Int, in fixture: OwnersFixture, _ state: JobState = .done) {
         Coordination.sync { endNow(id, in: fixture, state) }
     }
@@ -43,7 +42,7 @@ struct ProgressBoardTests {
         fixture.owners.states.finish(job, state)
     }
 
-    @Test("a batch is on the board as long as something of it is in the window, or is not yet recorded as what it is")
+    @Test("a batch is on the board while one of its jobs is in the window or has an unrecorded state")
     func present() async throws {
         try await with { (fixture, progress) async throws in
             Coordination.sync {
@@ -53,13 +52,13 @@ struct ProgressBoardTests {
             }
             Coordination.sync {
                 for id in [1, 4] { endNow(id, in: fixture) }
-                // Their record comes behind this turn.
+                // Their record comes after this turn.
                 #expect(progress[1]?.inWindow == 2 && progress[nil] != nil)
             }
             await fixture.until { progress[1]?.inWindow == 1 && progress[nil] == nil }
             end(2, in: fixture)
             await fixture.until { progress.present == [2] }
-            // It has not begun, so nothing is to be recorded.
+            // The job has not begun, so there is nothing to record.
             Coordination.sync {
                 #expect(fixture.owners.window[3].map(fixture.owners.states.takeBack) == true)
                 #expect(progress.present == [])
@@ -69,7 +68,7 @@ struct ProgressBoardTests {
         }
     }
 
-    @Test("ended jobs count, however they ended, and jobs that go back to the queue or wait do not")
+    @Test("ended jobs count, however they ended; jobs that wait or go back to the queue do not")
     func counted() async throws {
         try await with { (fixture, progress) async throws in
             let more = (5...8).map { id in
@@ -80,7 +79,7 @@ struct ProgressBoardTests {
             #expect(fixture.insert(more))
             Coordination.sync {
                 fixture.owners.window.fill()
-                // Job 7 is not to come back at once.
+                // Keep job 7 from returning at once.
                 fixture.owners.window.hold()
             }
             for (id, state) in [(1, JobState.done), (2, .failed), (5, .cancelled)] { end(id, in: fixture, state) }
@@ -92,7 +91,7 @@ struct ProgressBoardTests {
             Coordination.sync {
                 #expect(progress[1]?.pace.done == 3 && progress[2]?.pace.done == 0 && progress[nil]?.pace.done == 0)
             }
-            // The next time that something of it is in the window it begins anew.
+            // The batch starts again from zero the next time that one of its jobs is in the window.
             end(8, in: fixture)
             await fixture.until { progress[1] == nil }
             Coordination.sync {
@@ -102,14 +101,14 @@ struct ProgressBoardTests {
         }
     }
 
-    @Test("a pause makes the speed from before it unknown, and keeps what was done")
+    @Test("a pause discards the measured speed, and keeps the count of done jobs")
     func resumed() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let progress = Coordination.sync { fixture.owners.progress }
             #expect(fixture.insert((1...8).map { fixture.job($0) }))
             Coordination.sync {
                 fixture.owners.window.fill()
-                // Nothing has been measured: there is nothing to forget.
+                // Nothing has been measured, so there is nothing to discard.
                 progress.resumed()
                 #expect(progress[nil]?.pace.hasBegun == false)
             }
@@ -129,7 +128,7 @@ struct ProgressBoardTests {
         }
     }
 
-    @Test("a batch of which something is to be downloaded says so, and others do not")
+    @Test("only a batch with downloads says so")
     func downloads() async throws {
         try await with { (fixture, progress) async throws in
             var job = fixture.job(5)

@@ -12,7 +12,7 @@ import WorkerProtocol
 @testable import PictureFiles
 @testable import PipelineDaemon
 
-@Suite("Names and moves")
+@Suite("Names and moves of results")
 struct PublishingTests {
     private func order(_ outbox: String, _ conflict: ConflictPolicy = .number) -> WorkOrder {
         WorkOrder(
@@ -31,7 +31,7 @@ struct PublishingTests {
         return try #require(plan.results.first)
     }
 
-    @Test("a result keeps subfolder and stem, gets the output's name and the encoder's suffix")
+    @Test("a result keeps its subfolder and stem, and gets the output's name and the encoder's suffix")
     func names() throws {
         let name = ResultName(order: order("/out"), path: "album/sun.set.png")
         let plain = ImageHandle.Staged(picture: try picture(nil, "jpeg"), path: "")
@@ -41,7 +41,7 @@ struct PublishingTests {
         #expect(name.path(thumb, of: both, number: 2) == "/out/album/sun.set-2.thumb.webp")
     }
 
-    @Test("an output called as its format is says so once, as long as no other result has that name")
+    @Test("an output named like its format appears once in the name, unless another result has that name")
     func namesOfFormats() throws {
         let name = ResultName(order: order("/out"), path: "x.png")
         func staged(_ name: String?, _ format: String) throws -> ImageHandle.Staged {
@@ -63,7 +63,7 @@ struct PublishingTests {
         #expect(try paths([same, staged("tif", "tiff")]) == ["/out/x.tif", "/out/x-tif.tif"])
     }
 
-    @Test("a name of 255 bytes is shortened at a character, not in the middle of one, and still gets its number")
+    @Test("a name of 255 bytes is shortened between characters, and still gets its number")
     func longName() throws {
         let stem = String(repeating: "ü", count: 125)
         let name = ResultName(order: order("/out"), path: stem + ".jpg")
@@ -74,12 +74,12 @@ struct PublishingTests {
     }
 
     @Test(
-        "the number of a name is found, and nothing else is taken for one",
+        "a name's number is found, and no other digits are mistaken for it",
         arguments: [("a/b-1.jpg", "a/b.jpg"), ("b-12.small.png", "b-12.small.png"), ("a/b-x.jpg", "a/b-x.jpg")])
     func unnumbered(name: String, stem: String) { #expect(ResultName.unnumbered(name) == stem) }
 
     @Test(
-        "a disk has room when it has as much as is wanted, and a file of that size",
+        "a disk has room when it has the wanted space in addition to the file's size",
         .enabled(if: Mount.isPermitted, "only root may mount a file system"))
     func room() async throws {
         try await withTemporaryFolder { (folder: String) async throws -> Void in
@@ -97,7 +97,7 @@ struct PublishingTests {
         }
     }
 
-    @Test("a result that is not as long as its worker said is not published")
+    @Test("a result whose length differs from its worker's report is not published")
     func otherLength() throws {
         try withTemporaryFolder { folder in
             var file = try staged("\(folder)/1")
@@ -110,7 +110,7 @@ struct PublishingTests {
         }
     }
 
-    @Test("a folder of the inbox that has become a link to elsewhere is not claimed from")
+    @Test("nothing is claimed through a subfolder of the inbox that has become a link")
     func linkedFolder() throws {
         try withTemporaryFolder { folder in
             try FileSystem.makeFolders("\(folder)/inbox/album/deep")
@@ -130,7 +130,7 @@ struct PublishingTests {
         }
     }
 
-    @Test("two jobs that publish the same name at the same time get different ones")
+    @Test("two jobs that publish the same name at the same time get different names")
     func reservation() throws {
         try withTemporaryFolder { folder in
             let publisher = Publisher()
@@ -143,7 +143,7 @@ struct PublishingTests {
         }
     }
 
-    @Test("a job that publishes to a name which another has chosen does not free it")
+    @Test("a job that publishes under a name that another job has reserved does not free it")
     func othersReservation() throws {
         try withTemporaryFolder { folder in
             let publisher = Publisher()
@@ -164,7 +164,7 @@ struct PublishingTests {
         }
     }
 
-    @Test("a published result is known again, also when a crash came before its end was recorded")
+    @Test("a published result is recognised, even if a crash came before its end was recorded")
     func knownAgain() throws {
         try withTemporaryFolder { folder in
             let publisher = Publisher()
@@ -173,14 +173,14 @@ struct PublishingTests {
             let published = try publisher.publish(publication) { $1(true) }
             #expect(try published.published.map { try $0.file.standing() } == [.same])
             #expect(try publisher.recover(publication.intent)?.published == published.published)
-            // The intent of an older version says nothing of the file.
+            // The intent of an older version lacks the file's identity.
             var older = publication.intent
             older.steps[0].file = nil
             #expect(try publisher.recover(older)?.published.map(\.file) == published.published.map(\.file))
         }
     }
 
-    @Test("a name that a stranger takes in between is not replaced: another is recorded, then used")
+    @Test("a name that another program takes in between is not replaced: a new name is recorded, then used")
     func takenInBetween() throws {
         try withTemporaryFolder { folder in
             let publisher = Publisher()
@@ -198,7 +198,7 @@ struct PublishingTests {
         }
     }
 
-    @Test("another name is used only when it is recorded, however late the ledger tells that")
+    @Test("another name is used only once it is recorded, however late the ledger reports that")
     func recordedLater() throws {
         try withTemporaryFolder { folder in
             let publisher = Publisher()
@@ -236,7 +236,7 @@ struct PublishingTests {
         }
     }
 
-    @Test("an interrupted publication is finished: what was renamed counts, what was not is renamed")
+    @Test("an interrupted publication is finished: renames that were made count, and the others follow")
     func recovery() throws {
         try withTemporaryFolder { folder in
             try FileSystem.makeFolders("\(folder)/out")
@@ -254,7 +254,7 @@ struct PublishingTests {
     }
 
     @Test(
-        "a rename that a crash has broken off in the middle is finished under the name that was chosen",
+        "a rename that a crash interrupted is finished under the name that was chosen",
         arguments: [false, true])
     func halfRenamed(isCopied: Bool) throws {
         try withTemporaryFolder { folder in
@@ -263,7 +263,7 @@ struct PublishingTests {
                 [staged("\(folder)/1")], order: order("\(folder)/out"), path: "same.png")
             let target = "\(folder)/out/same.jpg"
             if isCopied {
-                // Linked, on a file system where the numbers of inodes can't tell.
+                // A link, on a file system without stable inode numbers.
                 try FileManager.default.copyItem(atPath: "\(folder)/1", toPath: target)
                 let file = try Descriptor.open("\(folder)/1", O_RDONLY)
                 try FileSystem.copyTimes(of: file, to: Descriptor.open(target, O_WRONLY))
@@ -278,7 +278,7 @@ struct PublishingTests {
         }
     }
 
-    @Test("an interrupted publication that can't be finished takes back what it has renamed")
+    @Test("an interrupted publication that can't be finished takes its renames back")
     func recoveredTogether() throws {
         try withTemporaryFolder { folder in
             for name in ["1", "2"] { _ = try staged("\(folder)/\(name)") }
@@ -297,7 +297,7 @@ struct PublishingTests {
         }
     }
 
-    @Test("a result is taken back also when the folder that it was made in is gone")
+    @Test("a result is taken back even when the folder that it was made in is gone")
     func takenBackToNewFolder() throws {
         try withTemporaryFolder { folder in
             let (publisher, out) = (Publisher(), "\(folder)/out")
@@ -312,7 +312,7 @@ struct PublishingTests {
         }
     }
 
-    @Test("an interrupted publication of which nothing is left is none")
+    @Test("an interrupted publication whose files are all gone is discarded")
     func nothingLeft() throws {
         try withTemporaryFolder { folder in
             let intent = PublishIntent(steps: [
@@ -323,7 +323,7 @@ struct PublishingTests {
         }
     }
 
-    @Test("two outputs are both published or neither: a rename that fails takes the one before it back")
+    @Test("two outputs are published together or not at all: a rename that fails takes the previous one back")
     func together() throws {
         try withTemporaryFolder { folder in
             let publisher = Publisher()
@@ -337,7 +337,7 @@ struct PublishingTests {
     }
 
     @Test(
-        "a folder goes with the last result that is taken back, but for the outbox, and is made anew for the next",
+        "a folder goes with the last result that is taken back, but not the outbox, and is made again for the next",
         arguments: [ConflictPolicy.number, .replace])
     func folders(conflict: ConflictPolicy) throws {
         try withTemporaryFolder { folder in
@@ -350,7 +350,7 @@ struct PublishingTests {
             let (one, two) = (try choose("a"), try choose("b"))
             try publisher.takeBack(one.intent)
             #expect(try FileSystem.names(in: out) == [".staging"])
-            // Another job has chosen its name before.
+            // Another job chose its name earlier.
             #expect(try publisher.publish(two) { $1(true) }.published.count == 1)
             try publisher.takeBack(one.intent)
             #expect(try FileSystem.names(in: "\(out)/album/deep") == ["b.jpg"])
@@ -371,8 +371,8 @@ struct PublishingTests {
             let published = try publisher.publish(publication) { $1(true) }
             #expect(published.published.isEmpty)
             #expect(try FileSystem.names(in: "\(folder)/out") == ["same.jpg"])
-            // The staging file stays until the job's end is recorded, and shows that this result was not published. So
-            // taking back leaves the stranger's file alone.
+            // The staging file stays until the job's end is recorded; it shows that this result was not published. So
+            // taking back leaves the other program's file alone.
             #expect(try FileSystem.exists("\(folder)/1"))
             try publisher.takeBack(publication.intent)
             #expect(try FileSystem.names(in: "\(folder)/out") == ["same.jpg"])
@@ -380,7 +380,7 @@ struct PublishingTests {
     }
 
     @Test(
-        "an original is never moved over another, and keeps its time, also across file systems",
+        "an original never overwrites another, and keeps its times, also across file systems",
         arguments: ["/dev/shm", NSTemporaryDirectory()])
     func moving(parent: String) throws {
         try withTemporaryFolder { folder in
@@ -400,11 +400,11 @@ struct PublishingTests {
         }
     }
 
-    @Test("originals of several inboxes that go to one folder of another file system at once arrive whole, each once")
+    @Test("originals of several inboxes that move to one folder on another file system at once arrive whole, each once")
     func movingAtOnce() throws {
         try withTemporaryFolder { folder in
             try withTemporaryFolder(below: "/dev/shm") { elsewhere in
-                // Links of one file are the hardest: the same inode is copied several times at once.
+                // Links of one file are the hardest case: the same inode is copied several times at once.
                 let texts = (0..<24).map { String(repeating: "picture \($0 / 4) ", count: 40_000) }
                 for (number, text) in texts.enumerated() {
                     let file = "\(folder)/\(number)"
@@ -414,7 +414,7 @@ struct PublishingTests {
                         try FileManager.default.linkItem(atPath: "\(folder)/\(number / 4 * 4)", toPath: file)
                     }
                 }
-                // What a crash has left.
+                // A leftover of a crash.
                 try FileManager.default.createDirectory(atPath: "\(elsewhere)/all", withIntermediateDirectories: false)
                 try FileSystem.write(Array("half".utf8), to: "\(elsewhere)/all/.pipelined-0.part")
                 let failures = Mutex<[any Error]>([])
@@ -436,7 +436,7 @@ struct PublishingTests {
         }
     }
 
-    @Test("an original does not follow a link that has taken the place of the folder that an undo named")
+    @Test("an original does not follow a link that has replaced the destination of an undo")
     func swappedGoal() throws {
         try withTemporaryFolder { folder in
             let folder = FileSystem.resolved(folder)

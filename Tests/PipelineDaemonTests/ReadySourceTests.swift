@@ -18,7 +18,7 @@ struct ReadySourceTests {
         return (one, other)
     }
 
-    /// One element for each time that the descriptor is ready.
+    /// Yields one element each time the descriptor is ready.
     private func readiness(
         _ descriptor: Descriptor, _ direction: ReadySource.Direction = .reading
     ) -> (source: ReadySource, events: AsyncStream<Void>.Iterator) {
@@ -28,7 +28,7 @@ struct ReadySourceTests {
         return (source, stream.makeAsyncIterator())
     }
 
-    @Test("a readable descriptor is reported, and again until it has been read")
+    @Test("a readable descriptor is reported again and again until it has been read")
     func reading() async throws {
         let (ours, theirs) = try pair()
         var (source, events) = readiness(ours)
@@ -39,7 +39,7 @@ struct ReadySourceTests {
         source.cancel()
     }
 
-    @Test("one socket is watched for reading and for writing, and each is told apart")
+    @Test("one socket is watched for reading and writing, and the two are told apart")
     func both() async throws {
         let (ours, theirs) = try pair()
         var (reading, arrivals) = readiness(ours)
@@ -52,7 +52,7 @@ struct ReadySourceTests {
         reading.cancel()
     }
 
-    @Test("nothing is told while it is suspended; what has come meanwhile is told afterwards")
+    @Test("nothing is reported while the source is suspended; pending events are reported afterwards")
     func suspended() async throws {
         let (ours, theirs) = try pair()
         let count = Mutex(0)
@@ -64,7 +64,7 @@ struct ReadySourceTests {
             continuation.yield()
         }
         try Socket.send([1], to: theirs)
-        // Another one on the same thread and queue, which comes behind it.
+        // Another descriptor on the same thread and queue, which becomes ready later.
         let (others, end) = try pair()
         var (other, events) = readiness(others)
         try Socket.send([1], to: end)
@@ -77,7 +77,7 @@ struct ReadySourceTests {
     }
 
     @Test(
-        "when the other end is gone that is told; thousands of them on several queues are all told, and all let go of")
+        "a hang-up is reported; thousands of them on several queues are all reported, and all sources are released")
     func hangUps() async throws {
         let before = try FileSystem.names(in: "/proc/self/fd").count
         await withTaskGroup { group in

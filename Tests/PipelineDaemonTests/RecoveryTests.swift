@@ -9,7 +9,7 @@ import Testing
 @testable import PictureFiles
 @testable import PipelineDaemon
 
-@Suite("The recovery")
+@Suite("Recovery after a crash")
 struct RecoveryTests {
     private func recovery(_ fixture: OwnersFixture) throws -> Recovery {
         let (configuration, originals) = Coordination.sync { (fixture.owners.configuration, fixture.owners.originals) }
@@ -18,7 +18,7 @@ struct RecoveryTests {
             staging: try Staging(fixture.places), originals: originals)
     }
 
-    @Test("a job that was in work at a crash is queued again, and fails when that has happened too often")
+    @Test("a job that was running at a crash is queued again, and fails after too many crashes")
     func crashed() async throws {
         try await OwnersFixture.with("[Daemon]\nCrashTries=2\n") { (fixture: OwnersFixture) async throws -> Void in
             var (first, second) = (fixture.job(1, .running), fixture.job(2, .running))
@@ -38,7 +38,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("a job with an intent is queued with it, its staging files stay, and its outbox is not asked")
+    @Test("a job with an intent is queued with it, its staging files stay, and its outbox is not touched")
     func intents() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let folder = "\(fixture.places.outbox)/r"
@@ -64,7 +64,7 @@ struct RecoveryTests {
     }
 
     @Test(
-        "an unfinished copy is removed; a whole one that no job knows goes to recovered/; a job's original stays its own"
+        "an unfinished copy is removed; a whole copy without a job goes to recovered/; a job's original stays its own"
     )
     func spool() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
@@ -73,7 +73,7 @@ struct RecoveryTests {
             try fixture.write("picture", to: job.source)
             try fixture.write("picture", to: "\(spool)/nobody/x.png")
             try fixture.write("pict", to: "\(Spool.unfinished("\(spool)/half"))/y.png")
-            // It was being brought back when the daemon crashed, and the row still names its old place.
+            // The daemon crashed while it brought this original back, and the row still names its old place.
             try fixture.write("picture", to: "\(spool)/retry-2/2.png")
             try FileSystem.makeFolders("\(fixture.places.failed)/r")
             var lost = fixture.job(2, .failed)
@@ -83,7 +83,7 @@ struct RecoveryTests {
             #expect(fixture.exists(job.source))
             #expect(fixture.exists("\(fixture.places.recovered)/added/x.png"))
             #expect(try FileSystem.names(in: spool) == ["1"])
-            // Its work is done, so it lies where it belongs.
+            // The job's work is done, so the original lies where it belongs.
             #expect(fixture.exists(lost.source) && !fixture.exists("\(spool)/retry-2"))
             #expect(try fixture.ledger.job(2)?.isOver == true)
         }

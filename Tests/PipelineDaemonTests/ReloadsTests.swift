@@ -13,7 +13,7 @@ import WorkerPools
 
 @Suite("Reloads")
 struct ReloadsTests {
-    /// With a real worker that tries the real filters.
+    /// Runs `body` with a real worker that tries the real filters.
     private func with(_ body: (OwnersFixture, Reloads) async throws -> Void) async throws {
         let worker = try #require(Places.renderWorker)
         try await OwnersFixture.with(program: worker, plugins: [Places.ownPlugins]) {
@@ -31,7 +31,7 @@ struct ReloadsTests {
         }
     }
 
-    @Test("the configuration is in force when all of it is right; until then the one from before is, and that is said")
+    @Test("a configuration takes effect only when all of it is valid; until then the former stays, with a message")
     func allOrNothing() async throws {
         try await with { (fixture, reloads) async throws in
             let listener = EventListener.listening(to: reloads)
@@ -53,7 +53,7 @@ struct ReloadsTests {
         }
     }
 
-    @Test("those who ask while a reload is under way share the next, which reads what they have written")
+    @Test("callers that ask during a reload share the next one, which reads the files that they have written")
     func shared() async throws {
         try await with { (fixture, reloads) async throws in
             let listener = EventListener.listening(to: reloads)
@@ -69,13 +69,13 @@ struct ReloadsTests {
         }
     }
 
-    @Test("a filter whose copy is damaged is looked for in its file, and reloads go on behind that")
+    @Test("a filter whose copy is damaged is loaded again from its file, and reloads continue after that")
     func filter() async throws {
         try await with { (fixture, reloads) async throws in
             #expect(await reload(reloads).problems.isEmpty)
             await withCheckedContinuation { continuation in
                 Coordination.async {
-                    // No recipe knows such a filter: nothing is done.
+                    // No recipe knows this filter, so nothing happens.
                     reloads.look(for: "nothing") { Issue.record("there is no such filter") }
                     reloads.look(for: "noir") { continuation.resume() }
                 }
@@ -84,7 +84,7 @@ struct ReloadsTests {
         }
     }
 
-    @Test("a worker that does not start refuses the reload")
+    @Test("a reload is refused when the worker does not start")
     func noWorker() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let reloads = Coordination.sync { fixture.owners.reloads }

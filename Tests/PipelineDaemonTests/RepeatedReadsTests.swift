@@ -8,9 +8,9 @@ import Testing
 @testable import JobLedger
 @testable import PipelineDaemon
 
-@Suite("Repeated reads")
+@Suite("Repeated reads of the ledger")
 struct RepeatedReadsTests {
-    /// Fills the window again, as the owners do, and keeps what it is told.
+    /// Refills the window as the owners do, and records what it is told.
     @Coordination
     private final class Reader: ReadsDelegate {
         let window: Window
@@ -27,7 +27,7 @@ struct RepeatedReadsTests {
         func statusChanged() { changes += 1 }
     }
 
-    @Test("all reads that have failed are repeated together, and once")
+    @Test("all failed reads are repeated together, once")
     func together() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let reads = Coordination.sync { RepeatedReads(fixture.ledger) }
@@ -48,14 +48,14 @@ struct RepeatedReadsTests {
         }
     }
 
-    @Test("rows that can't be read come into the window as soon as they can, and the problem is known until then")
+    @Test("unreadable rows enter the window as soon as they can be read, and the problem is shown until then")
     func rows() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             #expect(fixture.insert([fixture.job(1)]))
             let reads = Coordination.sync { RepeatedReads(fixture.ledger) }
             let reader = Coordination.sync { Reader(fixture.owners.window) }
             fixture.ledger.readFailed { Coordination.async { reads.later() } }
-            // Another process may do so; queued rows are found by this index.
+            // Another process can drop the index that finds queued rows.
             let other = try Database(path: fixture.places.ledger)
             let index = try #require(
                 try other.first("SELECT sql FROM sqlite_master WHERE name = 'jobs_to_render'") { $0.text(0) })
@@ -67,7 +67,7 @@ struct RepeatedReadsTests {
             }
             #expect(fixture.ledger.unreadableReason?.contains("no such index: jobs_to_render") == true)
             var told = reader.told.stream.makeAsyncIterator()
-            // The first repetition fails as well, and asks for the next.
+            // The first retry fails as well, and schedules the next.
             _ = await told.next()
             try other.run(index)
             await fixture.until { fixture.owners.window.ids == [1] }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Repetitions")
 struct RepetitionTests {
-    @Test("a need that ends and begins again before the timer fires has one timer")
+    @Test("a need that ends and begins again before its timer fires has one timer")
     func once() {
         Coordination.sync {
             let clock = HandClock()

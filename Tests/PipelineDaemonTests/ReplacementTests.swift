@@ -10,9 +10,9 @@ import Testing
 @testable import PictureFiles
 @testable import PipelineDaemon
 
-@Suite("Results that take the places of earlier ones")
+@Suite("Results that replace earlier ones")
 struct ReplacementTests {
-    /// An outbox with the results of before, and new ones in staging.
+    /// An outbox with earlier results, and new ones in staging.
     private struct Outbox {
         let folder: String
         let publisher = Publisher()
@@ -63,7 +63,7 @@ struct ReplacementTests {
         try withTemporaryFolder { try body(Outbox(folder: $0)) }
     }
 
-    @Test("a result keeps its name, also a numbered one; another format has a name of its own, and the old file goes")
+    @Test("a result keeps its name and number; a result in another format gets its own name, and the old file goes")
     func names() throws {
         try with { outbox in
             let former = try outbox.former("a-1.jpg", "a-1.small.png")
@@ -89,7 +89,7 @@ struct ReplacementTests {
         }
     }
 
-    @Test("a withdrawn result's folder goes when nothing else is in it")
+    @Test("a withdrawn result's folder goes when it is empty")
     func folders() throws {
         try with { outbox in
             let former = try outbox.former("old/a.jpg", "shared/a.small.png")
@@ -104,7 +104,7 @@ struct ReplacementTests {
         }
     }
 
-    @Test("a name that another job has reserved, or somebody's file has, is not taken")
+    @Test("a name that another job has reserved or a user's file has is not taken")
     func others() throws {
         try with { outbox in
             let former = try outbox.former("a.png")
@@ -117,7 +117,7 @@ struct ReplacementTests {
     }
 
     @Test(
-        "what somebody changes between choice and rename stays, and another name is recorded before it is used, unless Conflict=skip",
+        "a file that a user changes in between stays; another name is recorded before its use, unless Conflict=skip",
         arguments: ConflictPolicy.allCases)
     func changedInBetween(conflict: ConflictPolicy) throws {
         try with { outbox in
@@ -139,7 +139,7 @@ struct ReplacementTests {
         }
     }
 
-    @Test("somebody's file that a crash has left in staging is put back, and the new result gets another name")
+    @Test("a user's file that a crash left in staging is put back, and the new result gets another name")
     func crashedInBetween() throws {
         try with { outbox in
             let former = try outbox.former("a.jpg")
@@ -153,7 +153,7 @@ struct ReplacementTests {
         }
     }
 
-    @Test("results of which none is as it was published keep their number, and the changed one stays beside them")
+    @Test("when every earlier result was changed or removed, the new ones keep the number and the changed one stays")
     func noneAsBefore() throws {
         try with { outbox in
             let former = try outbox.former("a-1.jpg", "a-1.small.png")
@@ -165,7 +165,7 @@ struct ReplacementTests {
         }
     }
 
-    @Test("a counter begins at 1, whatever the result of before is called")
+    @Test("a counter starts at 1, whatever the earlier result's name is")
     func firstNumber() throws {
         try with { outbox in
             let staged = try outbox.staged("jpeg", naming: NameTemplate("{counter}"))
@@ -189,7 +189,7 @@ struct ReplacementTests {
         }
     }
 
-    @Test("what has been replaced and withdrawn is brought back; a new result that somebody has changed stays")
+    @Test("replaced and withdrawn results are brought back; a new result that a user has changed stays")
     func takenBack() throws {
         try with { outbox in
             let former = try outbox.former("a.jpg", "a.small.png")
@@ -200,7 +200,7 @@ struct ReplacementTests {
                 #expect(try outbox.names == ["a.jpg", "a.small.png"])
                 #expect(try former.map { try $0.standing() } == [.same, .same])
             }
-            // A later try publishes it all the same.
+            // A later attempt publishes it all the same.
             let recovered = try #require(try outbox.publisher.recover(publication.intent))
             #expect(recovered.published.count == 2)
             #expect(try outbox.names == ["a.big.webp", "a.jpg"])
@@ -210,7 +210,7 @@ struct ReplacementTests {
         }
     }
 
-    @Test("half of the way through several renames, both ways lead on", arguments: [false, true])
+    @Test("after half of several renames, the publication can still be finished or undone", arguments: [false, true])
     func halfWay(isMoved: Bool) throws {
         try with { outbox in
             let former = try outbox.former("a.jpg")
@@ -228,7 +228,7 @@ struct ReplacementTests {
         }
     }
 
-    @Test("half of the way, somebody's file has the name: it stays, the new result gets another, and the old one goes")
+    @Test("after half of the renames, a user's file keeps its name, the new result gets another, and the old one goes")
     func halfWayTaken() throws {
         try with { outbox in
             let intent = try outbox.choose([outbox.staged("jpeg")], outbox.former("a.jpg")).intent
@@ -242,8 +242,8 @@ struct ReplacementTests {
         }
     }
 
-    /// While `body` runs, files can neither be exchanged nor renamed without replacing. No file gets a second name in
-    /// staging: a crash would leave it in both places.
+    /// While `body` runs, files can neither be exchanged nor renamed without replacing. The daemon must not link a
+    /// file into staging either: a crash would leave it in both places.
     private func withPlainRenames(in outbox: Outbox, _ body: () throws -> Void) rethrows {
         let links = Mutex<[String]>([])
         try Renames.refused(below: outbox.folder) { attempt in
@@ -254,7 +254,7 @@ struct ReplacementTests {
         #expect(links.withLock { $0 }.allSatisfy { $0.hasPrefix("out/") })
     }
 
-    @Test("where two files can't be exchanged, a result takes the place of an earlier one all the same, and goes back")
+    @Test("without an exchange of files, a result still replaces an earlier one, and can be undone")
     func inSteps() throws {
         try with { outbox in
             let former = try outbox.former("a.jpg", "a.small.png")
@@ -272,7 +272,7 @@ struct ReplacementTests {
         }
     }
 
-    @Test("a new result whose predecessor has gone is published once, and is taken back")
+    @Test("a new result whose predecessor has gone is published once, and can be taken back")
     func aloneInSteps() throws {
         try with { outbox in
             let publication = try outbox.choose([outbox.staged("jpeg")], outbox.former("a.jpg"))
@@ -289,7 +289,7 @@ struct ReplacementTests {
         }
     }
 
-    @Test("somebody's file that comes in the moment in which an old result is moved out is put back, and stays")
+    @Test("a user's file that appears at the last moment, while an old result is moved out, is put back and stays")
     func takenInTheLastMoment() throws {
         try with { outbox in
             let former = try outbox.former("a.jpg", "a.small.png")
@@ -310,11 +310,11 @@ struct ReplacementTests {
         }
     }
 
-    @Test("a result is withdrawn to a folder that is missing, and is told to be made durable there")
+    @Test("a result is withdrawn to a missing folder, which is then made durable")
     func missingStaging() throws {
         try with { outbox in
             let former = try outbox.former("a.jpg", "a.small.png")
-            // The outbox of before is another.
+            // The earlier job had another outbox.
             let staging = "before/.staging/root"
             let publication = try outbox.choose([outbox.staged("jpeg")], former, staging: staging)
             let published = try outbox.publisher.publish(publication) { $1(true) }
@@ -326,7 +326,7 @@ struct ReplacementTests {
     }
 
     @Test(
-        "two files of one size and time are told apart by their inodes, where these may change as well",
+        "two files of one size and time are told apart by their inodes, even where inode numbers may change",
         .enabled(if: Mount.isPermitted, "only root may mount a file system"))
     func equalMarks() async throws {
         try await withTemporaryFolder { (folder: String) async throws -> Void in
@@ -346,7 +346,7 @@ struct ReplacementTests {
         }
     }
 
-    @Test("a new result that is gone from staging: the old one stays, and it is made again")
+    @Test("when a new result has vanished from staging, the old one stays and the new one is made again")
     func lost() throws {
         try with { outbox in
             let former = try outbox.former("a.jpg", "a.small.png")

@@ -17,7 +17,7 @@ struct ResultNameTests {
             inbox: "/inbox")
     }
 
-    /// The results of outputs with these texts of `Name=`, as their workers have made them.
+    /// The results of outputs with these `Name=` texts, as their workers made them.
     private func staged(
         in folder: String, _ outputs: KeyValuePairs<String, String?>, hash: String? = nil, width: Int = 10
     ) throws -> [ImageHandle.Staged] {
@@ -35,7 +35,7 @@ struct ResultNameTests {
         }
     }
 
-    @Test("results in flight never get one number, and all results of a picture get the same")
+    @Test("results in flight never share a number, and all results of one picture do")
     func counters() throws {
         try withTemporaryFolder { folder in
             let publisher = Publisher()
@@ -53,14 +53,14 @@ struct ResultNameTests {
             #expect(try names(choose(.number)) == ["a/002.png", "b/002-b.png", "x-c-1.png"])
             let third = try choose(.replace)
             #expect(names(third) == ["a/003.png", "b/003-b.png", "x-c.png"])
-            // A counter replaces nothing, even if a stranger is quicker.
+            // A result with a counter replaces nothing, even if another program is quicker.
             #expect(third.intent.steps.map(\.conflict) == [.number, .number, .replace])
             publisher.release(first)
             #expect(try names(choose(.skip)) == ["a/001.png", "b/001-b.png", "x-c.png"])
         }
     }
 
-    @Test("an output without Name= is called like its format where no other without it is")
+    @Test("an output named like its format gets no suffix if no other output lacks Name=")
     func besideOthers() throws {
         try withTemporaryFolder { folder in
             let files = try staged(in: folder, ["": "x/{stem}", "png": nil])
@@ -70,7 +70,7 @@ struct ResultNameTests {
         }
     }
 
-    @Test("a long row of numbers goes on at its end")
+    @Test("a long series of numbers continues at its end")
     func longRow() throws {
         try withTemporaryFolder { folder in
             try FileSystem.makeFolders("\(folder)/out")
@@ -81,7 +81,7 @@ struct ResultNameTests {
         }
     }
 
-    @Test("two results of one name are refused, and none of them is published", arguments: ConflictPolicy.allCases)
+    @Test("two results with one name are refused, and neither is published", arguments: ConflictPolicy.allCases)
     func twins(conflict: ConflictPolicy) throws {
         try withTemporaryFolder { folder in
             let files = try staged(in: folder, ["": "{stem}-{width}", "b": "{stem}-{width}"])
@@ -95,7 +95,7 @@ struct ResultNameTests {
     }
 
     @Test(
-        "a worker's word is no path: a hash that is none fails",
+        "a worker can't choose a path: an invalid hash fails the job",
         arguments: [nil, "", "../../../x", String(repeating: "A", count: 64)])
     func lies(hash: String?) throws {
         try withTemporaryFolder { folder in
@@ -106,7 +106,7 @@ struct ResultNameTests {
         }
     }
 
-    @Test("a name that can't have its folder leaves nothing reserved")
+    @Test("a name whose folder can't be made leaves nothing reserved")
     func noFolder() throws {
         try withTemporaryFolder { folder in
             let publisher = Publisher()

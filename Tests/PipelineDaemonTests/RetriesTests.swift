@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Retries")
 struct RetriesTests {
-    @Test("jobs that come back have places of their own, though the ledger has not told yet that they wait")
+    @Test("jobs that come back have distinct positions, even before the ledger reports that they wait")
     func positions() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let (owners, ledger) = (fixture.owners, fixture.ledger)

@@ -10,7 +10,7 @@ import Testing
 @testable import PictureFiles
 @testable import PipelineDaemon
 
-@Suite("Returns")
+@Suite("Returns of originals")
 struct ReturnsTests {
     private func returns(_ fixture: OwnersFixture) -> Returns {
         let claims = ClaimFolders(root: "r")
@@ -21,7 +21,7 @@ struct ReturnsTests {
         returns.takeBack(returns.prepare(wanted))
     }
 
-    /// A job that is over, with its original in failed/.
+    /// A failed job that is over, with its original in failed/.
     private func failed(_ id: Int, _ fixture: OwnersFixture) throws -> JobRecord {
         var job = try fixture.ended(id, .failed, at: "\(fixture.places.failed)/r/\(id).png")
         job.disposed = true
@@ -29,7 +29,7 @@ struct ReturnsTests {
     }
 
     @Test(
-        "an original is brought back to where work begins, for another order, and somebody who comes later is told so")
+        "an original is brought back to the start with a new order, and a second caller is told that it is taken")
     func broughtBack() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let (job, returns) = (try failed(1, fixture), returns(fixture))
@@ -51,7 +51,7 @@ struct ReturnsTests {
         }
     }
 
-    @Test("jobs of one name are brought back to places of their own")
+    @Test("jobs of one name are brought back to separate places")
     func sameName() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             var (first, second) = (try failed(1, fixture), try failed(2, fixture))
@@ -67,7 +67,7 @@ struct ReturnsTests {
     }
 
     @Test(
-        "a place that somebody takes meanwhile is left to them: the original comes to the next, and the ledger knows it"
+        "a place that someone takes meanwhile is theirs: the original gets the next, and the ledger knows it"
     )
     func placeTaken() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
@@ -86,7 +86,7 @@ struct ReturnsTests {
         }
     }
 
-    @Test("a job that somebody else brings back in the same moment is theirs: its original stays where it is")
+    @Test("when another caller brings a job back first, the job is theirs and its original stays where it is")
     func othersAtOnce() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let jobs = try (1...2).map { try failed($0, fixture) }
@@ -102,7 +102,7 @@ struct ReturnsTests {
         }
     }
 
-    @Test("jobs that are brought back already are told by each of their inboxes")
+    @Test("each inbox reports the jobs that are brought back already")
     func othersOfInboxes() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let first = fixture.job(1)
@@ -119,7 +119,7 @@ struct ReturnsTests {
         }
     }
 
-    @Test("an original that is gone is lost, and its job stays over")
+    @Test("a missing original is reported as lost, and its job stays over")
     func lost() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let job = try failed(1, fixture)
@@ -131,7 +131,7 @@ struct ReturnsTests {
         }
     }
 
-    @Test("a return that a crash broke off is undone, wherever the original lies")
+    @Test("a return that a crash interrupted is undone, wherever the original lies")
     func brokenOff() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let (moved, unmoved) = (try failed(1, fixture), try failed(2, fixture))
@@ -150,7 +150,7 @@ struct ReturnsTests {
             #expect(returns.inboxes == [moved.order.inbox])
             let (ended, lost) = try returns.end(in: moved.order.inbox)
             #expect(ended == [1, 2] && lost.isEmpty && returns.inboxes.isEmpty)
-            // The first is to be moved back, and the second is where it was.
+            // The first original must be moved back; the second never moved.
             let rows = try fixture.ledger.jobs([1, 2])
             #expect(rows.map(\.source) == [places[0], unmoved.source])
             #expect(rows.map(\.isOver) == [false, true])
@@ -158,7 +158,7 @@ struct ReturnsTests {
         }
     }
 
-    @Test("who waits for a job is told that it is over when the start undoes its return")
+    @Test("a client that waits for a job is told that it is over when the start undoes its return")
     func waitedFor() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let job = try failed(1, fixture)
@@ -177,7 +177,7 @@ struct ReturnsTests {
         }
     }
 
-    @Test("an original that its user has mended is found after a crash in the middle of its return")
+    @Test("an original that its user has repaired is found after a crash during its return")
     func mended() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let job = try failed(1, fixture)
@@ -195,13 +195,13 @@ struct ReturnsTests {
             try returns.begin()
             let (ended, lost) = try returns.end(in: job.order.inbox)
             #expect(ended == [1] && lost.isEmpty, "\(lost)")
-            // It goes back to failed/, as the original of any job that is over.
+            // The original goes back to failed/, like the original of any job that is over.
             #expect(try fixture.ledger.job(1)?.source == place)
             #expect(try fixture.ledger.job(1)?.isOver == false)
         }
     }
 
-    @Test("a copy that arrived on another disk, before a crash, leaves no second picture")
+    @Test("a copy that arrived on another disk before a crash leaves no second picture")
     func copied() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let job = try failed(1, fixture)
@@ -221,7 +221,7 @@ struct ReturnsTests {
         }
     }
 
-    @Test("the original of a done job is not brought back when it is another file by now")
+    @Test("the original of a done job is not brought back when another file has replaced it")
     func exchanged() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             var job = try failed(1, fixture)
@@ -235,7 +235,7 @@ struct ReturnsTests {
         }
     }
 
-    @Test("a return whose disk does not tell where the original lies is undone when it does")
+    @Test("a return whose disk does not answer is undone when it does")
     func later() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             var job = try failed(1, fixture)

@@ -15,13 +15,13 @@ struct ShutdownTests {
         await withCheckedContinuation { continuation in
             Coordination.async {
                 fixture.owners.shutdown.begin { continuation.resume() }
-                // A second stop changes nothing, and nobody is called for it.
+                // A second stop changes nothing, and does not call its completion.
                 fixture.owners.shutdown.begin { Issue.record("there was a stop already") }
             }
         }
     }
 
-    @Test("jobs that have not begun are rows again, in their order, and none is taken any more")
+    @Test("jobs that have not begun become rows again, in their order, and no more are taken")
     func queued() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             #expect(fixture.insert((1...3).map { fixture.job($0) }))
@@ -41,7 +41,7 @@ struct ShutdownTests {
         }
     }
 
-    @Test("a job that is in work when DrainTimeout= is over goes back to the queue")
+    @Test("a job that still runs after DrainTimeout= goes back to the queue")
     func running() async throws {
         let settings = "Render=1\n[Daemon]\nDrainTimeout=0\nCancelGrace=0\n"
         try await OwnersFixture.with(settings) { (fixture: OwnersFixture) async throws -> Void in
@@ -50,7 +50,7 @@ struct ShutdownTests {
             try fixture.write("picture", to: job.source)
             #expect(fixture.insert([job]))
             Coordination.sync { owners.window.fill() }
-            // No worker starts, so it does not get further.
+            // No worker starts, so the job stays at this point.
             await fixture.until { owners.window[1]?.render.state == .executing && owners.counts[.running] == 1 }
             await stop(fixture)
             let row = try #require(try fixture.ledger.job(1))
@@ -59,7 +59,7 @@ struct ShutdownTests {
         }
     }
 
-    @Test("the originals of jobs that have ended are moved before the stop is over")
+    @Test("the originals of ended jobs are moved before the stop completes")
     func originals() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let job = try fixture.ended(1, .cancelled, at: "\(fixture.places.spool)/1/1.png")

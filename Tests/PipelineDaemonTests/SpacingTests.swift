@@ -1,9 +1,9 @@
 import DaemonRuntime
 import Testing
 
-@Suite("Work that is kept apart in a burst")
+@Suite("Spacing of the work in a burst")
 struct SpacingTests {
-    @Test("the first waits for nobody, nor does a call that comes alone")
+    @Test("neither the first call nor a lone call waits")
     func first() {
         var spacing = Spacing()
         var asked = 0
@@ -17,13 +17,14 @@ struct SpacingTests {
         #expect(asked == 0)
     }
 
-    @Test("a call right behind another waits as long as others are on their way, but not for ever")
+    @Test("a call right after another waits while others are on their way, up to a limit")
     func behind() {
         #expect((1...3).contains(questions(others: true)))
         #expect(questions(others: false) == 1)
     }
 
-    /// How often the second of two calls asks for others. A busy machine may be so late that it need not ask: the next pair does.
+    /// How often the second of two calls asks for others. On a busy machine it may be too late to ask; then the next
+    /// pair does.
     private func questions(others: Bool) -> Int {
         for _ in 0..<1000 {
             var spacing = Spacing()

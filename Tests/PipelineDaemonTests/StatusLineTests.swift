@@ -13,13 +13,13 @@ struct StatusLineTests {
         return status
     }
 
-    @Test("Nothing to do is said as well, with what has failed today")
+    @Test("An idle daemon says so, with today's failures")
     func idle() {
         #expect(StatusLine.text(Self.status { _ in }, failedToday: 0) == "nothing to do")
         #expect(StatusLine.text(Self.status { $0.jobs.failed = 9 }, failedToday: 2) == "nothing to do, 2 failed today")
     }
 
-    @Test("Numbers come first, then what is wrong, then what waits for what")
+    @Test("Numbers come first, then problems, then the reasons of waiting jobs")
     func order() {
         let status = Self.status {
             ($0.jobs.running, $0.jobs.queued, $0.jobs.waiting) = (2, 118, 13)
@@ -39,7 +39,7 @@ struct StatusLineTests {
                 + "12 wait: no space in /srv/out; 1 waits: after another job")
     }
 
-    @Test("It stays one line of a length to read, whatever the reasons are")
+    @Test("The status stays one readable line, however long the reasons are")
     func bounded() {
         let status = Self.status {
             $0.stopping = true

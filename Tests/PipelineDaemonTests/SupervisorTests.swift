@@ -12,7 +12,7 @@ import Testing
 struct SupervisorTests {
     private let intent = PublishIntent(steps: [.init(staging: "/staging", target: "/out/1.png", conflict: .number)])
 
-    /// Two jobs in the window.
+    /// Runs `body` with two jobs in the window.
     private func with(_ body: (OwnersFixture, JobRunner) async throws -> Void) async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             #expect(fixture.insert((1...2).map { fixture.job($0) }))
@@ -30,7 +30,7 @@ struct SupervisorTests {
         }
     }
 
-    @Test("a job whose chain begins with a barrier arrives there without having been in the window")
+    @Test("a job whose chain begins with a barrier arrives there without entering the window")
     func barrier() async throws {
         try await with { (fixture, _) async throws in
             var job = fixture.job(3)
@@ -52,7 +52,7 @@ struct SupervisorTests {
     }
 
     @Test(
-        "the intent is durable before the renames, and from then on the job can't be cancelled; one that leaves has none"
+        "the intent is durable before the renames, and then the job can't be cancelled; a job that leaves has no intent"
     )
     func intent() async throws {
         try await with { (fixture, runner) async throws in
@@ -70,7 +70,7 @@ struct SupervisorTests {
         }
     }
 
-    @Test("a published job is done before that is told, without the trouble of its earlier tries")
+    @Test("a published job is recorded as done before that is reported, without the errors of earlier attempts")
     func concluded() async throws {
         try await with { (fixture, runner) async throws in
             #expect(await intend(1, runner))
@@ -88,7 +88,7 @@ struct SupervisorTests {
             Coordination.sync {
                 #expect(fixture.owners.window.ids == [2] && fixture.owners.counts[.done] == 1)
             }
-            // Nobody waits for a job that is not there.
+            // Nothing waits for a job that does not exist.
             await withCheckedContinuation { continuation in
                 Coordination.async { runner.conclude(9, Publisher.Outcome()) { continuation.resume() } }
             }

@@ -13,14 +13,14 @@ import Testing
 @testable import PipelineDaemon
 @testable import Previewing
 
-@Suite("Removing what jobs have left")
+@Suite("Removing old files of jobs")
 struct TidyingTests {
     private struct Fixture {
         let owners: OwnersFixture
         let tidying: Tidying
         var ledger: Ledger { owners.ledger }
 
-        /// Leaves originals of ten bytes each, a minute after one another, and returns their paths.
+        /// Leaves originals of ten bytes each, a minute apart, and returns their paths.
         func leave(_ ids: ClosedRange<Int>, _ state: JobState = .failed, in folder: String = "r") async throws
             -> [String]
         {
@@ -41,7 +41,7 @@ struct TidyingTests {
             return paths
         }
 
-        /// Makes a file seem to have come so many seconds ago.
+        /// Makes a file seem `seconds` old.
         func age(_ job: Int, _ seconds: Int) async throws {
             try await sql("UPDATE kept SET time = \(Timestamp.now() - Double(seconds)) WHERE job = \(job)")
         }
@@ -59,7 +59,7 @@ struct TidyingTests {
             let trial = try tidying.run(wish)
             wish.isTrial = false
             let outcome = try tidying.run(wish)
-            // What is counted first is what goes then.
+            // The real run removes exactly what the dry run counted.
             #expect(
                 (trial.files, trial.bytes, trial.oldest, trial.newest)
                     == (outcome.files, outcome.bytes, outcome.oldest, outcome.newest))
@@ -77,7 +77,7 @@ struct TidyingTests {
     }
 
     @Test(
-        "files on a disk that does not answer stay, however many they are, and the others are removed",
+        "files on a disk that does not answer stay, however many there are, and the others are removed",
         .enabled(if: Mount.isPermitted, "only root may mount a file system"))
     func silent() async throws {
         try await with(patience: .seconds(10)) { fixture in
@@ -86,7 +86,7 @@ struct TidyingTests {
                 let onDisk = try await fixture.leave(1...30, in: "slow")
                 let others = try await fixture.leave(31...32)
                 let hang = DispatchSemaphore(value: 0)
-                // As many as the lane has threads.
+                // Occupy all threads of the lane.
                 for _ in 1...16 { FileLanes.work(on: disk).async { hang.wait() } }
                 let outcome = try fixture.tidying.run(Tidying.Wish(place: .failed, by: "test"))
                 #expect(outcome.files == 2 && outcome.refused == 30 && outcome.refusal == "its disk does not answer")
@@ -98,7 +98,7 @@ struct TidyingTests {
         }
     }
 
-    @Test("what came before a time goes, with the texts beside it and the empty folders; the row says who did it")
+    @Test("files older than a time go, with their explanations and empty folders; the row says who removed them")
     func age() async throws {
         try await with { fixture in
             let paths = try await fixture.leave(1...3)
@@ -116,7 +116,7 @@ struct TidyingTests {
     }
 
     @Test(
-        "the oldest go until the size is met, and not one more",
+        "the oldest files go until the size is met, and not one more",
         arguments: [(30, 0), (29, 1), (20, 1), (19, 2), (0, 3)])
     func size(most: Int, gone: Int) async throws {
         try await with { fixture in
@@ -126,7 +126,7 @@ struct TidyingTests {
         }
     }
 
-    @Test("with a time and a size goes what either names; with a recipe, only its own")
+    @Test("a file goes if the time or the size asks for it; with a recipe, only that recipe's files")
     func both() async throws {
         try await with { fixture in
             _ = try await fixture.leave(1...2, .cancelled, in: "a")
@@ -141,7 +141,7 @@ struct TidyingTests {
     }
 
     @Test(
-        "a file that was changed, replaced by a stranger's or by a link, or that lies elsewhere, stays, and is asked about once"
+        "a changed or replaced file, a link, or a file that lies elsewhere stays and is forgotten"
     )
     func strangers() async throws {
         try await with { fixture in
@@ -162,7 +162,7 @@ struct TidyingTests {
         }
     }
 
-    @Test("a file whose disk may not be mounted is not forgotten, and costs no newer file its place")
+    @Test("a file whose disk may not be mounted is not forgotten, and does not cost a newer file its place")
     func unmounted() async throws {
         try await with { fixture in
             let paths = try await fixture.leave(1...2)
@@ -174,7 +174,7 @@ struct TidyingTests {
         }
     }
 
-    @Test("a restored file has another inode, and goes all the same")
+    @Test("a restored file is removed, although it has another inode")
     func restored() async throws {
         try await with { fixture in
             let paths = try await fixture.leave(1...1)
@@ -185,7 +185,7 @@ struct TidyingTests {
     }
 
     @Test(
-        "a removal that a crash has broken off is finished, before the file went and after", arguments: [false, true])
+        "a removal that a crash interrupted is finished, before the file went and after", arguments: [false, true])
     func brokenOff(isGone: Bool) async throws {
         try await with { fixture in
             let paths = try await fixture.leave(1...2)
@@ -200,7 +200,7 @@ struct TidyingTests {
         }
     }
 
-    @Test("the start finishes a removal that a crash has broken off, also without a rule, and a trial does not")
+    @Test("the start finishes a removal that a crash interrupted, even without a rule; a dry run does not")
     func brokenOffAtStart() async throws {
         try await with { fixture in
             let paths = try await fixture.leave(1...2)
@@ -220,7 +220,7 @@ struct TidyingTests {
         }
     }
 
-    @Test("each file that goes is told, and the folder that it leaves is made durable")
+    @Test("each removed file is reported, and its folder is made durable")
     func told() async throws {
         try await with { fixture in
             let paths = try await fixture.leave(1...2)
@@ -237,7 +237,7 @@ struct TidyingTests {
         }
     }
 
-    @Test("room is reserved beside the ledger before anything is removed, and a start leaves it while there is room")
+    @Test("room beside the ledger is reserved before anything is removed; a start keeps it while the disk has room")
     func reserve() async throws {
         try await with { fixture in
             let path = fixture.owners.places.reserve
@@ -249,7 +249,7 @@ struct TidyingTests {
         }
     }
 
-    @Test("files that come are looked at, if a rule may remove them")
+    @Test("arriving files are examined if a rule may remove them")
     func came() async throws {
         try await OwnersFixture.with("[Keep]\nFailed=1d\n") { owners in
             let tidying = Tidying(ledger: owners.ledger, places: owners.places) { _ in }
@@ -262,7 +262,7 @@ struct TidyingTests {
         }
     }
 
-    @Test("a file that can't be removed stays known, says why, and holds up no other")
+    @Test("a file that can't be removed stays known, with the reason, and does not hold up others")
     func refused() async throws {
         try await with { fixture in
             let paths = try await fixture.leave(1...2)
@@ -279,7 +279,7 @@ struct TidyingTests {
         }
     }
 
-    @Test("files stay when the ledger refuses to record their removal, and that is said")
+    @Test("files stay when the ledger refuses to record their removal, with a message")
     func unrecorded() async throws {
         try await with { fixture in
             let paths = try await fixture.leave(1...2)

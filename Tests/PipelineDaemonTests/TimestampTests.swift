@@ -10,7 +10,7 @@ struct TimestampTests {
     private let now = 1_772_357_400.0
 
     @Test(
-        "how long ago, and times with their zone",
+        "ages and times with a time zone are read",
         arguments: [
             ("90s", 1_772_357_310.0), ("1h", 1_772_353_800), ("1h 30min", 1_772_352_000), ("2d", 1_772_184_600),
             ("2026-03-01T09:30:00Z", 1_772_357_400), ("2026-03-01T09:30:00.250Z", 1_772_357_400.25),
@@ -19,7 +19,7 @@ struct TimestampTests {
         ])
     func absolute(text: String, seconds: Double) { #expect(Timestamp.seconds(text, now: now) == seconds) }
 
-    @Test("without a zone it is local time; without a date, today's")
+    @Test("a time without a zone is local; without a date it is today's")
     func local() throws {
         let day = try #require(Timestamp.seconds("2026-03-01", now: now))
         #expect(Timestamp.seconds("2026-03-01 09:30", now: now) == day + 9.5 * 3600)
@@ -29,7 +29,7 @@ struct TimestampTests {
     }
 
     @Test(
-        "a text that is no time gives none",
+        "an invalid time is refused",
         arguments: [
             "", "yesterday", "5", "2026", "2026-13-01", "2026-03-01 25:00", "1 parsec", "-1h", "Z", "T", "٢٠٢٦-٠٣-٠١",
             "٠٩:٣٠",

@@ -8,8 +8,8 @@ import Testing
 @testable import DaemonRuntime
 @testable import JobFlow
 
-/// These tests change owners, which only root may.
-@Suite("Whom the daemon trusts with its plugins, hooks, recipes and settings")
+/// These tests change owners, which only root may do.
+@Suite("Trust in plugins, hooks, recipes and settings")
 struct TrustTests {
     /// Sets an ACL that gives these rights to a user or group, in addition to mode 0664.
     private static func give(_ rights: UInt8, to tag: UInt8, _ id: UInt32, of path: String) throws {
@@ -23,7 +23,7 @@ struct TrustTests {
     }
 
     @Test(
-        "a file that somebody else may change, by owner, mode or ACL, there or in any folder on the way, is not used",
+        "a file that others may change is not used, be it by owner, mode or ACL, of the file or a parent folder",
         .enabled(if: Nobody.canOwnFiles, "only root may give files away"),
         arguments: [
             ("nothing is wrong", nil),
@@ -92,7 +92,7 @@ struct TrustTests {
         }
     }
 
-    @Test("a missing file is no complaint")
+    @Test("a missing file is no reason to refuse")
     func missing() {
         #expect(Trust.refusal(of: "/nonexistent/hook") == nil)
     }

@@ -9,7 +9,7 @@ import Testing
 @Suite("Files in the archive that no job knows")
 struct UnknownOriginalsTests {
     @Test(
-        "a file counts, and so do all below a folder, but for the originals of jobs and what lies outside the archive")
+        "every file counts, also in subfolders, except jobs' originals and files outside the archive")
     func counted() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let folder = "\(fixture.places.archive)/r"

@@ -24,7 +24,7 @@ struct WaitersTests {
         func end() async { while !isOver.withLock({ $0 }) { await Look.again() } }
     }
 
-    /// A batch of that many jobs, all of which are over but for the last.
+    /// Runs `body` with a batch of `count` jobs, of which all but the last are over.
     private func with(
         _ count: Int, _ body: (_ fixture: OwnersFixture, _ last: JobRecord) async throws -> Void
     ) async throws {
@@ -40,7 +40,7 @@ struct WaitersTests {
         }
     }
 
-    @Test("each job is told of once, the earlier ones at once and the others as they end; another client hears of all")
+    @Test("a client hears of each job once, of ended jobs at once and of others later; another client hears of all")
     func once() async throws {
         try await with(12_000) { fixture, last in
             let (first, second) = (Told(), Told())
@@ -70,7 +70,7 @@ struct WaitersTests {
         }
     }
 
-    @Test("who waits for a batch that there is no more, or that has no jobs left, waits for nothing")
+    @Test("waiting for a batch that is gone or has no jobs left ends at once")
     func none() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let told = Told()

@@ -8,7 +8,7 @@ import Testing
 @testable import JobFlow
 
 struct WatchdogTests {
-    @Test("Nothing is told while one of those that are asked is stuck, and it goes on when that answers again")
+    @Test("Nothing is reported while one station is stuck, and reports resume when it answers")
     func stuck() async throws {
         let asked = Counter()
         let pings = Counter()
@@ -24,7 +24,7 @@ struct WatchdogTests {
         queue.suspend()
         watchdog.ask()
         await asked.reaches(2)
-        // The round is not over: nobody is asked anew.
+        // The round has not ended, so no station is asked again.
         watchdog.ask()
         watchdog.ask()
         queue.resume()
@@ -34,7 +34,7 @@ struct WatchdogTests {
         await pings.reaches(3)
     }
 
-    @Test("The event loop, and a queue of operations that is paused and full, answer")
+    @Test("The event loop answers, and so does an operation queue that is paused and full")
     func stations() async throws {
         let pings = Counter()
         let operations = GatedQueue("render", limit: .count(0), automatic: { 1 })

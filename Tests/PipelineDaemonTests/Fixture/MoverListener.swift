@@ -6,7 +6,7 @@ import JobLedger
 @testable import PictureFiles
 @testable import PipelineDaemon
 
-/// Hears what the mover of originals tells, before its owner does.
+/// Receives the news of the mover of originals before its owner does.
 @Coordination
 final class MoverListener: OriginalMoverDelegate {
     enum News { case willMove, arrived }
@@ -36,7 +36,7 @@ final class MoverListener: OriginalMoverDelegate {
 }
 
 extension OwnersFixture {
-    /// A delegate of a mover, which has to be kept, and what it hears.
+    /// A mover's delegate, which the caller must keep, and the news that it receives.
     func listen() -> (AsyncStream<MoverListener.News>, MoverListener) {
         let (stream, news) = AsyncStream<MoverListener.News>.makeStream()
         return (stream, Coordination.sync { MoverListener(owners, news) })

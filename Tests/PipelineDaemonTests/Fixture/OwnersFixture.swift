@@ -13,14 +13,15 @@ import WorkerPools
 @testable import PictureFiles
 @testable import PipelineDaemon
 
-/// The owners of a daemon in a folder of its own, before it begins. Nothing is rendered: the queue `render` has no place.
+/// The owners of a daemon in its own folder, before it starts. Nothing is rendered: the limit of the queue `render` is
+/// 0.
 struct OwnersFixture: Sendable {
     let owners: Owners
     let ledger: Ledger
     let places: Places
     private let chain: Chain
 
-    /// `recipe` is the text of a recipe `r`, if there is to be one beside the built-in one. `program` renders.
+    /// `recipe` is the text of an additional recipe `r`. `program` is the render worker.
     static func with(
         _ settings: String = "", recipe: String? = nil, program: String = "/none", plugins: [String] = [],
         _ body: (OwnersFixture) async throws -> Void
@@ -59,7 +60,7 @@ struct OwnersFixture: Sendable {
             priority: priority.rank)
     }
 
-    /// An ended job whose original lies here, with these bytes.
+    /// An ended job whose original lies at `path`, with these bytes.
     func ended(_ id: Int, _ state: JobState, at path: String, _ bytes: String = "picture") throws -> JobRecord {
         var job = job(id, state)
         (job.source, job.finished) = (path, 2000)
@@ -84,13 +85,13 @@ struct OwnersFixture: Sendable {
         return ledger.flush(seconds: 30)
     }
 
-    /// Returns when everything that the ledger has been given is recorded, and has been told on the coordination queue.
+    /// Returns when the ledger has recorded everything so far, and has reported that on the coordination queue.
     func settle() async {
         _ = ledger.flush(seconds: 30)
         await withCheckedContinuation { continuation in Coordination.async { continuation.resume() } }
     }
 
-    /// Returns when this holds. It is asked again behind everything that has been recorded and told meanwhile.
+    /// Returns when the condition holds; checks it again after each round of records and reports.
     func until(_ condition: @Coordination () throws -> Bool) async rethrows {
         while try !Coordination.sync(condition) { await settle() }
     }
