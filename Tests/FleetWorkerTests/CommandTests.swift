@@ -22,13 +22,13 @@ struct CommandTests {
         }
     }
 
-    @Test("is heard once, though it is asked for until its report is there")
+    @Test("a command is delivered once, though the sender repeats it until its report arrives")
     func once() async throws {
         try await withPair { _, a, b in
             try a.send(.command(7, .pause(queue: "render", reason: "the printer"), node: "b"))
             let first = try b.commanded()
             #expect(first.command == .pause(queue: "render", reason: "the printer") && first.node == "a")
-            // Another is dealt with meanwhile.
+            // Another command is answered meanwhile.
             try a.send(.command(8, .cancelAll, node: "b"))
             let second = try b.commanded()
             #expect(second.command == .cancelAll)
@@ -37,26 +37,26 @@ struct CommandTests {
             try b.send(.obeyed(first.id, NodeReport(error: "no")))
             #expect(try a.answer(to: 7) == NodeReport(error: "no"))
             try a.send(.command(9, .drain, node: "b"))
-            // What comes next is the third, and neither of the others again.
+            // The third command comes next; neither of the others is repeated.
             #expect(try b.commanded().command == .drain)
         }
     }
 
-    @Test("may be a question, whose answer comes as it is, as long as it may be")
+    @Test("a command may be a question; its answer arrives unchanged, up to the longest one")
     func question() async throws {
         try await withPair { _, a, b in
             let question = NodeCommand.ask(NodeQuestion(.list, parameters: #"{"limit":3}"#))
             try a.send(.command(1, question, node: "b"))
             let asked = try b.commanded()
             #expect(asked.command == question)
-            // Each character is escaped on its way.
+            // Each character is escaped on the wire.
             let longest = NodeReport(reply: String(repeating: "\"", count: NodeReport.longestReply))
             try b.send(.obeyed(asked.id, longest))
             #expect(try a.answer(to: 1) == longest)
         }
     }
 
-    @Test("is done when the server is lost in the middle, and its report comes afterwards")
+    @Test("when the server is lost in the middle, the command is done and its report arrives afterwards")
     func serverLost() async throws {
         try await withPair { server, a, b in
             try a.send(.command(1, .drain, node: "b"))
@@ -69,7 +69,7 @@ struct CommandTests {
         }
     }
 
-    @Test("to a node that is not there, or that is stopped, is answered by nobody")
+    @Test("a command to a missing or stopped node gets no answer")
     func silent() async throws {
         try await withPair { _, a, b in
             try a.send(.command(1, .drain, node: "nobody"))
@@ -82,7 +82,7 @@ struct CommandTests {
         }
     }
 
-    @Test("from a stranger who speaks otherwise is not heard")
+    @Test("malformed commands from a stranger are ignored")
     func stranger() async throws {
         try await withPair { server, a, b in
             let client = try PlainClient(server.url)
@@ -103,7 +103,7 @@ struct CommandTests {
             ] {
                 try client.publish(Array(text.utf8), to: subject, reply: "_INBOX.x.1")
             }
-            // An answer goes to an inbox alone.
+            // Answers go to an inbox only.
             try client.publish(
                 Array(#"{"token":"\#(token)","command":{"cancelAll":{}}}"#.utf8), to: "command.b.x", reply: "jobs.x")
             try client.flush()

@@ -5,7 +5,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Bytes that no piece repeats.
+/// Pseudo-random bytes, so that no two pieces are equal.
 func bytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     var state = seed
     return (0..<count).map { _ in
@@ -16,14 +16,14 @@ func bytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
 
 @Suite("A lent picture", .enabled(if: NATSServer.program != nil, "PIPELINED_NATS_SERVER names no server"))
 struct LendingTests {
-    @Test("What a node is lost with is offered anew, also when others of its pictures are over")
+    @Test("The pictures of a lost node are offered again, even after others of its pictures have ended")
     func forgotten() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
             let (a, b) = (try NodeProcess("a", [server.url]), try NodeProcess("b", [server.url], places: 4))
             let ids = try (1...4).map { try a.lend([[UInt8($0)]]).id }
             let taken = try ids.map { _ in try b.fetch() }
-            // Taken back, brought, and left alone.
+            // Take one back, return one, and leave one alone.
             try a.send(.takeBack(ids[3]))
             try a.returned(ids[3])
             try b.deliver(taken[2].id, [[9]])
@@ -35,7 +35,7 @@ struct LendingTests {
         }
     }
 
-    @Test("is offered to another node, fetched, and comes back byte for byte, once")
+    @Test("a picture is offered to another node, fetched, and its result returns byte for byte, once")
     func whole() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -56,7 +56,7 @@ struct LendingTests {
             #expect(made.outputs.map(\.bytes) == [600_000, 1])
             #expect(try targets.map { try $0.content } == results)
             #expect(try b.over(taken.id))
-            // The next one comes after everything that is said of the first.
+            // The next picture comes after every message about the first.
             let (next, _) = try a.lend([bytes(10)])
             let second = try b.fetch()
             try b.deliver(second.id, [bytes(20)])
@@ -65,7 +65,7 @@ struct LendingTests {
         }
     }
 
-    @Test("of high priority goes before others, and nobody is offered more than there are places")
+    @Test("high-priority pictures go first, and no node gets more offers than it has places")
     func priority() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -82,7 +82,7 @@ struct LendingTests {
         }
     }
 
-    @Test("goes to another node while one fetches two, so that these come soon where the way is narrow")
+    @Test("a node that fetches two pictures gets no third: it goes to another node, to keep a slow link responsive")
     func fetched() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -99,7 +99,7 @@ struct LendingTests {
         }
     }
 
-    @Test("that a node refuses goes to another")
+    @Test("a picture that a node refuses goes to another node")
     func refused() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -113,7 +113,7 @@ struct LendingTests {
         }
     }
 
-    @Test("that is for one node alone goes to no other, and is over when that node refuses it, or does not answer")
+    @Test("a picture for one node goes to no other, and ends when that node refuses it or does not answer")
     func only() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -122,7 +122,7 @@ struct LendingTests {
             try a.sees("b")
             let (id, _) = try a.lend([[1]], only: "c")
             let (other, _) = try a.lend([[2]])
-            // It was lent later.
+            // This picture was lent later.
             let taken = try b.fetch()
             #expect(taken.picture.id == other)
             try b.deliver(taken.id, [[3]])
@@ -142,7 +142,7 @@ struct LendingTests {
         }
     }
 
-    @Test("goes to no node that lacks a filter of it, or has it in another version, until the node has it")
+    @Test("a picture goes only to a node that has its filters in the same versions, as soon as there is one")
     func filters() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -151,7 +151,7 @@ struct LendingTests {
             for filters in [[:], ["noir": "2"]] {
                 let b = try NodeProcess("b", [server.url], places: 1, filters: filters)
                 let (plain, _) = try a.lend([[2]])
-                // The other one was lent before it.
+                // The picture with the filter was lent earlier.
                 let taken = try b.fetch()
                 #expect(taken.picture.id == plain)
                 try b.deliver(taken.id, [[3]])
@@ -166,7 +166,7 @@ struct LendingTests {
         }
     }
 
-    @Test("that a node puts off comes to it when it has a place")
+    @Test("a picture that a node defers returns to it when it has a place")
     func putOff() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -181,7 +181,7 @@ struct LendingTests {
         }
     }
 
-    @Test("of each of several origins comes to a node in turn")
+    @Test("a node takes pictures from several origins in turn")
     func turns() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -198,12 +198,12 @@ struct LendingTests {
                 try b.over(taken.id)
                 counts[taken.origin, default: 0] += 1
             }
-            // An origin that has no processor in the second for which a place is kept loses it.
+            // An origin that gets no processor time while a place is reserved for it loses the place.
             #expect(counts.values.max()! < 5, "\(counts)")
         }
     }
 
-    @Test("that is taken back is returned, and the late result is not wanted")
+    @Test("a picture that its origin takes back is returned, and a late result is rejected")
     func takenBack() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -229,7 +229,7 @@ struct LendingTests {
         }
     }
 
-    @Test("that is not wanted any more is withdrawn while it is rendered, and before it is begun")
+    @Test("a picture that its origin no longer wants is withdrawn, before the render and during it")
     func withdrawn() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -247,7 +247,7 @@ struct LendingTests {
         }
     }
 
-    @Test("that a node can't render has failed, in the node's words")
+    @Test("a picture that a node can't render fails with the node's reason")
     func failed() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -262,7 +262,7 @@ struct LendingTests {
         }
     }
 
-    @Test("whose node is killed goes to another")
+    @Test("the picture of a killed node goes to another")
     func killed() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -281,7 +281,7 @@ struct LendingTests {
         }
     }
 
-    @Test("whose node's daemon hangs goes to another, though its connection is there")
+    @Test("the picture of a node whose daemon hangs goes to another, though the node's connection is alive")
     func hanging() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -295,7 +295,7 @@ struct LendingTests {
         }
     }
 
-    @Test("with which three nodes are lost has failed, and their names are told")
+    @Test("a picture with which three nodes are lost fails, and the error names the nodes")
     func dangerous() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -312,7 +312,7 @@ struct LendingTests {
         }
     }
 
-    @Test("of an origin that was killed is not worked on: the one that follows it knows nothing of it")
+    @Test("the picture of a killed origin is abandoned: the origin's successor does not know it")
     func originKilled() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)

@@ -2,9 +2,9 @@ import Testing
 
 @testable import FleetWorker
 
-@Suite("A line to a server")
+@Suite("A connection to a server")
 struct LineTests {
-    @Test("that can't be made leaves nothing behind")
+    @Test("a connection that fails leaves nothing behind")
     func failed() {
         final class Kept: Sendable {}
         weak var kept: Kept?

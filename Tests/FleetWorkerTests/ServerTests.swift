@@ -10,7 +10,7 @@ import WorkerProtocol
 
 @Suite("The server of a fleet", .enabled(if: NATSServer.program != nil, "PIPELINED_NATS_SERVER names no server"))
 struct ServerTests {
-    @Test("may be killed: what is lent is offered again")
+    @Test("after the server was killed and restarted, lent pictures are offered again")
     func restarted() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -19,7 +19,7 @@ struct ServerTests {
             let ids = try (1...3).map { try a.lend([[UInt8($0)]]).id }
             await server.kill()
             _ = try a.problem(with: "the line to \(server.url) is lost")
-            // It is lent while nobody answers.
+            // This picture is lent while the server is down.
             let late = try a.lend([[4]]).id
             try await server.restart()
             let b = try NodeProcess("b", [server.url], places: 4)
@@ -28,7 +28,7 @@ struct ServerTests {
         }
     }
 
-    @Test("may be killed in the middle: what is taken is brought back afterwards")
+    @Test("when the server is killed while a picture is being rendered, the result arrives after the restart")
     func lostInTheMiddle() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -48,7 +48,7 @@ struct ServerTests {
         }
     }
 
-    @Test("that was not there at the start is used as soon as it is")
+    @Test("a server that was missing at the start is used as soon as it appears")
     func late() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -65,7 +65,7 @@ struct ServerTests {
         }
     }
 
-    @Test("where no other node is heard of is left for the next one, and so on until they meet")
+    @Test("a node that meets no other node at a server tries the next, until the nodes meet")
     func lonely() async throws {
         try await withTemporaryFolder { folder in
             var servers: [NATSServer] = []
@@ -86,7 +86,7 @@ struct ServerTests {
         }
     }
 
-    @Test("that forbids what a node says is a problem, with what to do")
+    @Test("a server that forbids a node's messages is reported as a problem, with the remedy")
     func forbids() async throws {
         try await withTemporaryFolder { folder in
             let user = #"{ user: x, password: x, permissions: { publish: ["jobs.>"] } }"#
@@ -96,7 +96,7 @@ struct ServerTests {
         }
     }
 
-    @Test("that is something else, or is not there, is told as what it is, with what to mend")
+    @Test("a port with another program or none is reported as such, with the remedy")
     func somethingElse() throws {
         let server = try HTTPServer { _, connection in try connection.reply() }
         let (talker, port) = try Self.talker("HTTP/1.1 400 Bad Request\r\n\r\n")
@@ -111,7 +111,7 @@ struct ServerTests {
         withExtendedLifetime(talker) {}
     }
 
-    /// Says the same to everyone who connects.
+    /// A server that sends the same bytes to every client.
     private static func talker(_ words: String) throws -> (Descriptor, Int) {
         let listener = try Loopback.listen()
         Thread.detachNewThread {
@@ -126,7 +126,7 @@ struct ServerTests {
         return (listener, try Loopback.port(of: listener))
     }
 
-    @Test("as `pipectl fleet` makes it lets its nodes in, also one that it has not heard of, and no other")
+    @Test("the server that `pipectl fleet` sets up admits its nodes, even one that it has not met, and no other")
     func made() async throws {
         try await withTemporaryFolder { folder in
             let fleet = try MadeFleet(in: "\(folder)/fleet", "a")
@@ -144,7 +144,7 @@ struct ServerTests {
             _ = try a.problem(with: "is lost")
             try await server.restart()
             try a.connected()
-            // By another name than its own it can say nothing.
+            // A node that uses another's credentials may not send anything.
             let twin = try NodeProcess("c", [server.url], files: fleet.files(of: "a"))
             _ = try twin.problem(with: "refuses what this node says: Permissions Violation")
             let stranger = try MadeFleet(in: "\(folder)/stranger", "a")
@@ -153,7 +153,7 @@ struct ServerTests {
         }
     }
 
-    @Test("lets a node in for as long as it was told, and one that was removed no more")
+    @Test("the server admits a node until its time is over, and rejects a node that was removed")
     func over() async throws {
         try await withTemporaryFolder { folder in
             let fleet = try MadeFleet(in: "\(folder)/fleet", "a", "b")
@@ -166,7 +166,7 @@ struct ServerTests {
             try fleet.change("remove", "a")
             kill(server.identifier, SIGHUP)
             _ = try a.problem(with: "the node was removed from the fleet")
-            // A node of the same name is another one.
+            // A node that is added again under the same name has new credentials.
             try fleet.change("add", "a,rented")
             for name in ["a", "rented"] {
                 try NodeProcess(name, [server.url], files: fleet.files(of: name)).connected()
@@ -174,7 +174,7 @@ struct ServerTests {
         }
     }
 
-    @Test("is not believed when a stranger has signed its certificate, or it is another's", arguments: [true, false])
+    @Test("a node rejects a server whose certificate is a stranger's or is for another name", arguments: [true, false])
     func wrongCertificate(isOfStranger: Bool) async throws {
         try await withTemporaryFolder { folder in
             let fleet = try MadeFleet(in: "\(folder)/fleet", at: isOfStranger ? "127.0.0.1" : "127.0.0.9", "a")
@@ -186,7 +186,7 @@ struct ServerTests {
         }
     }
 
-    @Test("without TLS is not used by a node that has credentials, nor one with TLS by a node that has none")
+    @Test("a node with credentials rejects a server without TLS, and a node without them rejects a server with TLS")
     func oneSided() async throws {
         try await withTemporaryFolder { folder in
             let fleet = try MadeFleet(in: "\(folder)/fleet", "a")
@@ -204,7 +204,7 @@ struct ServerTests {
         }
     }
 
-    @Test("shows the nodes to each other, what they have, and that two have the same name")
+    @Test("the nodes see each other, each other's capabilities, and that two have the same name")
     func presence() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -222,7 +222,7 @@ struct ServerTests {
         }
     }
 
-    @Test("shows more nodes than anybody has")
+    @Test("a server can show more nodes than any user has")
     func many() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)

@@ -21,7 +21,7 @@ struct StrangerTests {
         return try #require(answer.withUnsafeBytes(FramedMessage<Answered>.init)).words
     }
 
-    @Test("may send what it likes to an origin: the picture still comes back")
+    @Test("a stranger may send an origin anything: the picture still returns")
     func origin() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -35,14 +35,14 @@ struct StrangerTests {
                     try client.publish(payload, to: "origin.a.\(verb).x", reply: "command.a.x")
                 }
             }
-            // It says that it has a place, and gets the picture.
+            // It claims to have a place, and gets the picture.
             let (offer, reply) = try client.offer(to: "x", saying: Self.free)
             let key = LentKey(origin: "a", run: offer.run, id: id)
             #expect(offer.picture.id == id)
             for payload in Self.nonsense { try client.publish(payload, to: reply) }
             try client.publish(#"{"word":"yes"}"#, to: reply)
             #expect(try a.begun(id) == "x")
-            // Who does not have it can do nothing.
+            // A node that does not have the picture can do nothing with it.
             for verb in ["read", "write", "progress", "done", "failed"] {
                 let word = try Self.ask(client, verb, Asked(key, attempt: Token.made())).word
                 #expect(word == (verb == "write" ? .again : .notWanted))
@@ -68,7 +68,7 @@ struct StrangerTests {
             #expect(try targets[0].content.isEmpty)
             (asked.index, asked.offset) = (0, 0)
             #expect(try Self.ask(client, "write", asked, bytes(5000)).word == .yes)
-            // A result that has not come as it is said to be is not taken.
+            // A result that differs from its description is rejected.
             asked.result = Self.result(bytes: 5000, hash: String(repeating: "0", count: 64))
             #expect(try Self.ask(client, "done", asked).word == .again)
             for width in [0, -1, .max] {
@@ -76,7 +76,7 @@ struct StrangerTests {
                 #expect(try Self.ask(client, "done", asked).word == .again)
             }
             asked.result = nil
-            // It falls silent, and an honest node gets the picture.
+            // The stranger falls silent, and an honest node gets the picture.
             let b = try NodeProcess("b", [server.url], places: 1)
             let taken = try b.fetch()
             try b.deliver(taken.id, [[1]])
@@ -113,7 +113,7 @@ struct StrangerTests {
         Array(try JSONEncoder().encode(Offer(run: Token.made(), attempt: Token.made(), picture: picture)))
     }
 
-    @Test("may offer what it likes, and say what it likes of nodes: nobody is harmed")
+    @Test("a stranger may make any offer and claim anything about nodes without harm")
     func offers() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -132,7 +132,7 @@ struct StrangerTests {
                 try client.publish(payload, to: "take.b.z", reply: "_INBOX.z.1")
             }
             let good = try Self.offer(Self.picture)
-            // Its answer would go to no inbox; and these are no names of a node.
+            // The answer would go to a subject that is no inbox; and these are not valid names of nodes.
             try client.publish(good, to: "take.b.z")
             try client.publish(good, to: "take.b.z", reply: "command.b.z")
             for node in ["Z", "b"] { try client.publish(good, to: "take.b.\(node)", reply: "_INBOX.z.1") }
@@ -160,7 +160,7 @@ struct StrangerTests {
         }
     }
 
-    @Test("that poses as an origin can't have a node wait for ever, nor write more than was announced")
+    @Test("a false origin can neither make a node wait for ever nor write more than it announced")
     func falseOrigin() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -178,7 +178,7 @@ struct StrangerTests {
         }
     }
 
-    @Test("The first answer of an origin counts, though it comes after the question was asked again")
+    @Test("An origin's first answer counts, even if it arrives after the question was repeated")
     func late() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -198,7 +198,7 @@ struct StrangerTests {
         }
     }
 
-    @Test("A picture whose results are larger than the origin allows is never made")
+    @Test("Results that exceed the origin's limit are rejected, and nothing of them is written")
     func tooLarge() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)

@@ -14,7 +14,7 @@ struct WaitingLineTests {
         func invite(_ free: Int, after time: Duration = .zero) -> [String] { line.invite(free, at: start + time) }
     }
 
-    @Test("get the free places in turn")
+    @Test("origins get free places in turn")
     func turns() {
         let node = Node()
         #expect(node.admits("x", free: 1))
@@ -26,7 +26,7 @@ struct WaitingLineTests {
         }
     }
 
-    @Test("come before one that asks in the moment in which a place becomes free")
+    @Test("waiting origins come before one that asks at the moment a place becomes free")
     func early() {
         let node = Node()
         for origin in ["y", "z"] { node.add(origin) }
@@ -37,7 +37,7 @@ struct WaitingLineTests {
         #expect(node.admits("x", free: 3))
     }
 
-    @Test("may ask before they are told of a place")
+    @Test("an origin may ask before it is told about a place")
     func untold() {
         let node = Node()
         for origin in ["y", "z"] { node.add(origin) }
@@ -46,7 +46,7 @@ struct WaitingLineTests {
         #expect(node.invite(1) == ["z"])
     }
 
-    @Test("lose a place that they don't take within its time")
+    @Test("an origin that does not take its place in time loses it")
     func slow() {
         let node = Node()
         for origin in ["y", "z"] { node.add(origin) }
@@ -55,7 +55,7 @@ struct WaitingLineTests {
         #expect(node.invite(1, after: WaitingLine.time) == ["z"])
     }
 
-    @Test("are forgotten when they have been silent")
+    @Test("an origin that falls silent is forgotten")
     func silent() {
         let node = Node()
         node.add("y")
@@ -63,7 +63,7 @@ struct WaitingLineTests {
         #expect(node.invite(2, after: WaitingLine.patience + .seconds(1)) == ["z"])
     }
 
-    @Test("leave a place that they decline to the next")
+    @Test("a place that an origin declines goes to the next")
     func declined() {
         let node = Node()
         for origin in ["y", "z"] { node.add(origin) }

@@ -4,28 +4,28 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// The fleet's process that was built with the tests, at the other end of a real socket: the test is its supervisor.
+/// The fleet's process that was built with the tests, on a real socket: the test acts as its supervisor.
 final class NodeProcess {
     let name: String
     let channel: WorkerChannel
     let process: pid_t
     let missing: [String]
-    /// Messages that nobody has waited for yet.
+    /// Messages that no test has waited for yet.
     private var heard: [FleetMessage] = []
     private var next = 1
     private var isGone = false
-    /// As long as the supervisor works.
+    /// Runs while the supervisor is alive.
     private let life = DispatchSource.makeTimerSource()
 
     static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appendingPathComponent("pipelined-fleet").path
 
-    /// The time is far more than any message takes, on the busiest machine.
+    /// Far longer than any message takes on the busiest machine.
     private static let patience = Duration.seconds(600)
 
     static let filters = ["noir": "1"]
 
-    /// Starts it, and joins the fleet.
+    /// Starts the process, and joins the fleet.
     init(
         _ name: String, _ servers: [String], places: Int = 0, filters: [String: String] = NodeProcess.filters,
         patience: Int = 1000, files paths: [String] = []
@@ -61,12 +61,12 @@ final class NodeProcess {
         waitpid(process, nil, 0)
     }
 
-    /// From now on the supervisor does not work.
+    /// From now on the supervisor hangs.
     func hangs() { life.cancel() }
 
     func send(_ order: FleetOrder, _ files: [Descriptor] = []) throws { try channel.send(order, descriptors: files) }
 
-    /// Waits for the first message of which `choose` makes something. The others are kept.
+    /// Waits for the first message for which `choose` returns a result, and keeps the others.
     func wait<Result>(for what: String, _ choose: (FleetMessage) throws -> Result?) throws -> Result {
         var index = 0
         while true {
@@ -83,10 +83,10 @@ final class NodeProcess {
         }
     }
 
-    /// What comes next is waited for anew.
+    /// Drops all messages so far.
     func forget() { heard = [] }
 
-    /// What has come and was not waited for, of a lent picture's ends.
+    /// The number of unread messages that end a lent picture.
     func ends(of id: Int) -> Int {
         heard.filter { message in
             switch message {
@@ -109,7 +109,7 @@ final class NodeProcess {
         }
     }
 
-    /// Waits until another node is there, and says so much.
+    /// Waits until another node is reported that `matches`.
     @discardableResult
     func sees(_ name: String, where matches: (FleetNode) -> Bool = { _ in true }) throws -> FleetNode {
         try wait(for: "that \(name) is there") { message in
@@ -117,7 +117,7 @@ final class NodeProcess {
         }
     }
 
-    /// The nodes that are spoken of in what nobody has waited for.
+    /// Names of the nodes in unread messages.
     var names: Set<String> { Set(heard.compactMap { if case .node(let node, _) = $0 { node.name } else { nil } }) }
 
     func misses(_ name: String) throws {
@@ -128,7 +128,7 @@ final class NodeProcess {
 
     // MARK: - Lending
 
-    /// Lends a picture; returns the files that the results come to.
+    /// Lends a picture; returns its ID and the files that receive the results.
     func lend(
         _ sources: [[UInt8]], outputs: Int = 1, stages: [String] = ["resize", "save"], priority: Priority = .normal,
         filters: [String: String] = [:], maxResult: Int64 = 64 << 20, only: String? = nil
@@ -188,7 +188,7 @@ final class NodeProcess {
         return files
     }
 
-    /// Takes the next picture, until its sources are here.
+    /// Accepts the next picture, and waits for its sources.
     func fetch() throws -> (id: Int, picture: LentPicture, origin: String, sources: [[UInt8]]) {
         let (id, picture, origin) = try offered()
         let files = try accept(id, picture)
@@ -213,7 +213,7 @@ final class NodeProcess {
         try send(.rendered(id, header, outputs, nil), results.map { try Descriptor.memory($0) })
     }
 
-    /// Waits until nothing more is said of a taken picture; returns whether the origin has it, or does not want it.
+    /// Waits for the last message about an accepted picture; true if the origin has the results, false if it withdrew.
     @discardableResult
     func over(_ id: Int) throws -> Bool {
         try wait(for: "that \(id) is over") { message in
