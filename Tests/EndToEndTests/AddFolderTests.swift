@@ -9,7 +9,7 @@ import Testing
 struct AddFolderTests {
     private static let recipe = "[Recipe]\nMatch=*.png\n[Output]\nChain=resize scale=0.5 | barrier | noir\n"
 
-    @Test("its pictures go through the recipe as one batch, into a folder of that name, and stay where they are")
+    @Test("a folder's pictures go through the recipe as one batch, into a folder of that name, and stay where they are")
     func pictures() async throws {
         try await DaemonFixture.with(["etc/recipes.d/web.recipe": Self.recipe]) { daemon in
             for name in ["img10.png", "img2.png", "deep/img1.png", ".hidden.png"] {
@@ -33,7 +33,7 @@ struct AddFolderTests {
         }
     }
 
-    @Test("its names are judged by the recipe; with a chain, as by a recipe without Match=")
+    @Test("the recipe decides which names are taken; with a chain, the rules are those of a recipe without Match=")
     func sifted() async throws {
         try await DaemonFixture.with(["etc/recipes.d/web.recipe": Self.recipe]) { (daemon) async throws in
             let names = ["a/b.png", "b.JPG", "c.png.part", ".d.png", "e.psd"]
@@ -50,7 +50,7 @@ struct AddFolderTests {
         }
     }
 
-    @Test("a folder of the outbox is a relative path that leads nowhere else")
+    @Test("a folder of the outbox must be a relative path that stays inside")
     func place() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.write(Picture.small, to: "mine/a.png")

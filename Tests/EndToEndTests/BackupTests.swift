@@ -12,7 +12,7 @@ struct BackupTests {
         "etc/recipes.d/stay.recipe": "[Recipe]\nInbox=stay\nOriginal=keep\n[Output]\nChain=save format=jpeg\n",
     ]
 
-    /// Leaves jobs that are done, have failed and are queued, and originals in every place.
+    /// Leaves done, failed and queued jobs, and originals in every place.
     private func fill(_ daemon: DaemonFixture) async throws {
         try daemon.drop(as: "album/done.png")
         try daemon.drop(Data("no picture".utf8), as: "bad.png")
@@ -25,7 +25,7 @@ struct BackupTests {
         #expect(try await daemon.pipectl("add", daemon.path("added.png")).status == 0)
     }
 
-    /// The state of what was restored agrees with its pictures, and all that waited is done.
+    /// Checks that the restored state agrees with its pictures, and that all waiting jobs get done.
     private func check(_ daemon: DaemonFixture) async throws {
         try await daemon.start()
         #expect(try daemon.status().problems == [])
@@ -48,7 +48,7 @@ struct BackupTests {
             #expect(original.map { $0.hasPrefix(daemon.root.path + "/") } ?? (job.input == "added.png"), "\(job.input)")
             #expect(job.outputs.allSatisfy { $0.hasPrefix(daemon.root.path + "/") })
         }
-        // A failed picture can be mended and tried again, and what is kept is still known.
+        // A failed picture can be repaired and retried, and kept files are still known.
         try daemon.write(Picture.small, to: "failed/noir/bad.png")
         let failed = try #require(jobs.first { $0.state == "failed" })
         #expect(try daemon.call(Call.Retry(ids: [failed.id])).retried == [failed.id])
@@ -58,7 +58,7 @@ struct BackupTests {
         #expect(daemon.files(in: "archive") == [])
     }
 
-    /// Runs `body` with a folder for a backup that is not there yet.
+    /// Runs `body` with the path of a backup that does not exist yet.
     private func withBackup(_ body: (String) async throws -> Void) async throws {
         try await withTemporaryFolder { (folder: String) async throws -> Void in try await body("\(folder)/backup") }
     }
@@ -70,7 +70,7 @@ struct BackupTests {
         return try JSONDecoder().decode(BackupReport.self, from: Data(outcome.output.utf8))
     }
 
-    /// Puts back what the backup in `folder` has of one daemon, for another that has not been started.
+    /// Restores one daemon's part of the backup in `folder` for another daemon that has not been started.
     private func restore(_ folder: String, of former: String, to daemon: DaemonFixture) async throws {
         try await copy(folder + former, daemon.root.path)
     }
@@ -87,7 +87,7 @@ struct BackupTests {
         return try JSONDecoder().decode(Note.self, from: note).complete
     }
 
-    @Test("taken while it was stopped, at the same place: everything goes on")
+    @Test("a backup of a stopped daemon is restored at the same place, and everything continues")
     func samePlace() async throws {
         try await DaemonFixture.with(Self.files) { daemon in
             try await fill(daemon)
@@ -103,7 +103,7 @@ struct BackupTests {
         }
     }
 
-    @Test("at another place, the ledger follows; the first daemon's files are left alone")
+    @Test("a backup is restored at another place: the ledger follows, and the first daemon's files are left alone")
     func elsewhere() async throws {
         try await DaemonFixture.with(Self.files) { first in
             try await fill(first)
@@ -118,7 +118,7 @@ struct BackupTests {
         }
     }
 
-    @Test("has links as links, wherever they lead, and changes them when they lead elsewhere")
+    @Test("links are backed up as links, and copied again when their targets change")
     func links() async throws {
         try await DaemonFixture.with(Self.files) { daemon in
             let link = daemon.path("archive/latest.png")
@@ -133,7 +133,7 @@ struct BackupTests {
         }
     }
 
-    @Test("taken while it ran, a second time into the same folder: only what has changed is copied")
+    @Test("a second backup of a running daemon copies only the changes")
     func running() async throws {
         try await DaemonFixture.with(Self.files) { first in
             try await fill(first)
@@ -157,7 +157,7 @@ struct BackupTests {
         }
     }
 
-    @Test("taken while pictures arrive and are processed: each is there, and each job has its original")
+    @Test("a backup during intake and processing has every picture, and an original for each job")
     func underLoad() async throws {
         try await DaemonFixture.with(Self.files) { first in
             try await withBackup { backup in
@@ -197,7 +197,7 @@ struct BackupTests {
         }
     }
 
-    @Test("a backup that is killed at any of its files says that it is incomplete, and the next one goes on")
+    @Test("a backup that is killed at any of its files is marked incomplete, and the next backup completes it")
     func killed() async throws {
         try await DaemonFixture.with(Self.files) { first in
             try await fill(first)
@@ -227,7 +227,7 @@ struct BackupTests {
     }
 
     @Test(
-        "owners, modes and times are kept, also when they alone have changed",
+        "owners, modes and times are kept, even when nothing else has changed",
         .enabled(if: Nobody.canOwnFiles, "for root"))
     func marks() async throws {
         try await DaemonFixture.with(started: false) { daemon in
@@ -248,7 +248,7 @@ struct BackupTests {
 
     // MARK: - Refused
 
-    @Test("a folder that can't be a backup's is refused with the reason, and nothing is written")
+    @Test("an unsuitable folder is refused with the reason, and nothing is written")
     func refused() async throws {
         let recipe = "[Recipe]\nInbox=/tmp/pipelined-far/inbox\n[Output]\nChain=save\n"
         try await DaemonFixture.with(["etc/recipes.d/far.recipe": recipe], started: false) { daemon in
@@ -299,7 +299,7 @@ struct BackupTests {
         }
     }
 
-    @Test("a disk without room for it is found before anything is copied", .enabled(if: Mount.isPermitted, "it mounts"))
+    @Test("a lack of room is reported before anything is copied", .enabled(if: Mount.isPermitted, "it mounts"))
     func noRoom() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.write(Data(count: 3_000_000), to: "archive/large.bin")
@@ -313,14 +313,14 @@ struct BackupTests {
         }
     }
 
-    @Test("a file that can't be copied, and a ledger that is damaged or lost, make it incomplete")
+    @Test("a file that can't be copied, or a damaged or lost ledger, makes the backup incomplete")
     func incomplete() async throws {
         try await DaemonFixture.with(Self.files) { daemon in
             try daemon.drop(as: "a.png")
             try await daemon.waitForAll()
             await daemon.stop()
             try await withBackup { backup in
-                // The name is Latin-1.
+                // The name is in Latin-1.
                 let odd = "import os, sys; open(os.fsencode(sys.argv[1]) + b'/caf\\xe9', 'w')"
                 try #require(try await Python.run(odd, daemon.path("inbox")).status == 0)
                 let incomplete = try await daemon.pipectl("backup", backup)
@@ -328,7 +328,7 @@ struct BackupTests {
                 #expect(try !isComplete(backup))
                 _ = try await Programs.run(path: "/bin/sh", ["-c", "rm \(daemon.path("inbox"))/caf*"])
 
-                // Rows may still be in the log alone.
+                // Otherwise rows may exist in the log only.
                 try await daemon.ledger("PRAGMA wal_checkpoint(TRUNCATE)")
                 var ledger = try daemon.data("state/ledger.sqlite")
                 let whole = ledger
@@ -350,7 +350,7 @@ struct BackupTests {
     }
 }
 
-/// `pipectl backup --json`
+/// The output of `pipectl backup --json`.
 private struct BackupReport: Decodable {
     struct Amount: Decodable, Equatable {
         var files: Int

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Bad clients harm nobody but themselves")
 struct BadClientTests {
-    @Test("a message that is no Varlink call closes its connection, and another client is answered all the while")
+    @Test("a message that is no Varlink call closes its connection, while other clients are still answered")
     func garbage() async throws {
         let deep = { (open: String, count: Int) in
             Array((#"{"method":"x","parameters":"# + String(repeating: open, count: count)).utf8) + [0]
@@ -22,7 +22,7 @@ struct BadClientTests {
             [noise, deep("[", 10_000), deep("[", 100_000), deep(#"{"a":"#, 10_000), deep(#"{"a":"#, 100_000)]
             + texts.map { Array($0.utf8) + [0] }
             + [Array(#"{"method":"\#u{FFFF}"#.utf8) + [0xff, 0xfe] + Array(#""}"#.utf8) + [0]]
-        // The limit is above the default, so that the deepest call gets as far as the decoder.
+        // Above the default limit, so that the deepest call reaches the decoder.
         try await DaemonFixture.with(["etc/pipelined.conf": "[Control]\nMaxCall=1M\n"]) { daemon in
             let good = try RawClient(daemon)
             for piece in pieces {
@@ -36,7 +36,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("a line of 10 MB is not gathered: its sender is closed")
+    @Test("a line of 10 MB is not buffered: its sender is disconnected")
     func endlessLine() async throws {
         try await DaemonFixture.with { daemon in
             let before = daemon.resident
@@ -49,7 +49,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("a call may be as long as MaxCall, and no byte longer")
+    @Test("a call may be MaxCall bytes long, and no longer")
     func longestCall() async throws {
         let settings = ["etc/pipelined.conf": "[Control]\nMaxCall=100K\n"]
         try await DaemonFixture.with(settings) { daemon in
@@ -65,7 +65,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("a wrong type in any field of any method is told with the field's name")
+    @Test("a wrong type in any field of any method is reported with the field's name")
     func wrongTypes() async throws {
         try await DaemonFixture.with { daemon in
             let client = try RawClient(daemon)
@@ -74,7 +74,7 @@ struct BadClientTests {
                     for value in DescribedMethod.wrong(type) {
                         let reply = try client.ask(method.name, method.json(name, value))
                         #expect(reply.error == "InvalidParameter", "\(method.name) \(name)=\(value): \(reply)")
-                        // JSONDecoder does not say where a number is that no type can hold.
+                        // JSONDecoder does not name the field of a number that no type can hold.
                         let told = reply.parameters["parameter"] as? String
                         #expect(told == name || told == "parameters" && value.contains(/[0-9]/), "\(name)=\(value)")
                     }
@@ -91,7 +91,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("odd values in any field of any method are answered, with a picture beside them too")
+    @Test("odd values in any field of any method get an answer, even with a picture attached")
     func oddValues() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.write(Picture.small, to: "mine/a.png")
@@ -112,7 +112,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("a client goes away in the middle of a call, before its answer, or in the middle of a stream")
+    @Test("a client may vanish during a call, before its answer or during a stream")
     func disconnects() async throws {
         try await DaemonFixture.with { daemon in
             _ = try daemon.call(Call.Pause(queue: "render", reason: nil))
@@ -142,7 +142,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("a client that ends its side after asking still gets every answer, then the end")
+    @Test("a client that closes its sending side still gets every answer, then the end")
     func halfClosed() async throws {
         try await DaemonFixture.with { daemon in
             let client = try RawClient(daemon)
@@ -157,7 +157,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("a client that asks 5,000 times before reading anything is held up, and gets each answer in its order")
+    @Test("a client that sends 5,000 calls before it reads is throttled, and gets all answers in order")
     func pipelining() async throws {
         let settings = ["etc/pipelined.conf": "[Control]\nMaxCall=4K\nMaxUnread=4K\n"]
         try await DaemonFixture.with(settings) { daemon in
@@ -170,7 +170,7 @@ struct BadClientTests {
                 sent += try Socket.send(calls[sent..<min(calls.count, sent + 4096)], to: client.socket)
                 return true
             }
-            // The test reads nothing until the daemon takes no more, though it has had many turns.
+            // The test reads nothing until the daemon has stopped reading, in spite of many chances.
             var refused = 0
             while refused < 200 {
                 refused = try push() ? 0 : refused + 1

@@ -12,7 +12,7 @@ struct BadPictureTests {
     ]
 
     @Test(
-        "each lies in failed/ with a note of what, in which stage and what to do; good ones go by, in the same workers")
+        "each bad picture lies in failed/ with its fault, stage and remedy; good ones pass, in the same workers")
     func failed() async throws {
         try await DaemonFixture.with(Self.recipes) { daemon in
             try daemon.drop(as: "first.png")
@@ -60,7 +60,7 @@ struct BadPictureTests {
         }
     }
 
-    @Test("the smallest and the longest are pictures")
+    @Test("the smallest and the longest pictures are rendered")
     func extremes() async throws {
         try await DaemonFixture.with(Self.recipes) { daemon in
             try daemon.drop(Picture.png(width: 1, height: 1), as: "dot.png")
@@ -71,7 +71,7 @@ struct BadPictureTests {
         }
     }
 
-    @Test("a folder whose name a result has fails with what to do about it, and goes through when that is done")
+    @Test("a result whose name belongs to a folder fails with the remedy, and passes once that is done")
     func nameOfFolder() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.drop(as: "a.png")
@@ -89,7 +89,7 @@ struct BadPictureTests {
         }
     }
 
-    @Test("OnTruncated=accept renders what is there, and a job keeps what it was made with")
+    @Test("OnTruncated=accept renders the part that exists, and a job keeps the policy that it was made with")
     func truncated() async throws {
         func recipe(_ policy: String) -> String {
             "[Recipe]\nInbox=cut\nOnTruncated=\(policy)\n[Output]\nChain=save format=png\n"
@@ -112,12 +112,12 @@ struct BadPictureTests {
         }
     }
 
-    /// Where libheif's codecs are packages of their own, and may be missing.
+    /// The folder where libheif's codecs are separate packages, which may be missing.
     private static let codecPlugins = ["x86_64", "aarch64"].map { "/usr/lib/\($0)-linux-gnu/libheif/plugins" }
         .first { FileManager.default.fileExists(atPath: $0) }
 
     @Test(
-        "a picture whose codec is not installed says which package has it",
+        "a picture whose codec is missing fails with the name of the codec's package",
         .enabled(if: Mount.isPermitted, "only root may hide libheif's codecs"),
         .enabled(if: codecPlugins != nil, "this libheif has its codecs built in"))
     func codecs() async throws {
@@ -141,7 +141,7 @@ struct BadPictureTests {
         }
     }
 
-    @Test("a file that is cut short by another name of it while it is read costs its own job")
+    @Test("a file that is truncated during its read, through another name, costs its own job only")
     func cutWhileRead() async throws {
         let recipe = "[Recipe]\nInbox=slow\n[Output]\nChain=save format=png\n"
         try await DaemonFixture.with(["etc/recipes.d/slow.recipe": recipe]) { daemon in

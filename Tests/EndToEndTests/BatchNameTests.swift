@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Batches by number and name")
 struct BatchNameTests {
-    /// Runs `body` with a batch of each name, with one job each that waits for its render.
+    /// Runs `body` with one batch for each name, each with one job that waits for its render.
     private func withBatches(_ names: String?..., body: (DaemonFixture) async throws -> Void) async throws {
         try await DaemonFixture.with { daemon in
             _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))
@@ -32,7 +32,7 @@ struct BatchNameTests {
         }
     }
 
-    @Test("the newest of a name is found; a number is a number first; the nearest name is told of a wrong one")
+    @Test("a name finds its newest batch, a number is tried as a number first, and a wrong name gets a suggestion")
     func found() async throws {
         try await withBatches("lucerne", "2", "lucerne", "99") { (daemon) async throws in
             func find(_ word: String) throws -> [Int] {
@@ -53,7 +53,7 @@ struct BatchNameTests {
         }
     }
 
-    @Test("Batches lists what has jobs, the newest of them, and what has not ended, in several replies")
+    @Test("Batches lists the unfinished batches and the newest ended ones, in several replies")
     func listed() async throws {
         try await withBatches(nil, "lucerne", nil, "lucerne") { daemon in
             let client = try daemon.client()
@@ -68,7 +68,7 @@ struct BatchNameTests {
                 #expect(try ids == daemon.call(call).batches.map(\.id))
                 return ids
             }
-            // An open one may still get jobs.
+            // An open batch may still get jobs.
             #expect(try ids(Call.Batches()) == [1, 2, 3, 4, 5])
             _ = try client.call(Call.CloseBatch(batch: empty))
             try await daemon.event { $0.batch?.id == empty && $0.text == "ended" }
@@ -85,7 +85,7 @@ struct BatchNameTests {
         }
     }
 
-    @Test("list, priority, cancel and watch take a name; completion offers names beside numbers")
+    @Test("list, priority, cancel and watch accept a batch's name, and completion offers names beside numbers")
     func verbs() async throws {
         try await withBatches("lucerne", "tokyo") { daemon in
             let list = try await daemon.pipectl("list", "--batch", "lucerne", "--json").objects()

@@ -9,7 +9,7 @@ import Testing
 struct BatchTests {
     private static let chain = "resize scale=0.5 | tee preview | barrier | noir"
 
-    /// Writes pictures outside of any inbox.
+    /// Writes pictures outside every inbox.
     private func pictures(_ count: Int, _ daemon: DaemonFixture) throws -> [String] {
         try (1...count).map { number in
             let name = "mine/\(number).png"
@@ -38,7 +38,7 @@ struct BatchTests {
     }
 
     @Test(
-        "a job that comes after another of its batch is not waited for at the barrier, and is not announced by itself")
+        "a barrier does not wait for a job that depends on another of its batch, which is not announced separately")
     func afterOwn() async throws {
         try await DaemonFixture.with { daemon in
             _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))
@@ -48,12 +48,12 @@ struct BatchTests {
             let events = try await daemon.events(since: 0, until: Self.isEnd)
             #expect(events.last?.batch?.done == 3)
             #expect(words(events).filter { ["arrived", "ended"].contains($0) } == ["arrived", "ended"])
-            // The job is behind the barrier, where it is too late.
+            // Job 2 is done, so it is too late.
             #expect(try await daemon.pipectl("depend", "2", "--after", "1").errors.contains("job 2 is done"))
         }
     }
 
-    @Test("all are rendered up to the barrier, the batch is announced once, then each goes on and is announced")
+    @Test("all jobs are rendered up to the barrier, the batch is announced once, then each job continues")
     func order() async throws {
         try await DaemonFixture.with { daemon in
             let ids = try await add(pictures(5, daemon), to: daemon)
@@ -76,7 +76,7 @@ struct BatchTests {
         }
     }
 
-    @Test("a batch larger than the window passes its barrier")
+    @Test("a batch that exceeds the window passes its barrier")
     func larger() async throws {
         let files = ["etc/pipelined.conf": "[Queues]\nWindow=4\n"]
         try await DaemonFixture.with(files) { daemon in
@@ -87,7 +87,7 @@ struct BatchTests {
         }
     }
 
-    @Test("a member that fails, or is cancelled, sets the others free")
+    @Test("the others pass the barrier when a member fails or is cancelled")
     func missing() async throws {
         try await DaemonFixture.with { daemon in
             _ = try daemon.call(Call.Pause(queue: "render"))
@@ -101,7 +101,7 @@ struct BatchTests {
         }
     }
 
-    @Test("a client that is still adding holds the barrier; one that goes away sets it free")
+    @Test("a client that is still adding jobs holds the barrier, and one that disconnects releases it")
     func open() async throws {
         try await DaemonFixture.with { daemon in
             var client: ControlClient? = try daemon.client()
@@ -120,7 +120,7 @@ struct BatchTests {
         }
     }
 
-    @Test("a daemon that is stopped, or killed, while jobs wait at a barrier goes on from there", arguments: [15, 9])
+    @Test("jobs that wait at a barrier continue from there after the daemon was stopped or killed", arguments: [15, 9])
     func restart(signal: Int32) async throws {
         try await DaemonFixture.with { daemon in
             let client = try daemon.client()
@@ -144,7 +144,7 @@ struct BatchTests {
         }
     }
 
-    @Test("jobs at a barrier are cancelled with all that they hold")
+    @Test("jobs at a barrier are cancelled with all their files")
     func cancelled() async throws {
         try await DaemonFixture.with { daemon in
             let client = try daemon.client()
@@ -163,7 +163,7 @@ struct BatchTests {
         }
     }
 
-    @Test("a picture that is in no batch does not wait")
+    @Test("a picture without a batch does not wait")
     func alone() async throws {
         let files = ["etc/recipes.d/noir.recipe": "[Output]\nChain=resize scale=0.5 | tee half | barrier | noir\n"]
         try await DaemonFixture.with(files) { daemon in

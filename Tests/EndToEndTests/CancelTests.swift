@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Cancelling")
 struct CancelTests {
-    /// These encoders go on for a while after the last row has been read, without looking up.
+    /// These encoders continue for a while after the last row was read, without checking for a cancellation.
     private static let slow = """
         [Recipe]
         Inbox=slow
@@ -18,7 +18,7 @@ struct CancelTests {
         slow.replacingOccurrences(of: "FORMAT", with: format).replacingOccurrences(of: "FIRST", with: first)
     }
 
-    @Test("a job that is queued is cancelled at once, and its original goes to cancelled/")
+    @Test("a queued job is cancelled at once, and its original goes to cancelled/")
     func queued() async throws {
         try await DaemonFixture.with { daemon in
             _ = try daemon.call(Call.Pause(queue: "render", reason: "for the test"))
@@ -37,7 +37,7 @@ struct CancelTests {
         }
     }
 
-    @Test("cancelling answers when nothing runs, though the original can't be moved yet")
+    @Test("cancel answers when nothing runs, even if the original can't be moved yet")
     func blocked() async throws {
         try await DaemonFixture.with(["etc/recipes.d/slow.recipe": Self.recipe("avif")]) { daemon in
             try daemon.write("in the way", to: "cancelled/slow")
@@ -52,7 +52,7 @@ struct CancelTests {
     }
 
     @Test(
-        "a job is stopped in the middle: of a decode, and of an encoder that doesn't listen",
+        "a running job is cancelled in the middle of a decode, and of an encoder that does not check for it",
         arguments: [
             ("jpeg", 16000, 16000), ("webp", 8000, 6000), ("avif", 4000, 3000), ("jxl", 4000, 3000),
             ("png", 16000, 16000),
@@ -65,7 +65,7 @@ struct CancelTests {
             let cancelled = try daemon.call(Call.Cancel(ids: [id])).jobs
             #expect(cancelled.map(\.state) == ["cancelled"])
             #expect(daemon.files(in: "outbox") == [])
-            // A worker that was stopped or killed has a successor.
+            // A worker that was stopped or killed is replaced.
             try daemon.drop(as: "next.png", inbox: "inbox/slow")
             try await daemon.job("next.png", becomes: "done")
             await daemon.stop()
@@ -73,7 +73,7 @@ struct CancelTests {
         }
     }
 
-    @Test("cancel-all takes what runs, what is queued and what settles; what comes later runs")
+    @Test("cancel-all ends running, queued and settling jobs; later files are processed")
     func all() async throws {
         let files = [
             "etc/recipes.d/slow.recipe": Self.recipe("avif"),
@@ -82,7 +82,7 @@ struct CancelTests {
         try await DaemonFixture.with(files) { daemon in
             let large = Picture.tiff(width: 4000, height: 3000)
             for number in 1...6 { try daemon.drop(large, as: "\(number).tif", inbox: "inbox/slow") }
-            // The file is made in place, so that it has to settle.
+            // Made in place, so that the file has to settle.
             try Picture.small.write(to: URL(fileURLWithPath: daemon.path("inbox/late/settling.png")))
             try await daemon.event { $0.job?.state == "running" }
             let outcome = try await daemon.pipectl("cancel-all")
@@ -97,7 +97,7 @@ struct CancelTests {
     }
 
     @Test(
-        "cancel-all, and cancel of its recipe, tell of an inbox that does not answer, and cancel everything else",
+        "cancel-all, and cancel by recipe, name an inbox that does not answer, and cancel everything else",
         .enabled(if: Mount.isPermitted, "only root may mount"))
     func silent() async throws {
         let files = [
@@ -120,7 +120,7 @@ struct CancelTests {
         }
     }
 
-    @Test("a batch, a recipe, a state are cancelled as such, and the others run; what is not there is told")
+    @Test("a batch, recipe or state can be cancelled while others run; an unknown one is reported")
     func chosen() async throws {
         let files = [
             "etc/recipes.d/web.recipe": "[Recipe]\nInbox=web\n[Output]\nChain=resize scale=0.5\n",
@@ -145,7 +145,7 @@ struct CancelTests {
             #expect(try await daemon.pipectl("cancel", "--batch", "1").output == "cancelled 3 jobs\n")
             let web = try await daemon.pipectl("cancel", "--recipe", "web", "--state", "queued", "--json")
             #expect(web.output.contains("\"cancelled\" : 3"))
-            // Settling files wait as well.
+            // Settling files count as waiting as well.
             #expect(try await daemon.pipectl("cancel", "--recipe", "late").output == "cancelled 1 job\n")
             #expect(try await daemon.pipectl("cancel", "--state", "running,cancelling").output == "cancelled 0 jobs\n")
             #expect(try await daemon.pipectl("cancel", "--batch", "3").errors.contains("there is no batch '3'"))
@@ -162,7 +162,7 @@ struct CancelTests {
         }
     }
 
-    @Test("a job that arrives for a paused queue is counted there, and the queue says why it is paused")
+    @Test("jobs that arrive for a paused queue are counted there, and the queue shows the reason of its pause")
     func pausedQueue() async throws {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Queues]\nWindow=2\n"]) { daemon in
             _ = try daemon.call(Call.Pause(queue: "publish", reason: "the disk is being moved"))
@@ -175,12 +175,12 @@ struct CancelTests {
             try await daemon.job("7.png", becomes: "queued")
             let render = try #require(try daemon.status().queues["render"])
             #expect(render.waiting == 5 && render.reason == "for the test")
-            // Both kinds count: jobs that are shown as waiting, behind the pause, and jobs that are recorded so.
+            // Both kinds count: jobs shown as waiting behind the pause, and jobs recorded as waiting.
             #expect(try daemon.call(Call.CancelMatching(states: ["waiting"])).cancelled == 7)
         }
     }
 
-    @Test("cancel-all under load leaves nothing queued and nothing running, however small the window")
+    @Test("under load, cancel-all leaves nothing queued or running, however small the window is")
     func allUnderLoad() async throws {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Queues]\nWindow=16\n"]) { daemon in
             _ = try daemon.call(Call.Pause(queue: "render"))
@@ -203,7 +203,7 @@ struct CancelTests {
     }
 
     @Test(
-        "names that come again and again while others are cancelled and tried again: no original is lost or moved under another job"
+        "when names recur during cancels and retries, no original is lost or moved under another job"
     )
     func sameNames() async throws {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Queues]\nWindow=16\n"]) { daemon in
@@ -228,7 +228,7 @@ struct CancelTests {
         }
     }
 
-    @Test("a job named twice is tried again once, and one whose original is gone is told")
+    @Test("a job that is named twice is retried once, and a missing original is reported")
     func retryTwice() async throws {
         let recipe = "[Recipe]\nInbox=kept\nOriginal=keep\n[Output]\nChain=resize scale=0.5\n"
         try await DaemonFixture.with(["etc/recipes.d/kept.recipe": recipe]) { daemon in
@@ -247,12 +247,12 @@ struct CancelTests {
         }
     }
 
-    @Test("a file that settles when cancel-all comes ends cancelled, and is not processed")
+    @Test("a file that settles during cancel-all ends cancelled, and is not processed")
     func settling() async throws {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Inbox]\nSettle=300ms\n"]) { daemon in
             try Picture.small.write(to: URL(fileURLWithPath: daemon.path("inbox/settling.png")))
             do {
-                // The file is open beyond its quiet time: it settles once more, and is still to be cancelled.
+                // The file is open beyond its quiet time, so it settles again, and must still be cancelled.
                 let open = try Descriptor.open(daemon.path("inbox/open.png"), O_WRONLY | O_CREAT)
                 #expect(try daemon.call(Call.CancelAll()).cancelled == 2)
                 try await daemon.job("settling.png", becomes: "cancelled")
@@ -281,7 +281,7 @@ struct CancelTests {
         }
     }
 
-    @Test("hundreds of cancelled jobs are brought back, each once, and others are answered in between")
+    @Test("hundreds of cancelled jobs are brought back once each, and other clients are served meanwhile")
     func retryOfMany() async throws {
         try await DaemonFixture.with { daemon in
             _ = try daemon.call(Call.Pause(queue: "render", reason: nil))
@@ -295,7 +295,7 @@ struct CancelTests {
         }
     }
 
-    @Test("a job that was cancelled or has failed can be tried again, under the recipe as it is then")
+    @Test("a cancelled or failed job can be retried, under the recipe as it is then")
     func retry() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.drop(Data("no picture".utf8), as: "text.png")
@@ -320,7 +320,7 @@ struct CancelTests {
         }
     }
 
-    @Test("a failed picture lies in failed/ with the reason, the chain and what to do beside it")
+    @Test("a failed picture lies in failed/ with the reason, the chain and the remedy beside it")
     func failed() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.drop(Data("no picture at all".utf8), as: "album/text.jpg")

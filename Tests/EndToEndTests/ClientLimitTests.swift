@@ -19,13 +19,13 @@ struct ClientLimitTests {
             try client.send((0..<100).flatMap { _ in call })
             for _ in 0..<100 { #expect(try client.answer()?.error == nil) }
         }
-        // The answer comes when all calls before it are durable.
+        // The answer comes when all earlier calls are durable.
         #expect(try client.ask("Resume").error == nil)
     }
 
-    // MARK: - How many
+    // MARK: - Number of clients
 
-    @Test("500 idle connections keep nobody out: the one idle longest makes room")
+    @Test("500 idle connections lock nobody out: the one that has been idle longest is closed")
     func idle() async throws {
         try await with("") { daemon in
             try await daemon.waitForAll()
@@ -44,7 +44,7 @@ struct ClientLimitTests {
         }
     }
 
-    @Test("when all of MaxClients are at work one more is refused in words, and taken when one has ended")
+    @Test("with MaxClients busy connections another is refused with a message, and accepted when one ends")
     func busy() async throws {
         try await with("MaxClients=3\n") { daemon in
             #expect(try RawClient(daemon).ask("Resume").error == nil)
@@ -68,9 +68,9 @@ struct ClientLimitTests {
         }
     }
 
-    // MARK: - Who does not read
+    // MARK: - Clients that do not read
 
-    @Test("a client that never reads what it watches is dropped, and goes on from its cursor without missing anything")
+    @Test("a client that never reads its watch is dropped, and resumes at its cursor without missing an event")
     func stalledWatch() async throws {
         try await with("StallTimeout=100ms\n") { daemon in
             let slow = try RawClient(daemon)
@@ -84,7 +84,7 @@ struct ClientLimitTests {
                 let events = reply?.parameters["events"] as? [[String: Any]] ?? []
                 cursors += events.compactMap { $0["cursor"] as? Int }
             }
-            // Earlier replies can still be read; the last answer may be cut off.
+            // Earlier replies can still be read; the last answer may be truncated.
             while let reply = try slow.answer() { take(reply) }
             let last = try daemon.status().cursor
             #expect(cursors.count > 100 && cursors.count < last)
@@ -96,7 +96,7 @@ struct ClientLimitTests {
     }
 
     @Test(
-        "a reader whose cursor has left the log is told what it has missed, and goes on with the oldest event there is")
+        "a reader whose cursor is no longer in the log learns what it missed, and resumes at the oldest event")
     func lostEvents() async throws {
         try await with("HistoryEvents=1000\n") { daemon in
             try write(events: 3500, daemon)
@@ -113,7 +113,7 @@ struct ClientLimitTests {
     }
 
     @Test(
-        "a client that asks for a list of a thousand, or waits for them, and reads nothing costs no memory and holds up nobody"
+        "a client that lists or awaits a thousand jobs and reads nothing costs no memory and delays nobody"
     )
     func unreadList() async throws {
         try await DaemonFixture.with { daemon in
@@ -144,7 +144,7 @@ struct ClientLimitTests {
 
     // MARK: - Descriptors
 
-    @Test("descriptors where none belong are closed at once, however many and of whatever kind")
+    @Test("unexpected descriptors are closed at once, however many and of whatever kind")
     func strayDescriptors() async throws {
         try await DaemonFixture.with { daemon in
             let (one, other) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
@@ -171,7 +171,7 @@ struct ClientLimitTests {
         }
     }
 
-    @Test("a flood of descriptors with a call that does not end closes its sender")
+    @Test("a client that floods an unfinished call with descriptors is disconnected")
     func descriptorFlood() async throws {
         try await DaemonFixture.with { daemon in
             try await daemon.waitForAll()
@@ -187,7 +187,7 @@ struct ClientLimitTests {
         }
     }
 
-    @Test("add takes a file to be read, of at most MaxSize, and of everything else nothing is read")
+    @Test("add accepts readable files of at most MaxSize, and reads nothing from anything else")
     func addedKinds() async throws {
         try await with("MaxSize=1M\n") { daemon in
             func ask(_ file: Descriptor) throws -> [String: Any] {
@@ -218,7 +218,7 @@ struct ClientLimitTests {
         }
     }
 
-    @Test("a file that is written to while it is added is refused, and nothing of it stays")
+    @Test("a file that is written to while it is added is refused, and no copy is left")
     func growingFile() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.write(Data(count: 20_000_000), to: "mine/a.png")
@@ -226,7 +226,7 @@ struct ClientLimitTests {
             let isOver = Flag()
             Thread.detachNewThread { while !isOver.isSet { Glibc.write(file.number, "x", 1) } }
             while try file.status().st_size == 20_000_000 { sched_yield() }
-            // On a busy machine the writer may have no turn while a copy is made: that one is taken, and lies in the spool.
+            // On a busy machine the writer may get no turn during a copy; that copy is accepted and lies in the spool.
             _ = try daemon.call(Call.Pause(queue: "render"))
             var reply: [String: Any]
             var taken: [String]
@@ -241,7 +241,7 @@ struct ClientLimitTests {
         }
     }
 
-    @Test("adds that are sent in a row without waiting each get the file that came with them")
+    @Test("adds that are sent without waiting for answers each get their own file")
     func pipelinedAdds() async throws {
         try await DaemonFixture.with { daemon in
             _ = try daemon.call(Call.Pause(queue: "render", reason: nil))
@@ -266,7 +266,7 @@ struct ClientLimitTests {
         }
     }
 
-    @Test("where few files may be open, clients get half of them at most, and the pictures the others")
+    @Test("when few files may be open, clients get at most half of them, and pictures the rest")
     func fewDescriptors() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try await daemon.start(under: ["/usr/bin/prlimit", "--nofile=64:64"])
@@ -283,10 +283,10 @@ struct ClientLimitTests {
         }
     }
 
-    @Test("without descriptors to spare nobody new is answered, and when there are some again everything goes on")
+    @Test("without free descriptors no new client is served, and everything continues when some are free")
     func exhaustion() async throws {
         try await DaemonFixture.with { daemon in
-            // Workers that still start take some, and give them back.
+            // Workers that are still starting take some descriptors, and give them back.
             _ = try daemon.settledDescriptors()
             let known = try RawClient(daemon)
             _ = try known.ask("Status")
@@ -304,7 +304,7 @@ struct ClientLimitTests {
             let file = try Descriptor.open(daemon.path("mine/a.png"), O_RDONLY)
             let refused = try known.ask("Add", #"{"name":"added.png"}"#, [file])
             #expect(refused.error == "Refused")
-            // A descriptor that another part gives back in this moment lets the file in, but not its copy.
+            // A descriptor that is freed at this moment admits the file, but not its copy.
             let message = (refused.parameters["message"] as? String ?? "").lowercased()
             #expect(message.contains("too many open"), "\(refused.parameters)")
             for number in 0..<5 { try daemon.drop(as: "\(number).png") }

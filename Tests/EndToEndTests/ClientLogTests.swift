@@ -7,16 +7,16 @@ import Testing
 
 @Suite("Clients in the log")
 struct ClientLogTests {
-    /// Calls that change nothing. Every other call has to be logged with its client.
+    /// Calls that change nothing. Every other call must be logged with its client.
     private static let reading = [
         "Status", "List", "Batches", "FindBatch", "ListIgnored", "Show", "Log", "Explain", "Try", "WhyWaiting", "Sift",
         "NewBatch", "CloseBatch", "Wait", "Watch", "Progress", "Recipes", "Plugins", "Settings",
         "Metrics", "Open", "ListIDs", "NewFile", "Ask", "CheckFleet",
-        // Without a fleet; `FleetTests.commands` has one.
+        // Needs a fleet; `FleetTests.commands` covers it.
         "Command",
     ]
 
-    @Test("every call that changes something is logged with who asked for it")
+    @Test("every call that changes something is logged with its caller")
     func peers() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.write(Picture.small, to: "mine/a.png")
@@ -47,7 +47,7 @@ struct ClientLogTests {
         }
     }
 
-    @Test("words of a client, and names of files, stay on their line, in the log, in NAME.error.txt and on a terminal")
+    @Test("clients' words and file names stay on one line in the log, in NAME.error.txt and on a terminal")
     func forging() async throws {
         let evil = "a\n12:00:00 all jobs cancelled\r\u{1b}[2J\u{9b}31m\u{2028}\u{202e}gpj.png"
         try await DaemonFixture.with { daemon in

@@ -3,9 +3,9 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("Questions of clients to the real daemon")
+@Suite("Clients' queries to a real daemon")
 struct ClientViewTests {
-    @Test("each reason is told by itself, a pause keeps its reason, and an output named as its format says so once")
+    @Test("each reason is reported, a pause keeps its reason, and an output named like its format appears once")
     func reasons() async throws {
         let server = try HTTPServer { request, connection in
             try connection.reply(request.path.hasPrefix("/503") ? 503 : 200, [:], Picture.small)
@@ -52,7 +52,7 @@ struct ClientViewTests {
         }
     }
 
-    @Test("a missing thing is refused with the existing ones, and every file that is left alone is told")
+    @Test("an unknown name is refused with a hint, and every ignored file is listed")
     func ignored() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             for number in 1...120 { try daemon.write("x", to: "inbox/\(1000 + number).txt") }
@@ -79,7 +79,7 @@ struct ClientViewTests {
     }
 
     @Test(
-        "a monitor without the right to the socket hears that the check can't be made",
+        "a monitor without access to the socket reports that the check can't be made",
         .enabled(if: Nobody.canRunPrograms, "nobody can't reach the programs that were built, or is not there"))
     func withoutRight() async throws {
         try await DaemonFixture.with { daemon in

@@ -17,7 +17,7 @@ struct CompletionTests {
         Chain=resize width=16 | save
         """
 
-    /// Runs `body` with job 1, which has failed, and two jobs of one batch that are held up.
+    /// Runs `body` with job 1, which has failed, and two held jobs of one batch.
     private func withJobs(_ body: (DaemonFixture) async throws -> Void) async throws {
         try await DaemonFixture.with(["etc/recipes.d/web.recipe": Self.recipe]) { daemon in
             try daemon.drop(Data("no picture".utf8), as: "broken.jpg")
@@ -30,7 +30,7 @@ struct CompletionTests {
         }
     }
 
-    @Test("Jobs, batches, recipes, queues, filters and their parameters are those of the daemon")
+    @Test("Jobs, batches, recipes, queues, filters and their parameters come from the daemon")
     func live() async throws {
         try await withJobs { daemon in
             func complete(_ words: String...) async throws -> [String] {
@@ -56,7 +56,7 @@ struct CompletionTests {
         }
     }
 
-    /// bash's completions of the last word, in the words that bash makes of the line.
+    /// bash's completions of the last word, with the line split as bash splits it.
     private func bash(_ daemon: DaemonFixture, _ words: String...) async throws -> [String] {
         let driver = """
             source \(Self.scripts)/pipectl.bash
@@ -68,7 +68,7 @@ struct CompletionTests {
         return try await run(daemon, ["bash", "--norc", "-c", driver, "bash", "pipectl"] + words)
     }
 
-    /// The candidates that zsh gets for the last word; zsh itself chooses among them.
+    /// zsh's candidates for the last word; zsh itself filters them.
     private func zsh(_ daemon: DaemonFixture, _ words: String...) async throws -> [String] {
         let driver = """
             words=("$@") CURRENT=$# PREFIX=$@[-1]
@@ -100,7 +100,7 @@ struct CompletionTests {
         return outcome.lines
     }
 
-    @Test("bash offers verbs, options, what is live, and files; with = and quotes, too")
+    @Test("bash offers verbs, options, live names and files, also after = and in quotes")
     func inBash() async throws {
         try await withJobs { daemon in
             try daemon.write(Picture.small, to: "my pictures/dune.png")
@@ -120,7 +120,7 @@ struct CompletionTests {
         }
     }
 
-    @Test("fish offers the same, with what each is")
+    @Test("fish offers the same, with descriptions")
     func inFish() async throws {
         try await withJobs { daemon in
             #expect(try await fish(daemon, "pipectl resu") == ["resume\tgo on after a pause"])
@@ -134,12 +134,12 @@ struct CompletionTests {
         }
     }
 
-    @Test("zsh is told the same, with a space behind what is whole")
+    @Test("zsh offers the same, with a space after complete words")
     func inZsh() async throws {
         try await withJobs { daemon in
             #expect(try await zsh(daemon, "resu") == ["resume:go on after a pause", "suffix ' '"])
             #expect(try await zsh(daemon, "retry", "") == ["1:failed broken.jpg", "suffix ' '"])
-            // Colons divide the word and its help.
+            // A colon separates the word and its help.
             let recipe = try await zsh(daemon, "list", "--recipe=w")
             #expect(recipe == ["--recipe=web:For the web: small", "suffix ' '"])
             let stage = try await zsh(daemon, "add", "x.png", "--chain", "resize\\ sca")
@@ -150,7 +150,7 @@ struct CompletionTests {
         }
     }
 
-    @Test("A word that would mean something else to bash is quoted")
+    @Test("A word with characters that are special in bash is quoted")
     func quoting() async throws {
         let files = ["etc/recipes.d/for $(the) web.recipe": Self.recipe]
         try await DaemonFixture.with(files) { daemon in

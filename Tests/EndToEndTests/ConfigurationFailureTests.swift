@@ -4,12 +4,12 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("When a recipe lacks what it needs")
+@Suite("Recipes that lack something they need")
 struct ConfigurationFailureTests {
     private static let recipe = "[Recipe]\nInbox=card\n[Output]\nChain=resize scale=0.5\n"
 
     @Test(
-        "an outbox that is read-only holds up its own recipe, with the reason, and fails nobody; it goes on by itself",
+        "a read-only outbox holds only its own recipe, with the reason; no job fails, and work resumes by itself",
         .enabled(if: Mount.isPermitted, "only root may mount a file system"))
     func readOnly() async throws {
         try await DaemonFixture.with(["etc/recipes.d/card.recipe": Self.recipe], started: false) { daemon in
@@ -44,7 +44,7 @@ struct ConfigurationFailureTests {
     }
 
     @Test(
-        "an outbox whose mode forbids writing is no different, also when it is met at the rename",
+        "an outbox whose mode forbids writing holds only its own recipe, even when that is found at the rename",
         .enabled(if: Nobody.canRunPrograms, "nobody can't reach the programs that were built, or is not there"))
     func forbidden() async throws {
         try await DaemonFixture.with(started: false) { daemon in
@@ -52,7 +52,7 @@ struct ConfigurationFailureTests {
             try await daemon.start(under: Nobody.wrapper)
             try daemon.drop(as: "first.png")
             try await daemon.job("first.png", becomes: "done")
-            // Files in the folder may be written as before: the staging files are made.
+            // The folder's subfolders are still writable, so the staging files can be made.
             #expect(chmod(daemon.path("outbox/noir"), 0o555) == 0)
             try daemon.drop(as: "second.png")
             let event = try await daemon.event { $0.job?.input == "second.png" && $0.job?.state == "waiting" }
@@ -66,7 +66,7 @@ struct ConfigurationFailureTests {
     }
 
     @Test(
-        "a folder within the outbox that may not be written is a matter of the jobs that go there",
+        "an unwritable folder in the outbox affects only the jobs that publish there",
         .enabled(if: Nobody.canRunPrograms, "nobody can't reach the programs that were built, or is not there"))
     func folderWithin() async throws {
         let files = ["etc/pipelined.conf": "[Daemon]\nRetries=1\nRetryDelay=100ms\n"]
@@ -89,7 +89,7 @@ struct ConfigurationFailureTests {
     }
 
     @Test(
-        "a filter whose plugin is missing holds up its own recipe; when it is back, the pictures go through",
+        "a missing plugin holds only the recipes that use it; when it is back, their pictures pass",
         arguments: [false, true])
     func missingFilter(reloading: Bool) async throws {
         let files = [

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Workers are confined")
 struct ConfinementTests {
-    @Test("a filter that opens a file, or starts a program, fails its job with confinement, at once; others go on")
+    @Test("a filter that opens a file or starts a program fails its job at once, and others continue")
     func hostile() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try await Self.compileThief(daemon)
@@ -28,7 +28,7 @@ struct ConfinementTests {
                 let id = try await daemon.job("\(inbox).png", becomes: "failed")
                 let story = try await daemon.pipectl("show", "\(id)")
                 #expect(story.output.contains(error), "\(story.output)")
-                // No job gets a second worker for a second try.
+                // No job gets a second worker for a retry.
                 #expect(try daemon.call(Call.Show(id: id)).story.tries == 1)
                 #expect(daemon.files(in: "outbox/\(inbox)") == [])
             }
@@ -41,7 +41,7 @@ struct ConfinementTests {
     }
 
     @Test(
-        "a lack of the kernel is logged once, and the rest still holds",
+        "a feature that the kernel lacks is logged once, and the rest still holds",
         arguments: [
             (
                 call: "landlock_create_ruleset", error: "ENOSYS", wall: "Landlock",
@@ -65,7 +65,7 @@ struct ConfinementTests {
             let shortcoming = "workers are confined in part: there is no \(wall) ("
             try await daemon.says(shortcoming)
             #expect(daemon.log.components(separatedBy: shortcoming).count == 2, "said once")
-            // A daemon that began with less goes on so, rather than stop; a restart would not.
+            // A daemon that started with less confinement continues rather than stops; a restart would fail.
             try daemon.write("[Daemon]\nSandbox=required\n", to: "etc/pipelined.conf")
             #expect(try await daemon.pipectl("reload").status == 1)
             try daemon.drop(as: "four.png")
@@ -74,7 +74,7 @@ struct ConfinementTests {
     }
 
     @Test(
-        "in a container that refuses a wall, the log says what its profile has to allow",
+        "in a container that forbids a part of the confinement, the log says what its profile must allow",
         arguments: [
             ("landlock_create_ruleset", "allow landlock_create_ruleset, landlock_add_rule and landlock_restrict_self"),
             ("seccomp", "allow the calls seccomp and prctl"),
@@ -87,13 +87,13 @@ struct ConfinementTests {
     }
 
     @Test(
-        "a watermark is drawn where the folder of fonts has a link that leads out of it",
+        "a watermark is drawn even if the font folder has a link that leads out of it",
         .enabled(if: Mount.isPermitted, "only root may mount a file system"))
     func linkedFonts() async throws {
         let recipe = "[Recipe]\nInbox=marked\n[Output]\nChain=watermark text=Ada | save format=png\n"
         let files = ["etc/recipes.d/marked.recipe": recipe, "fonts/readme": ""]
         try await DaemonFixture.with(files, started: false) { daemon in
-            // The mount is seen by the daemon and its workers alone.
+            // Only the daemon and its workers see the mount.
             let script = """
                 mount -t tmpfs fonts /usr/local/share
                 mkdir /usr/local/share/fonts
@@ -106,7 +106,7 @@ struct ConfinementTests {
         }
     }
 
-    @Test("with Sandbox=required it does not start on a kernel that lacks a part, and says which; --check says so, too")
+    @Test("with Sandbox=required the daemon and --check refuse a kernel that lacks a part, and name it")
     func required() async throws {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Daemon]\nSandbox=required\n"]) { daemon in
             try daemon.drop(as: "one.png")
@@ -130,12 +130,12 @@ struct ConfinementTests {
         }
     }
 
-    @Test("with Sandbox=required a worker that is less confined than those before gets no picture")
+    @Test("with Sandbox=required a worker that is less confined than the earlier ones gets no picture")
     func spoiled() async throws {
         let files = ["etc/pipelined.conf": "[Daemon]\nSandbox=required\nWorkerJobs=1\n"]
         try await DaemonFixture.with(files) { daemon in
-            // Every worker that starts from now on finds it, beside the copies of plugins. Landlock does not hold for
-            // its thread.
+            // Every worker that starts from now on finds this file beside the copies of plugins. Landlock does not
+            // restrict its thread.
             let thread = daemon.path("state/plugins/1/thread.so")
             try CuriousPlugin.compile(CuriousPlugin.thread, to: thread)
             _ = try daemon.call(Call.Pause(queue: "render"))
@@ -174,7 +174,8 @@ struct ConfinementTests {
         try CuriousPlugin.compile(thief, to: daemon.path("plugins/thief.so"))
     }
 
-    /// Takes a call away from the daemon and its workers. The tracer stands behind them, not before.
+    /// Makes a call fail for the daemon and its workers. With `-D` the tracer runs as a grandchild, so the daemon
+    /// keeps its process ID.
     private static func without(_ call: String, _ error: String) -> [String] {
         [
             "/usr/bin/strace", "-D", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",

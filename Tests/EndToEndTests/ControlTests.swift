@@ -7,7 +7,7 @@ import Testing
 @Suite("The control socket and its clients")
 struct ControlTests {
     @Test(
-        "a foreign Varlink client lists the interfaces, reads the description, asks for the status, follows Watch and cancels all"
+        "a foreign Varlink client can list and describe the interfaces, ask for the status, watch and cancel all"
     )
     func foreignClient() async throws {
         let python = try #require(
@@ -33,7 +33,7 @@ struct ControlTests {
         }
     }
 
-    @Test("add copies what the caller has open, answers when the copy is safe, and leaves the caller's file")
+    @Test("add copies the caller's open file, answers when the copy is durable, and leaves the file alone")
     func add() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.write(Picture.small, to: "mine/holiday.png")
@@ -48,7 +48,7 @@ struct ControlTests {
         }
     }
 
-    @Test("add takes several files as one batch, with a chain of their own")
+    @Test("add accepts several files as one batch with its own chain")
     func addChain() async throws {
         try await DaemonFixture.with { daemon in
             for name in ["a.png", "b.png"] { try daemon.write(Picture.small, to: "mine/\(name)") }
@@ -64,7 +64,7 @@ struct ControlTests {
         }
     }
 
-    @Test("a chain that is wrong is refused with its column before anything is copied")
+    @Test("an invalid chain is refused with the column before anything is copied")
     func badChain() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.write(Picture.small, to: "mine/a.png")
@@ -86,7 +86,7 @@ struct ControlTests {
         }
     }
 
-    @Test("wait ends with 1 when a job has failed, and with 4 when there is no such job")
+    @Test("wait exits with 1 when a job has failed, and with 4 for an unknown job")
     func waitCodes() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.drop(Data("text".utf8), as: "bad.png")
@@ -101,7 +101,7 @@ struct ControlTests {
         }
     }
 
-    @Test("status --json has the names that are promised")
+    @Test("status --json has the documented names")
     func statusJSON() async throws {
         try await DaemonFixture.with { daemon in
             let outcome = try await daemon.pipectl("status", "--json")
@@ -121,7 +121,7 @@ struct ControlTests {
         }
     }
 
-    @Test("every change of a job is an event, in order, and a reader goes on from its cursor")
+    @Test("every change of a job is an event, in order, and a reader resumes at its cursor")
     func events() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.drop(as: "one.png")
@@ -135,7 +135,7 @@ struct ControlTests {
         }
     }
 
-    @Test("explain tells which recipe takes a file, what is planned, and why it is not running")
+    @Test("explain shows the recipe that takes a file, the plan, and why the job is not running")
     func explain() async throws {
         try await DaemonFixture.with { daemon in
             _ = try daemon.call(Call.Pause(queue: "render", reason: "lunch"))
@@ -160,7 +160,7 @@ struct ControlTests {
         }
     }
 
-    @Test("explain of a file that is not there is an error, in JSON, too; one that was put aside is told with its job")
+    @Test("explain of a missing file is an error, also in JSON; a file that was moved away is explained with its job")
     func explainEnded() async throws {
         try await DaemonFixture.with { daemon in
             for path in ["inbox/nosuch.jpg", "nosuch.jpg"] {
@@ -192,7 +192,7 @@ struct ControlTests {
         }
     }
 
-    @Test("an animation is told to become its first frame: in its story, and when it is explained")
+    @Test("the story and explain say that an animation becomes its first frame")
     func frames() async throws {
         let start = Array("GIF89a".utf8) + [2, 0, 2, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255]
         func frame(_ pixel: UInt8) -> [UInt8] {
@@ -221,7 +221,7 @@ struct ControlTests {
         }
     }
 
-    @Test("explain has a worker read the header of a file, and says how its pixels would be read")
+    @Test("explain has a worker read a file's header, and shows how the pixels would be decoded")
     func decoding() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.drop(as: "one.png")
@@ -229,7 +229,7 @@ struct ControlTests {
             let result = daemon.path("outbox/noir/one.jpg")
             let explained = try await daemon.pipectl("explain", result)
             #expect(explained.output.contains("picture: jpeg "))
-            // It is too small to be shrunk by its decoder.
+            // Too small for its decoder to shrink.
             let decode = "decode: jpeg, greyscale, whole, lanczos3 by zimg (noir needs luma only)"
             #expect(explained.output.contains(decode), "\(explained)")
             let empty = daemon.path("empty.jpg")
@@ -241,7 +241,7 @@ struct ControlTests {
         }
     }
 
-    @Test("behind a pause of publish a job whose picture is made waits, and says why")
+    @Test("a rendered job behind a pause of publish waits, with the reason")
     func pausedPublishing() async throws {
         try await DaemonFixture.with { daemon in
             _ = try daemon.call(Call.Pause(queue: "publish", reason: "lunch"))
@@ -259,7 +259,7 @@ struct ControlTests {
         }
     }
 
-    @Test("calls that make no sense are answered as Varlink has it, and the next one is answered, too")
+    @Test("an invalid call gets Varlink's error, and the next call is answered")
     func nonsense() async throws {
         try await DaemonFixture.with { daemon in
             let socket = try Socket.connect(daemon.path("run/control.sock"))

@@ -3,11 +3,11 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("Jobs that come after others")
+@Suite("Jobs that depend on others")
 struct DependencyTests {
     private static let one = ["etc/pipelined.conf": "[Queues]\nRender=1\n"]
 
-    /// Adds a picture, and returns the reply's job.
+    /// Adds a picture, and returns the job of the reply.
     private func add(_ daemon: DaemonFixture, _ name: String, _ options: String...) async throws -> Control.Job {
         try daemon.write(Picture.small, to: "mine/\(name)")
         let outcome = try await Programs.run(
@@ -31,7 +31,7 @@ struct DependencyTests {
             .filter { $0.kind == "job" && $0.job?.state == "running" }.compactMap(\.job?.id)
     }
 
-    @Test("URLs and lists of them come after others as files do: nothing is asked for before these are done")
+    @Test("URLs and lists can depend on jobs like files: nothing is requested before those jobs are done")
     func urls() async throws {
         let server = try HTTPServer { _, connection in try connection.reply(200, [:], Picture.small) }
         let files = ["etc/pipelined.conf": "[Download]\nAllowPrivateHosts=127.0.0.1\n"]
@@ -41,7 +41,7 @@ struct DependencyTests {
             try daemon.write("\(server.url("/a.png"))\nnonsense\n", to: "list.urls")
             let added = try await daemon.pipectl(
                 "add", server.url("/b.png"), daemon.path("list.urls"), "--after", "\(first.id)")
-            // The list has a line that is no URL.
+            // The list has a line that is not a URL.
             #expect(added.status == 1, "\(added.errors)")
             let reason = "after job \(first.id)"
             #expect(try daemon.list().map { $0.reason ?? $0.state } == ["queued", reason, reason, "failed"])
@@ -67,7 +67,7 @@ struct DependencyTests {
         }
     }
 
-    @Test("a job waits for those that it comes after, says so, and begins when the last of them is done")
+    @Test("a job waits for its dependencies, says so, and begins when the last of them is done")
     func waits() async throws {
         try await DaemonFixture.with(Self.one) { daemon in
             _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))
@@ -87,7 +87,7 @@ struct DependencyTests {
         }
     }
 
-    @Test("it works over a restart, and over a crash before the others are done")
+    @Test("dependencies survive a restart, and a crash before the other jobs are done")
     func restart() async throws {
         try await DaemonFixture.with(Self.one) { daemon in
             _ = try daemon.call(Call.Pause(queue: "render"))
@@ -97,7 +97,7 @@ struct DependencyTests {
             try await daemon.start()
             #expect(try daemon.list().map(\.reason) == ["after job 2", "paused"])
             await daemon.stop()
-            // This is the ledger after the other job's end has been recorded, and nothing more.
+            // The ledger's state right after the end of the other job was recorded.
             try await daemon.ledger("UPDATE jobs SET state = 'done', finished = 1, disposed = 1 WHERE id = 2")
             try await daemon.start()
             _ = try daemon.call(Call.Resume())
@@ -105,7 +105,7 @@ struct DependencyTests {
         }
     }
 
-    @Test("circles, oneself, what is not there, what has begun: each is refused with its reason")
+    @Test("cycles and dependencies on itself, on unknown or on started jobs are refused with the reason")
     func refused() async throws {
         try await DaemonFixture.with { daemon in
             _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))
@@ -123,7 +123,7 @@ struct DependencyTests {
             try daemon.write(Picture.small, to: "mine/4.png")
             #expect(try await daemon.pipectl("add", daemon.path("mine/4.png"), "--after", "99").status == 4)
             #expect(daemon.files(in: "state/spool") == [])
-            // The refused wish has left the job where it was.
+            // The refused call did not move the job.
             #expect(try daemon.list().map(\.state) == ["queued", "waiting", "waiting"])
             #expect(try await daemon.pipectl("depend", "3", "--remove", "2").status == 0)
             _ = try daemon.call(Call.Concurrency(queue: "render", limit: "1"))
@@ -133,7 +133,7 @@ struct DependencyTests {
         }
     }
 
-    @Test("when one fails or is cancelled, what comes after it fails with that, and its original lies in failed/")
+    @Test("when a job fails or is cancelled, its dependents fail with that reason, and their originals go to failed/")
     func failing() async throws {
         try await DaemonFixture.with { daemon in
             _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))
@@ -163,7 +163,7 @@ struct DependencyTests {
     }
 
     @Test(
-        "retry of one alone is refused while the other has failed; of both, it waits again, and runs when that is done")
+        "a retry of a dependent alone is refused while its dependency has failed; a retry of both succeeds in order")
     func retry() async throws {
         try await DaemonFixture.with { daemon in
             _ = try daemon.call(Call.Pause(queue: "render"))
@@ -183,7 +183,7 @@ struct DependencyTests {
         }
     }
 
-    @Test("cancel-all cancels what waits for others, too, though these are in the window")
+    @Test("cancel-all cancels jobs that wait for others, even while those others are in the window")
     func cancelAll() async throws {
         try await DaemonFixture.with { daemon in
             _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))

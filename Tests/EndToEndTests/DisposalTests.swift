@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Originals and staging files")
 struct DisposalTests {
-    @Test("an original that can't be archived stays, the job says so, and it is archived as soon as it can be")
+    @Test("an original that can't be archived stays, the job says so, and it is archived as soon as possible")
     func stuck() async throws {
         try await DaemonFixture.with(["state/id": "test\n"]) { daemon in
             // A file lies where the folder should be.
@@ -26,7 +26,7 @@ struct DisposalTests {
         }
     }
 
-    @Test("a staging file that takes for ever to be removed holds up no other job")
+    @Test("a staging file whose removal hangs holds up no other job")
     func hangingStaging() async throws {
         let files = [
             "etc/recipes.d/noir.recipe": "[Recipe]\nConflict=replace\n[Output]\nChain=save\n", "state/id": "test\n",
@@ -51,7 +51,7 @@ struct DisposalTests {
         }
     }
 
-    @Test("two daemons may share an outbox: neither sweeps what the other is making")
+    @Test("two daemons may share an outbox: neither sweeps the other's staging files")
     func shared() async throws {
         try await DaemonFixture.with(started: false) { first in
             let recipe = "[Recipe]\nInbox=slow\nOutbox=\(first.path("shared"))\n[Output]\nChain=save format=avif\n"
@@ -69,7 +69,7 @@ struct DisposalTests {
         }
     }
 
-    @Test("a file that settled when cancel-all came ends cancelled, also when a reload comes first")
+    @Test("a file that was settling at cancel-all ends cancelled, even if a reload comes first")
     func cancelledOverReload() async throws {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Inbox]\nSettle=1s\n"]) { daemon in
             try daemon.write(Picture.small, to: "inbox/new.png")
@@ -80,14 +80,14 @@ struct DisposalTests {
         }
     }
 
-    @Test("a crash while an original that was added is brought back does not cost it")
+    @Test("a crash during the return of an added original does not lose it")
     func broughtBack() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.write("no picture", to: "bad.png")
             _ = try await daemon.pipectl("add", daemon.path("bad.png"), "--wait")
             await daemon.stop()
             #expect(daemon.files(in: "failed") == ["noir/bad.png", "noir/bad.png.error.txt"])
-            // This is the state after a crash between the move and its record.
+            // The state after a crash between the move and its record.
             try FileManager.default.createDirectory(
                 atPath: daemon.path("state/spool/retry-1"), withIntermediateDirectories: true)
             try FileManager.default.moveItem(

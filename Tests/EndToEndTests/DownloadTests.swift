@@ -39,7 +39,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("a list dropped into an inbox becomes a batch: a job for each URL, and the list is archived")
+    @Test("a list dropped into an inbox becomes a batch with a job for each URL, and the list is archived")
     func list() async throws {
         let server = try Self.server()
         try await Self.withDaemon { daemon in
@@ -87,7 +87,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("a browser's shortcut is a list of one; a list that is none, or too long, fails whole")
+    @Test("a browser's shortcut is a list with one URL; an invalid or oversized list fails as a whole")
     func lists() async throws {
         let server = try Self.server()
         try await Self.withDaemon(more: "ListSize=1K\nListLines=3") { daemon in
@@ -105,7 +105,7 @@ struct DownloadTests {
                     "large.urls": "the list has 1025 bytes, and ListSize allows 1024",
                 ])
             #expect(try daemon.list(["failed"]).allSatisfy { $0.failure == "input" })
-            // The list is at the limit, to the line and to the byte.
+            // The list is exactly at both limits, in lines and bytes.
             let three = "#\n\(server.url("/b.png"))\n"
             try daemon.drop(
                 Data((three + String(repeating: "#", count: 1024 - three.utf8.count)).utf8), as: "fits.urls")
@@ -143,7 +143,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("show tells of the download, and the job follows its chain; addresses inside stay closed")
+    @Test("show describes the download and the job follows its chain; private addresses stay blocked")
     func show() async throws {
         let server = try Self.server()
         try await Self.withDaemon { daemon in
@@ -159,7 +159,7 @@ struct DownloadTests {
             let asked = server.seen.connections
             for host in ["localhost", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]"] {
                 let url = server.url("/secret.png", host: host)
-                // The host 0x7f.1 is the allowed one, written otherwise.
+                // The host 0x7f.1 is the allowed host in another notation.
                 let isOpen = host == "0x7f.1"
                 #expect(try await daemon.pipectl("add", url, "--wait").status == (isOpen ? 0 : 1), "\(url)")
             }
@@ -170,7 +170,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("cancel-all closes the connections; nothing partial stays, and every job has ended cancelled, once")
+    @Test("cancel-all closes the connections, leaves no partial file, and cancels every job exactly once")
     func cancelAll() async throws {
         let server = try HTTPServer { request, connection in
             if request.path.hasPrefix("/quick") { return try connection.reply(200, [:], Picture.small) }
@@ -198,7 +198,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("a paused download queue counts what arrives, and holds up no picture; concurrency changes at once")
+    @Test("a paused download queue counts arrivals and holds up no picture; a new limit takes effect at once")
     func tune() async throws {
         let gate = Gate()
         let server = try Self.server(gate)
@@ -207,7 +207,7 @@ struct DownloadTests {
             let urls = (1...12).map { server.url("/held\($0).png") }
             try daemon.drop(Data(urls.joined(separator: "\n").utf8), as: "list.urls")
             try await daemon.job("held12.png", becomes: "queued")
-            // More jobs than the window holds have come before it.
+            // More jobs than the window holds arrived before it.
             try daemon.drop(as: "own.png")
             try await daemon.job("own.png", becomes: "done")
             let status = try daemon.status()
@@ -226,7 +226,7 @@ struct DownloadTests {
             gate.open()
             try await daemon.waitForAll()
             #expect(server.seen.mostBusy == 3)
-            // Requests that go out together may overtake each other on their way.
+            // Concurrent requests may overtake each other.
             let paths = server.seen.requests.map(\.path)
             #expect(paths[0] == "/held1.png")
             #expect(Set(paths[1...2]) == ["/held2.png", "/held3.png"])
@@ -235,7 +235,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("behind a paused render queue downloads go on, and what has come waits with that reason")
+    @Test("downloads go on behind a paused render queue, and finished ones wait with that reason")
     func pausedRender() async throws {
         let server = try Self.server()
         try await Self.withDaemon { daemon in
@@ -248,7 +248,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("after a crash a download begins again, and what had come is not asked for again")
+    @Test("after a crash interrupted downloads start again, and finished ones are not requested again")
     func crash() async throws {
         let gate = Gate()
         let server = try Self.server(gate)
@@ -286,7 +286,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("a passing failure is tried again later: a server that is busy, one that breaks off, one that is not there")
+    @Test("a busy server, a broken connection or an absent server is a temporary failure, and is retried later")
     func later() async throws {
         let gate = Gate()
         let server = try HTTPServer { request, connection in
@@ -318,7 +318,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "the part of a download that is tried again later is kept, over a restart, and only the rest is asked for")
+        "the partial file of a download is kept until its retry, even over a restart, and only the rest is requested")
     func kept() async throws {
         let half = Picture.small.count / 2
         let server = try HTTPServer { request, connection in
@@ -356,7 +356,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("what has come of a download at a stop or a kill is not asked for again", arguments: [SIGTERM, SIGKILL])
+    @Test("bytes that arrived before a stop or kill are not requested again", arguments: [SIGTERM, SIGKILL])
     func inFlight(signal: Int32) async throws {
         let picture = Picture.png(width: 1800, height: 1000)
         let half = 5 << 20
@@ -373,7 +373,7 @@ struct DownloadTests {
         }
         try await Self.withDaemon { daemon in
             _ = try await daemon.pipectl("add", server.url("/a.png"))
-            // The ledger's row tells how far the beginning is durable.
+            // The ledger's row says how much of the partial file is durable.
             let columns = "SELECT COALESCE(MAX(partial), '') FROM jobs"
             let read = "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])"
             while try await !Python.run(read, daemon.path("state/ledger.sqlite"), columns).output.contains("\(half)") {
@@ -388,7 +388,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("retry downloads what was never there, and takes what was there as it is")
+    @Test("retry downloads missing originals, and reuses existing ones")
     func retry() async throws {
         let gate = Gate()
         let server = try HTTPServer { request, connection in
@@ -415,7 +415,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("Original=delete and Original=keep mean downloads, too: there is no other place to keep one than the archive")
+    @Test("Original=delete and Original=keep apply to downloads; the archive is the only place to keep them")
     func originals() async throws {
         let server = try Self.server()
         let recipes = ["delete", "keep"].map {
@@ -440,7 +440,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("a killed fetch worker costs no job: a new one downloads again")
+    @Test("a killed fetch worker costs no job: a new worker downloads again")
     func killed() async throws {
         let gate = Gate()
         let server = try Self.server(gate)

@@ -3,11 +3,11 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("Encoders that a worker loads on demand, and that a machine may lack")
+@Suite("Encoders that a worker loads on demand and a machine may lack")
 struct EncoderTests {
     private static let recipe = "[Recipe]\nInbox=tiny\n[Output]\nChain=resize width=20 | save format=jxl effort=3\n"
 
-    /// How many workers have libjxl.
+    /// The number of workers that have loaded libjxl.
     private static func withJXL(_ daemon: DaemonFixture) throws -> Int {
         try daemon.workers().count { worker in
             let maps = FileHandle(forReadingAtPath: "/proc/\(worker)/maps")
@@ -15,7 +15,7 @@ struct EncoderTests {
         }
     }
 
-    @Test("the encoder of JPEG XL is loaded when a picture first wants it, and not before", arguments: [1, 2])
+    @Test("the JPEG XL encoder is loaded when a picture first needs it, and not before", arguments: [1, 2])
     func onDemand(workers: Int) async throws {
         let files = ["etc/recipes.d/tiny.recipe": Self.recipe, "etc/pipelined.conf": "[Queues]\nRender=\(workers)\n"]
         try await DaemonFixture.with(files) { daemon in
@@ -36,7 +36,7 @@ struct EncoderTests {
         }
     }
 
-    /// The libvips of the workers, as it is named and where it is.
+    /// The workers' libvips: its name and its path.
     private static func libvips() async throws -> (name: String, file: URL) {
         let needed = try await Programs.run(path: "/usr/bin/ldd", [Programs.path("pipelined-render")]).output
         let line = try #require(needed.split(separator: "\n").first { $0.contains("libvips.so") })
@@ -44,7 +44,7 @@ struct EncoderTests {
         return (path.lastPathComponent, path.resolvingSymlinksInPath())
     }
 
-    /// A folder with libvips, which has no module beside it.
+    /// Makes a folder with libvips but without its modules.
     private static func copyLibrary(to folder: String) async throws {
         let library = try await libvips()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -61,7 +61,7 @@ struct EncoderTests {
     }
 
     @Test(
-        "where the module of JPEG XL is missing a recipe that wants it is refused with its package, and all else works")
+        "a recipe that needs a missing JPEG XL module is refused with the package's name, and all else works")
     func missing() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try await Self.copyLibrary(to: daemon.path("lib"))
@@ -87,7 +87,7 @@ struct EncoderTests {
     }
 
     @Test(
-        "a start goes on where a recipe lacks its encoder: its pictures wait with the reason, until a reload finds it")
+        "the daemon starts without a recipe's encoder: its pictures wait with the reason until a reload finds it")
     func missingAtStart() async throws {
         try await DaemonFixture.with(["etc/recipes.d/tiny.recipe": Self.recipe], started: false) { daemon in
             let library = daemon.path("lib")
@@ -108,7 +108,7 @@ struct EncoderTests {
             try daemon.drop(as: "other.png")
             try await daemon.job("other.png", becomes: "done")
 
-            // Another start finds that the job waits, and a reload changes nothing yet.
+            // The next start finds that the job waits, and a reload changes nothing yet.
             let last = try daemon.status().cursor
             await daemon.stop()
             try await daemon.start(under: environment)

@@ -2,14 +2,14 @@ import Foundation
 import TestTools
 import Testing
 
-@Suite("A program that may open few files")
+@Suite("Programs that may open only few files")
 struct FewDescriptorsTests {
-    /// From one with which no program can be loaded to one with which all works.
+    /// From a limit at which no program can be loaded to a limit at which everything works.
     private static let counts = [3, 4, 5, 6, 7, 8, 10, 12, 64]
 
-    /// `DIR` is a folder of its own for each count.
+    /// `DIR` is a separate folder for each limit.
     @Test(
-        "does its work, or says why it can't; with enough of them it does",
+        "a program does its work or says why it can't; with enough descriptors it succeeds",
         arguments: [
             ["pipectl", "status"], ["pipectl", "status", "--check"], ["pipectl", "list", "--json"],
             ["pipectl", "add", "mine/a.png"], ["pipectl", "explain", "mine/a.png"], ["pipectl", "recipes"],
@@ -35,7 +35,7 @@ struct FewDescriptorsTests {
         }
     }
 
-    @Test("serves its page, or says why it can't")
+    @Test("the gallery serves its page or says why it can't")
     func gallery() async throws {
         try await DaemonFixture.with { daemon in
             for count in Self.counts {
@@ -50,7 +50,7 @@ struct FewDescriptorsTests {
                         status > 0 && !gallery.errors.isEmpty && count < 64, "\(count): \(status) \(gallery.errors)")
                     continue
                 }
-                // A gallery that serves hears at once.
+                // A gallery that serves reacts at once.
                 gallery.signal(SIGTERM)
                 #expect(await gallery.outcome().status == 0)
             }

@@ -3,9 +3,9 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("Filters that go wrong cost their own job, and the message names filter and file")
+@Suite("A bad filter costs only its own job, and the message names filter and file")
 struct FilterFailureTests {
-    /// A daemon with a filter, `odd`, whose recipe has an inbox of the same name.
+    /// Runs `test` with a filter `odd` and a recipe for it whose inbox has the same name.
     private func with(
         _ body: String, changes: String = "", settings: String = "", chain: String = "odd",
         _ test: (DaemonFixture) async throws -> Void
@@ -32,7 +32,7 @@ struct FilterFailureTests {
     }
 
     @Test(
-        "its results, and its acts in between",
+        "a filter's invalid results, crashes and hangs are reported",
         arguments: [
             ("return 0;", "odd: it returned no picture"),
             ("return vips_extract_area(in, out, 0, 0, 1, 1, NULL);", "odd: it made 1 × 1 of"),
@@ -72,7 +72,7 @@ struct FilterFailureTests {
         }
     }
 
-    @Test("its log line names picture, filter and file; the rest is counted")
+    @Test("the log line names picture, filter and file, and repetitions are counted")
     func log() async throws {
         try await with(
             "for (int i = 1; i <= 40; i++) host->log(host, PIPELINE_LOG_WARNING, \"the \\033[1mmoon\");"
@@ -88,7 +88,7 @@ struct FilterFailureTests {
         }
     }
 
-    @Test("chains are checked against what it says of itself, in recipes and on the command line")
+    @Test("chains are checked against the filter's own description, in recipes and on the command line")
     func chains() async throws {
         let parameters = """
             .parameters = (const PipelineParameter[]) {
@@ -116,7 +116,7 @@ struct FilterFailureTests {
                 try daemon.write(
                     "[Recipe]\nInbox=odd\n[Output]\nChain=\(chain)\n", to: "etc/recipes.d/odd.recipe")
                 let reload = try await daemon.pipectl("reload")
-                // In a file the column counts from the line's beginning.
+                // In a file the column counts from the beginning of the line.
                 let problem = "odd.recipe:4: \(message.components(separatedBy: " at column")[0]) at column"
                 #expect(reload.status != 0 && reload.errors.contains(problem), "\(reload.errors)")
             }
@@ -124,7 +124,7 @@ struct FilterFailureTests {
         }
     }
 
-    @Test("explain shows which filters go through one table")
+    @Test("explain shows which filters share one table")
     func explain() async throws {
         let curve = ".traits = PIPELINE_POINTWISE | PIPELINE_CURVE"
         try await with("return vips_invert(in, out, NULL);", changes: curve) { daemon in
@@ -135,7 +135,7 @@ struct FilterFailureTests {
         }
     }
 
-    @Test("its output does not flood the log, and commands no terminal")
+    @Test("a filter's output neither floods the log nor controls a terminal")
     func prints() async throws {
         let body = """
             for (int i = 1; i <= 50000; i++) fprintf(stderr, "chatter \\033[31m %d\\n", i);
@@ -148,13 +148,13 @@ struct FilterFailureTests {
             try await daemon.says("chatter")
             await daemon.stop()
             let lines = daemon.log.split(separator: "\n").filter { $0.contains("chatter") }
-            // The limit is twenty in ten seconds, however long the test takes.
+            // The limit is twenty lines in ten seconds, however long the test takes.
             #expect((1...1000).contains(lines.count), "\(lines.count)")
             #expect(lines.allSatisfy { $0.contains(#" writes: chatter \u{1b}[31m "#) && $0.contains("worker ") })
         }
     }
 
-    @Test("a filter that prints without end keeps the daemon from nothing, and ends at the job's time")
+    @Test("a filter that prints endlessly does not block the daemon, and ends at JobTimeout")
     func printsWithoutEnd() async throws {
         let body = """
             static char lines[65536];
@@ -164,7 +164,7 @@ struct FilterFailureTests {
         try await with(body, settings: "JobTimeout=3s") { daemon in
             try daemon.drop(as: "a.png", inbox: "inbox/odd")
             try await daemon.says(" writes: x")
-            // The daemon answers while the filter goes on printing.
+            // The daemon answers while the filter keeps printing.
             for _ in 0..<20 { #expect(try daemon.status().problems.isEmpty) }
             try await daemon.job("a.png", becomes: "failed")
             try await daemon.says("took longer than JobTimeout")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Filters of one's own")
 struct FilterGuideTests {
-    /// The files of `pipectl plugins new`, in the order of their pieces in the guide.
+    /// The files of `pipectl plugins new`, in the order of their snippets in the guide.
     private static let languages: [(name: String, files: [String], make: [String], product: String)] = [
         ("c", ["warm.c", "Makefile"], ["/usr/bin/make"], "warm.so"),
         ("c++", ["warm.cpp", "Makefile"], ["/usr/bin/make"], "warm.so"),
@@ -19,7 +19,7 @@ struct FilterGuideTests {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..").standardized
     }
 
-    /// The guide's pieces of code that are more than a command.
+    /// The guide's code snippets, except for commands.
     private static func guide() throws -> [String] {
         let text = try String(
             contentsOf: source.appendingPathComponent("docs/writing-a-filter.md"), encoding: .utf8)
@@ -30,7 +30,7 @@ struct FilterGuideTests {
             }
     }
 
-    @Test("the guide's filters in C, C++ and Swift are built against an installed tree alone, and do the same")
+    @Test("the guide's filters in C, C++ and Swift build against an installed tree alone, and do the same")
     func guideFilters() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             let prefix = daemon.path("prefix")
@@ -99,7 +99,7 @@ struct FilterGuideTests {
     }
 
     @Test(
-        "a start that can't be made is refused, and writes nothing",
+        "invalid arguments are refused, and nothing is written",
         arguments: [
             (["new"], "wants a name and a language"), (["new", "glow"], "wants a name and a language"),
             (["new", "Glow", "--language", "c"], "can't be a filter's name"),
@@ -128,7 +128,7 @@ struct FilterGuideTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
-    @Test("a filter is begun once: a folder that is there is left as it is")
+    @Test("plugins new leaves an existing folder alone")
     func again() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "pipelined-test-\(UUID().uuidString)")

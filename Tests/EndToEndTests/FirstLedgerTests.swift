@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The ledger of the first version")
 struct FirstLedgerTests {
-    @Test("a daemon of today starts on it, tells what it told, and finishes what was left to do")
+    @Test("today's daemon starts on it, reports the same jobs, and finishes the pending work")
     func finished() async throws {
         try await DaemonFixture.with(FirstLedger.recipes, started: false) { daemon in
             try await FirstLedger.place(in: daemon)
@@ -31,7 +31,7 @@ struct FirstLedgerTests {
             let after = try daemon.list()
             #expect(after.filter { $0.state == "done" }.count == 11, "\(after)")
             #expect(after[3].state == "failed" && after[7].state == "cancelled")
-            // A job in work counts that as a try.
+            // A job in work counts as an attempt.
             #expect(try daemon.call(Call.Show(id: 7)).story.tries == 2)
             await daemon.stop()
             #expect(
@@ -42,7 +42,7 @@ struct FirstLedgerTests {
         }
     }
 
-    @Test("killed while it is brought up to date, it is brought up to date by the next start", arguments: [1, 3, 8])
+    @Test("a migration that is killed is completed by the next start", arguments: [1, 3, 8])
     func killed(count: Int) async throws {
         try await DaemonFixture.with(FirstLedger.recipes, started: false) { daemon in
             try await FirstLedger.place(in: daemon)
@@ -55,7 +55,7 @@ struct FirstLedgerTests {
         }
     }
 
-    @Test("a ledger of a newer version is refused in words, and left alone")
+    @Test("a ledger of a newer version is refused with a message, and left alone")
     func newer() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try await FirstLedger.place(in: daemon)

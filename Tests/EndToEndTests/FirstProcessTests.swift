@@ -4,17 +4,17 @@ import TestTools
 import Testing
 
 @Suite(
-    "As the first process of a container",
+    "The first process of a container",
     .enabled(if: Mount.isPermitted, "only root may make a space of process numbers"))
 struct FirstProcessTests {
-    /// unshare waits for what it has started, and exits as that does.
+    /// unshare waits for its child, and exits with the child's status.
     private static let alone = ["/usr/bin/unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
-    @Test("it waits for what hooks leave behind, and stops at once and cleanly on SIGTERM")
+    @Test("it reaps processes that hooks leave behind, and stops at once and cleanly on SIGTERM")
     func orphans() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             let hook = daemon.path("hook")
-            // It ends, and leaves a process that waits to be let go.
+            // The hook ends, and leaves a process that waits to be released.
             let script = "#!/bin/sh\ncd \(daemon.root.path)\ncat >/dev/null\n(read line <gate; : >passed) >&- 2>&- &\n"
             try daemon.write(script, to: "hook")
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: hook)
@@ -35,7 +35,7 @@ struct FirstProcessTests {
         }
     }
 
-    @Test("it exits as the daemon does, also when that is killed")
+    @Test("it exits as the daemon does, even when the daemon is killed")
     func status() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try await daemon.start(under: Self.alone)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A check of the fleet", .enabled(if: NATSServer.program != nil, "there is no NATS server here"))
 struct FleetCheckTests {
-    @Test("has another node render a picture, though nothing may be lent, and leaves no job behind")
+    @Test("a check has another node render a picture, even if no node may lend, and leaves no job behind")
     func passed() async throws {
         try await FleetPair.with(lacking: true) { pair in
             try pair.a.write("[Fleet]\nGive=never\nAhead=0\n", to: "etc/pipelined.conf.d/give.conf")
@@ -27,7 +27,7 @@ struct FleetCheckTests {
         }
     }
 
-    @Test("says that a node has no place, another version, or does not answer; the exit code is 1")
+    @Test("a check reports nodes without a place, with another version or without an answer, and exits with 1")
     func problems() async throws {
         try await FleetPair.with { pair in
             for number in 1...2 { try pair.b.drop(as: "\(number).png", inbox: "inbox/home") }
@@ -58,7 +58,7 @@ struct FleetCheckTests {
         }
     }
 
-    @Test("ends with its client, and nothing stays lent")
+    @Test("a check ends with its client, and nothing stays lent")
     func abandoned() async throws {
         try await FleetPair.with { pair in
             for number in 1...2 { try pair.b.drop(as: "\(number).png", inbox: "inbox/home") }
@@ -72,7 +72,7 @@ struct FleetCheckTests {
         }
     }
 
-    @Test("fails when there is no other node, and when no server is reached")
+    @Test("a check fails without another node, and without a server")
     func alone() async throws {
         try await FleetPair.with { pair in
             await pair.server.kill()
@@ -91,13 +91,13 @@ struct FleetCheckTests {
 }
 
 extension FleetPair {
-    /// As `b` has heard.
+    /// The number of pictures that `a` lends, as `b` knows it.
     fileprivate var lentByA: Int? {
         get throws { try b.status().fleet?.nodes.first { $0.name == "a" }?.lent }
     }
 }
 
-/// A node of another version, `old`.
+/// A node of another version, called `old`.
 private final class Stranger: Sendable {
     private let socket: Descriptor
 

@@ -3,7 +3,8 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// The place of `a` is taken, or else free. It downloads two pictures itself, which are held; `b` may have those behind them.
+/// The only place of `a` is taken, unless a test frees it. `a` downloads two held pictures itself, and `b` may take
+/// those behind them.
 @Suite("A fleet's downloads", .enabled(if: NATSServer.program != nil, "there is no NATS server here"))
 struct FleetDownloadTests {
     private static let recipe = "[Recipe]\nOriginal=delete\n[Output]\nChain=resize scale=0.5\n"
@@ -12,7 +13,7 @@ struct FleetDownloadTests {
     private struct Served {
         let pair: FleetPair
         let http: HTTPServer
-        /// Holds what `a` downloads.
+        /// Holds the downloads of `a`.
         let gate: Gate
         /// Holds `/slow.png`.
         let slow: Gate
@@ -34,7 +35,7 @@ struct FleetDownloadTests {
         }
     }
 
-    /// `a` knows the password of the server's pictures, if it is in a file.
+    /// With `password`, the path of a file, `a` can log in to the server of the pictures.
     private static func withPair(
         _ more: String = "", password: String? = nil, ofB: String = isOpen, isFull: Bool = true,
         _ body: (Served) async throws -> Void
@@ -66,7 +67,7 @@ struct FleetDownloadTests {
     }
 
     @Test(
-        "a node downloads the picture that it takes: its bytes never come to the origin, which names and publishes the results"
+        "a node downloads the picture that it takes; the origin gets only the results, which it names and publishes"
     )
     func far() async throws {
         try await Self.withPair { pair in
@@ -92,7 +93,7 @@ struct FleetDownloadTests {
     enum Reason: String, CaseIterable, Sendable { case keptOriginal, login, secretInURL }
 
     @Test(
-        "where the original is kept, or a secret is needed, the origin downloads the picture",
+        "the origin downloads a picture whose original is kept or which needs a password",
         arguments: Reason.allCases)
     func home(_ reason: Reason) async throws {
         try await withTemporaryFolder { folder in
@@ -110,7 +111,7 @@ struct FleetDownloadTests {
         }
     }
 
-    @Test("a free place of the origin takes back no picture that has to be downloaded first")
+    @Test("a free place at the origin does not take back pictures that still need a download")
     func idle() async throws {
         try await Self.withPair("Ahead=16\n", isFull: false) { pair in
             try await pair.add((1...6).map { "/\($0).png" })
@@ -122,7 +123,7 @@ struct FleetDownloadTests {
         }
     }
 
-    @Test("what a node may not download comes home; after three, the pictures of that server stay there")
+    @Test("a download that a node may not make returns; after three, the origin keeps the pictures of that server")
     func refused() async throws {
         try await Self.withPair(ofB: "") { pair in
             func add(_ number: Int) async throws -> String {
@@ -141,7 +142,7 @@ struct FleetDownloadTests {
         }
     }
 
-    @Test("what fails on a node is downloaded by its origin, and fails there with the picture to look at")
+    @Test("a picture that fails on a node is downloaded by its origin, and fails there with its file to inspect")
     func failing() async throws {
         try await Self.withPair { pair in
             try await pair.add(["/text.png"])
@@ -153,7 +154,7 @@ struct FleetDownloadTests {
         }
     }
 
-    @Test("a cancelled job's download ends on the node that has it")
+    @Test("the download of a cancelled job ends on the node that has it")
     func cancelled() async throws {
         try await Self.withPair { pair in
             try await pair.add(["/slow.png"])
@@ -167,7 +168,7 @@ struct FleetDownloadTests {
         }
     }
 
-    @Test("a node that is lost in its download has lost nothing: the origin downloads it")
+    @Test("when a node is lost during a download, the origin downloads the picture")
     func lost() async throws {
         try await Self.withPair { pair in
             try await pair.add(["/slow.png"])
@@ -183,7 +184,7 @@ struct FleetDownloadTests {
         }
     }
 
-    @Test("the origin that is killed has the picture after its start")
+    @Test("an origin that was killed downloads the picture after its restart")
     func killed() async throws {
         try await Self.withPair { pair in
             try await pair.add(["/slow.png"])

@@ -3,20 +3,20 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("A fleet on the page", .enabled(if: NATSServer.program != nil, "there is no NATS server here"))
+@Suite("A fleet on the gallery's page", .enabled(if: NATSServer.program != nil, "there is no NATS server here"))
 struct FleetPageTests {
     private func line(_ number: Int) -> String {
         "[...document.querySelectorAll('#fleet tbody tr')[\(number)].children].map(cell => cell.textContent).join('|')"
     }
 
-    @Test("a line for each node comes beside the queues, with its jobs, what it lacks, and that it has fallen silent")
+    @Test("each node has a line beside the queues, with its jobs, what it lacks, and whether it is silent")
     func nodes() async throws {
         try await FleetPair.with(lacking: true) { pair in
             let (a, b, server) = (pair.a, pair.b, pair.server)
             let gallery = try await GalleryProcess(of: a, ["--listen", "127.0.0.1:0"])
             let browser = try await Browser(width: 520, height: 844)
             try browser.go(to: try await a.pipectl("gallery").output.trimmingCharacters(in: .newlines))
-            // No event of the daemon tells any of this.
+            // No event of the daemon reports any of this.
             try browser.until("\(line(0)) === 'a|0 of 1|0|0|0|0|0|this node'")
             try browser.until("\(line(1)) === 'b|0 of 2|0|||||lacks extra'")
             let button = "document.querySelector('.fleet button')"
@@ -54,7 +54,7 @@ struct FleetPageTests {
         }
     }
 
-    @Test("without a fleet the page has no place for one")
+    @Test("without a fleet the page does not mention one")
     func alone() async throws {
         try await GalleryProcess.with(["--listen", "127.0.0.1:0"]) { daemon, gallery in
             let browser = try await Browser()

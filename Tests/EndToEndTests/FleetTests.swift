@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A fleet", .enabled(if: NATSServer.program != nil, "there is no NATS server here"))
 struct FleetTests {
-    @Test("a picture that finds no place is rendered by another node, and published by its origin")
+    @Test("a picture for which the origin has no place is rendered by another node, and published by the origin")
     func lent() async throws {
         try await FleetPair.with { pair in
             try await pair.fill()
@@ -21,7 +21,7 @@ struct FleetTests {
         }
     }
 
-    @Test("when what is lent has come back, the next is lent, though nothing changes in the places at home")
+    @Test("when a lent picture returns, the next is lent, although the origin's own places do not change")
     func ahead() async throws {
         try await FleetPair.with("Ahead=2") { pair in
             try await pair.fill()
@@ -32,7 +32,7 @@ struct FleetTests {
         }
     }
 
-    @Test("a recipe with Fleet=no, and a filter that no other node has, wait for a place at home")
+    @Test("a recipe with Fleet=no, or with a filter that no other node has, waits for a place at the origin")
     func home() async throws {
         try await FleetPair.with(lacking: true) { pair in
             let recipe = "[Output]\nChain=extra | resize scale=0.5\n"
@@ -49,7 +49,7 @@ struct FleetTests {
         }
     }
 
-    @Test("what a node had that is lost comes to a place that has been free before", arguments: [true, false])
+    @Test("the picture of a lost node goes to a place that was free before", arguments: [true, false])
     func comesHome(isSaid: Bool) async throws {
         try await FleetPair.with { pair in
             try await pair.fill()
@@ -57,7 +57,7 @@ struct FleetTests {
             try pair.free()
             while try pair.a.status().jobs.running > 0 { await Look.again() }
             if !isSaid {
-                // Else the daemon starts another.
+                // Otherwise the daemon starts a new process.
                 kill(pair.b.process, SIGSTOP)
                 kill(try #require(try Children.of(pair.b.process, named: "pipelined-fleet").first), SIGKILL)
             }
@@ -67,7 +67,7 @@ struct FleetTests {
         }
     }
 
-    @Test("a picture that is too heavy for a node takes no place of it any more, and is rendered by its origin")
+    @Test("a picture that is too heavy for a node occupies no place there, and is rendered by its origin")
     func tooHeavy() async throws {
         try await FleetPair.with(ofB: "[Daemon]\nMemoryBudget=192M\n") { pair in
             try pair.a.write("[Output]\nChain=save format=webp\n", to: "etc/recipes.d/slow.recipe")
@@ -83,7 +83,7 @@ struct FleetTests {
         }
     }
 
-    @Test("a new filter brings nothing home; one that another node has in another version keeps pictures from it")
+    @Test("a new filter takes no picture back; a node with another version of a filter gets no pictures for it")
     func deployed() async throws {
         try await FleetPair.with { pair in
             try await pair.fill()
@@ -95,7 +95,7 @@ struct FleetTests {
             #expect(try Children.of(pair.a.process, named: "pipelined-fleet") == process)
             #expect(try pair.a.status().fleet?.lent == 1)
             #expect(try pair.a.list().first { $0.id == id }?.reason == "with the fleet, on b")
-            // Nothing that is loaded changes, but the file is another.
+            // The loaded code stays the same, but the file differs.
             let plugin = pair.b.path("plugins/waits.so")
             let other = try Data(contentsOf: URL(fileURLWithPath: plugin)) + Data([0])
             try other.write(to: URL(fileURLWithPath: plugin), options: .atomic)
@@ -111,7 +111,7 @@ struct FleetTests {
         }
     }
 
-    @Test("a lent picture is cancelled where it is, and nothing of it is published")
+    @Test("a lent picture is cancelled on its node, and nothing of it is published")
     func cancelled() async throws {
         try await FleetPair.with { pair in
             try await pair.fill()
@@ -123,19 +123,19 @@ struct FleetTests {
         }
     }
 
-    @Test("what a node that is lost had taken is rendered at home, once a place is free")
+    @Test("pictures of a lost node are rendered at the origin, once a place is free")
     func nodeLost() async throws {
         try await FleetPair.with { pair in
             try await pair.fill()
             _ = try await pair.hold("one.png")
             await pair.b.stop(SIGKILL)
             try pair.free()
-            // Its own worker has the filter that waits.
+            // The origin's own worker has the filter that waits.
             try await pair.a.job("one.png", becomes: "running")
         }
     }
 
-    @Test("when the server is lost, places at home go on at once, and what was lent comes home after TakeBack=")
+    @Test("when the server is lost, the origin's own work continues, and lent pictures return after TakeBack=")
     func serverLost() async throws {
         try await FleetPair.with("TakeBack=1s") { pair in
             try await pair.fill()
@@ -156,7 +156,7 @@ struct FleetTests {
         }
     }
 
-    @Test("an origin that is killed offers anew what it had lent, and that counts as no crash")
+    @Test("an origin that was killed offers its lent pictures again, and that does not count as a crash")
     func originLost() async throws {
         try await FleetPair.with { pair in
             try await pair.fill()
@@ -172,7 +172,7 @@ struct FleetTests {
         }
     }
 
-    @Test("a picture that can't be read fails by the other node's word, once")
+    @Test("a picture that another node can't read fails once, with that node's error")
     func broken() async throws {
         try await FleetPair.with { pair in
             try await pair.fill()
@@ -185,7 +185,7 @@ struct FleetTests {
         }
     }
 
-    @Test("a stop hands back what was taken, and ends what was lent; both go on after a start")
+    @Test("a stop returns borrowed pictures and withdraws lent ones; both continue after a start")
     func stopped() async throws {
         try await FleetPair.with { pair in
             try await pair.fill()
@@ -198,14 +198,14 @@ struct FleetTests {
             #expect(ended == 0)
             try await pair.b.start()
             try await pair.a.start()
-            // The first picture fills the only place.
+            // The first picture occupies the only place.
             try pair.a.drop(as: "two.png", inbox: "inbox/far")
             try await pair.a.job("two.png", becomes: "done")
         }
     }
 
     @Test(
-        "a command is obeyed by the nodes that are named, or by all; one that is not there is named, and Obey=no refuses"
+        "a command reaches the named nodes or all; an absent node is reported, and Obey=no refuses"
     )
     func commands() async throws {
         try await FleetPair.with { pair in
@@ -218,7 +218,7 @@ struct FleetTests {
             let paused = try await a.pipectl("pause", "--fleet", "--reason", "the printer")
             #expect(paused.status == 0 && paused.lines.count == 7, "\(paused.output)")
             for node in [a, b] { #expect(try node.status().queues["render"]?.reason == "the printer") }
-            // A paused node takes nothing.
+            // A paused node takes no pictures.
             try await pair.knows(a, 0)
             #expect(try await a.pipectl("resume", "--fleet", "--json").status == 0)
             try await pair.knows(a, 1)
@@ -241,7 +241,7 @@ struct FleetTests {
         }
     }
 
-    @Test("cancel-all --fleet ends the jobs of every origin, and nothing comes of what a node has that is cut off")
+    @Test("cancel-all --fleet ends the jobs of every origin, and a disconnected node's results are discarded")
     func cancelAll() async throws {
         try await FleetPair.with { pair in
             try await pair.fill()
@@ -249,7 +249,7 @@ struct FleetTests {
             try await pair.b.job("own.png", becomes: "running")
             _ = try await pair.hold("one.png")
             for name in ["two", "three"] { try pair.a.drop(as: "\(name).png", inbox: "inbox/far") }
-            // A daemon would start a process of its own that is stopped anew.
+            // A daemon would replace a stopped process.
             let processes = try [pair.b.process] + Children.of(pair.b.process, named: "pipelined-fleet")
             for process in processes { kill(process, SIGSTOP) }
             let cut = try await pair.a.pipectl("cancel-all", "--fleet")
@@ -265,7 +265,7 @@ struct FleetTests {
         }
     }
 
-    @Test("a drained node gives up no picture, takes none, and answers when it has none")
+    @Test("a drained node keeps its pictures, takes no more, and answers when it has none left")
     func drained() async throws {
         try await FleetPair.with { pair in
             try await pair.fill()
@@ -287,7 +287,7 @@ struct FleetTests {
         }
     }
 
-    @Test("without the program, with a file that everybody can read, and with no server there, the reason is a problem")
+    @Test("a missing program, a credentials file that others can read, and a missing server are reported as problems")
     func problems() async throws {
         let lines = "[Fleet]\nServers=tls://127.0.0.1:1\nCredentials=KEY\nAuthority=/etc/hostname\n"
         try await DaemonFixture.with(started: false) { daemon in
@@ -304,7 +304,7 @@ struct FleetTests {
     }
 
     @Test(
-        "the commands of the guide make a fleet of three nodes of nothing",
+        "the guide's commands build a fleet of three nodes from scratch",
         .enabled(if: Mount.isPermitted, "only root may make a network"))
     func guide() async throws {
         try await withTemporaryFolder { folder in

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A view of the fleet", .enabled(if: NATSServer.program != nil, "there is no NATS server here"))
 struct FleetViewTests {
-    @Test("list and show have the jobs of other nodes, and fleet counts them, also where Obey=no forbids commands")
+    @Test("list and show include other nodes' jobs, and fleet counts them, even where Obey=no forbids commands")
     func jobs() async throws {
         try await FleetPair.with { pair in
             let (a, b) = (pair.a, pair.b)
@@ -44,7 +44,7 @@ struct FleetViewTests {
         }
     }
 
-    @Test("a node that does not answer is named, the others have their rows, and the exit code is 1")
+    @Test("a node that does not answer is named, the others are listed, and the exit code is 1")
     func silent() async throws {
         try await FleetPair.with { pair in
             try pair.a.drop(as: "one.png", inbox: "inbox/far")

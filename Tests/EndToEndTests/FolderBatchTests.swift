@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Dropped folders")
 struct FolderBatchTests {
-    /// A folder is quiet soon, or not before a test says so.
+    /// With `soon` a folder settles quickly; with `late` it does not before a test allows it.
     private static let (soon, late) = ("[Inbox]\nSettle=20ms\n", "[Inbox]\nSettle=1h\n")
     private static let barrier = "[Output]\nChain=resize scale=0.5 | barrier | noir\n"
 
@@ -35,7 +35,7 @@ struct FolderBatchTests {
         return try daemon.call(Call.Batches()).batches
     }
 
-    /// The paths of a batch's jobs, in the order of the queue.
+    /// The paths of a batch's jobs in queue order.
     private func paths(_ batch: Int, _ daemon: DaemonFixture) async throws -> [String] {
         try await daemon.ledger("SELECT path FROM jobs WHERE batch = \(batch) ORDER BY position")
     }
@@ -45,7 +45,7 @@ struct FolderBatchTests {
         try FileManager.default.contentsOfDirectory(atPath: daemon.path("inbox")).filter { $0 != ".pipelined" }.sorted()
     }
 
-    @Test("a folder that is moved in is a batch with its name, its pictures in the order of their names, and goes away")
+    @Test("a folder that is moved in becomes a batch with its name and its pictures in name order, and disappears")
     func moved() async throws {
         try await withDaemon { daemon in
             try drop(["img10.png", "img2.png", "deep/deeper/a.png", "deep/b.png"], as: "lucerne", into: daemon)
@@ -55,14 +55,14 @@ struct FolderBatchTests {
                 try await paths(1, daemon) == [
                     "lucerne/img2.png", "lucerne/img10.png", "lucerne/deep/b.png", "lucerne/deep/deeper/a.png",
                 ])
-            // They are removed behind the end of the batch.
+            // The folders are removed after the end of the batch.
             while try folders(daemon) != [] { await Look.again() }
             #expect(daemon.files(in: "outbox/noir").contains("lucerne/deep/deeper/a.jpg"))
             #expect(daemon.files(in: "archive/noir").contains("lucerne/img2.png"))
         }
     }
 
-    @Test("a picture at the top of the inbox, and a folder without pictures, are no batch")
+    @Test("a picture at the top of the inbox, and a folder without pictures, become no batch")
     func none() async throws {
         try await withDaemon { daemon in
             try drop([], as: "empty", into: daemon)
@@ -76,7 +76,7 @@ struct FolderBatchTests {
         }
     }
 
-    @Test("two folders at once are two batches")
+    @Test("two folders at once become two batches")
     func two() async throws {
         try await withDaemon { daemon in
             for name in ["tokyo", "lucerne"] {
@@ -91,7 +91,7 @@ struct FolderBatchTests {
         }
     }
 
-    @Test("other files stay, with their folder and the reason; an empty folder beside them goes")
+    @Test("other files stay with their folder and the reason; an empty folder beside them goes")
     func strangers() async throws {
         try await withDaemon { daemon in
             let outside = daemon.path("album")
@@ -109,7 +109,7 @@ struct FolderBatchTests {
         }
     }
 
-    @Test("a folder that stood there before stays; each burst of files into it is a batch of its own")
+    @Test("a folder that existed before stays, and each burst of files into it is a separate batch")
     func customer() async throws {
         try await withDaemon(started: false, Self.soon) { daemon in
             try FileManager.default.createDirectory(
@@ -130,7 +130,7 @@ struct FolderBatchTests {
         try await DaemonFixture.with(["etc/pipelined.conf": configuration], started: started, body)
     }
 
-    @Test("with Original=keep the folder is a batch, too, and stays as it is")
+    @Test("with Original=keep the folder is a batch as well, and stays unchanged")
     func kept() async throws {
         try await withDaemon(chain: "[Recipe]\nOriginal=keep\n[Output]\nChain=noir\n") { daemon in
             try drop(["b.png", "a.png"], as: "album", into: daemon)
@@ -140,9 +140,9 @@ struct FolderBatchTests {
         }
     }
 
-    @Test("while a folder is copied its batch is open, and waits at its barrier for all that comes")
+    @Test("while a folder is being copied its batch is open, and waits at its barrier for all files")
     func copied() async throws {
-        // Nothing is quiet before the copy has ended, however slow the machine is.
+        // Nothing settles before the copy has ended, however slow the machine is.
         try await withDaemon(Self.late, chain: Self.barrier) { daemon in
             try FileManager.default.createDirectory(
                 atPath: daemon.path("inbox/album/deep"), withIntermediateDirectories: true)
@@ -169,7 +169,7 @@ struct FolderBatchTests {
         }
     }
 
-    /// A daemon that watches the folder `album`, and takes nothing of it that was not moved in as a whole.
+    /// Runs a daemon that watches the folder `album`, and takes no file from it unless the whole folder was moved in.
     private func withAlbum(chain: String? = nil, _ body: (DaemonFixture) async throws -> Void) async throws {
         var files = ["etc/pipelined.conf": Self.late]
         files["etc/recipes.d/noir.recipe"] = chain
@@ -188,7 +188,7 @@ struct FolderBatchTests {
         try await daemon.waitForAll()
     }
 
-    @Test("a reload goes on with an open batch; one whose inbox is gone is closed")
+    @Test("a reload continues an open batch, and closes one whose inbox is gone")
     func reload() async throws {
         try await withAlbum { daemon in
             for name in ["a.png", "b.png"] {
@@ -197,7 +197,7 @@ struct FolderBatchTests {
                 try await reload(daemon)
             }
             #expect(try daemon.call(Call.Batches()).batches.map(\.open) == [true])
-            // The successor is quiet sooner.
+            // The new inbox has the shorter settling time.
             try daemon.write(Self.soon, to: "etc/pipelined.conf")
             try await reload(daemon)
             #expect(try await ended(daemon).map(\.done) == [2])
@@ -211,7 +211,7 @@ struct FolderBatchTests {
         }
     }
 
-    @Test("a folder that still settles is the newest batch of its name: wait waits for its pictures")
+    @Test("a settling folder is the newest batch of its name, and wait waits for its pictures")
     func settling() async throws {
         try await withAlbum { daemon in
             try daemon.drop(as: "album/a.png")
@@ -233,7 +233,7 @@ struct FolderBatchTests {
             let outcome = try await waited
             #expect(outcome.status == 0)
             #expect(try outcome.objects().compactMap { $0["id"] as? Int }.sorted() == [2, 3])
-            // Neither does an empty folder become one, nor a file, nor what is hidden.
+            // An empty folder does not become a batch either, nor does a file, nor anything hidden.
             for name in ["a.png", ".pipelined", "..", "nowhere", "album/deep"] {
                 try daemon.write(Picture.small, to: "inbox/a.png")
                 let wrong = try await daemon.pipectl("wait", "--batch", name)
@@ -242,7 +242,7 @@ struct FolderBatchTests {
         }
     }
 
-    @Test("cancel --batch reaches what settles in the folder, and nothing beside it")
+    @Test("cancel --batch cancels the settling files of the folder, and nothing else")
     func settlingCancelled() async throws {
         try await withAlbum { daemon in
             for name in ["album/a.png", "album/deep/b.png", "other/c.png", "d.png"] {
@@ -261,7 +261,7 @@ struct FolderBatchTests {
     }
 
     @Test(
-        "a daemon that is killed, or stopped, within a folder closes its batch; the rest is another",
+        "a daemon that is killed or stopped in the middle of a folder closes its batch; the rest is another batch",
         arguments: [9, 15])
     func killed(signal: Int32) async throws {
         try await withAlbum(chain: Self.barrier) { daemon in
@@ -281,7 +281,7 @@ struct FolderBatchTests {
         }
     }
 
-    @Test("hundreds of pictures are taken in the order of their names")
+    @Test("hundreds of pictures are taken in name order")
     func many() async throws {
         // More than the inbox hands over at once.
         let count = Sweep.of(600, all: 2000)
@@ -296,7 +296,7 @@ struct FolderBatchTests {
         }
     }
 
-    @Test("retry and wait take a folder's name: what has failed comes back, and is waited for with the others")
+    @Test("retry and wait accept a folder's name: failed pictures return, and are waited for with the others")
     func verbs() async throws {
         try await withDaemon { daemon in
             try drop(["a.png", "b.png"], as: "tokyo", into: daemon)
@@ -322,7 +322,7 @@ struct FolderBatchTests {
         }
     }
 
-    @Test("wait --batch waits for an open batch, and tells of each of its jobs once")
+    @Test("wait --batch waits for an open batch, and reports each of its jobs once")
     func waiting() async throws {
         try await withDaemon { daemon in
             let client = try daemon.client()

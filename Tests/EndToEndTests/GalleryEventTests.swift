@@ -17,7 +17,7 @@ struct GalleryEventTests {
             socket = try gallery.client(GalleryProcess.request("/events", headers))
         }
 
-        /// Reads on until `isGood` of all that has come.
+        /// Reads until all text so far satisfies `isGood`.
         func until(_ isGood: (String) -> Bool) throws {
             while !isGood(text) {
                 let bytes = try Socket.receive(room: 65536, from: socket).bytes
@@ -31,7 +31,7 @@ struct GalleryEventTests {
         }
     }
 
-    @Test("a browser is told of each change, and one that comes back goes on where it was")
+    @Test("a browser learns of each change, and one that reconnects resumes where it was")
     func resumed() async throws {
         try await DaemonFixture.with { daemon in
             let gallery = try await GalleryProcess(of: daemon)
@@ -42,7 +42,7 @@ struct GalleryEventTests {
             try first.until { $0.contains(#""kind":"picture""#) }
             let cursors = first.cursors
             #expect(cursors == Array(1..<cursors.count + 1))
-            // Beside another, from what is kept; alone, from the daemon.
+            // With another follower the events come from the gallery's buffer; without one, from the daemon.
             let second = try Follower(gallery, after: 1)
             try second.until { $0.contains(#""kind":"picture""#) }
             #expect(second.cursors == Array(cursors.dropFirst()))
@@ -51,7 +51,7 @@ struct GalleryEventTests {
         }
     }
 
-    @Test("a browser hears that the daemon has gone and is back, and misses nothing in between")
+    @Test("a browser learns that the daemon has gone and returned, and misses no event")
     func restarted() async throws {
         try await DaemonFixture.with { daemon in
             let gallery = try await GalleryProcess(of: daemon)
@@ -69,20 +69,20 @@ struct GalleryEventTests {
         }
     }
 
-    @Test("a preview that many wait for is asked for once")
+    @Test("a preview that many browsers wait for is requested once")
     func shared() async throws {
         try await GalleryProcess.with { daemon, gallery in
             try daemon.drop(Picture.tiff(width: 900, height: 700), as: "a.tif")
             try await daemon.waitForAll()
-            // Nothing is answered while all of them ask.
+            // The daemon answers nothing while all of them ask.
             kill(daemon.process, SIGSTOP)
             let before = gallery.process.descriptors.count
             let clients = try (1...50).map { _ in
                 try gallery.client(GalleryProcess.request("/pictures/1?width=320&v=1"))
             }
-            // A client that waits takes two descriptors, and a question to the daemon three.
+            // A waiting client needs two descriptors, and a request to the daemon three.
             while gallery.process.descriptors.count < before + 2 * clients.count { await Look.again() }
-            // What the gallery was about to do when it was asked for its page has been done.
+            // The gallery has handled everything that came before its answer for the page.
             #expect(try gallery.get("/").hasPrefix("HTTP/1.1 200 "))
             #expect(gallery.process.descriptors.count < before + 3 * clients.count)
             kill(daemon.process, SIGCONT)
@@ -91,7 +91,7 @@ struct GalleryEventTests {
         }
     }
 
-    @Test("two hundred browsers are one client to the daemon, which has none when they have gone")
+    @Test("two hundred browsers are one client to the daemon, and none once they have gone")
     func many() async throws {
         try await DaemonFixture.with { daemon in
             let gallery = try await GalleryProcess(of: daemon, ["--streams", "200"])
@@ -100,7 +100,7 @@ struct GalleryEventTests {
             for browser in browsers { try browser.until { $0.contains("event: status\n") } }
             let refused = try gallery.get("/events")
             #expect(refused.hasPrefix("HTTP/1.1 503 ") && refused.contains("200 browsers are told of events already"))
-            // Watch, Progress, and a question for the status now and then.
+            // Watch, Progress, and an occasional Status.
             try daemon.expectDescriptors(before)
             _ = try daemon.call(Call.Pause(queue: "render", reason: "so that no worker comes"))
             for browser in browsers { try browser.until { $0.contains("so that no worker comes") } }

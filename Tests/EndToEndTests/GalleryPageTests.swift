@@ -9,7 +9,7 @@ import Testing
 struct GalleryPageTests {
     private static let files = ["etc/pipelined.conf": "[Download]\nAllowPrivateHosts=127.0.0.1\n"]
 
-    /// A browser that has been let in, and looks at the page of a daemon.
+    /// Runs `body` with a logged-in browser that shows a daemon's page.
     private func with(
         width: Int = 1200, height: Int = 900, _ body: (DaemonFixture, Browser) async throws -> Void
     ) async throws {
@@ -33,7 +33,7 @@ struct GalleryPageTests {
         return "document.querySelectorAll('.cell:not([hidden])\(state)').length"
     }
 
-    /// Whether the cell of a job shows this picture, and no other.
+    /// Whether a job's cell shows this picture and no other.
     private func shows(_ job: Int, _ path: String) -> String {
         """
         (images => images.length === 1 && images[0].dataset.path.startsWith('/pictures/\(path)?'))(\
@@ -41,7 +41,7 @@ struct GalleryPageTests {
         """
     }
 
-    @Test("pictures are grey, then the original, then the result, while pipectl cancel-all stops the rest")
+    @Test("cells show grey, then the original, then the result, until pipectl cancel-all stops the rest")
     func turning() async throws {
         let server = try SlowServer(pictures: 20)
         try await with { daemon, browser in
@@ -60,7 +60,7 @@ struct GalleryPageTests {
         }
     }
 
-    @Test("forty files are added as a batch; after a reload, and after the daemon was away, the page goes on")
+    @Test("forty files are added as a batch; the page continues after a reload, and after the daemon was away")
     func adding() async throws {
         try await with { daemon, browser in
             let folder = daemon.path("mine")
@@ -84,7 +84,7 @@ struct GalleryPageTests {
         }
     }
 
-    @Test("a page of many thousands has a few dozen cells, and reaches each of them")
+    @Test("a page of many thousands has a few dozen cells, and can reach every picture")
     func many() async throws {
         let count = Sweep.of(3000, all: 20_000)
         try await with { daemon, browser in
@@ -108,7 +108,7 @@ struct GalleryPageTests {
         }
     }
 
-    @Test("the keyboard alone reaches each picture, its large view and its controls, on a phone's width too")
+    @Test("the keyboard alone reaches each picture, its large view and its controls, even at a phone's width")
     func keys() async throws {
         try await with(width: 520, height: 844) { daemon, browser in
             for name in ["a.png", "b.png", "c.png"] {
@@ -132,7 +132,7 @@ struct GalleryPageTests {
                 "document.querySelector('dialog.large[open] h2').textContent === 'a.png' && \(line) === '0'")
             try browser.press(.escape)
             try browser.until("!document.querySelector('dialog[open]') && document.activeElement.id === 'job-1'")
-            // The result of a picture that is looked at stands in its place as soon as it is made.
+            // The result replaces the picture in the large view as soon as it is made.
             _ = try daemon.call(Call.Pause(queue: "render"))
             try daemon.drop(as: "d.png")
             try browser.until("\(cells()) === 4")

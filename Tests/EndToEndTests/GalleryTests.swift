@@ -5,7 +5,7 @@ import SystemCalls
 import TestTools
 import Testing
 
-@Suite("The gallery's page and what it asks for")
+@Suite("The gallery's page and its requests")
 struct GalleryTests {
     private func post(_ gallery: GalleryProcess, _ path: String, _ body: String, _ headers: String...) throws -> String
     {
@@ -22,7 +22,7 @@ struct GalleryTests {
         return try Wire.decode(Reply.self, Array(body(answer).utf8))
     }
 
-    @Test("the page, its style and its script come from the program, and may run nothing else")
+    @Test("the page, its style and its script come from the program, and nothing else may run")
     func page() async throws {
         try await GalleryProcess.with { _, gallery in
             for (path, type) in [("/", "text/html"), ("/gallery.css", "text/css"), ("/gallery.js", "text/javascript")] {
@@ -39,7 +39,7 @@ struct GalleryTests {
         }
     }
 
-    @Test("a page calls what pipectl calls, but no more than it needs; each mistake is told in words")
+    @Test("the page can make only the calls that it needs, and each mistake gets a message")
     func calls() async throws {
         try await GalleryProcess.with { daemon, gallery in
             for name in ["a.png", "b.png", "c.png"] { try daemon.drop(as: name) }
@@ -81,7 +81,7 @@ struct GalleryTests {
         }
     }
 
-    @Test("another site's page can't call, and a request that others could read as two changes nothing")
+    @Test("another site's page can't make calls, and an ambiguous request changes nothing")
     func strangers() async throws {
         try await GalleryProcess.with { daemon, gallery in
             _ = try daemon.call(Call.Pause(queue: "render", reason: nil))
@@ -104,7 +104,7 @@ struct GalleryTests {
         }
     }
 
-    @Test("pictures come as what they are, small or whole, and nothing that could bear a script is shown")
+    @Test("pictures have their true types, small or whole, and nothing that could carry a script is shown")
     func pictures() async throws {
         try await GalleryProcess.with { daemon, gallery in
             try daemon.drop(as: "a b.png")
@@ -139,7 +139,7 @@ struct GalleryTests {
         }
     }
 
-    @Test("an upload goes to the daemon's disk and becomes a job; one that is cut off, too long or nameless does not")
+    @Test("an upload becomes a job, unless it is truncated, too long or nameless")
     func uploads() async throws {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Control]\nMaxSize=1M\n"]) { daemon in
             let gallery = try await GalleryProcess(of: daemon)
@@ -149,7 +149,7 @@ struct GalleryTests {
                 let head = GalleryProcess.request(
                     "/upload?\(query)", method: "PUT", ["Content-Length: \(length ?? bytes.count)"])
                 let client = try gallery.client(head)
-                // What is refused is answered before its body, and closed.
+                // A refused upload gets its answer before its body is read, and the connection is closed.
                 var rest = bytes
                 while !rest.isEmpty, let sent = try? Socket.send(rest, to: client) { rest = rest.dropFirst(sent) }
                 if length != nil { shutdown(client.number, Int32(SHUT_WR)) }
@@ -175,7 +175,7 @@ struct GalleryTests {
         }
     }
 
-    @Test("the file of an upload whose client goes right behind its last bytes is given up at once")
+    @Test("an upload whose client disconnects right after the last byte is discarded at once")
     func brokenOff() async throws {
         try await GalleryProcess.with(["--silence", "3600"]) { daemon, gallery in
             let small = GalleryProcess.request("/upload?name=a.urls", method: "PUT", ["Content-Length: 1"])
@@ -192,7 +192,7 @@ struct GalleryTests {
         }
     }
 
-    @Test("clients that don't read the pictures they have asked for are closed after --silence, and hold nobody up")
+    @Test("clients that do not read their pictures are closed after --silence, and delay nobody")
     func slowReaders() async throws {
         try await GalleryProcess.with(["--silence", "1"]) { daemon, gallery in
             try daemon.drop(Picture.tiff(width: 4000, height: 3000), as: "a.tif")
@@ -210,9 +210,9 @@ struct GalleryTests {
         }
     }
 
-    @Test("a request whose bytes another server could read otherwise is not answered")
+    @Test("an ambiguous request gets no answer")
     func ambiguous() async throws {
-        // Of some requests libmicrohttpd awaits more.
+        // Some of these requests make libmicrohttpd wait for more.
         try await GalleryProcess.with(["--silence", "1"]) { _, gallery in
             func answer(_ head: String) throws -> String { try gallery.send("GET /healthz HTTP/1.1\r\n\(head)") }
             let end = "Connection: close\r\n\r\n"
@@ -240,14 +240,14 @@ struct GalleryTests {
             ] {
                 #expect(try answer(head).hasSuffix("\r\n\r\nok\n"), "\(head.debugDescription)")
             }
-            // The next request of a connection begins elsewhere in the buffer.
+            // The next request of a connection starts elsewhere in the buffer.
             let next = "GET /healthz?a=b&c HTTP/1.1\r\nHost: localhost\r\n"
             let three = try gallery.send("\(next)\r\n\(next)\r\n\(next)\(end)")
             #expect(three.components(separatedBy: "\r\n\r\nok\n").count == 4, "\(three)")
         }
     }
 
-    @Test("a code from pipectl logs one browser in at the port, and every other request gets 401")
+    @Test("a code from pipectl logs one browser in, and all other requests at the port get 401")
     func login() async throws {
         try await GalleryProcess.with(["--listen", "127.0.0.1:0"]) { daemon, gallery in
             let printed = try await daemon.pipectl("gallery").output.trimmingCharacters(in: .newlines)
@@ -286,7 +286,7 @@ struct GalleryTests {
         }
     }
 
-    @Test("without JavaScript there are lists by pages, and forms that work")
+    @Test("without JavaScript the page has lists with pages, and forms that work")
     func plain() async throws {
         try await GalleryProcess.with { daemon, gallery in
             _ = try daemon.call(Call.Pause())

@@ -4,7 +4,7 @@ import SystemCalls
 import TestTools
 import Testing
 
-@Suite("Pictures handed out")
+@Suite("Copies of results and originals")
 struct GetTests {
     private static let files = [
         "etc/pipelined.conf": "[Inbox]\nSettle=1ms\n",
@@ -17,7 +17,7 @@ struct GetTests {
         try await Programs.run("pipectl", ["--root", daemon.root.path, "get"] + words)
     }
 
-    @Test("results and the original are copied, whole and with their names, and nothing is replaced")
+    @Test("results and the original are copied whole under their names, and nothing is overwritten")
     func copies() async throws {
         try await DaemonFixture.with(Self.files) { daemon in
             try daemon.drop(Picture.small, as: "album/a.png", inbox: "inbox/two")
@@ -52,7 +52,7 @@ struct GetTests {
         }
     }
 
-    @Test("A file that is not the one that was published, and one that is gone, are refused with a reason")
+    @Test("A file that was changed or has vanished since its publication is refused with a reason")
     func changed() async throws {
         try await DaemonFixture.with(Self.files) { daemon in
             try daemon.drop(Picture.small, as: "a.png", inbox: "inbox/two")
@@ -65,7 +65,7 @@ struct GetTests {
             let deleted = try await get(daemon, "\(once)", "--original", "-o", "-")
             #expect(deleted.status == 1 && deleted.errors.contains("was removed when the job was done"), "\(deleted)")
 
-            // Somebody who may write in the outbox wants the daemon to read another's secret.
+            // A user who may write to the outbox wants the daemon to read another user's secret.
             let result = daemon.path("outbox/two/a.jpg")
             try FileManager.default.removeItem(atPath: result)
             try FileManager.default.createSymbolicLink(atPath: result, withDestinationPath: daemon.path("state/id"))

@@ -10,7 +10,7 @@ struct GiveBackTests {
     }
 
     @Test(
-        "every claimed original is back under its own name, what was added is named, and a later start does all of it")
+        "each claimed original returns under its name, added pictures are listed, and a later start processes all")
     func all() async throws {
         let files = [
             "state/id": "test\n", "etc/recipes.d/other.recipe": "[Recipe]\nInbox=other\n[Output]\nChain=save\n",
@@ -33,7 +33,7 @@ struct GiveBackTests {
             #expect(try await Self.giveBack(daemon).status == 75)
             await daemon.stop()
             try daemon.write("another", to: "inbox/again.png")
-            // It was claimed, and a crash came before that was recorded.
+            // This file was claimed, and a crash came before the record.
             try daemon.write(Picture.small, to: "inbox/.pipelined/test/7/unknown.png")
             try daemon.write(Picture.small, to: "inbox/.pipelined/0/older.png")
 
@@ -60,14 +60,14 @@ struct GiveBackTests {
         }
     }
 
-    @Test("a result that a crash has left of an unfinished job is taken back, and comes out once after another start")
+    @Test("a result that a crash left of an unfinished job is taken back, and published once after the next start")
     func halfPublished() async throws {
         try await DaemonFixture.with(["state/id": "test\n"]) { daemon in
             _ = try daemon.call(Call.Pause(queue: "render"))
             try daemon.drop(as: "a.png")
             try await daemon.job("a.png", becomes: "queued")
             await daemon.stop()
-            // This is the state after a crash between the renames and their record.
+            // The state after a crash between the renames and their record.
             let staging = daemon.path("outbox/noir/.staging/test/1-0.jpg")
             try daemon.write("", to: "outbox/noir/.staging/test/.keep")
             try daemon.write("result", to: "outbox/noir/a.jpg")
@@ -84,7 +84,7 @@ struct GiveBackTests {
         }
     }
 
-    @Test("where nothing was ever taken nothing is done")
+    @Test("nothing happens where nothing was ever claimed")
     func nothing() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             let outcome = try await Self.giveBack(daemon)

@@ -18,7 +18,7 @@ struct GuideTests {
     }
 
     @Test(
-        "each block of commands of each guide is run as it stands, unless a comment above it says why not",
+        "each block of commands in each guide runs unchanged, unless a comment above it says why not",
         .enabled(if: Mount.isPermitted, "only root may make a machine to run them on"))
     func commands() async throws {
         try await withTemporaryFolder { (folder: String) async throws -> Void in
@@ -38,7 +38,7 @@ struct GuideTests {
         }
     }
 
-    @Test("a test that a comment names as one that runs a block is there")
+    @Test("each test that a guide's comment names exists")
     func namedTests() throws {
         for guide in try Self.guides() {
             let text = try String(contentsOfFile: guide, encoding: .utf8)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Hooks")
 struct HookTests {
-    /// Runs `body` with a hook of this text. `$ROOT` in it is the daemon's root.
+    /// Runs `body` with this script as a hook, in which `$ROOT` is the daemon's root.
     private func with(
         _ script: String, on occasions: String = "", settings: String = "", _ body: (DaemonFixture) async throws -> Void
     ) async throws {
@@ -25,7 +25,7 @@ struct HookTests {
         }
     }
 
-    /// The events that the hook has received, once there are so many.
+    /// The events that the hook has received, once there are `count`.
     private func given(_ daemon: DaemonFixture, _ count: Int) async throws -> [[String: Any]] {
         while true {
             let lines = ((try? daemon.text("given")) ?? "").split(separator: "\n")
@@ -39,7 +39,7 @@ struct HookTests {
         }
     }
 
-    @Test("each picture and each batch that is done runs the hook, in order, with the event to read")
+    @Test("each done picture and batch runs the hook, in order, with the event on standard input")
     func order() async throws {
         try await with("cat >> $ROOT/given") { daemon in
             for number in 1...3 { try daemon.write(Picture.small, to: "mine/\(number).png") }
@@ -56,7 +56,7 @@ struct HookTests {
         }
     }
 
-    @Test("HookOn= chooses what a hook is run for, and a failure comes with reason, advice and the original's place")
+    @Test("HookOn= chooses the events of a hook; a failure has the reason, the advice and the original's place")
     func occasions() async throws {
         let script = "echo $PIPELINED_OCCASION $PIPELINED_JOB$PIPELINED_BATCH >> $ROOT/occasions; cat >> $ROOT/given"
         try await with(script, on: "HookOn=failed cancelled\n") { daemon in
@@ -77,7 +77,7 @@ struct HookTests {
             _ = try daemon.call(Call.CancelAll())
             let events = try await given(daemon, 3)
             #expect(events.allSatisfy { ($0["job"] as? [String: Any])?["state"] as? String != "done" })
-            // What was never downloaded has no original.
+            // A picture that was never downloaded has no original.
             let originals = events.dropFirst().map { $0["original"] as? String }
             #expect(Set(originals) == [daemon.path("cancelled/noir/unwanted.png"), nil])
             let occasions = try daemon.text("occasions").split(separator: "\n").map(String.init)
@@ -85,7 +85,7 @@ struct HookTests {
         }
     }
 
-    @Test("a hook that wants more from some time on does not begin with what it has passed")
+    @Test("a hook whose HookOn= has changed does not get earlier events")
     func widened() async throws {
         try await with("cat >> $ROOT/given", on: "HookOn=failed\n") { daemon in
             try daemon.drop(as: "early.png")
@@ -100,7 +100,7 @@ struct HookTests {
         }
     }
 
-    @Test("the example that mails hands sendmail a mail with the job's story")
+    @Test("the example for mail gives sendmail a mail with the job's story")
     func mail() async throws {
         let example = try Self.example("mail") { text in
             text.replacing("sendmail=/usr/sbin/sendmail", with: "sendmail=$ROOT/sendmail")
@@ -125,7 +125,7 @@ struct HookTests {
         }
     }
 
-    @Test("the example of a webhook signs each event with the secret, and tries again after a refusal")
+    @Test("the webhook example signs each event with the secret, and retries after a refusal")
     func webhook() async throws {
         let bodies = AsyncStream<Data>.makeStream()
         let answered = Mutex(0)
@@ -161,14 +161,14 @@ struct HookTests {
         }
     }
 
-    /// The text of an example that is installed, as its user changes it.
+    /// The text of an installed example, with a user's changes.
     private static func example(_ name: String, _ change: (String) -> String) throws -> String {
         let file = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../packaging/hooks/\(name)")
             .standardized
         return change(try String(contentsOf: file, encoding: .utf8))
     }
 
-    @Test("a hook may say as much as it likes: it is not held up, and the beginning is told")
+    @Test("a hook's output is not limited, does not block it, and its beginning is logged")
     func talkative() async throws {
         try await with("cat >> $ROOT/given; seq 1 200000; exit 5") { daemon in
             try daemon.drop(as: "one.png")
@@ -177,7 +177,7 @@ struct HookTests {
         }
     }
 
-    @Test("a failure is shown, counted, and not tried again; the next picture runs the hook again")
+    @Test("a failure is shown and counted but not retried, and the next picture runs the hook again")
     func failure() async throws {
         let script = "cat >> $ROOT/given; [ -e $ROOT/good ] || { echo no printer >&2; exit 3; }"
         try await with(script) { daemon in
@@ -190,7 +190,7 @@ struct HookTests {
             try daemon.write("", to: "good")
             try daemon.drop(as: "two.png")
             #expect(try await given(daemon, 2).count == 2)
-            // The next daemon does not repeat events, and keeps the count of failures.
+            // The next daemon does not repeat events, and keeps the number of failures.
             await daemon.stop()
             try await daemon.start()
             try daemon.drop(as: "three.png")
@@ -200,7 +200,7 @@ struct HookTests {
         }
     }
 
-    @Test("a hook that takes longer than HookTimeout is ended with all that it has started, and has delayed no picture")
+    @Test("a hook that exceeds HookTimeout is killed with its children, and has delayed no picture")
     func slow() async throws {
         let settings = "[Daemon]\nHookTimeout=1s\n"
         try await with("mkfifo $ROOT/never; cat $ROOT/never & cat $ROOT/never", settings: settings) { daemon in
@@ -212,7 +212,7 @@ struct HookTests {
         }
     }
 
-    @Test("what a hook has started in sessions of their own ends with it at HookTimeout, too, orphans as well")
+    @Test("a hook's children in other sessions are killed with it at HookTimeout, orphans included")
     func sessions() async throws {
         let script = """
             (setsid sh -c 'echo $$ > $ROOT/orphan; exec sleep 10000' &)
@@ -229,7 +229,7 @@ struct HookTests {
         }
     }
 
-    @Test("what a hook leaves in the background when it ends in time goes on")
+    @Test("background processes of a hook that ends in time go on")
     func background() async throws {
         let script = """
             [ -e $ROOT/wait ] && { : > $ROOT/second; exit; }
@@ -239,7 +239,7 @@ struct HookTests {
         try await with(script) { daemon in
             try daemon.drop(as: "one.png")
             try daemon.drop(as: "two.png")
-            // The first run is over by then.
+            // The first run has ended by now.
             try await daemon.has("second")
             let told = try await Programs.run(path: "/bin/sh", ["-c", "echo > \(daemon.path("wait"))"])
             #expect(told.status == 0)
@@ -248,7 +248,7 @@ struct HookTests {
     }
 
     @Test(
-        "a hook that can't be run is told at a start, a reload and --check, before its first event, until it is mended",
+        "a hook that can't run is reported at a start, a reload and --check, before its first event, until it is fixed",
         arguments: [
             ("", "there is no file HOOK; put it there, or mend Hook="), ("/", "HOOK is no file; mend Hook="),
             ("text", "HOOK can't be run by user \(User.current): Permission denied; `chmod +x` it"),
@@ -290,7 +290,7 @@ struct HookTests {
         }
     }
 
-    @Test("a hook that can't be run says why")
+    @Test("a hook that can't run is logged with the reason")
     func missing() async throws {
         try await with("true") { daemon in
             try FileManager.default.removeItem(atPath: daemon.path("hook"))
@@ -301,7 +301,7 @@ struct HookTests {
     }
 
     @Test(
-        "a hook on a disk that does not answer holds up neither start, reload and stop, nor the hooks of other recipes",
+        "a hook on a disk that does not answer delays neither start, reload and stop, nor other recipes' hooks",
         .enabled(if: Mount.isPermitted, "only root may mount a file system"))
     func hangingDisk() async throws {
         let files = ["etc/pipelined.conf": "[Daemon]\nHookTimeout=1s\nDrainTimeout=1s\n"]
@@ -325,7 +325,7 @@ struct HookTests {
         }
     }
 
-    @Test("a hook that is named without its folder is refused")
+    @Test("a hook without a folder in its path is refused")
     func relative() async throws {
         let files = ["etc/recipes.d/noir.recipe": "[Recipe]\nHook=announce\n[Output]\nChain=noir\n"]
         try await DaemonFixture.with(files, started: false) { daemon in

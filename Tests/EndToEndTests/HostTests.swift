@@ -3,7 +3,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("Hosts that are downloaded from")
+@Suite("Download hosts")
 struct HostTests {
     private static func configuration(_ download: Int, perHost: Int) -> [String: String] {
         [
@@ -19,7 +19,7 @@ struct HostTests {
         ]
     }
 
-    @Test("take turns: a long list from one that stands still holds up no other, and has no more places than PerHost=")
+    @Test("hosts take turns: a long list from a stalled host delays no other, and uses at most PerHost= places")
     func turns() async throws {
         let slow = try SlowServer(pictures: 100)
         let quick = try HTTPServer { _, connection in try connection.reply(200, [:], Picture.small) }
@@ -39,7 +39,7 @@ struct HostTests {
         }
     }
 
-    @Test("are asked in the order of the list, and a higher priority goes before it")
+    @Test("a host's downloads follow the order of the list, and higher priorities come first")
     func order() async throws {
         let slow = try SlowServer(pictures: 40)
         try await DaemonFixture.with(Self.configuration(8, perHost: 4)) { daemon in
@@ -49,7 +49,7 @@ struct HostTests {
                 slow.finish(finished)
             }
             await slow.until(asked: 24, coming: 4)
-            // The first four requests go out together and may overtake each other. Later ones go out one by one.
+            // The first four requests are concurrent and may overtake each other. Later requests follow one by one.
             #expect(Set(slow.asked.prefix(4)) == [1, 2, 3, 4])
             #expect(slow.asked.dropFirst(4) == Array(5...24)[...])
             let last = try #require(try daemon.list(["queued"]).first { $0.input == "40.png" })

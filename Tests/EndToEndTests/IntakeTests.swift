@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Taking pictures from an inbox")
 struct IntakeTests {
-    @Test("subfolders are followed, new ones too, and come out in the outbox")
+    @Test("pictures in subfolders, also in new ones, keep their subfolder in the outbox")
     func subfolders() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.drop(as: "album/first.png")
@@ -21,19 +21,19 @@ struct IntakeTests {
         }
     }
 
-    @Test("the files of a folder that is copied are taken in the order of their names, however they come")
+    @Test("the files of a copied folder are taken in name order, in whatever order they arrive")
     func copiedFolder() async throws {
         let names = (1...6).map { "\($0).png" }
         try await DaemonFixture.with(["etc/pipelined.conf": "[Inbox]\nSettle=1s\n"]) { daemon in
             try daemon.write(Picture.small, to: "elsewhere")
             try daemon.write(Data(), to: "inbox/album/.begun")
-            // The daemon hears of all files at once, however long it takes to make them.
+            // The daemon learns of all files at once, however long it takes to make them.
             kill(daemon.process, SIGSTOP)
             for name in names.reversed() {
                 #expect(link(daemon.path("elsewhere"), daemon.path("inbox/album/\(name)")) == 0)
             }
             kill(daemon.process, SIGCONT)
-            // A folder that is moved in is scanned, subfolders in the order of their names, too.
+            // A folder that is moved in is scanned in name order, subfolders too.
             for name in ["b/2.png", "a/1.png", "c/3.png"] { try daemon.write(Picture.small, to: "moved/\(name)") }
             try FileManager.default.moveItem(atPath: daemon.path("moved"), toPath: daemon.path("inbox/moved"))
             try await daemon.waitForAll()
@@ -43,7 +43,7 @@ struct IntakeTests {
         }
     }
 
-    @Test("files that are there when the daemon starts are taken, too")
+    @Test("files that exist when the daemon starts are taken as well")
     func alreadyThere() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             for number in 1...40 { try daemon.drop(as: "early/\(number).png") }
@@ -53,14 +53,14 @@ struct IntakeTests {
         }
     }
 
-    @Test("a file that is still open for writing is left alone until it is closed, however quiet, and status says why")
+    @Test("a file that is open for writing is left alone until it is closed, however quiet, and status says why")
     func stillOpen() async throws {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Inbox]\nSettle=20ms\nPollInterval=50ms\n"]) { daemon in
             let half = Picture.small.count / 2
             do {
                 let file = try Descriptor.open(daemon.path("inbox/upload.png"), O_WRONLY | O_CREAT)
                 write(Picture.small.prefix(half), to: file)
-                // Other files, dropped later, pass it: it has been quiet for longer than Settle.
+                // Files that are dropped later overtake it, although it has been quiet for longer than Settle.
                 for number in 1...5 {
                     try write(Picture.small, slowlyTo: daemon.path("inbox/\(number).png"))
                     try await daemon.job("\(number).png", becomes: "done")
@@ -79,7 +79,7 @@ struct IntakeTests {
     }
 
     @Test(
-        "so is a file of another user, of which the kernel gives no lease",
+        "another user's open file is left alone as well, although the kernel grants no lease on it",
         .enabled(if: Nobody.canRunPrograms, "only root may run the daemon as somebody else"))
     func stillOpenByAnother() async throws {
         let files = ["etc/pipelined.conf": "[Inbox]\nSettle=20ms\n", "inbox/.keep": ""]
@@ -105,7 +105,7 @@ struct IntakeTests {
     }
 
     @Test(
-        "but no longer than WriterTimeout after the last change: it may have been closed unseen",
+        "another user's open file is taken WriterTimeout after its last change: its close may have been missed",
         .enabled(if: Nobody.canRunPrograms, "only root may run the daemon as somebody else"))
     func givenUpWriter() async throws {
         let files = ["etc/pipelined.conf": "[Inbox]\nSettle=20ms\nWriterTimeout=0\n", "inbox/.keep": ""]
@@ -120,7 +120,7 @@ struct IntakeTests {
         }
     }
 
-    @Test("where the kernel, or a service's filter, has no openat2, folders are walked one by one, over no link")
+    @Test("without openat2, in the kernel or by a service's filter, folders are walked one by one, following no link")
     func withoutOpenat2() async throws {
         let refusing = ["/usr/bin/strace", "-D", "-f", "-qq", "-o", "/dev/null", "-e", "trace=openat2", "-e"]
         try await DaemonFixture.with(started: false) { daemon in
@@ -131,7 +131,7 @@ struct IntakeTests {
         }
     }
 
-    @Test("hidden and partial names are left alone without a word; renamed, they are taken at once")
+    @Test("hidden and partial names are ignored silently, and taken as soon as they are renamed")
     func partial() async throws {
         try await DaemonFixture.with { daemon in
             let names = [".hidden.png", "a.png.part", "b.png.crdownload", "c.png.tmp", "d.png~"]
@@ -139,7 +139,7 @@ struct IntakeTests {
             try daemon.drop(as: "whole.png")
             try await daemon.waitForAll()
             #expect(try daemon.status().jobs.ignored == 0)
-            // Its original is moved behind the end of its job.
+            // The original is moved after the end of its job.
             await daemon.stop()
             #expect(daemon.files(in: "inbox") == names.sorted())
             try await daemon.start()
@@ -149,7 +149,7 @@ struct IntakeTests {
         }
     }
 
-    @Test("a file that no recipe takes is left alone, counted, and told with its reason")
+    @Test("a file that no recipe takes is left alone, counted, and listed with the reason")
     func ignored() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.drop(Data("a note".utf8), as: "notes.txt")
@@ -172,13 +172,13 @@ struct IntakeTests {
         }
     }
 
-    @Test("two spellings of the same accent are two files, and a mark after a slash hides nothing")
+    @Test("two spellings of the same accent are two files, and a combining mark after a slash hides nothing")
     func bytesAreBytes() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.write(Picture.small, to: "first")
             try daemon.write(Picture.small, to: "second")
             try daemon.write(Picture.small, to: "third")
-            // The kernel's own call keeps the name: Foundation changes the spelling.
+            // The kernel's own call keeps the spelling, which Foundation changes.
             mkdir(daemon.path("inbox") + "/\u{301}folder", 0o755)
             #expect(rename(daemon.path("first"), daemon.path("inbox") + "/\u{e9}t.png") == 0)
             #expect(rename(daemon.path("second"), daemon.path("inbox") + "/e\u{301}t.png") == 0)
@@ -191,7 +191,7 @@ struct IntakeTests {
         }
     }
 
-    @Test("a polled inbox takes what comes, also in new subfolders")
+    @Test("a polled inbox takes arriving files, also in new subfolders")
     func polled() async throws {
         let configuration = "[Inbox]\nWatch=poll\nPollInterval=50ms\nSettlePolled=50ms\n"
         try await DaemonFixture.with(["etc/pipelined.conf": configuration]) { daemon in
@@ -203,7 +203,7 @@ struct IntakeTests {
         }
     }
 
-    @Test("Original=keep leaves the file in its place and takes it once; changed, it is taken again")
+    @Test("Original=keep leaves the file in place and takes it once; a changed file is taken again")
     func kept() async throws {
         let recipe = "[Recipe]\nInbox=kept\nOriginal=keep\n[Output]\nChain=resize scale=0.5 | save format=png\n"
         try await DaemonFixture.with(["etc/recipes.d/kept.recipe": recipe]) { daemon in
@@ -220,7 +220,7 @@ struct IntakeTests {
         }
     }
 
-    @Test("Original=delete removes the original once its result is there")
+    @Test("Original=delete removes the original once its result exists")
     func deleted() async throws {
         let recipe = "[Recipe]\nInbox=gone\nOriginal=delete\n[Output]\nChain=resize scale=0.5\n"
         try await DaemonFixture.with(["etc/recipes.d/gone.recipe": recipe]) { daemon in
@@ -237,7 +237,7 @@ struct IntakeTests {
         data.withUnsafeBytes { #expect(Foundation.write(file.number, $0.baseAddress, $0.count) == data.count) }
     }
 
-    /// Makes, writes and closes a file, as a copying program does.
+    /// Creates, writes and closes a file, as a copying program does.
     private func write(_ data: Data, slowlyTo path: String) throws {
         let file = try Descriptor.open(path, O_WRONLY | O_CREAT)
         write(data, to: file)

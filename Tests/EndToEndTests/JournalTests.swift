@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The log under systemd")
 struct JournalTests {
-    /// Entries as libsystemd sends them: `NAME=value` a line, for values without line breaks.
+    /// Entries as libsystemd sends them: one `NAME=value` per line, for values without line breaks.
     private static func entries(_ journal: DatagramSocket) -> [[String: String]] {
         journal.messages.map { message in
             let fields = message.split(separator: "\n").compactMap { line -> (String, String)? in
@@ -17,7 +17,7 @@ struct JournalTests {
     }
 
     @Test(
-        "the journal gets fields, by which all that is said of a job is found, at Log=jobs and at Log=operations",
+        "the journal gets fields that find every message of a job, at Log=jobs and at Log=operations",
         .enabled(if: Mount.isPermitted, "only root may put a socket in the journal's place"),
         arguments: [("jobs", false), ("operations", true)])
     func fields(detail: String, isSteps: Bool) async throws {
@@ -47,7 +47,7 @@ struct JournalTests {
     }
 
     @Test(
-        "where the journal can't be reached but by standard error, lines begin with their priority, and bear no time",
+        "when only standard error reaches the journal, lines start with their priority, and have no time",
         .enabled(if: Mount.isPermitted, "only root may hide the journal's socket"))
     func prefixed() async throws {
         try await DaemonFixture.with(started: false) { daemon in
@@ -60,7 +60,7 @@ struct JournalTests {
         }
     }
 
-    @Test("a standard error that is not the journal's gets plain lines, whatever the environment was inherited from")
+    @Test("a standard error that is not the journal's gets plain lines, whatever the inherited environment says")
     func foreignStream() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try await daemon.start(under: ServiceEnvironment.variables(["JOURNAL_STREAM": "1:1"]))

@@ -3,13 +3,13 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("What is kept, and for how long")
+@Suite("Retention")
 struct KeepTests {
     private static func settings(_ rules: String) -> [String: String] {
         ["etc/pipelined.conf": "[Inbox]\nSettle=1ms\n[Keep]\n\(rules)\n", "state/id": "test\n"]
     }
 
-    /// Makes two jobs done and one failed, and all that they have left two days old.
+    /// Makes two jobs done and one failed, and makes all their files two days old.
     private func leave(_ daemon: DaemonFixture) async throws {
         try daemon.drop(as: "album/a.png")
         try await daemon.waitForAll()
@@ -19,7 +19,7 @@ struct KeepTests {
         try await daemon.ledger("UPDATE kept SET time = time - 172800")
     }
 
-    @Test("everything is kept by default, and status says how much that is, and how full the disk")
+    @Test("everything is kept by default, and status shows its size and how full the disk is")
     func status() async throws {
         try await DaemonFixture.with { daemon in
             try await leave(daemon)
@@ -38,7 +38,7 @@ struct KeepTests {
     }
 
     @Test(
-        "a disk that does not answer is left out of the status, and nobody waits for it",
+        "a disk that does not answer is left out of the status, and delays nobody",
         .enabled(if: Mount.isPermitted, "only root may mount a file system"))
     func hanging() async throws {
         let files = ["etc/recipes.d/far.recipe": "[Recipe]\nInbox=far\n[Output]\nChain=save\n"]
@@ -49,7 +49,7 @@ struct KeepTests {
         }
     }
 
-    @Test("what comes of age goes, with a line in the log; show and retry say who has removed it; results stay")
+    @Test("old files are removed with a line in the log, show and retry say who removed them, and results stay")
     func age() async throws {
         try await DaemonFixture.with(Self.settings("")) { daemon in
             try await leave(daemon)
@@ -71,10 +71,10 @@ struct KeepTests {
         }
     }
 
-    @Test("beyond a size the oldest goes as soon as another has come")
+    @Test("beyond a size limit the oldest file goes as soon as another arrives")
     func size() async throws {
         let bytes = Picture.small.count
-        // Room for one, and not for two.
+        // Room for one picture, but not for two.
         let most = bytes / 1024 + 1
         try #require(2 * bytes > most * 1024)
         try await DaemonFixture.with(Self.settings("Archive=\(most)K")) { daemon in
@@ -87,7 +87,7 @@ struct KeepTests {
         }
     }
 
-    @Test("results of age go, with the folders that they leave empty; one that somebody has changed stays")
+    @Test("old results go with the folders that become empty, but a result that a user has changed stays")
     func results() async throws {
         try await DaemonFixture.with(Self.settings("")) { daemon in
             try await leave(daemon)
@@ -98,7 +98,7 @@ struct KeepTests {
             #expect(daemon.files(in: "outbox") == ["noir/b.jpg"] && !daemon.exists("outbox/noir/album"))
             #expect(daemon.files(in: "archive") == ["noir/album/a.png", "noir/b.png"])
             while try daemon.status().kept.last?.files != 0 { await Look.again() }
-            // The same picture once more: only the latest of its results counts.
+            // Process the same picture again: only its latest result counts.
             try daemon.drop(as: "album/a.png")
             try await daemon.waitForAll()
             let reply = try daemon.call(Call.Clean(places: ["results"], trial: true))
@@ -107,7 +107,7 @@ struct KeepTests {
     }
 
     @Test(
-        "killed when a file is about to be removed, or just removed, the next start finishes that", arguments: [1, 2])
+        "a removal that is killed just before or after the file goes is finished by the next start", arguments: [1, 2])
     func killed(call: Int) async throws {
         try await DaemonFixture.with(Self.settings("")) { daemon in
             try await leave(daemon)
@@ -128,7 +128,7 @@ struct KeepTests {
     }
 
     @Test(
-        "clean removes what its dry run has counted, asks for a terminal or --yes, and takes no file that has changed")
+        "clean removes exactly what its dry run counted, needs a terminal or --yes, and spares changed files")
     func clean() async throws {
         try await DaemonFixture.with { daemon in
             try await leave(daemon)
@@ -157,7 +157,7 @@ struct KeepTests {
         }
     }
 
-    @Test("forget ends the rows of jobs that are over; their files stay, and are known no longer")
+    @Test("forget removes the rows of jobs that are over; their files stay, and are no longer tracked")
     func forget() async throws {
         let files = ["etc/recipes.d/stay.recipe": "[Recipe]\nInbox=stay\nOriginal=keep\n[Output]\nChain=save\n"]
         try await DaemonFixture.with(files) { daemon in
@@ -187,7 +187,7 @@ struct KeepTests {
         }
     }
 
-    @Test("a ledger's history forgets rows, and clean still knows the files")
+    @Test("the ledger's history forgets rows, but clean still knows the files")
     func history() async throws {
         try await DaemonFixture.with(Self.settings("")) { daemon in
             try await leave(daemon)

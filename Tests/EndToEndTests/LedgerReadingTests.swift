@@ -3,16 +3,16 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// Changes to the tables from outside stand for a disk that fails for a while.
+/// Changing the tables from outside simulates a disk that fails for a while.
 @Suite("A ledger that can't be read")
 struct LedgerReadingTests {
-    @Test("is told, and what waits for it goes on by itself as soon as it can be; nobody is given an empty list")
+    @Test("the failure is reported, affected jobs resume by themselves, and no client gets an empty list")
     func told() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.drop(as: "first.png")
             try await daemon.job("first.png", becomes: "done")
             try await daemon.waitForAll()
-            // Jobs that have to wait are found by this index. New jobs can be recorded without it.
+            // This index finds queued jobs. Inserting new jobs does not need it.
             _ = try daemon.call(Call.Pause(queue: "render"))
             try daemon.drop(as: "second.png")
             try await daemon.job("second.png", becomes: "queued")
@@ -45,7 +45,7 @@ struct LedgerReadingTests {
             #expect(try daemon.list().map(\.state) == ["done", "done"])
         }
     }
-    @Test("does not keep those who wait for everything waiting for ever")
+    @Test("clients that wait for all jobs do not wait for ever")
     func waiting() async throws {
         try await DaemonFixture.with { daemon in
             try await daemon.ledger("DROP INDEX jobs_undisposed")

@@ -3,12 +3,12 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("Starting, stopping and coming back")
+@Suite("Starting, stopping and recovering")
 struct LifeTests {
     private static let slow = ["etc/recipes.d/slow.recipe": "[Recipe]\nInbox=slow\n[Output]\nChain=save format=avif\n"]
 
     @Test(
-        "asked to stop, it lets what runs finish, gives the rest back to the queue, and exits 0; the queue is there after the restart, in order"
+        "a stop finishes running jobs, returns the rest to the queue and exits 0; a restart continues in order"
     )
     func drain() async throws {
         try await DaemonFixture.with(
@@ -36,7 +36,7 @@ struct LifeTests {
         }
     }
 
-    @Test("a drain says how many rendered pictures it can't publish, and why; once they can be, it publishes them")
+    @Test("a drain says how many rendered pictures it can't publish, and why; once it can, it publishes them")
     func drainBehindPause() async throws {
         try await DaemonFixture.with { daemon in
             _ = try daemon.call(Call.Pause(queue: "publish", reason: "the disk is moved"))
@@ -59,7 +59,7 @@ struct LifeTests {
         }
     }
 
-    @Test("a job that is not finished within DrainTimeout goes back to the queue")
+    @Test("a job that exceeds DrainTimeout goes back to the queue")
     func drainTimeout() async throws {
         let files = Self.slow.merging(["etc/pipelined.conf": "[Daemon]\nDrainTimeout=0\n"]) { $1 }
         try await DaemonFixture.with(files) { daemon in
@@ -73,7 +73,7 @@ struct LifeTests {
         }
     }
 
-    @Test("killed in the middle of its work, it loses nothing, and publishes nothing twice or in part")
+    @Test("a daemon that is killed at work loses nothing, and publishes nothing twice or in part")
     func killed() async throws {
         try await DaemonFixture.with { daemon in
             let names = (1...60).map { String(format: "%02d.png", $0) }
@@ -91,7 +91,7 @@ struct LifeTests {
         }
     }
 
-    @Test("a job that takes longer than JobTimeout fails with that, and the next one has a fresh worker")
+    @Test("a job that exceeds JobTimeout fails with that reason, and the next job gets a new worker")
     func jobTimeout() async throws {
         let files = Self.slow.merging(["etc/pipelined.conf": "[Daemon]\nJobTimeout=1s\n"]) { $1 }
         try await DaemonFixture.with(files) { daemon in
@@ -103,7 +103,7 @@ struct LifeTests {
         }
     }
 
-    @Test("the worker that has tried the plugins is the first that works, and no more are started than may work")
+    @Test("the worker that tried the plugins takes the first job, and no more workers start than the limit allows")
     func firstWorker() async throws {
         let files = ["etc/pipelined.conf": "[Queues]\nRender=1\n"]
         try await DaemonFixture.with(files, started: false) { daemon in
@@ -118,7 +118,7 @@ struct LifeTests {
         }
     }
 
-    @Test("one worker is ready while nothing comes; files that settle bring others, as many as the limit allows")
+    @Test("an idle daemon keeps one worker ready; settling files start others, up to the limit")
     func expected() async throws {
         let files = [
             "etc/pipelined.conf": "[Queues]\nRender=3\n",
@@ -127,7 +127,7 @@ struct LifeTests {
         try await DaemonFixture.with(files) { daemon in
             #expect(try daemon.workers().count == 1)
             for (files, workers) in [(1...1, 1), (2...2, 2), (3...9, 3)] {
-                // The files are made in place, so that they have to settle.
+                // Made in place, so that the files have to settle.
                 for number in files {
                     try Picture.small.write(to: URL(fileURLWithPath: daemon.path("inbox/late/\(number).png")))
                 }
@@ -154,7 +154,7 @@ struct LifeTests {
     }
 
     @Test(
-        "an intent of which nothing is left is rendered again; one that can't be finished fails its job, not the start")
+        "an intent without files is rendered again; an intent that can't be finished fails its job, not the start")
     func intents() async throws {
         try await DaemonFixture.with { daemon in
             _ = try daemon.call(Call.Pause(queue: "render"))
@@ -162,7 +162,7 @@ struct LifeTests {
             let lost = try await daemon.job("lost.png", becomes: "queued")
             let stuck = try await daemon.job("stuck.png", becomes: "queued")
             await daemon.stop()
-            // This is the state after a crash between intent and rename; a folder stands in the second one's way.
+            // The state after a crash between intent and rename; a folder blocks the second rename.
             try daemon.write("half", to: "elsewhere/.staging/\(stuck)")
             func intent(_ staging: String, _ target: String) -> String {
                 #"{"steps":[{"conflict":"replace","staging":"\#(staging)","target":"\#(target)"}]}"#
@@ -185,7 +185,7 @@ struct LifeTests {
         }
     }
 
-    @Test("the workers end with their daemon, however it ends")
+    @Test("workers end with their daemon, however it ends")
     func noOrphans() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.drop(as: "one.png")
@@ -199,7 +199,7 @@ struct LifeTests {
     }
 
     @Test(
-        "a daemon that may have too little to start says what, and how much it needs; with that it works",
+        "a daemon whose limits are too low to start says which limit and how much it needs; with that it works",
         arguments: [
             ("-n", [64, 63, 23], "needs 64 open files", "LimitNOFILE="),
             ("-v", [2048 << 10, 2047 << 10, 400_000], "needs 2048 MB of address space", "LimitAS="),
@@ -221,7 +221,7 @@ struct LifeTests {
         }
     }
 
-    @Test("a second daemon on the same root says so, and leaves the first alone")
+    @Test("a second daemon on the same root says so and exits, and the first is left alone")
     func second() async throws {
         try await DaemonFixture.with { daemon in
             let outcome = try await Programs.run("pipelined", ["--root", daemon.root.path])
@@ -231,7 +231,7 @@ struct LifeTests {
         }
     }
 
-    @Test("ended jobs beyond HistoryJobs are forgotten; what is left to do, and what was kept in its place, is not")
+    @Test("ended jobs beyond HistoryJobs are forgotten, but not unfinished jobs, nor files kept in place")
     func history() async throws {
         let files = [
             "etc/pipelined.conf": "[Daemon]\nHistoryJobs=8\n",
@@ -255,7 +255,7 @@ struct LifeTests {
         }
     }
 
-    @Test("ended jobs older than History are forgotten when nothing ends, too, and their work orders with them")
+    @Test("ended jobs older than History are forgotten even when no job ends, and their work orders with them")
     func historyInBackground() async throws {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Daemon]\nHistory=1s\n"]) { daemon in
             try daemon.drop(as: "old.png")
@@ -270,7 +270,7 @@ struct LifeTests {
         }
     }
 
-    @Test("list tells of what has ended since, and by state and recipe")
+    @Test("list selects by end time, state and recipe")
     func listed() async throws {
         let files = ["etc/recipes.d/other.recipe": "[Recipe]\nInbox=other\n[Output]\nChain=save\n"]
         try await DaemonFixture.with(files) { daemon in
@@ -298,7 +298,7 @@ struct LifeTests {
         }
     }
 
-    @Test("a pause outlives a restart, and says so")
+    @Test("a pause survives a restart, and the status says so")
     func pauseOutlives() async throws {
         try await DaemonFixture.with { daemon in
             _ = try daemon.call(Call.Pause(queue: "render", reason: "the printer is away"))
@@ -317,7 +317,7 @@ struct LifeTests {
         }
     }
 
-    @Test("a limit set by pipectl holds until the restart, with --save over it")
+    @Test("a limit set by pipectl lasts until the restart, and survives it with --save")
     func savedLimit() async throws {
         try await DaemonFixture.with { daemon in
             #expect(try await daemon.pipectl("concurrency", "render", "3").status == 0)
@@ -332,7 +332,7 @@ struct LifeTests {
         }
     }
 
-    @Test("auto follows the processors that the daemon may use, while it runs")
+    @Test("auto follows the number of processors that the daemon may use, while it runs")
     func processors() async throws {
         try await DaemonFixture.with { daemon in
             func may(_ processors: String) async throws {
@@ -349,7 +349,7 @@ struct LifeTests {
             #expect(try await daemon.pipectl("concurrency").output.contains("auto: 1"))
             try await may(String(all))
             #expect(try daemon.status().queues["render"]?.effective == before)
-            // Nobody asks, and there is work: the change is seen all the same.
+            // Nobody asks for the status, but there is work: the change is noticed all the same.
             _ = try daemon.call(Call.Concurrency(queue: "publish", limit: "0"))
             try daemon.drop(as: "one.png")
             try await daemon.job("one.png", becomes: "running")
@@ -361,7 +361,7 @@ struct LifeTests {
         }
     }
 
-    @Test("--help teaches, --version tells, and a word that is not known is refused")
+    @Test("--help and --version print their texts, and an unknown word is refused")
     func words() async throws {
         let help = try await Programs.run("pipelined", ["--help"])
         #expect(help.status == 0)

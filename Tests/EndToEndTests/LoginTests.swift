@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A login for downloads")
 struct LoginTests {
-    /// Takes whoever says `word`.
+    /// A server that admits clients with the password `word`.
     private static func server(_ word: @escaping @Sendable () -> String) throws -> HTTPServer {
         try HTTPServer { request, connection in
             let isLet = request.headers["x-key"] == word()
@@ -33,14 +33,14 @@ struct LoginTests {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: daemon.path(name))
     }
 
-    /// The state of a new job for `url`, once it has ended.
+    /// Adds `url`, and returns its job once it has ended.
     private static func download(_ url: String, by daemon: DaemonFixture) async throws -> Control.Job {
         _ = try await daemon.pipectl("add", url)
         try await daemon.waitForAll()
         return try #require(try daemon.list().max { $0.id < $1.id })
     }
 
-    @Test("has its password read for each download, so a new one counts at once; nothing but the server gets it")
+    @Test("the password is read for each download, so a new one works at once, and only its server gets it")
     func rotation() async throws {
         let word = Mutex("canary-one")
         let server = try Self.server { word.withLock { $0 } }
@@ -69,7 +69,7 @@ struct LoginTests {
         }
     }
 
-    @Test("without a readable password fails its downloads with the reason; a reload that finds one so is refused")
+    @Test("an unreadable password fails downloads with the reason, and a reload that finds it unreadable is refused")
     func unreadable() async throws {
         let server = try Self.server { "word" }
         try await DaemonFixture.with(started: false) { daemon in
@@ -100,7 +100,7 @@ struct LoginTests {
         }
     }
 
-    @Test("takes its password from a credential of the service; without one the reload says how to give it")
+    @Test("the password can come from a credential of the service; without it the reload says how to provide it")
     func credential() async throws {
         let server = try Self.server { "word" }
         try await DaemonFixture.with(started: false) { daemon in

@@ -4,7 +4,7 @@ import SystemCalls
 import TestTools
 import Testing
 
-/// The pages as they are installed.
+/// The manual pages as installed.
 @Suite("The installed manual")
 struct ManualTests {
     private static let pages = [
@@ -21,7 +21,7 @@ struct ManualTests {
         try #require(outcome.status == 0, "\(outcome.errors)")
     }
 
-    @Test("Every page is there, is ASCII, and is faultless roff")
+    @Test("Every page exists, is ASCII, and is valid roff")
     func pages() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try await install(below: daemon.path("prefix"))
@@ -37,7 +37,7 @@ struct ManualTests {
         }
     }
 
-    @Test("Each page that one refers to is there")
+    @Test("Each page that another refers to exists")
     func references() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try await install(below: daemon.path("prefix"))
@@ -50,7 +50,7 @@ struct ManualTests {
         }
     }
 
-    @Test("pipelined.recipe(5) has every stage that the daemon has, with its parameters")
+    @Test("pipelined.recipe(5) documents each of the daemon's stages with its parameters")
     func stages() async throws {
         try await DaemonFixture.with { daemon in
             let outcome = try await Programs.run("pipelined", ["--man", "pipelined.recipe"])
@@ -68,7 +68,7 @@ struct ManualTests {
         }
     }
 
-    @Test("pipeline_plugin.h(3) has every word of the header that a filter may use, and all that it says")
+    @Test("pipeline_plugin.h(3) documents every name in the header that a filter may use, with the header's comments")
     func header() async throws {
         let header = try String(
             contentsOf: Self.source.appendingPathComponent("Sources/CPipelinePlugin/pipeline_plugin.h"), encoding: .utf8

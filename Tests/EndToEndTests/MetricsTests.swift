@@ -5,7 +5,7 @@ import SystemCalls
 import TestTools
 import Testing
 
-@Suite("Figures for monitors")
+@Suite("Metrics")
 struct MetricsTests {
     private static let files = [
         "etc/pipelined.conf": "[Queues]\nRender=1\n[Inbox]\nSettle=1ms\n",
@@ -15,7 +15,7 @@ struct MetricsTests {
     private static let monitoring = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../packaging/monitoring").standardizedFileURL
 
-    /// A program of Prometheus.
+    /// The path of one of Prometheus's programs.
     private static func prometheus(_ program: String) throws -> String {
         let folder = try #require(
             ProcessInfo.processInfo.environment["PIPELINED_PROMETHEUS"],
@@ -30,7 +30,7 @@ struct MetricsTests {
     }
 
     @Test(
-        "What has ended is counted by recipe and result, what failed by its class, and both are there before the first")
+        "Ended jobs are counted by recipe and result, and failures by class, from zero on")
     func counters() async throws {
         try await DaemonFixture.with(Self.files) { daemon in
             let before = try daemon.call(Call.Metrics()).metrics
@@ -69,7 +69,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("A parser that is not ours reads both texts, and finds the same figures in them")
+    @Test("A third-party parser reads both formats, and finds the same numbers in them")
     func foreignParser() async throws {
         let python = try #require(
             ProcessInfo.processInfo.environment["PIPELINED_FOREIGN_CLIENT"],
@@ -104,7 +104,7 @@ struct MetricsTests {
     }
 
     @Test(
-        "promtool finds no fault in the text and in the alerts, and each alert fires when it should and stays quiet else"
+        "promtool accepts the metrics and alerts, and each alert fires when it should and only then"
     )
     func promtool() async throws {
         let tool = try Self.prometheus("promtool")
@@ -143,7 +143,7 @@ struct MetricsTests {
         var data: Body?
     }
 
-    @Test("Prometheus reads the gallery's port, and each query of the dashboard finds something there")
+    @Test("Prometheus scrapes the gallery's port, and each query of the dashboard returns data")
     func dashboard() async throws {
         let file = Self.monitoring.appendingPathComponent("pipelined.dashboard.json")
         let board = try JSONDecoder().decode(Dashboard.self, from: Data(contentsOf: file))
@@ -173,13 +173,13 @@ struct MetricsTests {
                 let answer = try await Programs.run(path: "/usr/bin/curl", words)
                 return answer.status == 0 ? try? JSONDecoder().decode(Found.self, from: Data(answer.output.utf8)) : nil
             }
-            // A rate needs two looks.
+            // A rate needs two scrapes.
             while try await ask("rate(pipelined_jobs_ended_total[5m])")?.data?.result.isEmpty != false {}
             for query in board.panels.flatMap(\.targets).map(\.expr) {
                 let asked = Self.filled(query)
                 print("looking for \(asked)")
                 var found: Found?
-                // A busy machine may miss a look, after which nothing is found until the next.
+                // A busy machine may miss a scrape, and the query is empty until the next.
                 repeat {
                     found = try await ask(asked)
                     try #require(found?.error == nil, "\(asked): \(found?.error ?? "")")
@@ -191,7 +191,7 @@ struct MetricsTests {
         }
     }
 
-    /// The query as Grafana asks it of all machines.
+    /// The query as Grafana sends it for all machines.
     private static func filled(_ query: String) -> String {
         query.replacingOccurrences(of: "$instance", with: ".*").replacingOccurrences(of: "$__rate_interval", with: "5m")
     }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Pages for monitors")
 struct MonitorPageTests {
-    @Test("/metrics has the figures that pipectl has, in the format that the monitor asks for")
+    @Test("/metrics has the same numbers as pipectl, in the format that the monitor asks for")
     func metrics() async throws {
         try await GalleryProcess.with { daemon, gallery in
             try daemon.drop(as: "a.png")
@@ -29,7 +29,7 @@ struct MonitorPageTests {
         }
     }
 
-    @Test("/healthz says whether the daemon answers, and why it does not")
+    @Test("/healthz says whether the daemon answers, or why not")
     func health() async throws {
         try await GalleryProcess.with { daemon, gallery in
             #expect(try gallery.get("/healthz").hasSuffix("\r\n\r\nok\n"))
@@ -43,7 +43,7 @@ struct MonitorPageTests {
         }
     }
 
-    @Test("what is not there, and what is no way to ask, is told so; no page is kept, guessed at or framed")
+    @Test("unknown paths and methods get errors, and no page may be cached, sniffed or framed")
     func others() async throws {
         try await GalleryProcess.with { _, gallery in
             for path in ["/metrics/", "/metricsx", "/../etc/passwd", "/%2e%2e/etc/passwd", "//metrics"] {
@@ -65,7 +65,7 @@ struct MonitorPageTests {
     }
 
     @Test(
-        "a request that others could read as two is refused, and nothing behind it is run",
+        "an ambiguous request is refused, and no request after it is run",
         arguments: [
             "Host: a\r\nHost: b\r\n", "Host: a\r\nHost: a\r\n", "X: y\r\n",
             "Host: a\r\nContent-Length: 0\r\nContent-Length: 0\r\n",
@@ -84,29 +84,29 @@ struct MonitorPageTests {
         }
     }
 
-    @Test("clients beyond --clients wait for room, and who says nothing for --silence is closed")
+    @Test("clients beyond --clients wait for a place, and clients that are silent for --silence are closed")
     func bounds() async throws {
         try await GalleryProcess.with(["--clients", "2", "--silence", "1", "--headers", "1024"]) { _, gallery in
             let silent = try (1...2).map { _ in try gallery.client("GET /hea") }
-            // It is answered once one of them has been closed.
+            // Answered once one of the silent clients has been closed.
             #expect(try gallery.get("/healthz").hasPrefix("HTTP/1.1 200 "))
             for client in silent { #expect(try !GalleryProcess.all(from: client).contains("ok")) }
             #expect(try gallery.get("/healthz", "X: \(String(repeating: "x", count: 2000))").hasPrefix("HTTP/1.1 431 "))
         }
     }
 
-    @Test("a client that sends a head in small pieces is closed after --silence as well")
+    @Test("a client that sends its request in small pieces is also closed after --silence")
     func slowHead() async throws {
         try await GalleryProcess.with(["--silence", "1"]) { _, gallery in
             let client = try gallery.client("GET / HTTP/1.1\r\nHost: localhost\r\nX: ")
             var end = pollfd(fd: client.number, events: Int16(POLLIN), revents: 0)
-            // It is never silent for long.
+            // The client is never silent for long.
             while poll(&end, 1, 100) == 0 { _ = try? Socket.send("x".utf8, to: client) }
             #expect(try GalleryProcess.all(from: client).isEmpty)
         }
     }
 
-    @Test("a daemon that hangs costs no thread, and those who wait are answered when it goes on")
+    @Test("a hanging daemon occupies no threads, and waiting clients are answered when it continues")
     func hanging() async throws {
         try await GalleryProcess.with { daemon, gallery in
             kill(daemon.process, SIGSTOP)
@@ -123,7 +123,7 @@ struct MonitorPageTests {
         }
     }
 
-    @Test("it listens at the sockets that systemd passes, and at none of its own beside them")
+    @Test("the gallery listens at the sockets that systemd passes, and at no others")
     func passed() async throws {
         try await DaemonFixture.with { daemon in
             let socket = try Socket.listen(daemon.path("run/passed.sock"))
@@ -172,7 +172,7 @@ struct MonitorPageTests {
         }
     }
 
-    @Test("its own socket is for the group alone, and goes with it; --metrics-listen serves the same at a port")
+    @Test("its own socket is for the group only and is removed at the end; --metrics-listen serves the same at a port")
     func listening() async throws {
         try await GalleryProcess.with(["--metrics-listen", "127.0.0.1:0"]) { daemon, gallery in
             var status = stat()

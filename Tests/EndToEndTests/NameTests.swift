@@ -3,7 +3,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("Names that recipes choose, in the outbox")
+@Suite("Name templates of recipes, in the outbox")
 struct NameTests {
     private func recipe(_ name: String, _ more: String = "", outputs: String = "[Output]\nChain=save format=png")
         -> String
@@ -11,7 +11,7 @@ struct NameTests {
         "[Recipe]\nInbox=web\nName=\(name)\n\(more)\n\(outputs)\n"
     }
 
-    @Test("results sort themselves by the date of EXIF, or else of the file, and the story says which")
+    @Test("results are sorted by their EXIF date, or else the file's date, and the story says which")
     func dates() async throws {
         let files = ["etc/recipes.d/web.recipe": recipe("{album}/{date:%Y/%m}/{stem}")]
         try await DaemonFixture.with(files) { daemon in
@@ -20,7 +20,7 @@ struct NameTests {
             try daemon.drop(Picture.dated(original: hostile, changed: changed), as: "b.tif", inbox: "inbox/web")
             try daemon.drop(
                 Picture.dated(original: "../../../../../x", changed: "2019/07/04 10:00"), as: "c.tif", inbox: "held")
-            let old = Date(timeIntervalSince1970: 946_728_000)  // at noon of the first day of 2000
+            let old = Date(timeIntervalSince1970: 946_728_000)  // noon on the first day of 2000
             try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: daemon.path("held/c.tif"))
             try FileManager.default.moveItem(atPath: daemon.path("held/c.tif"), toPath: daemon.path("inbox/web/c.tif"))
             try FileManager.default.createDirectory(atPath: daemon.path("held"), withIntermediateDirectories: true)
@@ -44,7 +44,7 @@ struct NameTests {
         }
     }
 
-    @Test("many pictures at once get numbers without a gap, each the same for all its results")
+    @Test("many concurrent pictures get numbers without gaps, each shared by all results of one picture")
     func counter() async throws {
         let outputs = "[Output]\nChain=save format=png\n[Output b]\nChain=resize scale=0.5 | save format=png"
         let files = ["etc/recipes.d/web.recipe": recipe("{album}/{counter:3}-{output}", outputs: outputs)]
@@ -68,7 +68,7 @@ struct NameTests {
         }
     }
 
-    @Test("a name has the result's size and the hash of its bytes, also behind a barrier")
+    @Test("a name contains the result's size and the hash of its bytes, also behind a barrier")
     func hash() async throws {
         let files = [
             "etc/recipes.d/web.recipe": recipe(
@@ -92,7 +92,7 @@ struct NameTests {
         }
     }
 
-    @Test("names from outside lead nowhere but into the outbox")
+    @Test("names from outside can't leave the outbox")
     func hostile() async throws {
         let files = ["etc/recipes.d/web.recipe": recipe("{album}/{name}")]
         try await DaemonFixture.with(files) { daemon in
@@ -107,7 +107,7 @@ struct NameTests {
         }
     }
 
-    @Test("two results of one name are refused before anything is rendered, and explain has said so")
+    @Test("two results with one name are refused before the render, and explain reports them")
     func twins() async throws {
         let outputs = "[Output]\nChain=save format=png\n[Output b]\nName={name}\nChain=save format=png"
         let files = ["etc/recipes.d/web.recipe": recipe("{stem}", "Match=*", outputs: outputs)]
@@ -131,7 +131,7 @@ struct NameTests {
         }
     }
 
-    @Test("explain shows the names that a file's results will have, and recipes the texts")
+    @Test("explain shows the names of a file's results, and recipes the templates")
     func explained() async throws {
         let outputs = "[Output]\nChain=save format=webp\n[Output thumb]\nChain=resize width=8 | save format=png"
         let files = [
@@ -158,13 +158,13 @@ struct NameTests {
                     == Array(repeating: "{date}/{album}/{stem}-{output}-{counter:4}.{hash:8}", count: 2))
             let text = try await daemon.pipectl("recipes")
             #expect(text.output.contains("{date}/{album}/{stem}"))
-            // A recipe without Name= has names, too; the file is passed, so its date is known.
+            // A recipe without Name= has names as well; the file exists, so its date is known.
             let usual = try await daemon.pipectl("explain", plain)
             #expect(usual.output.contains("result: \(daemon.path("outbox/noir/a.jpg"))"), "\(usual.output)")
         }
     }
 
-    @Test("a mistake is refused at a reload with its place, and jobs keep the names that they were made with")
+    @Test("a reload refuses a mistake with its position, and existing jobs keep their names")
     func reload() async throws {
         try await DaemonFixture.with(["etc/recipes.d/web.recipe": recipe("old/{stem}")]) { daemon in
             _ = try daemon.call(Call.Pause(queue: "render"))
@@ -179,7 +179,7 @@ struct NameTests {
                 ))
             try daemon.write(recipe("new/{stem}"), to: "etc/recipes.d/web.recipe")
             #expect(try await daemon.pipectl("reload").status == 0)
-            // The order is read from the ledger again.
+            // The work order is read from the ledger again.
             await daemon.stop(SIGKILL)
             try await daemon.start()
             try daemon.drop(as: "b.png", inbox: "inbox/web")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Odd files and names")
 struct OddFileTests {
-    @Test("picture, result and note bear any name, and a line of the log stays a line")
+    @Test("pictures, results and explanations can have any name, and a log line stays one line")
     func names() async throws {
         try await DaemonFixture.with { daemon in
             let stems = [
@@ -36,7 +36,7 @@ struct OddFileTests {
         }
     }
 
-    @Test("a special file, or a link elsewhere, is not followed; a folder is one, whatever it is called")
+    @Test("special files and links elsewhere are not followed, and a folder is a folder whatever its name is")
     func kinds() async throws {
         try await DaemonFixture.with { daemon in
             let elsewhere = daemon.path("elsewhere")
@@ -66,7 +66,7 @@ struct OddFileTests {
         }
     }
 
-    @Test("a name that is not UTF-8 stays where it is, with the reason")
+    @Test("a file whose name is not UTF-8 stays where it is, with the reason")
     func misnamed() async throws {
         try await DaemonFixture.with { daemon in
             let misnamed =
@@ -79,7 +79,7 @@ struct OddFileTests {
         }
     }
 
-    @Test("two names of one file are two pictures, and the third, outside, stays")
+    @Test("two hard links to one file are two pictures, and a third link, outside, stays")
     func hardLinks() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.write(Picture.small, to: "mine.png")
@@ -94,7 +94,7 @@ struct OddFileTests {
     }
 
     @Test(
-        "a file that the daemon's user may not read stays where it is, with user, file and mode, until it may",
+        "a file that the daemon may not read stays where it is until it may, with user, file and mode as the reason",
         .enabled(if: Nobody.canRunPrograms, "nobody can't reach the programs that were built, or is not there"))
     func unreadable() async throws {
         try await DaemonFixture.with(started: false) { daemon in
@@ -126,7 +126,7 @@ struct OddFileTests {
         }
     }
 
-    @Test("a folder that becomes a link while its picture waits, which Original=keep leaves there, is not followed")
+    @Test("a folder that becomes a link while its picture waits there under Original=keep is not followed")
     func linkedFolder() async throws {
         let files = ["etc/recipes.d/noir.recipe": "[Recipe]\nOriginal=keep\n[Output]\nChain=resize scale=0.5\n"]
         try await DaemonFixture.with(files) { daemon in
@@ -143,7 +143,7 @@ struct OddFileTests {
         }
     }
 
-    /// Writes by the kernel's own calls: Foundation changes the spelling of names.
+    /// Writes through the kernel's own calls: Foundation changes the spelling of names.
     private static func put(_ data: Data, _ path: String, _ daemon: DaemonFixture) throws {
         #expect(rename(try written(data, daemon), daemon.root.path + "/" + path) == 0, "\(path)")
     }
@@ -155,13 +155,13 @@ struct OddFileTests {
     }
 
     @Test(
-        "a file in a folder that nobody else may write to is worked on where it lies, once, and stays",
+        "a file in a folder that the daemon may not write to is processed in place, once, and stays",
         .enabled(if: Nobody.canRunPrograms, "only root may run the daemon as somebody else"))
     func closedFolder() async throws {
         try await DaemonFixture.with(["inbox/.keep": ""], started: false) { daemon in
             _ = try await Programs.run(path: "/bin/chown", ["-R", "nobody", daemon.root.path])
             try await daemon.start(under: Nobody.wrapper)
-            // `cp -r` makes it so under umask 022.
+            // `cp -r` makes such folders under umask 022.
             try daemon.drop(as: "album/day 1/sunset.png")
             try await daemon.job("album/day 1/sunset.png", becomes: "done")
             #expect(daemon.exists("outbox/noir/album/day 1/sunset.jpg"))
@@ -175,7 +175,7 @@ struct OddFileTests {
     }
 
     @Test(
-        "an inbox that may not be used says which user, which folder and which mode, and is taken up when it may",
+        "an unusable inbox is reported with user, folder and mode, and is watched once it is usable",
         .enabled(if: Nobody.canRunPrograms, "only root may run the daemon as somebody else"))
     func closedInbox() async throws {
         let recipe = "[Recipe]\nInbox=shut\n[Inbox]\nPollInterval=1s\n[Output]\nChain=noir\n"
@@ -193,7 +193,7 @@ struct OddFileTests {
         }
     }
 
-    @Test("a path of 4,096 bytes, or one that becomes so long where the picture goes, is left alone with that reason")
+    @Test("a path of 4,096 bytes, now or at its destination, is left alone with that reason")
     func longPaths() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             let inbox = daemon.path("inbox")
@@ -210,7 +210,7 @@ struct OddFileTests {
         }
     }
 
-    /// Makes a picture whose path just fits into 4,096 bytes, and one below it whose path does not.
+    /// Makes a picture whose path just fits into 4,096 bytes, and a picture below it whose path does not.
     private static let makeLongPaths = """
         import os, shutil, sys
         picture = open(sys.argv[1] + "/good.png", "rb").read()

@@ -10,7 +10,7 @@ struct PlaceTests {
         "[Recipe]\nInbox=card\n[Inbox]\nPollInterval=1s\n[Output]\nChain=resize scale=0.5\n"
 
     @Test(
-        "an inbox that is unmounted waits with that reason, others go on, and it goes on when it is mounted again",
+        "an unmounted inbox waits with that reason, others go on, and it resumes when it is mounted again",
         .enabled(if: Mount.isPermitted, "only root may mount a file system"))
     func inboxUnmounted() async throws {
         let files = ["etc/recipes.d/card.recipe": Self.recipe, "inbox/card/.keep": ""]
@@ -18,7 +18,7 @@ struct PlaceTests {
             let card = daemon.path("inbox/card")
             let store = daemon.path("store")
             try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
-            // The card is a mount of its own, whose files outlive the unmounting.
+            // The card is a separate mount, whose files survive the unmount.
             try #require(mount(store, card, nil, UInt(MS_BIND), nil) == 0)
             defer { while umount2(card, Int32(MNT_DETACH)) == 0 {} }
             try await daemon.start()
@@ -38,7 +38,7 @@ struct PlaceTests {
             try await daemon.says("inbox \(card): is there again")
             #expect(try daemon.status().inboxes.first { $0.recipe == "card" }?.problem == nil)
 
-            // Another mount covers it: its files are the inbox now.
+            // Another mount covers the card, and its files are the inbox now.
             let other = daemon.path("other")
             try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
             try Picture.small.write(to: URL(fileURLWithPath: other + "/third.png"))
@@ -50,7 +50,7 @@ struct PlaceTests {
     }
 
     @Test(
-        "a queued job waits while its inbox or outbox is not mounted, nothing is written in its place, and it goes on by itself",
+        "a queued job waits for its unmounted inbox or outbox, nothing is written in its place, and it resumes later",
         .enabled(if: Mount.isPermitted, "only root may mount a file system"), arguments: ["inbox/card", "outbox/card"])
     func queuedWaits(place: String) async throws {
         let files = ["etc/recipes.d/card.recipe": Self.recipe]
@@ -84,7 +84,7 @@ struct PlaceTests {
         }
     }
 
-    /// Runs `body` with a daemon whose first job has failed or is done, and can't move its original out of the card's inbox yet.
+    /// Runs `body` with a daemon whose first job has ended, and can't move its original out of the card's inbox yet.
     private static func withUndisposed(
         _ picture: Data, _ body: (_ daemon: DaemonFixture, _ card: String, _ store: String) async throws -> Void
     ) async throws {
@@ -109,13 +109,13 @@ struct PlaceTests {
     }
 
     @Test(
-        "an original whose inbox is not mounted is not gone: it is moved when the inbox is mounted again",
+        "an original in an unmounted inbox does not count as gone, and is moved when the inbox is mounted again",
         .enabled(if: Mount.isPermitted, "only root may mount a file system"), arguments: [false, true])
     func endedWhileUnmounted(coversClaims: Bool) async throws {
         try await Self.withUndisposed(Picture.small) { daemon, card, store in
             try #require(umount2(card, Int32(MNT_DETACH)) == 0)
             try await daemon.says("its file system is not mounted any more")
-            // A start before the mount makes it so.
+            // As a start before the mount would do.
             if coversClaims { try daemon.write("", to: "inbox/card/.pipelined/test/.keep") }
             try Self.unblock(daemon)
             try await daemon.logged { $0.contains("is gone") || $0.contains("No such device") }
@@ -127,7 +127,7 @@ struct PlaceTests {
     }
 
     @Test(
-        "an original that a start before the mount has taken for gone is moved by the next start, and not worked on again",
+        "an original that a start before the mount took for gone is moved by the next start, and not processed again",
         .enabled(if: Mount.isPermitted, "only root may mount a file system"), arguments: ["done", "failed"])
     func startedBeforeMount(state: String) async throws {
         try await Self.withUndisposed(state == "done" ? Picture.small : Data("none".utf8)) { daemon, card, store in
@@ -147,7 +147,7 @@ struct PlaceTests {
         }
     }
 
-    @Test("an inbox that is removed is made again, and taken from")
+    @Test("an inbox that is removed is made again and watched")
     func inboxRemoved() async throws {
         let files = ["etc/recipes.d/card.recipe": Self.recipe]
         try await DaemonFixture.with(files) { daemon in
@@ -162,7 +162,7 @@ struct PlaceTests {
     }
 
     @Test(
-        "an outbox that does not answer holds up its own recipe alone, says so, and goes on when it answers",
+        "an outbox that does not answer holds only its own recipe, with the reason, and recovers by itself",
         .enabled(if: Mount.isPermitted && mayFreeze, "only root may freeze a file system, with a loop device"))
     func outboxHangs() async throws {
         let files = [
@@ -187,7 +187,7 @@ struct PlaceTests {
     }
 
     @Test(
-        "an inbox that does not answer holds up its own originals alone; they are moved when it answers",
+        "an inbox that does not answer holds only its own originals, which are moved when it answers",
         .enabled(if: Mount.isPermitted && mayFreeze, "only root may freeze a file system, with a loop device"))
     func inboxHangs() async throws {
         let files = ["etc/recipes.d/card.recipe": Self.recipe]
@@ -210,7 +210,7 @@ struct PlaceTests {
     }
 
     @Test(
-        "an outbox that stops answering while its work waits for room holds one thread, however often it is looked at",
+        "an outbox that hangs while its jobs wait for room blocks one thread, however often it is checked",
         .enabled(if: Mount.isPermitted && mayFreeze, "only root may freeze a file system, with a loop device"))
     func fullOutboxHangs() async throws {
         let files = [
@@ -221,7 +221,7 @@ struct PlaceTests {
             try daemon.drop(as: "first.png", inbox: "inbox/card")
             try await daemon.job("first.png", becomes: "waiting")
             try await freeze {
-                // At each change of the mounts the daemon looks for room, and where its places lie.
+                // Each change of the mounts makes the daemon look for room, and check its places.
                 for _ in 1...10 {
                     try await Mount.with(daemon.path("elsewhere"), size: "64k") { _ in _ = try daemon.status() }
                     _ = try daemon.status()
@@ -234,7 +234,7 @@ struct PlaceTests {
         }
     }
 
-    /// A daemon with a disk of its own at that place, which can be made to answer nobody for a while.
+    /// Runs `body` with a daemon and a separate disk at `place`, which `freeze` keeps from answering for a while.
     private func withDisk(
         _ place: String, _ files: [String: String],
         _ body: (DaemonFixture, _ folder: String, _ freeze: (() async throws -> Void) async throws -> Void) async throws
@@ -264,6 +264,6 @@ struct PlaceTests {
     }
 }
 
-/// Whether the machine can make a file system that stops answering.
+/// Whether this machine can freeze a file system.
 private let mayFreeze = ["/usr/sbin/fsfreeze", "/usr/sbin/mkfs.ext4", "/dev/loop-control"]
     .allSatisfy(FileManager.default.fileExists)

@@ -5,7 +5,7 @@ import SystemCalls
 import TestTools
 import Testing
 
-@Suite("Small pictures to look at")
+@Suite("Previews")
 struct PreviewTests {
     private static let slow =
         "[Recipe]\nInbox=slow\n[Output]\nChain=blur radius=20 | save format=avif effort=9\n"
@@ -18,7 +18,7 @@ struct PreviewTests {
     private struct Preview: Equatable {
         var name: String
         var data: Data
-        /// The chunks of a WebP.
+        /// The names of a WebP's chunks.
         var chunks: [String] {
             var (names, place) = ([String](), 12)
             while place + 8 <= data.count {
@@ -28,7 +28,7 @@ struct PreviewTests {
             }
             return names
         }
-        /// The sides of a WebP: those of its canvas, or else of its only frame.
+        /// The dimensions of a WebP: those of its canvas, or else of its only frame.
         var sides: [Int] {
             func number(_ place: Int, _ count: Int) -> Int {
                 data[place..<place + count].reversed().reduce(0) { $0 << 8 | Int($1) }
@@ -64,14 +64,14 @@ struct PreviewTests {
         }
     }
 
-    /// Sends the question.
+    /// Sends a request for a preview.
     private func send(_ daemon: DaemonFixture, _ job: Int) throws -> RawClient {
         let client = try RawClient(daemon)
         try client.send(RawClient.call("Open", #"{"id":\#(job),"width":320}"#))
         return client
     }
 
-    /// Sends it while no worker is free, and waits until the daemon has the picture of this name open for it.
+    /// Requests a preview while no worker is free, and waits until the daemon has opened the picture for it.
     private func ask(_ daemon: DaemonFixture, _ job: Int, _ name: String) async throws -> RawClient {
         let client = try send(daemon, job)
         while !daemon.holds(daemon.process, name) { await Task.yield() }
@@ -92,7 +92,7 @@ struct PreviewTests {
 
     private func pause(_ daemon: DaemonFixture) throws { _ = try daemon.call(Call.Pause(queue: "render")) }
 
-    /// A job that waits in the paused queue; its number.
+    /// Adds a job that waits in the paused queue; returns its ID.
     private func wait(_ daemon: DaemonFixture, _ data: Data, _ name: String) async throws -> Int {
         try daemon.drop(data, as: name, inbox: "inbox/plain")
         return try await daemon.job(name, becomes: "queued")
@@ -101,7 +101,7 @@ struct PreviewTests {
     // MARK: - Pictures
 
     @Test(
-        "every format that is read has previews, no larger than asked for and never enlarged, while the queue is paused"
+        "every readable format has previews, no larger than requested and never enlarged, even behind a pause"
     )
     func formats() async throws {
         try await DaemonFixture.with(Self.files) { daemon in
@@ -137,7 +137,7 @@ struct PreviewTests {
         }
     }
 
-    @Test("a preview is upright, in sRGB, transparent where the picture is, one frame, and has no metadata")
+    @Test("a preview is upright, in sRGB, keeps transparency, has one frame and no metadata")
     func kinds() async throws {
         try await DaemonFixture.with(Self.files) { daemon in
             try pause(daemon)
@@ -173,7 +173,7 @@ struct PreviewTests {
         }
     }
 
-    @Test("a width is 1 to 1280, and chooses the smaller size that is enough")
+    @Test("a width is 1 to 1280, and selects the smaller sufficient size")
     func widths() async throws {
         try await DaemonFixture.with(Self.files) { daemon in
             try pause(daemon)
@@ -197,7 +197,7 @@ struct PreviewTests {
         }
     }
 
-    @Test("a small result is handed out itself; a larger one, an animation and an original are not")
+    @Test("a small result is its own preview; a larger one, an animation and an original are not")
     func passedThrough() async throws {
         let moving = "[Recipe]\nInbox=moving\n[Output]\nChain=save format=webp pages=all\n"
         try await DaemonFixture.with(Self.files.merging(["etc/recipes.d/moving.recipe": moving]) { $1 }) { daemon in
@@ -222,7 +222,7 @@ struct PreviewTests {
 
     // MARK: - Errors
 
-    @Test("what can't be read is refused in words, and is not tried again for each who asks, until a reload")
+    @Test("an unreadable picture is refused with a message, and not retried for each request until a reload")
     func errors() async throws {
         let files = Self.files.merging(
             ["etc/pipelined.conf": "[Daemon]\nMaxPixels=100M\n[Inbox]\nSettle=1ms\n[Queues]\nRender=1\n"]) { $1 }
@@ -248,7 +248,7 @@ struct PreviewTests {
             try daemon.write("another", to: "outbox/plain/good.jpg")
             #expect(try words("good.png", result: 1).contains("somebody has changed it"))
 
-            // No worker is free now: what is said was remembered.
+            // No worker is free now, so the message comes from memory.
             try daemon.drop(Picture.tiff(width: 6000, height: 4500), as: "slow.tif", inbox: "inbox/slow")
             _ = try await daemon.worker(holding: "slow.tif")
             #expect(try words("large.tif").contains("more than MaxPixels"))
@@ -263,7 +263,7 @@ struct PreviewTests {
 
     // MARK: - Turns
 
-    @Test("jobs go first, then the preview that was asked for last; two who ask get one; who goes is not waited for")
+    @Test("jobs precede previews, the latest request comes first, equal requests share one, and cancelled ones go")
     func turns() async throws {
         try await DaemonFixture.with(Self.files) { daemon in
             try pause(daemon)
@@ -302,7 +302,7 @@ struct PreviewTests {
         }
     }
 
-    @Test("while jobs fill the queue, a preview goes between them each PreviewPause=")
+    @Test("while jobs fill the queue, a preview may pass between them every PreviewPause=")
     func between() async throws {
         let often = Self.files["etc/pipelined.conf"]?.replacing("=1h", with: "=1ms") ?? ""
         try await DaemonFixture.with(Self.files.merging(["etc/pipelined.conf": often]) { $1 }) { daemon in
@@ -324,7 +324,7 @@ struct PreviewTests {
         }
     }
 
-    @Test("a client that goes away takes its preview out of work, and leaves nothing behind")
+    @Test("a client that disconnects withdraws its preview from the work, and leaves nothing behind")
     func gone() async throws {
         let none = (Self.files["etc/pipelined.conf"] ?? "") + "[Keep]\nPreviews=0\n"
         try await DaemonFixture.with(Self.files.merging(["etc/pipelined.conf": none]) { $1 }) { daemon in
@@ -342,13 +342,13 @@ struct PreviewTests {
                 while !daemon.files(in: "state/previews").isEmpty { await Task.yield() }
                 return try made(daemon) == before + 1
             }
-            // It may have been made before the client could go.
+            // The preview may be finished before the client can disconnect.
             for _ in 0..<20 { if try await isWithdrawn() { return } }
             Issue.record("it was made to its end each time")
         }
     }
 
-    @Test("a job that waits for memory gets it before a preview that came to wait for it earlier")
+    @Test("a job that waits for memory gets it before a preview that has waited longer")
     func memory() async throws {
         func configuration(_ budget: String) -> String {
             "[Daemon]\nMemoryBudget=\(budget)\n[Inbox]\nSettle=1ms\n[Queues]\nRender=3\n"
@@ -360,12 +360,12 @@ struct PreviewTests {
             let first = try await daemon.job("first.tif", becomes: "failed")
             let error = try #require(try daemon.list().first?.error)
             let need = try #require(error.firstMatch(of: /needs about ([0-9]+) MB/).flatMap { Int($0.1) }, "\(error)")
-            // There is room for one such picture, and for nothing beside it.
+            // There is room for one such picture, and for nothing else.
             try daemon.write(configuration("\(need + 1)000000"), to: "etc/pipelined.conf")
             #expect(try await daemon.pipectl("reload").status == 0)
             try daemon.drop(Picture.tiff(width: 1500, height: 1000), as: "a.tif", inbox: "inbox/plain")
             let small = try await daemon.job("a.tif", becomes: "done")
-            // Its original is handed out once it lies in the archive.
+            // The original is available once it lies in the archive.
             try await daemon.waitForAll()
             _ = try daemon.call(Call.Retry(ids: [first]))
             func granted() throws -> Double {
@@ -389,7 +389,7 @@ struct PreviewTests {
         }
     }
 
-    @Test("a stop answers those who wait for a preview")
+    @Test("a stop answers the clients that wait for a preview")
     func stopped() async throws {
         let quick = "[Daemon]\nDrainTimeout=0s\n" + (Self.files["etc/pipelined.conf"] ?? "")
         try await DaemonFixture.with(Self.files.merging(["etc/pipelined.conf": quick]) { $1 }) { daemon in
@@ -406,7 +406,7 @@ struct PreviewTests {
 
     // MARK: - Files
 
-    @Test("killed in the middle, the daemon leaves nothing; what somebody removes or cuts off is made anew")
+    @Test("a kill leaves no partial preview; previews that a user removes or truncates are made again")
     func files() async throws {
         try await DaemonFixture.with(Self.files) { daemon in
             try pause(daemon)
@@ -438,7 +438,7 @@ struct PreviewTests {
         }
     }
 
-    @Test("Previews= bounds their bytes, those that nobody has used for longest go first, and 0 keeps none")
+    @Test("Previews= limits their total size, the least recently used go first, and 0 keeps none")
     func bound() async throws {
         try await DaemonFixture.with(Self.files) { daemon in
             try pause(daemon)
@@ -458,14 +458,14 @@ struct PreviewTests {
             try await keep(8 * size)
             for job in jobs.prefix(8) { _ = try preview(daemon, job) }
             #expect(kept() == Array(0..<8))
-            // The first is looked at again.
+            // Looking at the first makes it recent.
             _ = try preview(daemon, jobs[0])
             _ = try preview(daemon, jobs[8])
             #expect(try kept() == [0, 3, 4, 5, 6, 7, 8] && made(daemon) == 9)
             try await keep(7 * size - 1)
             while kept().count == 7 { await Task.yield() }
             #expect(kept() == [0, 4, 5, 6, 7, 8])
-            // A picture for which there is no room is handed out all the same.
+            // A preview without room in the cache is returned all the same.
             for bytes in [size - 1, 0] {
                 try await keep(bytes)
                 while !kept().isEmpty { await Task.yield() }
@@ -476,7 +476,7 @@ struct PreviewTests {
         }
     }
 
-    @Test("after a redo the new picture is shown")
+    @Test("after a redo the preview shows the new picture")
     func redo() async throws {
         try await DaemonFixture.with(Self.files) { daemon in
             try daemon.drop(Picture.png(width: 400, height: 300), as: "a.png", inbox: "inbox/plain")

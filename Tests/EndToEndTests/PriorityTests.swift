@@ -5,7 +5,7 @@ import SystemCalls
 import TestTools
 import Testing
 
-@Suite("Which jobs are begun first")
+@Suite("The order in which jobs begin")
 struct PriorityTests {
     private static func recipe(_ name: String, _ priority: String) -> (String, String) {
         (
@@ -29,7 +29,7 @@ struct PriorityTests {
         }
     }
 
-    /// The names in the order in which they began, once all are done.
+    /// The names in the order in which their jobs began, once all are done.
     private func order(_ daemon: DaemonFixture) async throws -> [String] {
         try await daemon.waitForAll()
         let last = try daemon.status().cursor
@@ -38,7 +38,7 @@ struct PriorityTests {
     }
 
     @Test(
-        "a recipe's priority counts, and within one the order in which they came, however small the window",
+        "recipes' priorities decide, and then the order of arrival, however small the window is",
         arguments: [1, 2, 3, 1024])
     func recipes(window: Int) async throws {
         try await DaemonFixture.with(Self.files(window: window)) { daemon in
@@ -53,7 +53,7 @@ struct PriorityTests {
         }
     }
 
-    @Test("a high one that comes when the window is full of others begins before them")
+    @Test("a high-priority job that arrives while the window is full of others begins before them")
     func overtakes() async throws {
         try await DaemonFixture.with(Self.files(window: 8)) { daemon in
             _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))
@@ -66,7 +66,7 @@ struct PriorityTests {
     }
 
     @Test(
-        "a priority can be changed while a job is queued, in the window and out of it, and back: it has its place again"
+        "a priority can be changed in and outside the window, and changed back, and then the job has its place again"
     )
     func changed() async throws {
         try await DaemonFixture.with(Self.files(window: 4)) { daemon in
@@ -91,7 +91,7 @@ struct PriorityTests {
         }
     }
 
-    @Test("an added picture can have a priority of its own: a file, and each URL of a list")
+    @Test("an added file can have its own priority, and so can each URL of a list")
     func added() async throws {
         try await DaemonFixture.with(Self.files(window: 1024)) { daemon in
             for queue in ["render", "download"] { _ = try daemon.call(Call.Concurrency(queue: queue, limit: "0")) }
@@ -116,7 +116,7 @@ struct PriorityTests {
         }
     }
 
-    @Test("the jobs of a batch get a priority together; a job released has its old place among its equals")
+    @Test("a batch's jobs get a priority together; a job that loses it returns to its old place among its equals")
     func batch() async throws {
         try await DaemonFixture.with(Self.files(window: 1024)) { daemon in
             _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))

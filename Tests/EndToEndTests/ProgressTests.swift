@@ -4,7 +4,7 @@ import SystemCalls
 import TestTools
 import Testing
 
-@Suite("How far it is")
+@Suite("Progress")
 struct ProgressTests {
     private static let picture = Picture.png(width: 400, height: 300)
 
@@ -14,8 +14,8 @@ struct ProgressTests {
         try await DaemonFixture.with(["etc/pipelined.conf": configuration], body)
     }
 
-    /// Sends half a picture at once, and the rest behind the gate. `/unknown` does not say how long it is, `/lost` is
-    /// not there.
+    /// Sends half a picture at once, and the rest behind the gate. `/unknown` has no length, and `/lost` does not
+    /// exist.
     private static func server(_ gate: Gate) throws -> HTTPServer {
         try HTTPServer { request, connection in
             if request.path.hasPrefix("/lost") { return try connection.reply(404) }
@@ -28,14 +28,14 @@ struct ProgressTests {
         }
     }
 
-    /// Adds URLs, and returns their jobs and batch.
+    /// Adds URLs; returns their jobs and batch.
     private func add(_ urls: [String], to daemon: DaemonFixture) async throws -> (ids: [Int], batch: Int) {
         let outcome = try await Programs.run("pipectl", ["--root", daemon.root.path, "add", "--json"] + urls)
         let jobs = try outcome.objects()
         return (jobs.compactMap { $0["id"] as? Int }, try #require(jobs.first?["batch"] as? Int))
     }
 
-    @Test("a download tells its bytes, with a total only if its server does; the batch ends the stream")
+    @Test("a download reports its bytes, and a total only if the server does; the batch's end closes the stream")
     func downloads() async throws {
         let gate = Gate()
         let server = try Self.server(gate)
@@ -56,7 +56,7 @@ struct ProgressTests {
             let figures = try #require(now.batches.first?.progress)
             #expect((figures.unit, figures.done, figures.total) == ("jobs", 0, 2))
             #expect(abs((figures.fraction ?? 0) - 0.1125) < 0.01)
-            // The story and the status tell the same.
+            // The story and the status agree.
             let story = try daemon.call(Call.Show(id: ids[0])).story
             #expect(story.operations.first { $0.kind == "download" }?.progress?.done == half)
             let (page, status) = (try await daemon.pipectl("show", "\(ids[0])"), try await daemon.pipectl("status"))
@@ -70,7 +70,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("a failed job has ended, and watch --batch says so by its exit code, telling of that batch alone")
+    @Test("a failed job counts as ended; watch --batch reports only its batch, and failures by its exit code")
     func failing() async throws {
         let gate = Gate(isOpen: true)
         let server = try Self.server(gate)
@@ -89,12 +89,12 @@ struct ProgressTests {
             let figures = try #require(try daemon.call(Call.Progress(batch: batch)).batches.first)
             #expect(figures.progress.done == 2 && figures.batch.failed == 1 && figures.progress.fraction == 1)
             #expect(figures.progress.rate == nil && figures.progress.remaining == nil)
-            // For a batch that has ended before, `watch` ends at once.
+            // If the batch has already ended, `watch` ends at once.
             #expect(try await daemon.pipectl("watch", "--batch", "\(batch)").status == 1)
         }
     }
 
-    @Test("a render tells the pixels that it has read, in figures that grow, and is cancelled as before")
+    @Test("a render reports the pixels that it has read, in growing numbers, and can be cancelled")
     func render() async throws {
         let files = [
             "etc/recipes.d/noir.recipe": "[Output]\nChain=resize scale=1.5 kernel=lanczos3 | save format=png\n"
@@ -115,7 +115,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("queued jobs are figures of the ledger, over a restart, too; nothing is foretold while all is paused")
+    @Test("queued jobs are counted from the ledger, even after a restart; there is no estimate while all is paused")
     func rows() async throws {
         let server = try Self.server(Gate(isOpen: true))
         try await Self.withDaemon { daemon in
@@ -138,7 +138,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("a job that waits at a barrier has come as far as that")
+    @Test("a job at a barrier has made its progress up to there")
     func barrier() async throws {
         let gate = Gate()
         let server = try HTTPServer { request, connection in
@@ -162,7 +162,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("a batch that there is not is told, and its number")
+    @Test("an unknown batch is refused with its number")
     func unknown() async throws {
         try await DaemonFixture.with { daemon in
             for words in [["watch", "--batch", "77"], ["watch", "--batch", "77", "--json"]] {
@@ -173,7 +173,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("a slow reader is told the newest, and the end")
+    @Test("a slow reader gets the newest progress and the end")
     func slow() async throws {
         let server = try Self.server(Gate(isOpen: true))
         try await Self.withDaemon { daemon in
@@ -183,7 +183,7 @@ struct ProgressTests {
             try client.start(Call.Progress(batch: batch))
             _ = try daemon.call(Call.Resume(queue: nil))
             try await daemon.waitForAll()
-            // Nothing has been read so far.
+            // The client has read nothing so far.
             var (told, isOver) = try client.receive(Call.Progress.self)
             while !isOver {
                 let more = try client.receive(Call.Progress.self)
@@ -194,7 +194,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("a client that watches and goes away leaves nothing behind, and the next is told all the same")
+    @Test("a watching client that disconnects leaves nothing behind, and the next client still gets its reports")
     func abandoned() async throws {
         try await DaemonFixture.with { daemon in
             for _ in 0..<20 {

@@ -3,11 +3,11 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("Recipes that are begun")
+@Suite("Starting a recipe")
 struct RecipeStartTests {
     private static let kinds = ["web", "archive", "square", "print", "noir"]
 
-    @Test("each kind of recipe is in force after a reload, and makes its results")
+    @Test("each kind of recipe works after a reload, and makes its results")
     func kinds() async throws {
         try await DaemonFixture.with { daemon in
             for kind in Self.kinds {
@@ -31,7 +31,7 @@ struct RecipeStartTests {
     }
 
     @Test(
-        "a recipe that is there, or whose name is none, is refused; one that the daemon can't use is taken away again")
+        "existing and invalid names are refused, and a recipe that the daemon can't use is removed again")
     func refused() async throws {
         try await DaemonFixture.with { daemon in
             func begin(_ words: String...) async throws -> Outcome {
@@ -50,7 +50,7 @@ struct RecipeStartTests {
             #expect(try await begin("shop").status == 2)
             #expect(try await begin("--from", "web").errors.contains("is for a new recipe"))
 
-            // Its inbox belongs to somebody else.
+            // Another recipe has its inbox.
             try daemon.write(
                 "[Recipe]\nInbox=taken\n[Output]\nChain=noir\n", to: "etc/recipes.d/first.recipe")
             #expect(try await daemon.pipectl("reload").status == 0)
@@ -60,7 +60,7 @@ struct RecipeStartTests {
         }
     }
 
-    @Test("a trial of a reload says what the reload would say, and changes nothing")
+    @Test("a trial reload reports the same problems as a real one, and changes nothing")
     func trial() async throws {
         try await DaemonFixture.with { daemon in
             #expect(try await daemon.pipectl("reload", "--check").output == "configuration and plugins are right\n")
@@ -77,7 +77,7 @@ struct RecipeStartTests {
         }
     }
 
-    @Test("a recipe that is written elsewhere asks no daemon")
+    @Test("writing a recipe elsewhere needs no daemon")
     func elsewhere() async throws {
         try await withTemporaryFolder { folder in
             let outcome = try await Programs.run(

@@ -18,7 +18,7 @@ struct RecipeTests {
         Chain=resize width=8 height=8 fit=cover | save format=png
         """
 
-    @Test("two recipes with several outputs each work side by side, each on its own folder")
+    @Test("two recipes with several outputs each work side by side, each in its own folder")
     func severalOfEach() async throws {
         try await DaemonFixture.with(["etc/recipes.d/web.recipe": Self.two]) { daemon in
             try daemon.drop(as: "for-noir.png")
@@ -32,7 +32,7 @@ struct RecipeTests {
         }
     }
 
-    @Test("a name that is taken gets a number; both outputs of a job get the same one")
+    @Test("a name that is taken gets a number, and both outputs of a job get the same number")
     func numbered() async throws {
         try await DaemonFixture.with(["etc/recipes.d/web.recipe": Self.two]) { daemon in
             for _ in 1...3 {
@@ -51,7 +51,7 @@ struct RecipeTests {
     }
 
     @Test(
-        "Raw= says whether a camera's file is its preview or its samples; one without a preview fails with what to do"
+        "Raw= selects a camera file's preview or its samples; a file without a preview fails with the remedy"
     )
     func cameraFiles() async throws {
         func recipe(_ raw: String) -> String {
@@ -71,7 +71,7 @@ struct RecipeTests {
             #expect(note.contains("this dng holds no preview") && note.contains("set Raw=develop in the recipe"))
             #expect(try daemon.call(Call.Recipes()).recipes.first { $0.name == "develop" }?.raw == "develop")
 
-            // A chain without a recipe says it for itself.
+            // A chain without a recipe sets Raw= itself.
             try daemon.write(file, to: "mine/b.DNG")
             func run(_ verb: String, _ words: String...) async throws -> Outcome {
                 let chain = [verb, daemon.path("mine/b.DNG"), "--chain", "resize scale=0.5 | save"]
@@ -94,7 +94,7 @@ struct RecipeTests {
     }
 
     @Test(
-        "with format=same a result has its original's format, whatever the original is called, and the suffix of that")
+        "format=same keeps the original's format and its suffix, whatever the original's name is")
     func sameFormat() async throws {
         let recipe = "[Recipe]\nInbox=web\n[Output]\nChain=save format=same\n[Output gif]\nChain=save format=gif\n"
         try await DaemonFixture.with(["etc/recipes.d/web.recipe": recipe]) { daemon in
@@ -112,7 +112,7 @@ struct RecipeTests {
     }
 
     @Test(
-        "Conflict=replace puts the new result in place of the old, Conflict=skip keeps the old",
+        "Conflict=replace replaces the old result, and Conflict=skip keeps it",
         arguments: ["replace", "skip"])
     func conflict(policy: String) async throws {
         let recipe = "[Recipe]\nInbox=web\nConflict=\(policy)\n[Output]\nChain=resize scale=0.5 | save format=jpeg\n"
@@ -130,7 +130,7 @@ struct RecipeTests {
         }
     }
 
-    @Test("mistakes in settings and a recipe are told with file, line, column and the nearest word at a first start")
+    @Test("mistakes in settings and recipes are reported with file, line, column and the nearest word at a first start")
     func mistakes() async throws {
         let recipe = "[Recipe]\nInbox=web\n\n[Output]\nChain=resize scale=0.5 | niro | save format=jpeg\n"
         let files = ["etc/recipes.d/web.recipe": recipe, "etc/pipelined.conf": "[Daemon]\nDrainTimout=5s\n"]
@@ -148,7 +148,7 @@ struct RecipeTests {
         }
     }
 
-    @Test("drop-ins are read in their order, and settings tell where they come from")
+    @Test("drop-ins are read in order, and settings show their source")
     func dropIns() async throws {
         let files = [
             "etc/pipelined.conf": "[Queues]\nPublish=2\nWindow=100\n",
@@ -165,7 +165,7 @@ struct RecipeTests {
         }
     }
 
-    @Test("a recipe whose outbox lies in an inbox, even by a link, is held at a start, and no result is taken in")
+    @Test("a start holds a recipe whose outbox lies in an inbox, even behind a link, and no result is taken in")
     func misplaced() async throws {
         let recipe = "[Recipe]\nInbox=web\nOutbox=LINK\n[Output]\nChain=resize scale=0.5\n"
         try await DaemonFixture.with(started: false) { daemon in
@@ -184,7 +184,7 @@ struct RecipeTests {
     }
 
     @Test(
-        "an outbox that can't be, and a filter without what it needs, are refused at reload and --check, with the place"
+        "reload and --check refuse an impossible outbox, and a filter without its requirements, with the position"
     )
     func impossible() async throws {
         func recipe(_ name: String, _ outbox: String, _ chain: String = "noir") -> String {
@@ -228,7 +228,7 @@ struct RecipeTests {
     }
 
     @Test(
-        "an outbox that its user can't make is refused at reload, but below a mount that is away, and at a start, it waits",
+        "reload refuses an outbox that the daemon can't make; at a start, or below an absent mount, it waits",
         .enabled(if: Nobody.canRunPrograms, "nobody can't reach the programs that were built, or is not there"))
     func unmade() async throws {
         let recipe = "[Recipe]\nInbox=web\nOutbox=OUTBOX\n[Output]\nChain=noir | save format=png\n"
@@ -261,7 +261,7 @@ struct RecipeTests {
         }
     }
 
-    @Test("reload takes new recipes up, and with a mistake changes nothing and says what is wrong")
+    @Test("a reload adopts new recipes, and changes nothing if there is a mistake, which it reports")
     func reload() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.write(Self.two, to: "etc/recipes.d/web.recipe")
@@ -278,7 +278,7 @@ struct RecipeTests {
         }
     }
 
-    @Test("a reload under load takes no file twice, and leaves none behind")
+    @Test("a reload under load takes no file twice, and misses none")
     func reloadUnderLoad() async throws {
         let kept = "[Recipe]\nInbox=kept\nOriginal=keep\n[Output]\nChain=resize scale=0.5\n"
         try await DaemonFixture.with(["etc/recipes.d/kept.recipe": kept]) { daemon in
@@ -297,14 +297,14 @@ struct RecipeTests {
         }
     }
 
-    @Test("without the file of its plugin a filter is no stage")
+    @Test("a filter whose plugin's file is missing is not a stage")
     func withoutPlugin() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             let folder = daemon.path("programs")
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             for name in ["pipelined", "pipelined-render"] {
-                // Another process copies it: a program that this one has open for writing, even by a fork in between,
-                // can't be started.
+                // Another process makes the copy: a program that this process has open for writing, even through a
+                // concurrent fork, can't be started.
                 _ = try await Programs.run(path: "/bin/cp", [Programs.path(name), "\(folder)/\(name)"])
             }
             let without = try await Programs.run(

@@ -15,10 +15,10 @@ struct RedoTests {
     private static let before = "[Output]\nChain=resize scale=0.5 | save\n[Output small]\nChain=save format=png\n"
     private static let after = "[Output]\nChain=resize scale=0.25 | save\n[Output large]\nChain=save format=webp\n"
 
-    /// Each redo with it fails.
+    /// Every redo with this recipe fails.
     private static let tooLarge = "[Output]\nChain=resize scale=16 | save\n"
 
-    /// Runs `body` with jobs that are done, one for each path.
+    /// Runs `body` with done jobs, one for each path.
     private static func with(
         _ paths: [String] = ["album/a.png"], recipe more: String = "", under wrapper: [String] = [],
         _ body: (DaemonFixture) async throws -> Void
@@ -34,7 +34,7 @@ struct RedoTests {
         }
     }
 
-    /// Another recipe of the same name is in force.
+    /// Replaces the recipe, and reloads.
     private static func change(_ daemon: DaemonFixture, _ outputs: String, _ more: String = "") async throws {
         try daemon.write(recipe(outputs, more), to: "etc/recipes.d/web.recipe")
         let reload = try await daemon.pipectl("reload")
@@ -49,12 +49,12 @@ struct RedoTests {
         try daemon.call(Call.Show(id: id)).story.job
     }
 
-    /// What is withdrawn is removed from staging in the background.
+    /// The results in the outbox. Withdrawn results are removed from staging in the background.
     private static func results(_ daemon: DaemonFixture) -> [String] {
         daemon.files(in: "outbox/web").filter { !$0.hasPrefix(".staging/") }
     }
 
-    /// No original is in work, and nothing is left of what was made or replaced.
+    /// Whether no original is in work, and no staging file is left.
     private static func isTidy(_ daemon: DaemonFixture) async throws -> Bool {
         await daemon.stop()
         try await daemon.start()
@@ -63,7 +63,7 @@ struct RedoTests {
             && daemon.files(in: "state/spool") == []
     }
 
-    @Test("a result is replaced, one of a new output is added, one without an output goes, and the job stays the same")
+    @Test("results are replaced, added and removed as the outputs have changed, and the job stays the same")
     func replaced() async throws {
         try await Self.with { daemon in
             let old = try FileSystem.status(daemon.path("outbox/web/album/a.jpg"))
@@ -80,14 +80,14 @@ struct RedoTests {
             #expect(story.job.after.map(\.format) == ["jpeg", "webp"])
             #expect(story.operations.filter { $0.queue == "publish" }.map(\.attempt) == [1, 2])
             #expect(try daemon.status().jobs.done == 1)
-            // Once more, with nothing changed.
+            // The same again, without a change.
             #expect(try await daemon.pipectl("redo", "1", "--wait").status == 0)
             #expect(daemon.files(in: "outbox/web/album") == ["a.jpg", "a.large.webp"])
             #expect(try await Self.isTidy(daemon))
         }
     }
 
-    @Test("jobs are chosen by ID, recipe and time, batch, place, or all; a dry run counts, and changes nothing")
+    @Test("jobs are chosen by ID, recipe and time, batch, place, or all; a dry run only counts")
     func chosen() async throws {
         try await Self.with(["a.png", "album/b.png", "album/c.png"]) { daemon in
             try await Self.change(daemon, Self.after)
@@ -125,7 +125,7 @@ struct RedoTests {
         }
     }
 
-    @Test("the downloads of a list are processed again as a batch, and not downloaded again")
+    @Test("the downloads of a list are redone as a batch, without downloading again")
     func batch() async throws {
         let server = try HTTPServer { _, connection in try connection.reply(200, [:], Picture.small) }
         let files = Self.quick.merging([
@@ -151,7 +151,7 @@ struct RedoTests {
     }
 
     @Test(
-        "a result that somebody has changed stays, and the new one gets another name; one that was removed comes again")
+        "a result that a user has changed stays and the new one gets another name; a removed result is made again")
     func changed() async throws {
         try await Self.with { daemon in
             try await Self.change(daemon, Self.before.replacing("0.5", with: "0.25"))
@@ -172,7 +172,7 @@ struct RedoTests {
         }
     }
 
-    @Test("under Conflict=skip no new result comes beside a changed one, and Conflict=replace spares it, too")
+    @Test("under Conflict=skip no new result appears beside a changed one, and Conflict=replace spares it, too")
     func policies() async throws {
         try await Self.with(recipe: "Conflict=skip") { daemon in
             try daemon.write("mine", to: "outbox/web/album/a.jpg")
@@ -189,7 +189,7 @@ struct RedoTests {
     }
 
     @Test(
-        "the archive lies on another file system", .enabled(if: Mount.isPermitted, "only root may mount a file system"))
+        "the archive may lie on another disk", .enabled(if: Mount.isPermitted, "only root may mount a file system"))
     func across() async throws {
         let files = Self.quick.merging(["etc/recipes.d/web.recipe": Self.recipe(Self.before)]) { $1 }
         try await DaemonFixture.with(files) { daemon in
@@ -204,7 +204,7 @@ struct RedoTests {
         }
     }
 
-    @Test("results move to the outbox that the recipe has now")
+    @Test("results move to the recipe's new outbox")
     func otherOutbox() async throws {
         try await Self.with { daemon in
             try await Self.change(daemon, Self.after, "Outbox=\(daemon.path("elsewhere"))")
@@ -215,7 +215,7 @@ struct RedoTests {
         }
     }
 
-    @Test("a redo that fails leaves results, original and state as they were, and says what happened")
+    @Test("a redo that fails leaves results, original and state unchanged, and reports the failure")
     func failed() async throws {
         try await Self.with { daemon in
             let cursor = try daemon.status().cursor
@@ -242,7 +242,7 @@ struct RedoTests {
     }
 
     @Test(
-        "a redo that is cancelled, in the queue or before it publishes, leaves everything as it was",
+        "a redo that is cancelled, in the queue or before it publishes, changes nothing",
         arguments: ["render", "publish"])
     func cancelled(queue: String) async throws {
         try await Self.with { daemon in
@@ -271,7 +271,7 @@ struct RedoTests {
     }
 
     @Test(
-        "what can't be processed again is counted, with the reason: deleted, a copy, gone, replaced, not done, no recipe"
+        "jobs that can't be redone are counted, with the reason: deleted, a copy, gone, replaced, not done, no recipe"
     )
     func refused() async throws {
         try await Self.with(["a.png", "b.png", "c.png", "theirs.png"]) { daemon in
@@ -306,7 +306,7 @@ struct RedoTests {
         }
     }
 
-    @Test("an original that is kept in its inbox is read from there, and is not taken again")
+    @Test("an original that stays in its inbox is read from there, and is not taken again")
     func kept() async throws {
         try await Self.with(recipe: "Original=keep") { daemon in
             try await Self.change(daemon, Self.after, "Original=keep")
@@ -316,7 +316,7 @@ struct RedoTests {
         }
     }
 
-    @Test("on a file system that can't exchange two files it takes several renames, with the same end")
+    @Test("without an exchange of files, a redo takes several renames with the same result")
     func withoutExchange() async throws {
         let wrapper = try FileCalls.wrapper([.fail("renameat2", EINVAL)])
         try await Self.with(under: wrapper) { daemon in

@@ -11,7 +11,7 @@ struct ReloadTests {
             "[Recipe]\nInbox=paint\nOriginal=delete\n[Output]\nChain=paint | save format=png\n"
     ]
 
-    /// A filter that makes every sample the same.
+    /// A filter that sets every sample to one value.
     private static func paint(_ value: Int, version: String) -> Plugin {
         Plugin(
             name: "paint", body: "return vips_linear1(in, out, 0, \(value), \"uchar\", TRUE, NULL);",
@@ -33,7 +33,7 @@ struct ReloadTests {
         if let reason { #expect(outcome.errors.contains(reason), "\(outcome.errors)") }
     }
 
-    @Test("a reload that leaves a plugin out says which and why, and so does --check; all else counts")
+    @Test("a reload that leaves a plugin out names it with the reason, and so does --check; all else takes effect")
     func leftOut() async throws {
         try await DaemonFixture.with { daemon in
             try Self.makeFolder(daemon)
@@ -56,7 +56,7 @@ struct ReloadTests {
     }
 
     @Test(
-        "reloads under load, with versions that alternate by cp and by mv, and each result is wholly one version's"
+        "when versions alternate by cp and mv during reloads under load, each result comes from one version"
     )
     func underLoad() async throws {
         let files = Self.recipe.merging(["etc/pipelined.conf": "[Queues]\nRender=2\n"]) { $1 }
@@ -103,13 +103,13 @@ struct ReloadTests {
             for number in 1...dropped {
                 #expect([first, second].contains(try daemon.data("outbox/paint/\(number).png")))
             }
-            // A single generation of copies is left: the build's filters, and this one.
+            // One generation of copies is left: the filters that were built, and this one.
             #expect(Set(daemon.files(in: "state/plugins").map { $0.split(separator: "/")[0] }).count == 1)
         }
     }
 
     @Test(
-        "a new version that does not load leaves the old one in use and says so, also over a restart",
+        "a new version that does not load leaves the old one in use, with a message, even after a restart",
         arguments: [
             ("raise(SIGSEGV);", "Segmentation fault"), ("exit(3);", "3"), (".abi = 9", "version 9"),
             ("text", "can't be loaded"),
@@ -151,7 +151,7 @@ struct ReloadTests {
     }
 
     @Test(
-        "a plugin that crashes or hangs while it is loaded is left out by name, and the daemon starts",
+        "a plugin that crashes or hangs while it loads is left out by name, and the daemon starts",
         arguments: [("abort();", "Aborted"), ("for (;;) pause();", "did not come up within PluginTimeout=3s")])
     func atTheStart(loading: String, reason: String) async throws {
         let files = ["etc/pipelined.conf": "[Daemon]\nPluginTimeout=3s\n"]
@@ -172,20 +172,20 @@ struct ReloadTests {
     }
 
     @Test(
-        "a file that others can change is not loaded, and the refusal says which rule",
+        "a file that others can change is not loaded, and the refusal names the rule",
         arguments: [("plugins/paint.so", 0o666), ("plugins", 0o777), ("", 0o777)])
     func untrusted(place: String, mode: mode_t) async throws {
         try await refused(place, mode, "everybody can write")
     }
 
     @Test(
-        "a file that a group can change, which has others in it or could, is not loaded either",
+        "a file that a group with other members can change is not loaded either",
         .enabled(if: getuid() == 0, "only root may give a file to any group"))
     func groupWritable() async throws {
         try await refused("plugins/paint.so", 0o664, group: 65_000, "a group can write")
     }
 
-    /// A plugin is left out for the mode of `place`, and loaded when that is mended.
+    /// Checks that a plugin is left out because of the mode of `place`, and loaded once that is fixed.
     private func refused(_ place: String, _ mode: mode_t, group: gid_t? = nil, _ rule: String) async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try Self.makeFolder(daemon)
@@ -205,7 +205,7 @@ struct ReloadTests {
     }
 
     @Test(
-        "a file that belongs to somebody else is not loaded, nor what a link to it is called",
+        "neither another user's file nor a link to it is loaded",
         .enabled(if: getuid() == 0, "only root may give a file away"))
     func anothers() async throws {
         try await DaemonFixture.with(started: false) { daemon in
@@ -223,7 +223,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("a filter whose file is gone stays until a reload, which is refused when a recipe needs it")
+    @Test("a filter whose file is gone works until a reload, which is refused if a recipe needs the filter")
     func removed() async throws {
         try await DaemonFixture.with(Self.recipe, started: false) { daemon in
             try Self.makeFolder(daemon)

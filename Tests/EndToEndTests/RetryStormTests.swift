@@ -13,8 +13,7 @@ struct RetryStormTests {
         "etc/pipelined.conf": "[Inbox]\nSettle=1ms\n[Download]\nAllowPrivateHosts=127.0.0.1\n",
     ]
 
-    /// Makes twenty jobs, five for each way that an original comes: claimed, kept in place, added, downloaded. None is
-    /// rendered.
+    /// Makes twenty jobs, five of each origin: claimed, kept in place, added and downloaded. None is rendered.
     private static func enter(_ daemon: DaemonFixture, _ server: HTTPServer) async throws {
         _ = try daemon.call(Call.Pause(queue: "render"))
         for name in names {
@@ -33,7 +32,7 @@ struct RetryStormTests {
         return try daemon.list().count == 20 && queue.running + queue.waiting == 0
     }
 
-    /// Runs sixteen clients, each on its own connection. Returns false if the daemon has gone.
+    /// Runs sixteen clients, each on its own connection; false if the daemon has gone.
     private static func storm(on socket: String, rounds: Int) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             for number in 0..<16 {
@@ -70,7 +69,7 @@ struct RetryStormTests {
         return true
     }
 
-    /// Every original is in exactly one place, and the ledger has that place.
+    /// Checks that every original is in exactly one place, which the ledger knows.
     private static func check(_ daemon: DaemonFixture) throws {
         let claimed = daemon.files(in: "inbox/.pipelined")
         let kept = daemon.files(in: "inbox/kept")
@@ -86,7 +85,7 @@ struct RetryStormTests {
         #expect(daemon.files(in: "failed") == [])
     }
 
-    /// Brings all jobs back, and finishes them.
+    /// Brings all jobs back, and waits until they are done.
     private static func finish(_ daemon: DaemonFixture) async throws {
         _ = try daemon.call(Call.CancelAll())
         try await daemon.waitForAll()
@@ -110,7 +109,7 @@ struct RetryStormTests {
         try HTTPServer { _, connection in try connection.reply(200, [:], Picture.small) }
     }
 
-    @Test("each original stays in one place, the ledger agrees, and all can be finished")
+    @Test("each original stays in one place, the ledger agrees, and all jobs can be finished")
     func storm() async throws {
         let server = try Self.server()
         try await DaemonFixture.with(Self.files) { daemon in
@@ -120,7 +119,7 @@ struct RetryStormTests {
         }
     }
 
-    @Test("so they do when the daemon is killed in between")
+    @Test("each original stays in one place even when the daemon is killed in between")
     func killed() async throws {
         let server = try Self.server()
         try await DaemonFixture.with(Self.files) { daemon in
@@ -140,7 +139,7 @@ struct RetryStormTests {
         }
     }
 
-    @Test("a start puts right what lies elsewhere than its row says, and says so; what is nowhere is said to be gone")
+    @Test("a start finds originals that are not where their rows say, with a message, and reports missing ones")
     func strayed() async throws {
         try await DaemonFixture.with(Self.files) { daemon in
             _ = try daemon.call(Call.Pause(queue: "render"))
@@ -149,8 +148,8 @@ struct RetryStormTests {
             _ = try daemon.call(Call.CancelAll())
             try await daemon.waitForAll()
             await daemon.stop()
-            // An older version could leave them so: one original is claimed in another place than its row says, one is
-            // gone, and one was being brought back.
+            // An older version could leave this state: one original is claimed in another place than its row says,
+            // another is gone, and a third was being brought back.
             let claims = daemon.path("inbox/.pipelined/\(try daemon.text("state/id").split(separator: "\n")[0])")
             for number in 1...2 {
                 try FileManager.default.createDirectory(

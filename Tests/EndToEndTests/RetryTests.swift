@@ -4,9 +4,9 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("Passing failures are tried again")
+@Suite("Temporary failures are retried")
 struct RetryTests {
-    /// The file of the first job's first try can't be opened; the file of its next try has another name.
+    /// Makes the staging file of the first job's first attempt fail to open; the next attempt uses another name.
     private static func refusing(_ daemon: DaemonFixture) throws -> [String] {
         try FileCalls.wrapper([.fail("openat", EIO, on: [daemon.path("outbox/noir/.staging/test/1-0.jpg")])])
     }
@@ -15,7 +15,7 @@ struct RetryTests {
         ["etc/pipelined.conf": "[Daemon]\n\(lines)\n[Inbox]\nSettle=1ms\n", "state/id": "test\n"]
     }
 
-    /// Runs `body` with a daemon whose first job, a.png, waits for its next try.
+    /// Runs `body` with a daemon whose first job, a.png, waits for its retry.
     private static func withSetback(
         _ lines: String = "RetryDelay=1h", _ body: (DaemonFixture, Control.Job) async throws -> Void
     ) async throws {
@@ -29,7 +29,7 @@ struct RetryTests {
         }
     }
 
-    @Test("it waits, says when and why it is tried again, is counted with that, and `retry` runs it now")
+    @Test("a failed attempt waits with time and reason, is counted as such, and `retry` runs it now")
     func now() async throws {
         try await Self.withSetback { daemon, job in
             let reason = try #require(job.reason)
@@ -70,7 +70,7 @@ struct RetryTests {
         }
     }
 
-    @Test("all that wait for their next try can be tried at once; what waits for something else can't")
+    @Test("all jobs that wait for a retry can be retried at once, but no jobs that wait for anything else")
     func early() async throws {
         try await Self.withSetback { daemon, _ in
             _ = try daemon.call(Call.Pause(queue: "render"))
@@ -86,7 +86,7 @@ struct RetryTests {
         }
     }
 
-    @Test("it can be cancelled", arguments: [false, true])
+    @Test("a job that waits for its retry can be cancelled", arguments: [false, true])
     func cancelled(all: Bool) async throws {
         try await Self.withSetback { daemon, job in
             if all {
@@ -104,7 +104,7 @@ struct RetryTests {
         }
     }
 
-    @Test("by itself it is tried again when its time has come")
+    @Test("a job is retried by itself when its time has come")
     func due() async throws {
         try await Self.withSetback("RetryDelay=100ms") { daemon, _ in
             try await daemon.waitForAll()
@@ -112,7 +112,7 @@ struct RetryTests {
         }
     }
 
-    @Test("a job that is due while the daemon is down runs at its start; one that is not waits on")
+    @Test("a retry that falls due while the daemon is down runs at the start; others keep waiting")
     func down() async throws {
         try await Self.withSetback { daemon, _ in
             await daemon.stop(SIGKILL)
@@ -126,13 +126,13 @@ struct RetryTests {
         }
     }
 
-    @Test("a clock that was set back, by an hour or ten days, delays nothing beyond RetryMost")
+    @Test("a clock that is set back, by an hour or ten days, delays no retry beyond RetryMost")
     func setBack() async throws {
         try await Self.withSetback("RetryDelay=1h\nRetryMost=1h") { daemon, _ in
             await daemon.stop(SIGKILL)
             try await daemon.ledger("UPDATE jobs SET due = due + 864000")
             try await daemon.start()
-            // A new batch is recorded after the changes of the start, which are in the ledger then.
+            // The ledger records the new batch after the changes of the start, so these are recorded by then.
             _ = try daemon.call(Call.CloseBatch(batch: try daemon.call(Call.NewBatch()).batch))
             let due = try #require(try daemon.list().first?.due)
             let latest = Date().addingTimeInterval(3600)
@@ -145,7 +145,7 @@ struct RetryTests {
         }
     }
 
-    @Test("with Retries=0 it fails at once")
+    @Test("with Retries=0 a job fails at once")
     func never() async throws {
         try await DaemonFixture.with(Self.settings("Retries=0"), started: false) { daemon in
             try await daemon.start(under: Self.refusing(daemon))
@@ -157,7 +157,7 @@ struct RetryTests {
         }
     }
 
-    @Test("a worker that is ended from outside, twice, is not held against the picture")
+    @Test("a worker that is killed from outside, twice, does not count against the picture")
     func endedFromOutside() async throws {
         let files = Self.settings("RetryDelay=1h").merging(
             ["etc/recipes.d/slow.recipe": "[Recipe]\nInbox=slow\n[Output]\nChain=save format=avif\n"]) { $1 }

@@ -3,7 +3,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("Secrets are told to nobody")
+@Suite("Secrets stay secret")
 struct SecretTests {
     private static let (password, token) = ("canary-pass", "canary-token")
 
@@ -12,7 +12,7 @@ struct SecretTests {
         "etc/recipes.d/noir.recipe": "[Recipe]\nHook=HOOK\n[Output]\nChain=noir | save format=jpeg\n",
     ]
 
-    /// The answers to every call that tells of jobs.
+    /// The answers to every call that describes jobs.
     private static func answers(of daemon: DaemonFixture) async throws -> String {
         let client = try RawClient(daemon)
         var told = ""
@@ -30,7 +30,7 @@ struct SecretTests {
         return told
     }
 
-    @Test("no text, answer, event, hook or log has a password or a token, and a retry has them none the less")
+    @Test("no text, answer, event, hook or log contains a password or token, and yet a retry uses them")
     func canary() async throws {
         let (password, token) = (Self.password, Self.token)
         let server = try HTTPServer { request, connection in
@@ -65,7 +65,7 @@ struct SecretTests {
                 said += outcome.output + outcome.errors
             }
             try await daemon.waitForAll()
-            // Lines that are no URL can't be tried again.
+            // Invalid lines can't be retried.
             let refused = #expect(throws: ControlError.self) { try daemon.call(Call.Retry(states: ["failed"])) }
             said += refused.map { "\($0)" } ?? ""
             try await daemon.waitForAll()
@@ -73,7 +73,7 @@ struct SecretTests {
             #expect(said.contains("…@\(host)") && said.contains("X-Amz-Signature=…"))
             await daemon.stop()
             said += daemon.log
-            // The list is its owner's file, and the ledger keeps whole URLs for retries.
+            // The list belongs to its owner, and the ledger keeps whole URLs for retries.
             for file in daemon.files(in: ".") where !file.hasPrefix("state/ledger") && !file.hasSuffix("some.urls") {
                 said += file + String(decoding: try daemon.data(file), as: UTF8.self)
             }
@@ -84,12 +84,12 @@ struct SecretTests {
                 }
                 #expect(around == nil)
             }
-            // Requests to the server have the whole URL.
+            // The server gets the whole URL.
             #expect(server.seen.requests("/lost.png?api_key=\(token)").count >= 2)
         }
     }
 
-    @Test("ledger and spool are for the daemon's user alone, whatever the umask, and those of before are made so")
+    @Test("only the daemon's user may read ledger and spool, whatever the umask, and older files are corrected")
     func rights() async throws {
         func modes(_ daemon: DaemonFixture) throws -> [String] {
             try ["state", "state/spool", "state/ledger.sqlite", "state/ledger.sqlite-wal", "state/ledger.sqlite-shm"]

@@ -3,7 +3,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("News for the service manager")
+@Suite("Notifications to the service manager")
 struct ServiceTests {
     private static func with(
         _ files: [String: String] = [:], _ variables: [String: String] = [:],
@@ -17,7 +17,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("when it is told that the daemon is ready, its inboxes are watched and its workers answer")
+    @Test("when the daemon reports that it is ready, its inboxes are watched and its workers answer")
     func ready() async throws {
         try await Self.with { daemon, manager in
             try await manager.until("READY=1")
@@ -30,7 +30,7 @@ struct ServiceTests {
     }
 
     @Test(
-        "an inbox that does not answer keeps the daemon from being ready only for a while, and not from working",
+        "an inbox that does not answer delays readiness only for a while, and does not stop the work",
         .enabled(if: Mount.isPermitted, "only root may mount"))
     func hangingInbox() async throws {
         let files = [
@@ -50,7 +50,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("the status line says what waits and why, and what has failed today")
+    @Test("the status line says what waits and why, and how much has failed today")
     func status() async throws {
         try await Self.with { daemon, manager in
             try await manager.until("READY=1")
@@ -66,7 +66,7 @@ struct ServiceTests {
     }
 
     @Test(
-        "crashed again and again, it says how long it waits, and comes back; stopped, it begins at once the next time")
+        "after repeated crashes the daemon announces a delay before its start; after a stop it starts at once")
     func comeback() async throws {
         try await Self.with { daemon, manager in
             let environment = ServiceEnvironment.variables(["NOTIFY_SOCKET": manager.path])
@@ -101,7 +101,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("a reload with wrong settings keeps the old ones, and the status line says so until one succeeds")
+    @Test("a reload with invalid settings keeps the old ones, and the status line says so until a reload succeeds")
     func wrongReload() async throws {
         let good = "[Queues]\nRender=3\n"
         try await Self.with(["etc/pipelined.conf": good]) { daemon, manager in
@@ -122,7 +122,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("a stop is told with the time that it may take")
+    @Test("a stop is announced with its time limit")
     func stopping() async throws {
         try await Self.with(["etc/pipelined.conf": "[Daemon]\nDrainTimeout=10min\n"]) { daemon, manager in
             try await manager.until("READY=1")
@@ -133,7 +133,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("it is pinged as often as it asks for, also while everything is paused")
+    @Test("the watchdog is pinged at its interval, even while everything is paused")
     func watchdog() async throws {
         try await Self.with([:], ["WATCHDOG_USEC": "100000"]) { daemon, manager in
             try await manager.until("READY=1")
@@ -145,7 +145,7 @@ struct ServiceTests {
     }
 
     @Test(
-        "a manager that does not ask for pings gets none, and a daemon that nobody listens to says nothing to anybody"
+        "without a watchdog no pings are sent, and without a manager nothing is sent at all"
     )
     func unasked() async throws {
         try await Self.with { daemon, manager in

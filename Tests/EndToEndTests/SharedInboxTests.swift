@@ -4,14 +4,14 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// Other users can write to the folders of these inboxes.
+/// Other users may write to the folders of these inboxes.
 @Suite("Inboxes that others can write")
 struct SharedInboxTests {
     private static func folder(_ path: String) throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
-    /// Runs `body` with one picture claimed and rendering paused.
+    /// Runs `body` with one claimed picture and rendering paused.
     private static func with(_ body: (DaemonFixture) async throws -> Void) async throws {
         let files = ["etc/pipelined.conf": "[Inbox]\nPollInterval=1s\n[Daemon]\nRetries=0\n", "state/id": "test\n"]
         try await DaemonFixture.with(files) { daemon in
@@ -23,7 +23,7 @@ struct SharedInboxTests {
         }
     }
 
-    @Test("nobody is led elsewhere by another folder in the place of .pipelined, and work goes on when it is back")
+    @Test("a folder that replaces .pipelined misleads nobody, and work continues when the old one is back")
     func swapped() async throws {
         try await Self.with { daemon in
             let (claims, away) = (daemon.path("inbox/.pipelined"), daemon.path("inbox/away"))
@@ -66,7 +66,7 @@ struct SharedInboxTests {
         }
     }
 
-    @Test("a .pipelined that is removed is made anew, and costs no picture but those that lay in it")
+    @Test("a .pipelined that is removed is made again, and only the pictures in it are lost")
     func removed() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.drop(as: "first.png")
@@ -91,7 +91,7 @@ struct SharedInboxTests {
     }
 
     @Test(
-        "a .pipelined that belongs to somebody else is refused with the reason, and the inbox goes on without it",
+        "a .pipelined that belongs to another user is refused with the reason, and the inbox works once it is gone",
         .enabled(if: Nobody.canOwnFiles, "only root can give a folder to somebody else"))
     func planted() async throws {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Inbox]\nPollInterval=1s\n"], started: false) { daemon in
@@ -107,7 +107,7 @@ struct SharedInboxTests {
     }
 
     @Test(
-        "an inbox that is a link of somebody else's is not followed; one of the daemon's user is",
+        "an inbox that is another user's link is not followed, but the daemon user's own link is",
         .enabled(if: Nobody.canOwnFiles, "only root can give a link to somebody else"))
     func linkedInbox() async throws {
         let files = Dictionary(
@@ -130,7 +130,7 @@ struct SharedInboxTests {
         }
     }
 
-    @Test("in an inbox that the daemon makes nobody can rename or remove what is another's")
+    @Test("in an inbox that the daemon makes, users can't rename or remove each other's files")
     func sticky() async throws {
         let files = ["etc/recipes.d/deep.recipe": "[Recipe]\nInbox=deep/er\n[Output]\nChain=save\n"]
         try await DaemonFixture.with(files) { daemon in
@@ -155,7 +155,7 @@ struct SharedInboxTests {
         }
     }
 
-    @Test("two roots with one inbox leave each other's claims alone, also after a restart")
+    @Test("two roots with one inbox leave each other's claims alone, even after a restart")
     func twoRoots() async throws {
         try await DaemonFixture.with(started: false) { first in
             let recipe = "[Recipe]\nInbox=\(first.path("shared"))\n[Output]\nChain=save\n"
@@ -176,7 +176,7 @@ struct SharedInboxTests {
         }
     }
 
-    @Test("a file that an older version had claimed, without a job, is taken in")
+    @Test("a file that an older version claimed without a job is taken in")
     func olderClaims() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try daemon.write(Picture.small, to: "inbox/.pipelined/0/album/a.png")

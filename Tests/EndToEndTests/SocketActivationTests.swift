@@ -4,7 +4,7 @@ import PipelineControl
 import SystemCalls
 import Testing
 
-@Suite("A control socket that the service manager listens at")
+@Suite("A control socket from the service manager")
 struct SocketActivationTests {
     private static func listen(_ daemon: DaemonFixture, _ name: String = "control.sock") throws -> Descriptor {
         let path = daemon.path("run/\(name)")
@@ -12,7 +12,7 @@ struct SocketActivationTests {
         return try Socket.listen(path)
     }
 
-    @Test("a client that calls while no daemon runs is answered by the next, and the socket stays when that stops")
+    @Test("a client that calls while no daemon runs is answered by the next daemon, whose end leaves the socket open")
     func queued() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             let listener = try Self.listen(daemon)
@@ -28,7 +28,7 @@ struct SocketActivationTests {
         }
     }
 
-    @Test("a socket of any name is taken when it is the only one")
+    @Test("a socket of any name is accepted if it is the only one")
     func otherName() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             let listener = try Self.listen(daemon)
@@ -38,7 +38,7 @@ struct SocketActivationTests {
         }
     }
 
-    @Test("two sockets, a socket of another kind and no socket at all are refused with what is wrong")
+    @Test("two sockets, a socket of another kind and no socket at all are refused with the reason")
     func refused() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             let listener = try Self.listen(daemon)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A picture's way through the daemon")
 struct SpineTests {
-    @Test("A picture dropped into the inbox comes out at half its size, and its original goes to the archive")
+    @Test("A dropped picture is published at half its size, and its original goes to the archive")
     func spine() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.drop(as: "sunset.png")

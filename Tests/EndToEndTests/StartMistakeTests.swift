@@ -4,7 +4,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("A start with mistakes that have come since the configuration was right")
+@Suite("Starts with mistakes made since the last valid configuration")
 struct StartMistakeTests {
     private static func recipe(_ inbox: String, _ chain: String = "save format=png") -> String {
         "[Recipe]\nInbox=\(inbox)\n[Output]\nChain=\(chain)\n"
@@ -14,7 +14,7 @@ struct StartMistakeTests {
         try await Programs.run("pipelined", ["--root", daemon.root.path, "--check"])
     }
 
-    /// The status counts a picture in this inbox as waiting for this reason.
+    /// Waits until the status counts a picture in this inbox as waiting; returns the reason.
     private func waits(in inbox: String, _ daemon: DaemonFixture) async throws -> String {
         while true {
             let status = try daemon.status()
@@ -28,7 +28,7 @@ struct StartMistakeTests {
         }
     }
 
-    @Test("a mistake in a recipe holds its own pictures after a kill, others go on, and a reload brings it back")
+    @Test("after a kill, a recipe with a mistake holds only its own pictures, until a reload of the corrected recipe")
     func recipe() async throws {
         let files = ["etc/recipes.d/web.recipe": Self.recipe("web"), "etc/recipes.d/shop.recipe": Self.recipe("shop")]
         try await DaemonFixture.with(files) { daemon in
@@ -73,7 +73,7 @@ struct StartMistakeTests {
     }
 
     @Test(
-        "a plugin that is missing, or that others may change, holds its recipe and jobs from before until it is mended",
+        "a missing or untrusted plugin holds its recipe and the recipe's old jobs until it is fixed",
         arguments: ["missing", "writable"])
     func plugin(how: String) async throws {
         try await DaemonFixture.with(["etc/recipes.d/copy.recipe": Self.recipe("copy", "copy")], started: false) {
@@ -113,7 +113,7 @@ struct StartMistakeTests {
         }
     }
 
-    @Test("a recipe whose file may not be trusted keeps the inbox that it had, and no other takes its pictures")
+    @Test("a recipe with an untrusted file keeps its inbox, and no other recipe takes its pictures")
     func untrusted() async throws {
         try await DaemonFixture.with(["etc/recipes.d/web.recipe": Self.recipe("for/web")]) { daemon in
             await daemon.stop(SIGKILL)
@@ -131,7 +131,7 @@ struct StartMistakeTests {
         }
     }
 
-    @Test("without its default recipe, or with a broken one, inbox/ waits: no other recipe is put in its place")
+    @Test("without a valid default recipe inbox/ waits, and no other recipe takes its place")
     func defaultRecipe() async throws {
         let files = [
             "etc/recipes.d/web.recipe": Self.recipe("."), "etc/pipelined.conf": "[Daemon]\nDefaultRecipe=web\n",
@@ -153,7 +153,7 @@ struct StartMistakeTests {
         }
     }
 
-    @Test("wrong settings give way to the last that were right, which is told; a first start with them is refused")
+    @Test("invalid settings give way to the last valid ones, with a message; a first start with them is refused")
     func settings() async throws {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Queues]\nPublish=many\n"], started: false) { daemon in
             try daemon.launch()
@@ -178,7 +178,7 @@ struct StartMistakeTests {
             try await daemon.job("a.png", becomes: "done")
             await daemon.stop(SIGKILL)
 
-            // A recipe that is held does not keep the settings from being right.
+            // A held recipe does not make the settings invalid.
             try daemon.write(Self.recipe("web", "niro"), to: "etc/recipes.d/web.recipe")
             for text in ["[Queues]\nPublish=4\n", "[Queues]\nPublish=many\n"] {
                 try daemon.write(text, to: "etc/pipelined.conf")

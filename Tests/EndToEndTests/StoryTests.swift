@@ -4,7 +4,7 @@ import TestTools
 import Testing
 
 struct StoryTests {
-    @Test("each failure of a job is told with its own reason, also when it was tried again since")
+    @Test("each failure of a job is reported with its own reason, even after later retries")
     func reasons() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.drop(Data("no picture".utf8), as: "a.png")
@@ -25,7 +25,7 @@ struct StoryTests {
         }
     }
 
-    @Test("A job's story says which of its results lacks what its original carries, because the format can't hold it")
+    @Test("A job's story names metadata that its results lack because their format can't hold it")
     func lacks() async throws {
         let recipe = """
             [Output]
@@ -52,7 +52,7 @@ struct StoryTests {
         }
     }
 
-    @Test("An animated PNG's story says that one of its frames was taken")
+    @Test("An animated PNG's story says that one of its frames was used")
     func frames() async throws {
         try await DaemonFixture.with { daemon in
             let control = Picture.chunk("acTL", [0, 0, 0, 12, 0, 0, 0, 0])
@@ -64,13 +64,13 @@ struct StoryTests {
         }
     }
 
-    @Test("A job's story says that its results lack the gain map and the manifest of the original")
+    @Test("A job's story says that its results lack the original's gain map and manifest")
     func drops() async throws {
         let recipe = "[Output]\nChain=save format=webp\n"
         try await DaemonFixture.with(["etc/recipes.d/noir.recipe": recipe]) { daemon in
             let xmp = "<x xmlns:hdrgm='http://ns.adobe.com/hdr-gain-map/1.0/' hdrgm:Version='1.0'/>"
             let text = Picture.chunk("iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0\(xmp)".utf8))
-            // Both stand behind the signature and IHDR.
+            // Both chunks follow the signature and IHDR.
             let picture =
                 Picture.small.prefix(33) + text + Picture.chunk("caBX", [0]) + Picture.small.dropFirst(33)
             try daemon.drop(picture, as: "bright.png")

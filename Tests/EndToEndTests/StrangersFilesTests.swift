@@ -5,10 +5,10 @@ import TestTools
 import Testing
 
 @Suite(
-    "Hooks, recipes and settings that are somebody else's",
+    "Hooks, recipes and settings of other users",
     .enabled(if: Nobody.canOwnFiles, "only root may give files away"))
 struct StrangersFilesTests {
-    @Test("a hook that somebody else may change is not run, pictures go on, and it is run again when it is mended")
+    @Test("a hook that others may change is not run while pictures go on, and runs again once that is fixed")
     func hook() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             let hook = daemon.path("hook")
@@ -32,7 +32,7 @@ struct StrangersFilesTests {
     }
 
     @Test(
-        "a recipe that somebody else may change is not read: a reload and a start say so",
+        "a recipe that others may change is not read, and reload and start report it",
         arguments: ["recipe", "conf"])
     func configuration(kind: String) async throws {
         let file = kind == "recipe" ? "etc/recipes.d/theirs.recipe" : "etc/pipelined.conf.d/theirs.conf"
@@ -52,7 +52,7 @@ struct StrangersFilesTests {
     }
 
     @Test(
-        "--check by root judges files as the user that the daemon's folder belongs to",
+        "--check as root judges files as the user who owns the daemon's folder",
         .enabled(if: Nobody.canRunPrograms, "nobody can't reach the programs that were built, or is not there"))
     func checkByRoot() async throws {
         try await DaemonFixture.with(started: false) { daemon in

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A filter that crashes with picture after picture")
 struct StrikeTests {
-    /// It crashes with every picture that is 13 pixels wide.
+    /// A filter that crashes with every picture that is 13 pixels wide.
     private static func odd(version: String, crashes: String = "abort();") -> Plugin {
         Plugin(
             name: "odd", body: "if (in->Xsize == 13) \(crashes) return vips_copy(in, out, NULL);",
@@ -30,7 +30,7 @@ struct StrikeTests {
     }
 
     @Test(
-        "after CrashStrikes different ones in a row its recipes wait, others go on, and another version brings them back",
+        "after CrashStrikes different pictures in a row its recipes wait, others go on, and a new version resumes them",
         arguments: [("abort();", "CrashStrikes=3"), ("for (;;) usleep(1000);", "CrashStrikes=3\nJobTimeout=1s")])
     func struckOut(crashes: String, settings: String) async throws {
         try await with(settings, crashes: crashes) { daemon in
@@ -38,7 +38,7 @@ struct StrikeTests {
                 try daemon.drop(Self.bad, as: "bad-\(number).png", inbox: "inbox/odd")
                 try await daemon.job("bad-\(number).png", becomes: "failed")
             }
-            // Strikes count in a row: a picture that goes through begins the count anew.
+            // Strikes count in a row: a picture that passes resets the count.
             try daemon.drop(as: "good.png", inbox: "inbox/odd")
             try await daemon.job("good.png", becomes: "done")
             for number in 3...5 {
@@ -69,7 +69,7 @@ struct StrikeTests {
         }
     }
 
-    @Test("at CrashStrikes=1 the first is enough")
+    @Test("with CrashStrikes=1 the first crash is enough")
     func first() async throws {
         try await with("CrashStrikes=1") { daemon in
             try daemon.drop(Self.bad, as: "bad.png", inbox: "inbox/odd")
@@ -80,7 +80,7 @@ struct StrikeTests {
         }
     }
 
-    @Test("the same picture, brought back, counts once; a picture that breaks its decoder counts not at all")
+    @Test("the same picture counts once, even if brought back, and a picture that breaks its decoder does not count")
     func notCounted() async throws {
         try await with("CrashStrikes=2") { daemon in
             try daemon.drop(Self.bad, as: "bad.png", inbox: "inbox/odd")
@@ -97,7 +97,7 @@ struct StrikeTests {
         }
     }
 
-    @Test("A crash in a thread where no code of a filter ran counts against none, though one was being applied")
+    @Test("A crash in a thread outside every filter's code counts against no filter, even while one is being applied")
     func outside() async throws {
         let crashes = """
             { pthread_t other; pthread_create(&other, NULL, (void *(*)(void *))abort, NULL); for (;;) usleep(1000); }

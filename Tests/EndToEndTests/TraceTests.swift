@@ -3,7 +3,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// The engine's operations in their order, from the log. The list of URLs is job 1, its pictures are jobs 2 to 21.
+/// The operations in their order, from the log. The list of URLs is job 1, and its pictures are jobs 2 to 21.
 @Suite("The operations of 20 URLs")
 struct TraceTests {
     private static let jobs = 2...21
@@ -25,7 +25,7 @@ struct TraceTests {
             ["etc/pipelined.conf": configuration, "etc/recipes.d/noir.recipe": "[Output]\nChain=\(chain)\n"], body)
     }
 
-    /// Checks that each operation has come to one end, and returns the ends.
+    /// Checks that each operation has ended exactly once, and returns the end states.
     private func ends(_ trace: [TraceLine]) -> [String: String] {
         var ends: [String: String] = [:]
         for line in trace where line.isEnd {
@@ -37,13 +37,13 @@ struct TraceTests {
         return ends
     }
 
-    @Test("each is downloaded and made smaller, the batch is announced once, then each is made noir and announced")
+    @Test("each picture is downloaded and resized, the batch is announced once, then each gets noir and is announced")
     func undisturbed() async throws {
         let server = try SlowServer(pictures: 20)
         try await Self.withDaemon(Self.barrier) { daemon in
             try daemon.drop(server.list, as: "list.urls")
             await server.until(asked: 20, coming: 20)
-            // The last one comes first: pictures are rendered as they come, in whatever order they were listed.
+            // The last URL finishes first: pictures are rendered as they arrive, not in the order of the list.
             for number in (1...20).reversed() {
                 server.finish(number)
                 try await daemon.operation("render job \(number + 1)", becomes: "finished")
@@ -67,7 +67,7 @@ struct TraceTests {
     }
 
     @Test(
-        "cancel-all in the middle: what was finished stays so, all the rest ends cancelled, once, and nothing begins any more",
+        "cancel-all keeps finished operations, cancels all others exactly once, and nothing begins afterwards",
         arguments: [(barrier, true), (plain, false), (barrier, false)])
     func cancelAll(chain: String, renders: Bool) async throws {
         let gate = Gate()
@@ -92,9 +92,9 @@ struct TraceTests {
             }
             let outcome = try await daemon.pipectl("cancel-all", "--json")
             #expect(try outcome.document()["cancelled"] as? Int == 20)
-            // The pause puts a mark into the log, behind everything that had begun when the command returned.
+            // The pause puts a mark into the log, after everything that had begun when the command returned.
             _ = try daemon.call(Call.Pause(reason: "the command has returned"))
-            // Connections that were kept for the next download are closed, too.
+            // Connections that were kept open for the next download are closed, too.
             await server.until { $0.open == 0 }
             let events = try await daemon.events(since: 0) { $0.kind == "batch" }
             let batch = events.filter { $0.kind == "batch" }
@@ -109,14 +109,14 @@ struct TraceTests {
             for job in Self.jobs {
                 wanted["download job \(job)"] = job <= 5 ? "finished" : "cancelled"
                 wanted["render job \(job)"] = job <= 5 && renders ? "finished" : "cancelled"
-                // Behind a barrier no operation exists before it is passed.
+                // Operations after a barrier exist only once the barrier has been passed.
                 guard chain == Self.plain else { continue }
                 for queue in ["publish", "announce"] { wanted["\(queue) job \(job)"] = "cancelled" }
             }
             #expect(ends == wanted)
             let log = daemon.log
             let returned = try #require(log.range(of: "the command has returned"))
-            // The end of the batch is announced when its originals have been moved.
+            // The batch's end is announced when its originals have been moved.
             let begun = TraceLine.all(in: log[returned.upperBound...]).filter { $0.state == "executing" }
             #expect(begun.allSatisfy { $0.operation == "announce batch 1 ended" })
 
@@ -129,7 +129,7 @@ struct TraceTests {
         }
     }
 
-    @Test("a chain that begins with a barrier waits there until all of the batch have been downloaded")
+    @Test("a chain that begins with a barrier waits there until the whole batch has been downloaded")
     func barrierFirst() async throws {
         let server = try SlowServer(pictures: 3)
         try await Self.withDaemon("barrier | noir") { daemon in
@@ -151,7 +151,7 @@ struct TraceTests {
         }
     }
 
-    @Test("an operation behind one that has failed is cancelled, and does not even begin")
+    @Test("an operation that depends on a failed one is cancelled without starting")
     func failed() async throws {
         let server = try HTTPServer { request, connection in
             try connection.reply(request.path == "/lost.png" ? 404 : 200, [:], Data("no picture".utf8))
@@ -170,7 +170,7 @@ struct TraceTests {
         }
     }
 
-    @Test("the log tells of operations once a reload has read Log=operations, and not before")
+    @Test("the log contains operations once a reload has read Log=operations, and not before")
     func reload() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.drop(as: "one.png")
@@ -184,7 +184,7 @@ struct TraceTests {
     }
 
     @Test(
-        "the limit of downloads holds at once: one after the other in order, six at a time, two when others have ended, none"
+        "a new limit of downloads takes effect at once: one in order, then six, then two as others end, then none"
     )
     func concurrency() async throws {
         let server = try SlowServer(pictures: 20)

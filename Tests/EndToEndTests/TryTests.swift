@@ -5,7 +5,7 @@ import SystemCalls
 import TestTools
 import Testing
 
-@Suite("Pictures that are tried")
+@Suite("Trying out pictures")
 struct TryTests {
     private static let shop = """
         [Recipe]
@@ -17,7 +17,7 @@ struct TryTests {
         """
 
     @Test(
-        "a picture goes through a recipe and a chain without a job, while the queues are paused, and its results are files"
+        "a try runs a recipe and a chain without a job, even while queues are paused, and returns files"
     )
     func files() async throws {
         try await DaemonFixture.with(["etc/recipes.d/shop.recipe": Self.shop]) { daemon in
@@ -43,7 +43,7 @@ struct TryTests {
             let paths = try outcome.objects().compactMap { $0["file"] as? String }
             #expect(Set(paths) == Set(files.dropFirst().map { daemon.path("mine/\($0)") }))
 
-            // Without either, the default recipe; the result replaces the one of before.
+            // Without both, the default recipe is used; the result replaces the previous one.
             let again = try await daemon.pipectl(
                 "try", daemon.path("mine/a.b.png"), "-o", daemon.path("mine/a.b.try.1.jpg"))
             #expect(again.status == 0 && again.lines.first?.contains("a.b.try.1.jpg") == true, "\(again.errors)")
@@ -51,7 +51,7 @@ struct TryTests {
         }
     }
 
-    @Test("a sheet shows the picture and its results side by side, and tells of a result that can't be made")
+    @Test("a sheet shows the picture and its results side by side, and says which result can't be made")
     func sheet() async throws {
         let broken = "[Recipe]\nInbox=broken\n[Output]\nChain=watermark picture=logo.png\n"
         try await DaemonFixture.with(["etc/recipes.d/broken.recipe": broken]) { daemon in
@@ -64,7 +64,7 @@ struct TryTests {
             #expect(outcome.status == 1)
             #expect(outcome.output.contains("broken: watermark: "))
             let size = try #require(Picture.jpegSize(daemon.data("a.try.sheet.jpg")))
-            // Three of 320, with 16 between them and around.
+            // Three pictures of 320, with margins of 16 between and around them.
             #expect(size.width == 3 * 320 + 4 * 16 && (240 + 2 * 16..<640).contains(size.height), "\(size)")
 
             let nothing = try await daemon.pipectl("try", daemon.path("etc/recipes.d/broken.recipe"), "--sheet")
@@ -77,7 +77,7 @@ struct TryTests {
         }
     }
 
-    @Test("a sheet shows transparent parts as the result does: filled where its format has no transparency")
+    @Test("a sheet shows transparent parts as the result does: filled if its format has no transparency")
     func ground() async throws {
         try await DaemonFixture.with { daemon in
             _ = try await Programs.run(
@@ -96,7 +96,7 @@ struct TryTests {
         }
     }
 
-    @Test("a picture with the longest of names is tried, and --json has the names of all fields")
+    @Test("a picture with the longest possible name can be tried, and --json names all fields")
     func longest() async throws {
         try await DaemonFixture.with { daemon in
             let name = String(repeating: "é", count: 125)
@@ -109,7 +109,7 @@ struct TryTests {
         }
     }
 
-    @Test("what can't be tried is refused in words, and the picture is never written over")
+    @Test("an impossible try is refused with a message, and the picture is never overwritten")
     func refused() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.write(Picture.small, to: "a.png")
@@ -121,7 +121,7 @@ struct TryTests {
                     "\(arguments): \(outcome.errors)")
             }
             try await expect(1, "is the picture itself", picture, "--chain", "save format=png", "-o", picture)
-            // A link to the picture is replaced, and not followed.
+            // A link to the picture is replaced, not followed.
             try FileManager.default.createSymbolicLink(atPath: daemon.path("link.png"), withDestinationPath: picture)
             try await expect(0, "", picture, "--chain", "save format=png", "-o", daemon.path("link.png"))
             try await expect(2, "name the file so", picture, "-o", daemon.path("a.webp"))
@@ -134,7 +134,7 @@ struct TryTests {
             try await expect(1, "No such file", daemon.path("none.png"))
             try await expect(1, "is not a regular file", daemon.root.path)
             try await expect(1, "none: there is no such folder", picture, "-o", daemon.path("none/b.jpg"))
-            // No daemon is asked before.
+            // These mistakes are found before any daemon is asked.
             let nowhere = ["--root", daemon.path("none"), "try", picture, "--sheet", "-o", daemon.path("none") + "/"]
             let early = try await Programs.run("pipectl", nowhere)
             #expect(early.status == 1 && early.errors.contains("none/: there is no such folder"), "\(early)")
@@ -147,12 +147,12 @@ struct TryTests {
         }
     }
 
-    @Test("the files of a picture that was tried are closed, though its client stays")
+    @Test("the files of a try are closed even if the client stays connected")
     func closed() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.write(Picture.small, to: "a.png")
             let client = try daemon.client()
-            /// The results that the daemon has open.
+            /// The number of results that the daemon has open.
             func open() throws -> Int {
                 let folder = "/proc/\(daemon.process)/fd"
                 return try FileManager.default.contentsOfDirectory(atPath: folder).count { number in
@@ -166,16 +166,16 @@ struct TryTests {
                 let (reply, files) = try client.callForFiles(
                     Call.Try(name: "a.png", recipes: [], chains: chains), descriptors: [picture])
                 #expect(reply.proofs.map(\.suffix) == ["jpg", "png"] && files.count == 2)
-                // They can be read, and not written.
+                // The files can be read, but not written.
                 for file in files { #expect(Glibc.write(file.number, "x", 1) < 0) }
             }
             for _ in 0..<20 { try tryOut() }
-            // Those of the latest try may still be on their way.
+            // Results of the latest try may still be in transfer.
             #expect(try open() <= 4)
         }
     }
 
-    @Test("a client that goes away takes its picture out of work")
+    @Test("a client that disconnects withdraws its picture from the work")
     func gone() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.write(Picture.tiff(width: 12000, height: 9000), to: "huge.tif")
@@ -186,7 +186,7 @@ struct TryTests {
             if let socket { try Socket.send(call, descriptors: [file], to: socket) }
             while try !daemon.workers().contains(where: { daemon.holds($0, "huge.tif") }) { await Task.yield() }
             socket = nil
-            // The next trial has its turn only now.
+            // The next try gets its turn only now.
             try daemon.write(Picture.small, to: "a.png")
             let next = try await daemon.pipectl("try", daemon.path("a.png"), "-o", daemon.root.path)
             #expect(next.status == 0, "\(next.errors)")

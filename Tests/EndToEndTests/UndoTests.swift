@@ -15,7 +15,7 @@ struct UndoTests {
         ]
     }
 
-    /// Runs `body` with a job that is done.
+    /// Runs `body` with a done job.
     private static func with(_ more: String = "", _ body: (DaemonFixture) async throws -> Void) async throws {
         try await DaemonFixture.with(recipe(more)) { daemon in
             try daemon.drop(as: "album/a.png", inbox: "inbox/web")
@@ -24,7 +24,7 @@ struct UndoTests {
         }
     }
 
-    /// What is taken back is removed from staging in the background.
+    /// The results in the outbox. Results that were taken back are removed from staging in the background.
     private static func results(_ daemon: DaemonFixture) -> [String] {
         daemon.files(in: "outbox/web").filter { !$0.hasPrefix(".staging/") }
     }
@@ -33,7 +33,7 @@ struct UndoTests {
         try daemon.call(Call.Show(id: 1)).story.job
     }
 
-    @Test("results go, the original lies in cancelled/, and `retry` makes it anew")
+    @Test("an undo removes the results, the original goes to cancelled/, and `retry` makes the results again")
     func archived() async throws {
         try await Self.with { daemon in
             let asked = try await daemon.pipectl("undo", "1", "--dry-run")
@@ -61,7 +61,7 @@ struct UndoTests {
         }
     }
 
-    @Test("a result that somebody has changed stays, which is said")
+    @Test("a result that a user has changed stays, with a message")
     func changed() async throws {
         try await Self.with { daemon in
             try daemon.write("mine", to: "outbox/web/album/a.jpg")
@@ -74,7 +74,7 @@ struct UndoTests {
         }
     }
 
-    @Test("an original that was deleted, is gone, or was exchanged for another: nothing is taken back")
+    @Test("nothing is undone when the original was deleted, lost or replaced")
     func refused() async throws {
         try await Self.with("Original=delete") { daemon in
             let undo = try await daemon.pipectl("undo", "1")
@@ -90,7 +90,7 @@ struct UndoTests {
                 atPath: daemon.path("archive/web/album/b.png"), toPath: daemon.path("archive/web/album/a.png"))
             let other = try await daemon.pipectl("undo", "1")
             #expect(other.status == 1 && other.output.contains("another file lies where"), "\(other)")
-            // The file system may give the number of a removed file to another one.
+            // A file system may reuse a removed file's inode number.
             let file = try Descriptor.open(daemon.path("archive/web/album/a.png"), O_WRONLY)
             try await daemon.ledger("UPDATE jobs SET inode = \(file.status().st_ino)")
             let reused = try await daemon.pipectl("undo", "1")
@@ -112,7 +112,7 @@ struct UndoTests {
     }
 
     @Test(
-        "--to names a folder for the originals: none that the daemon watches, keeps, can't see or can't write, and none from which a program reads its settings"
+        "--to refuses folders that the daemon uses, can't see or can't write, or that hold a program's settings"
     )
     func elsewhere() async throws {
         try await Self.with { daemon in
@@ -138,14 +138,14 @@ struct UndoTests {
             #expect(try await daemon.pipectl("retry", "1").status == 0)
             try await daemon.waitForAll()
             #expect(daemon.files(in: "again") == [] && daemon.files(in: "archive/web") == ["album/a.png"])
-            // The wish of once is over.
+            // The earlier --to no longer applies.
             #expect(try await daemon.pipectl("undo", "1").status == 0)
             #expect(daemon.files(in: "cancelled/web") == ["album/a.png"])
         }
     }
 
     @Test(
-        "--to leads to another file system", .enabled(if: Mount.isPermitted, "only root may mount a file system"))
+        "--to may lead to another file system", .enabled(if: Mount.isPermitted, "only root may mount a file system"))
     func across() async throws {
         try await Self.with { daemon in
             try await Mount.with(daemon.path("disk"), size: "1m") { _ in
@@ -159,7 +159,7 @@ struct UndoTests {
         }
     }
 
-    @Test("an older version's results have no marks: they are neither taken back nor replaced")
+    @Test("results of an older version have no identity, so they are neither taken back nor replaced")
     func older() async throws {
         try await Self.with { daemon in
             await daemon.stop()
@@ -169,7 +169,7 @@ struct UndoTests {
             #expect(undo.status == 1 && undo.output.contains("an older version has published"), "\(undo)")
             let old = try daemon.data("outbox/web/album/a.jpg")
             #expect(try await daemon.pipectl("redo", "1", "--wait").status == 0)
-            // The second result is nobody's that is known.
+            // No job knows the second result.
             #expect(daemon.files(in: "outbox/web/album") == ["a-1.jpg", "a.jpg", "a.small-1.jpg", "a.small.jpg"])
             #expect(try daemon.data("outbox/web/album/a.jpg") == old)
         }

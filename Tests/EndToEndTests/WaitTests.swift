@@ -3,9 +3,9 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("The end that clients wait for")
+@Suite("The end of a wait")
 struct WaitTests {
-    @Test("when wait returns, each original lies where it belongs, and the text of each failure beside it")
+    @Test("when wait returns, each original lies where it belongs, with its explanation if the job failed")
     func over() async throws {
         try await DaemonFixture.with { daemon in
             for round in 1...5 {
@@ -25,7 +25,7 @@ struct WaitTests {
         }
     }
 
-    @Test("an inbox that can't be read for a moment is waited for")
+    @Test("wait includes an inbox that can't be read for a moment")
     func unreadable() async throws {
         let settings =
             "[Daemon]\nRetries=100\nRetryDelay=100ms\nRetryMost=100ms\n[Inbox]\nSettle=1ms\nPollInterval=1h\n"
@@ -42,7 +42,7 @@ struct WaitTests {
         }
     }
 
-    @Test("the event of a picture, the end of a batch and the hook mean the same moment; another event comes before")
+    @Test("a picture's event, its batch's end and the hook share one moment, which other events precede")
     func moment() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             let hook = daemon.path("hook")
@@ -89,7 +89,7 @@ struct WaitTests {
         }
     }
 
-    @Test("killed between the end of a job and the move of its original, it tells of the picture once")
+    @Test("a daemon that is killed between a job's end and the move of its original reports the picture once")
     func killed() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.write("in the way", to: "archive/noir")
@@ -109,7 +109,7 @@ struct WaitTests {
         }
     }
 
-    @Test("an original that can't be moved is what wait says that it waits for, until it can be")
+    @Test("wait names an original that can't be moved as the reason of the wait")
     func stuck() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.write("in the way", to: "archive/noir")
@@ -119,7 +119,7 @@ struct WaitTests {
             var (told, isCleared): ([String?], Bool) = ([], false)
             try client.stream(Call.Wait(ids: [id])) { reply in
                 if reply.jobs.isEmpty { told.append(reply.waitsFor) }
-                // The file in the way goes once: afterwards the original's folder has its name.
+                // The file in the way may be removed only once: later the original's folder has its name.
                 if reply.waitsFor != nil, !isCleared {
                     try FileManager.default.removeItem(atPath: daemon.path("archive/noir"))
                     isCleared = true
@@ -133,7 +133,7 @@ struct WaitTests {
     }
 
     @Test(
-        "a disk that does not answer is what wait says that it waits for, and others are over meanwhile",
+        "wait names a disk that does not answer, while other jobs end",
         .enabled(if: Mount.isPermitted, "only root may mount"))
     func hanging() async throws {
         let files = [

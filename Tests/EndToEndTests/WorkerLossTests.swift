@@ -4,14 +4,14 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("When a worker is lost, or the memory")
+@Suite("Lost workers and exhausted memory")
 struct WorkerLossTests {
-    /// A picture through this chain keeps a worker busy for a second and more.
+    /// This chain keeps a worker busy for more than a second.
     private static let slow = ["etc/recipes.d/slow.recipe": "[Recipe]\nInbox=slow\n[Output]\nChain=save format=avif\n"]
     private static let long = Picture.tiff(width: 900, height: 700)
 
     @Test(
-        "a worker that is killed in the middle costs nothing but a second try, and no other job notices",
+        "a worker that is killed at work costs only a retry, and no other job notices",
         arguments: [SIGSEGV, SIGKILL, SIGSTOP, SIGABRT])
     func lostOnce(signal: Int32) async throws {
         try await DaemonFixture.with(Self.slow.merging(["etc/pipelined.conf": "[Queues]\nRender=2\n"]) { $1 }) {
@@ -33,11 +33,11 @@ struct WorkerLossTests {
     }
 
     @Test(
-        "a picture that takes its worker down fails at the second time, and the reason names the signal",
+        "a picture that kills its worker twice fails, and the reason names the signal",
         arguments: [
             ("raise(SIGSEGV); return 0;", "Segmentation fault"), ("raise(SIGSTOP); return 0;", "Stopped"),
             ("abort();", "Aborted"),
-            // The limit is more than any estimate: the worker may not allocate so much.
+            // The worker's limit is higher than any estimate, but it may not allocate this much.
             ("for (;;) { char *p = malloc(1 << 26); memset(p, 1, 1 << 26); }", "Segmentation fault"),
         ])
     func lostTwice(body: String, reason: String) async throws {
@@ -63,10 +63,10 @@ struct WorkerLossTests {
         }
     }
 
-    @Test("a worker that dies while it reads the header is no different")
+    @Test("a picture that kills its worker twice while its header is read fails as well")
     func lostAtOpen() async throws {
         try await DaemonFixture.with(["state/id": "test\n"], started: false) { daemon in
-            // Every read of this one file kills a worker; the daemon itself never reads it.
+            // Every read of this file kills a worker; the daemon itself never reads it.
             try await daemon.start(under: [
                 "/usr/bin/strace", "-D", "-f", "-qq", "-o", "/dev/null", "-P",
                 daemon.path("inbox/.pipelined/test/0/bad.png"),
@@ -81,7 +81,7 @@ struct WorkerLossTests {
         }
     }
 
-    @Test("jobs in work at a crash of the daemon are tried one by one")
+    @Test("jobs that were running at a crash of the daemon are retried one by one")
     func oneByOne() async throws {
         try await DaemonFixture.with(Self.slow.merging(["etc/pipelined.conf": "[Queues]\nRender=2\n"]) { $1 }) {
             daemon in
@@ -108,7 +108,7 @@ struct WorkerLossTests {
     }
 
     @Test(
-        "a picture that was in work at CrashTries crashes fails, and not before",
+        "a picture that was running at CrashTries crashes fails, and not earlier",
         arguments: [(1, "done"), (2, "failed")])
     func crashTries(crashes: Int, state: String) async throws {
         let files = Self.slow.merging(["etc/pipelined.conf": "[Daemon]\nCrashTries=2\n"]) { $1 }
@@ -116,7 +116,7 @@ struct WorkerLossTests {
             try daemon.drop(Self.long, as: "long.tif", inbox: "inbox/slow")
             var crashed = 0
             for _ in 1...crashes {
-                // A job that is recorded as being in work was in work.
+                // A job that is recorded as running was running.
                 _ = try await daemon.events(since: crashed) { $0.kind == "job" && $0.job?.state == "running" }
                 _ = try await daemon.worker(holding: "long.tif")
                 crashed = try daemon.status().cursor
@@ -130,14 +130,14 @@ struct WorkerLossTests {
         }
     }
 
-    /// One WebP of 12 megapixels fits into the budget, and no two do, with every version of the libraries.
+    /// One WebP of 12 megapixels fits into the budget, and two do not, with every version of the libraries.
     private static let tight = [
         "etc/recipes.d/slow.recipe": "[Recipe]\nInbox=slow\n[Output]\nChain=save format=webp\n",
         "etc/pipelined.conf": "[Daemon]\nMemoryBudget=192M\n[Queues]\nRender=2\n",
     ]
     private static let half = Picture.tiff(width: 4000, height: 3000)
 
-    @Test("a picture that needs more than MemoryBudget fails with that; two that fit one by one wait for each other")
+    @Test("a picture that needs more than MemoryBudget fails; two that fit one by one wait for each other")
     func memory() async throws {
         try await DaemonFixture.with(Self.tight) { daemon in
             try daemon.drop(Picture.tiff(width: 8000, height: 6000), as: "large.tif", inbox: "inbox/slow")
@@ -153,7 +153,7 @@ struct WorkerLossTests {
         }
     }
 
-    @Test("a picture that waits for memory is cancelled at once, and its worker goes on")
+    @Test("a picture that waits for memory can be cancelled at once, and its worker goes on")
     func cancelHeld() async throws {
         try await DaemonFixture.with(Self.tight) { daemon in
             for name in ["one.tif", "two.tif"] { try daemon.drop(Self.half, as: name, inbox: "inbox/slow") }

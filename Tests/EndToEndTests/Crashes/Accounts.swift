@@ -2,14 +2,13 @@ import Foundation
 import TestTools
 import Testing
 
-/// The place of every picture after a crash: on the disk, and by the ledger's account.
+/// The place of every picture after a crash, on disk and in the ledger.
 struct Accounts: Equatable, CustomStringConvertible {
-    /// Every file in the daemon's folders, with its bytes; an explanation counts without its text.
+    /// Every file in the daemon's folders, with its bytes; explanations count without their text.
     var files: [String: Data] = [:]
-    /// Folders that an unfinished job has left in `.pipelined/` and in `.staging/`.
+    /// Folders that an unfinished job left in `.pipelined/` and in `.staging/`.
     var remains: [String] = []
-    /// Each job with its picture, its state, whether it has been disposed of, and the places of its original and its
-    /// results.
+    /// Each job with its picture, its state, its disposal, and the places of its original and results.
     var jobs: [String] = []
 
     init() {}
@@ -37,7 +36,7 @@ struct Accounts: Equatable, CustomStringConvertible {
         }
     }
 
-    /// The jobs, after SQLite has found its file whole. Each file must lie at its place in the ledger.
+    /// Reads the jobs, once SQLite has found its file intact. Each file must lie at its place in the ledger.
     private static let read = """
         import json, os, sqlite3, sys
         ledger = sqlite3.connect(sys.argv[1])

@@ -3,24 +3,24 @@ import Glibc
 import TestTools
 import Testing
 
-/// A picture's way, which is interrupted at each of its calls.
+/// A picture's journey, which the sweep interrupts at each of its calls.
 struct CrashCase: CustomTestStringConvertible, Sendable {
     var testDescription: String
     var files: [String: String] = [:]
     var inbox = "inbox"
     var path = "album/a.png"
     var picture = Picture.small
-    /// Files that are there before: path and text.
+    /// Files that exist before: path and text.
     var before: [String: String] = [:]
-    /// Answers of the kernel that are changed all the while.
+    /// Calls that fail or answer differently throughout.
     var changes: [FileCalls.Change] = []
-    /// The archive lies on another file system.
+    /// Whether the archive lies on another file system.
     var archiveIsElsewhere = false
-    /// The calls on the ledger that are interrupted as well: every commit ends with one of these.
+    /// The calls on the ledger that are interrupted as well; every commit ends with one of them.
     var callsOnLedger = Sweep.of([], all: ["fdatasync"])
-    /// Words for pipectl: the picture is done before, and this is interrupted.
+    /// Arguments for pipectl. The picture is done before, and the command is interrupted.
     var command: [String] = []
-    /// Files that are written when the picture is done.
+    /// Files that are written once the picture is done.
     var then: [String: String] = [:]
 
     static let all = [
@@ -51,7 +51,7 @@ struct CrashCase: CustomTestStringConvertible, Sendable {
     private static let two =
         "[Recipe]\nInbox=two\n[Output]\nChain=resize scale=0.5 | save\n[Output small]\nChain=save format=png\n"
 
-    /// A result is replaced, one goes, and one is new.
+    /// One result is replaced, one is removed, and one is new.
     static let redone = CrashCase(
         testDescription: "a redo under another recipe", files: ["etc/recipes.d/two.recipe": two], inbox: "inbox/two",
         command: ["redo", "1"],
@@ -76,7 +76,7 @@ struct CrashCase: CustomTestStringConvertible, Sendable {
     static let archiveElsewhere = CrashCase(
         testDescription: "the archive on another file system", archiveIsElsewhere: true)
 
-    /// Puts the picture into the inbox of a daemon that has been stopped.
+    /// Puts the picture into the inbox of a stopped daemon.
     func prepare(_ daemon: DaemonFixture) async throws {
         for (path, text) in before { try daemon.write(text, to: path) }
         try daemon.drop(picture, as: path, inbox: inbox)
@@ -87,7 +87,7 @@ struct CrashCase: CustomTestStringConvertible, Sendable {
         for (path, text) in then { try daemon.write(text, to: path) }
     }
 
-    /// Gives the command, and waits until nothing is left to do.
+    /// Runs the command, and waits until nothing is left to do.
     func run(_ daemon: DaemonFixture) async throws {
         if !command.isEmpty { _ = try await Programs.run("pipectl", ["--root", daemon.root.path] + command) }
         try await daemon.waitForAll()

@@ -8,7 +8,7 @@ struct CrashLoadTests {
     private static let perRound = 3
     private static let recipes = ["archived", "deleted", "kept"]
     private static let files = [
-        // On a busy machine the same picture may be in work at many of the kills, and must not fail for it.
+        // On a busy machine the same picture may be in work at many of the kills, and must not fail because of that.
         "etc/pipelined.conf": "[Inbox]\nSettle=1ms\n[Daemon]\nCrashTries=100\n",
         "etc/recipes.d/archived.recipe": """
         [Recipe]
@@ -42,7 +42,7 @@ struct CrashLoadTests {
     private static let calls = ["renameat2", "fsync", "fdatasync", "pwrite64", "mkdir", "mkdirat"]
 
     @Test(
-        "at 30 random moments, with three ways of the original and two outputs a job: nothing is lost, twice, or in part",
+        "after 30 kills at random, with three kinds of Original= and two outputs, nothing is lost, repeated or partial",
         arguments: Sweep.of(20_261_121...20_261_121, all: 20_261_121...20_261_124))
     func load(seed: Int) async throws {
         try await DaemonFixture.with(Self.files) { daemon in
@@ -71,7 +71,7 @@ struct CrashLoadTests {
         }
     }
 
-    /// Checks that no original has gone before its results are there.
+    /// Checks that no original has gone before its results exist.
     private func checkMidway(_ name: String, _ daemon: DaemonFixture) {
         for recipe in Self.recipes {
             let inInbox = daemon.exists("inbox/\(recipe)/\(name).png")
@@ -96,7 +96,7 @@ struct CrashLoadTests {
         let expected = Self.recipes.flatMap { recipe in results.map { "\(recipe)/\($0)" } }.sorted()
         #expect(daemon.files(in: "outbox") == expected)
         #expect(daemon.files(in: "failed") + daemon.files(in: "cancelled") == [])
-        // The pictures are all the same, and so must be their results.
+        // All pictures are the same, and so must be their results.
         for recipe in Self.recipes {
             for suffix in ["jpg", "small.png"] {
                 let made = Set(try names.map { try daemon.data("outbox/\(recipe)/\($0).\(suffix)") })

@@ -11,10 +11,10 @@ struct CrashPoint: Hashable, CustomStringConvertible {
 
     static let ledger = "state/ledger.sqlite-wal"
 
-    /// The calls of a recording that a kill is worth, as far as they are wanted, without those on the ledger.
+    /// The recorded calls that are worth a kill and that `isWanted`, without those on the ledger.
     ///
-    /// A kill before a call that changes nothing leaves the same disk as a kill before the next one. Unless the sweep is
-    /// whole, each state of the disk and of the ledger counts once.
+    /// A kill before a call that changes nothing leaves the same disk as a kill before the next call. Unless the sweep
+    /// is whole, each state of the disk and of the ledger is tested once.
     static func all(in calls: [FileCall], isWhole: Bool, where isWanted: (CrashPoint) -> Bool) -> [CrashPoint] {
         var counts: [String: Int] = [:]
         var points: [CrashPoint] = []
@@ -34,10 +34,10 @@ struct CrashPoint: Hashable, CustomStringConvertible {
     }
 }
 
-/// Hands out the points of a sweep, to several daemons at once.
+/// Hands out the points of a sweep to several daemons at once.
 ///
-/// The ledger is not written equally often in each run. So a kill is tried before its first call of a kind, before its second,
-/// and so on, until a run ends without one.
+/// The number of writes to the ledger differs between runs. So the sweep kills before the first call of a kind, then
+/// before the second, and so on, until a run ends without reaching its point.
 final class CrashPoints: Sendable {
     private struct State {
         var points: ArraySlice<CrashPoint>
@@ -64,7 +64,7 @@ final class CrashPoints: Sendable {
         }
     }
 
-    /// False when it should have been reached.
+    /// False when the point should have been reached but was not.
     func wasTried(_ point: CrashPoint, killed: Bool) -> Bool {
         state.withLock { state in
             if killed { state.reached += 1 }

@@ -5,17 +5,17 @@ import Testing
 @Suite("Killed at each system call of claiming, publishing and disposal")
 struct CrashSweepTests {
     @Test(
-        "every picture is in exactly one place, its results are whole and there once, and the ledger agrees with the disk",
+        "every picture is in exactly one place, its results are whole and published once, and the ledger agrees",
         arguments: CrashCase.all)
     func sweep(_ crash: CrashCase) async throws { try await interruptEverywhere(crash) }
 
     @Test(
-        "the same when the archive lies on another file system",
+        "every picture is in exactly one place, even when the archive lies on another file system",
         .enabled(if: Mount.isPermitted, "only root may mount a file system"))
     func sweepAcross() async throws { try await interruptEverywhere(.archiveElsewhere) }
 
     @Test(
-        "a redo and an undo are made whole or not at all, and the same command finishes them",
+        "a redo or undo takes effect as a whole or not at all, and repeating the command finishes it",
         arguments: CrashCase.again)
     func sweepAgain(_ crash: CrashCase) async throws {
         try await interruptEverywhere(crash) {
@@ -28,10 +28,10 @@ struct CrashSweepTests {
     ) async throws {
         let files = crash.files.merging([
             "etc/pipelined.conf": "[Queues]\nRender=1\n[Inbox]\nSettle=1ms\n",
-            // The ID is the same in every run, since it is part of the staging files' paths.
+            // The ID is the same in every run, because it is part of the staging files' paths.
             "state/id": "sweep\n",
         ]) { $1 }
-        // The sweep does not cover the making of the ledger and the folders: every run begins with a copy of them.
+        // The sweep does not cover the making of the ledger and the folders: every run starts with a copy of them.
         try await DaemonFixture.with(files) { first in
             await first.stop()
             try await interruptEverywhere(crash, of: first, where: isWanted)
@@ -46,7 +46,7 @@ struct CrashSweepTests {
         let wanted = CrashPoint.all(in: reference.calls, isWhole: Sweep.of(false, all: true), where: isWanted)
         #expect(wanted.count > (crash.command.isEmpty ? 5 : 2))
         let points = CrashPoints(wanted, onLedger: crash.callsOnLedger)
-        // A start has pauses, in which others have room.
+        // A start has pauses, in which other runs can proceed.
         try await withThrowingTaskGroup { group in
             for _ in 0..<4 {
                 group.addTask { try await interrupt(crash, root, at: points, reference.before, reference.accounts) }
@@ -83,7 +83,7 @@ struct CrashSweepTests {
         }
     }
 
-    /// Hands over the accounts after the next start, if there is a command, and after that has been given once more.
+    /// Returns the accounts after the restart, if there is a command, and after the command was repeated.
     private func kill(
         _ crash: CrashCase, _ first: URL, at point: CrashPoint
     ) async throws -> (killed: Bool, between: Accounts?, accounts: Accounts) {

@@ -6,7 +6,7 @@ import Testing
 @Suite("The order of system calls")
 struct DurabilityOrderTests {
     @Test(
-        "a job is recorded when its claim is durable; a result is renamed when it, its folder and the intent are; the original goes when the outbox and the job's end are",
+        "claims are durable before their record, results and intent before the rename, publication before disposal",
         arguments: CrashCase.all.prefix(2))
     func order(_ crash: CrashCase) async throws {
         try await DaemonFixture.with(crash.files, started: false) { daemon in
@@ -32,7 +32,7 @@ struct DurabilityOrderTests {
     }
 
     @Test(
-        "the same holds of a result that another node has brought",
+        "the same order holds for a result that another node has returned",
         .enabled(if: NATSServer.program != nil, "there is no NATS server here"))
     func lent() async throws {
         let (trace, seen) = ("trace", "seen")
@@ -51,7 +51,7 @@ struct DurabilityOrderTests {
             let rename = try #require(
                 calls.first { $0.name.hasPrefix("rename") && $0.paths.first?.contains(".staging") == true })
             try check(rename, of: "one.png", among: calls)
-            // A worker writes the bytes: the kernel sees its calls.
+            // A worker writes the bytes, but the kernel's trace includes its calls.
             let lines = try pair.a.text(seen).split(separator: "\n")
             let staging = "<\(pair.a.path(rename.paths[0]))>"
             let written = try #require(lines.lastIndex { $0.contains(" pwrite64(") && $0.contains(staging) })

@@ -5,7 +5,7 @@ import SystemCalls
 import TestTools
 import Testing
 
-/// A call to refuse, and a pattern of paths. In it `#` is the picture's folder, and `@` a job's number.
+/// A call to refuse, and a pattern of paths: `#` stands for the picture's folder, and `@` for a job's number.
 private struct Fault: Sendable {
     var call: String
     var glob: String
@@ -22,13 +22,14 @@ private struct Fault: Sendable {
         + on("/archive/all/#*", "mkdir", "getattr", "opendir", "fsyncdir", "rename", "access")
         + on("/archive/all/#*", "create", "open", "read", "write", "fsync", "utimens", "unlink", "flush")
 
-    /// The calls on folders that many pictures share. Each gets a recipe of its own.
+    /// The calls on folders that many pictures share. Each fault gets its own recipe.
     static let ofFolders =
         on("/inbox/#", "getattr", "opendir", "readdir", "statfs", "access")
         + on("/inbox/#/.pipelined*", "opendir", "mkdir")
         + on("/outbox/#", "mkdir", "getattr", "opendir", "fsyncdir") + on("/outbox/#/.staging*", "mkdir", "opendir")
 
-    /// Once at the first call, once at a later one, and twice from the first one on; then later and longer ones.
+    /// The first call fails once, a later call fails once, and the first two fail; a whole sweep has later and longer
+    /// faults.
     static let times: [(first: Int, count: Int)] =
         [(1, 1), (2, 1), (1, 2)] + Sweep.of([], all: [(1, 4), (2, 3), (3, 2), (4, 4)])
 
@@ -39,12 +40,12 @@ private struct Fault: Sendable {
     }
 }
 
-/// The kind of the folders' file system.
+/// The kind of file system that the folders lie on.
 enum DiskKind: String, CaseIterable, Sendable {
     case one = "one file system"
     /// Originals are copied to the archive.
     case across = "the archive is another"
-    /// Its inodes' numbers belong to paths, too.
+    /// Inode numbers belong to paths, too.
     case poor = "one file system without renames that replace nothing, and without hard links"
     /// The daemon is killed while calls are being refused.
     case killed = "one file system, and a kill"
@@ -53,17 +54,17 @@ enum DiskKind: String, CaseIterable, Sendable {
 @Suite("Disks that answer errors", .enabled(if: FaultyDisk.isPermitted, FaultyDisk.absence))
 struct FaultyDiskTests {
     @Test(
-        "EIO and ESTALE meet every call, once or for a while: each picture is done once, and is told nothing of rights or damage"
+        "after EIO or ESTALE on any call each picture is done once, and no message blames rights or damage"
     )
     func sweep() async throws {
-        // They run at once, because each waits for retries most of the time.
+        // The kinds run concurrently, because each waits for retries most of the time.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for kind in DiskKind.allCases { group.addTask { try await Self.sweep(kind) } }
             try await group.waitForAll()
         }
     }
 
-    @Test("a fault that the faulty disk can't keep fails its test, and is not passed over")
+    @Test("the faulty disk rejects a fault that it has no room for or does not know, so that the test fails")
     func tooMany() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try await FaultyDisk.with(daemon.path("disk")) { disk in
@@ -111,7 +112,7 @@ struct FaultyDiskTests {
     }
 
     @Test(
-        "a picture whose disk refuses to be read is read again, and never taken for damaged or cut, whatever its format"
+        "a picture that can't be read is read again, and never reported as damaged or truncated, whatever its format"
     )
     func reading() async throws {
         let formats = ["jpg", "png", "webp", "tif", "gif", "avif"]
@@ -140,10 +141,10 @@ struct FaultyDiskTests {
         }
     }
 
-    @Test("a quota that is used up is a full disk: its jobs wait and say so, others go on, and it goes on by itself")
+    @Test("an exhausted quota counts as a full disk: its jobs wait with the reason, others go on, and it recovers")
     func quota() async throws {
         try await Self.withDisk(["all", "other"]) { daemon, disk in
-            // The worker's results, and the file with which the daemon tries whether there is room.
+            // The worker's results, and the file with which the daemon tests for room.
             try disk.refuse("write", "/outbox/all/.staging/*", [EDQUOT])
             try disk.put(as: "inbox/all/x.png")
             try await daemon.start()
@@ -166,7 +167,7 @@ struct FaultyDiskTests {
         }
     }
 
-    @Test("a job that is half published is cancelled while it waits for its next try, and nothing of it stays")
+    @Test("a half-published job that is cancelled before its retry leaves nothing behind")
     func cancelled() async throws {
         try await Self.withDisk(["all"]) { daemon, disk in
             try disk.refuse("rename", "*.small.jpg")
@@ -185,7 +186,7 @@ struct FaultyDiskTests {
     }
 
     @Test(
-        "a return that the disk breaks off ends: the original goes back, `wait` ends, and the job can be brought back again",
+        "a return that the disk interrupts is undone, `wait` ends, and the job can be brought back again",
         arguments: ["renamed /failed/all/x.png", "fsyncdir /inbox/all/.pipelined/test/0", "getattr /failed/all/x.png"])
     func brokenReturn(fault: String) async throws {
         try await Self.withDisk(["all"]) { daemon, disk in
@@ -211,7 +212,7 @@ struct FaultyDiskTests {
         }
     }
 
-    @Test("a return that a crash has broken off is undone when the disk tells where the original lies")
+    @Test("a return that a crash interrupted is undone once the disk answers where the original lies")
     func returnBrokenByCrash() async throws {
         try await Self.withDisk(["all"]) { daemon, disk in
             try disk.put(Data("no picture".utf8), as: "inbox/all/x.png")
@@ -233,7 +234,7 @@ struct FaultyDiskTests {
         }
     }
 
-    @Test("an original that can't be given back for certain is told, and the others are given back")
+    @Test("an original that can't be given back is reported, and the others are given back")
     func givenBack() async throws {
         try await Self.withDisk(["all"]) { daemon, disk in
             try daemon.write("in the way", to: "archive/all")
@@ -257,7 +258,7 @@ struct FaultyDiskTests {
         }
     }
 
-    @Test("a folder that the disk fails to list is not taken for an empty one")
+    @Test("a folder whose listing fails is not treated as empty")
     func listing() async throws {
         let folder = NSTemporaryDirectory() + "pipelined-test-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -271,7 +272,7 @@ struct FaultyDiskTests {
         }
     }
 
-    @Test("a staging file that can't be removed is tried a few times, and left to the next start")
+    @Test("a staging file that can't be removed is retried a few times, then left to the next start")
     func litter() async throws {
         try await Self.withDisk(["all"], chain: "Conflict=skip\n[Output]\nChain=save\n") { daemon, disk in
             try disk.put(as: "outbox/all/x.jpg")
@@ -290,7 +291,7 @@ struct FaultyDiskTests {
     }
 
     @Test(
-        "a job whose results can't be taken back is not tried again before they are, and then by its new recipe alone")
+        "a job whose results can't be taken back is retried only when they are, and only by its new recipe")
     func takingBack() async throws {
         let chain = "[Output]\nChain=save\n[Output small]\nChain=resize scale=0.5\n"
         try await Self.withDisk(["all"], chain: chain) { daemon, disk in
@@ -321,7 +322,7 @@ struct FaultyDiskTests {
         vips heifsave s.v s.avif --compression av1
         """
 
-    /// Waits until so many pictures lie in the archive, and the ledger has recorded that.
+    /// Waits until `count` pictures lie in the archive, and the ledger has recorded that.
     private static func settle(_ daemon: DaemonFixture, _ disk: FaultyDisk, _ count: Int) async throws {
         while try disk.files(in: "archive").count < count
             || daemon.status().problems.contains(where: { $0.contains("stays at") })
@@ -331,7 +332,7 @@ struct FaultyDiskTests {
         }
     }
 
-    /// A daemon whose folders lie on a faulty disk, except for state/ and run/.
+    /// Runs a daemon whose folders lie on a faulty disk, except for state/ and run/.
     private static func withDisk(
         _ recipes: [String], across: Bool = false,
         chain: String = "[Output]\nChain=save\n[Output small]\nChain=resize scale=0.5\n",

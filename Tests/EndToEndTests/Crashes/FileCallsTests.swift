@@ -2,7 +2,7 @@ import Foundation
 import TestTools
 import Testing
 
-@Suite("The library that stands between the daemon and its calls on files")
+@Suite("The library that intercepts the daemon's file calls")
 struct FileCallsTests {
     /// The calls that change something.
     private static let calls = [
@@ -10,7 +10,7 @@ struct FileCallsTests {
         "fdatasync", "pwrite64", "ftruncate",
     ]
 
-    @Test("it records every call that the kernel sees, and no other")
+    @Test("the library records exactly the calls that the kernel sees")
     func whole() async throws {
         let crash = CrashCase.all[0]
         try await DaemonFixture.with(crash.files, started: false) { daemon in

@@ -5,25 +5,25 @@ import Synchronization
 import TestTools
 import Testing
 
-/// What is lost while a picture is lent.
+/// The part that is lost while a picture is lent.
 enum FleetLoss: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case server
     /// The server is stopped, and a newer version is started.
     case upgrade
-    /// Of three servers.
+    /// One or all of three servers.
     case oneServer, allServers
     case origin, originsProcess, originsCable
     case node, nodesProcess, nodesCable
 
     var testDescription: String { rawValue }
 
-    /// Those that a short run looks at: nobody has to wait until a node counts as lost.
+    /// The losses of a short run: none of them waits until a node counts as lost.
     static let some: [FleetLoss] = [.server, .oneServer, .origin]
 
     fileprivate var isOfThree: Bool { [.oneServer, .allServers].contains(self) }
 }
 
-/// A step of a lent picture, by the words with which a node tells it to the server.
+/// A step of a lent picture, recognised by the node's message to the server.
 enum FleetStep: String, CaseIterable, Sendable {
     case asked = "PUB take."
     case taken = "{\"word\":\"yes\"}"
@@ -33,21 +33,21 @@ enum FleetStep: String, CaseIterable, Sendable {
 }
 
 @Suite(
-    "Something is lost at each step of a lent picture",
+    "A part of the fleet is lost at each step of a lent picture",
     .enabled(if: NATSServer.program != nil, "there is no NATS server here"))
 struct FleetSweepTests {
     private static let atOnce = 6
 
-    @Test("every picture is published once and whole, its original is in the archive, and no node keeps anything")
+    @Test("every picture is published once and whole, its original is archived, and no node keeps anything")
     func sweep() async throws {
         try await withTemporaryFolder { folder in
-            // Pictures have to take longer than it takes to lend them, else the first place makes them all.
+            // Rendering must take longer than lending, or else the first node renders all pictures.
             let plugin = "\(folder)/naps.so"
             try Plugin(name: "naps", body: "usleep(100000); return vips_copy(in, out, NULL);").compile(to: plugin)
-            // Most of the time nodes wait for each other.
+            // The nodes wait for each other most of the time.
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (number, loss) in Sweep.of(FleetLoss.some, all: FleetLoss.allCases).enumerated() {
-                    // Each has three daemons, and up to three servers.
+                    // Each run has three daemons, and up to three servers.
                     if number >= Self.atOnce { try await group.next() }
                     let place = "\(folder)/\(loss.rawValue)"
                     try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
@@ -59,7 +59,7 @@ struct FleetSweepTests {
     }
 }
 
-/// Three daemons, each at a cable to each server. The pictures of `a` have one place there, and two on each other node.
+/// Three daemons, each with a cable to each server. `a` renders one picture at a time, the others two.
 private struct SweptFleet {
     private static let batch = Sweep.of(8, all: 33)
 
@@ -68,7 +68,7 @@ private struct SweptFleet {
     let a: DaemonFixture
     let b: DaemonFixture
     let c: DaemonFixture
-    /// Those of each node, in the order of the servers.
+    /// The cables of each node, in the order of the servers.
     let cables: [String: [Cable]]
 
     static func lose(_ loss: FleetLoss, _ plugin: String, in folder: String) async throws {
@@ -132,7 +132,7 @@ private struct SweptFleet {
         print("\(loss.rawValue): lost at \(steps.count) steps, \(names.count) pictures")
     }
 
-    /// Drops pictures until the step is reached, where something is lost, and waits until all of them are done.
+    /// Drops pictures until the step is reached, where the loss strikes, and waits until all of them are done.
     private func lose(at step: FleetStep) async throws -> [String] {
         try await knows(2)
         let wire = Wire()
@@ -162,7 +162,7 @@ private struct SweptFleet {
         names.allSatisfy { a.exists("outbox/far/\($0).jpg") }
     }
 
-    /// What is done at the very moment.
+    /// Prepares the loss, which happens at that very moment.
     private func blow(at servers: [NATSServer]) throws -> @Sendable () -> Void {
         func death(of process: Int32?, _ signal: Int32 = SIGKILL) throws -> @Sendable () -> Void {
             let process = try #require(process)
@@ -184,7 +184,7 @@ private struct SweptFleet {
         }
     }
 
-    /// What was lost comes back.
+    /// Restores the lost part.
     private func mend(_ lost: [NATSServer]) async throws {
         switch loss {
         case .server, .upgrade, .oneServer, .allServers:
@@ -206,20 +206,20 @@ private struct SweptFleet {
         }
     }
 
-    /// Waits until `a` sees so many others that take pictures.
+    /// Waits until `a` sees this many other nodes with places.
     private func knows(_ others: Int) async throws {
         while try a.status().fleet?.nodes.count(where: { $0.places > 0 }) != others { await Look.again() }
     }
 }
 
-/// Which cable's wire was tripped first, on whatever thread.
+/// Remembers which cable was tripped first, on whatever thread.
 private final class Wire: Sendable {
     private let state = Mutex<Int?>(nil)
 
     var tripped: Int? { state.withLock { $0 } }
     var isTripped: Bool { tripped != nil }
 
-    /// Calls `body`, unless another was first.
+    /// Calls `body`, unless another cable was first.
     func trip(by number: Int, _ body: () -> Void) {
         state.withLock { tripped in
             guard tripped == nil else { return }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Full disks", .enabled(if: Mount.isPermitted, "only root may mount a small file system"))
 struct FullDiskTests {
-    @Test("without room in the outbox its work waits with that reason, other recipes go on, and it goes on by itself")
+    @Test("without room in the outbox its jobs wait with that reason, other recipes go on, and work resumes by itself")
     func outbox() async throws {
         let files = [
             "etc/pipelined.conf": "[Daemon]\nFreeSpace=64K\n",
@@ -39,7 +39,7 @@ struct FullDiskTests {
     }
 
     @Test(
-        "an outbox that is smaller than FreeSpace=, or out of inodes, says what it lacks, and goes on when that is there",
+        "an outbox smaller than FreeSpace=, or without inodes, says what it lacks, and recovers once it has that",
         arguments: [false, true])
     func odd(lacksInodes: Bool) async throws {
         let files = [
@@ -63,7 +63,7 @@ struct FullDiskTests {
         }
     }
 
-    @Test("without room for downloads these wait with that reason, pictures go on, and so do they when there is room")
+    @Test("without room in the spool downloads wait with that reason, pictures go on, and downloads resume later")
     func spool() async throws {
         let server = try HTTPServer { _, connection in try connection.reply(200, [:], Picture.small) }
         let files = ["etc/pipelined.conf": "[Daemon]\nFreeSpace=64K\n[Download]\nAllowPrivateHosts=127.0.0.1\n"]
@@ -107,7 +107,7 @@ struct FullDiskTests {
         }
     }
 
-    @Test("without room for the ledger nothing is begun, the daemon says so, and goes on by itself")
+    @Test("without room for the ledger nothing starts, the daemon says so, and resumes by itself")
     func ledger() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try await Mount.with(daemon.path("state"), size: "2m") { disk in
@@ -127,11 +127,12 @@ struct FullDiskTests {
                 // A settled file that can't be recorded yet is counted once.
                 try await daemon.waitForAll()
                 try disk.fill()
-                // A folder is claimed as one: all of it is taken before the daemon knows that it can't be recorded.
+                // A folder is claimed as a whole: all its files are taken before the daemon knows that it can't record
+                // them.
                 for number in 1...4 { try daemon.write(Picture.small, to: "album/\(number).png") }
                 try FileManager.default.moveItem(atPath: daemon.path("album"), toPath: daemon.path("inbox/album"))
                 var held = try daemon.status()
-                // An inbox tells a moment later that nothing settles in it any more.
+                // An inbox reports a moment later that nothing settles in it any more.
                 while held.jobs.waiting != 4 || held.inboxes.first?.settling != 0
                     || daemon.exists("inbox/album/4.png")
                 {

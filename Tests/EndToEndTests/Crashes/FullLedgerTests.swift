@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A full ledger disk", .enabled(if: Mount.isPermitted, "only root may mount a small file system"))
 struct FullLedgerTests {
-    /// Runs `body` on a daemon whose state has a disk of its own, with a done, a failed and a queued job: 1, 2 and 3.
+    /// Runs `body` on a daemon whose state has its own disk, with a done, a failed and a queued job: 1, 2 and 3.
     private func with(_ body: (DaemonFixture, Mount) async throws -> Void) async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try await Mount.with(daemon.path("state"), size: "8m") { disk in
@@ -23,7 +23,7 @@ struct FullLedgerTests {
         }
     }
 
-    /// Returns when the daemon has noticed that there is room, or none.
+    /// Returns when the daemon has noticed that the disk is full, or no longer full.
     private func noticed(_ daemon: DaemonFixture, isFull: Bool) async throws {
         while try daemon.status().problems.contains(where: { $0.contains("ledger can't be written") }) != isFull {
             await Look.again()
@@ -36,7 +36,7 @@ struct FullLedgerTests {
     }
 
     @Test(
-        "each verb answers at once with the reason and the remedy, whether it is the first to meet the full disk or not, and is not done later"
+        "every verb fails at once and for good, with reason and remedy, even before the disk is known to be full"
     )
     func verbs() async throws {
         try await with { daemon, disk in
@@ -72,7 +72,7 @@ struct FullLedgerTests {
         }
     }
 
-    @Test("a pause holds at once, says that it can't be recorded, and is recorded when there is room")
+    @Test("a pause takes effect at once, says that it can't be recorded, and is recorded when there is room")
     func pause() async throws {
         try await with { daemon, disk in
             try disk.fill()
@@ -87,7 +87,7 @@ struct FullLedgerTests {
         }
     }
 
-    @Test("clean makes room all the same, with the reserve, which is there again afterwards", arguments: [false, true])
+    @Test("clean makes room with the help of the reserve, which is restored afterwards", arguments: [false, true])
     func clean(isKnown: Bool) async throws {
         try await with { daemon, disk in
             try await daemon.has("state/reserve")
@@ -103,7 +103,7 @@ struct FullLedgerTests {
         }
     }
 
-    @Test("a stop waits for nothing that can't be recorded, and the next start puts it right")
+    @Test("a stop waits for no record that can't be made, and the next start repairs the state")
     func stop() async throws {
         try await with { daemon, disk in
             try disk.fill()

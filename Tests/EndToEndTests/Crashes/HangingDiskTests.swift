@@ -12,7 +12,7 @@ struct HangingDiskTests {
         "etc/pipelined.conf": "[Daemon]\nHangTimeout=1s\n", "inbox/card/.keep": "",
     ]
 
-    /// Runs `body` with a daemon, not yet started, that has a disk of its own at `place`.
+    /// Runs `body` with a daemon, not yet started, that has a separate disk at `place`.
     private static func with(
         _ place: String, _ body: (_ daemon: DaemonFixture, _ disk: FaultyDisk) async throws -> Void
     ) async throws {
@@ -21,7 +21,7 @@ struct HangingDiskTests {
         }
     }
 
-    /// Unlike the fixture's, it asks no disk.
+    /// Unlike the fixture's method, it does not touch the disk.
     private static func path(_ daemon: DaemonFixture, _ place: String) -> String { "\(daemon.root.path)/\(place)" }
 
     private static func problems(_ daemon: DaemonFixture, of place: String) throws -> [String] {
@@ -33,7 +33,7 @@ struct HangingDiskTests {
     }
 
     @Test(
-        "an outbox that hangs in a call holds up its own recipe alone, is named by the status, and goes on by itself",
+        "an outbox that hangs in a call holds only its own recipe, is named in the status, and recovers by itself",
         arguments: ["getattr", "create", "mkdir", "open", "fsync", "fsyncdir", "rename", "statfs", "opendir"])
     func running(call: String) async throws {
         try await Self.with("outbox/card") { daemon, disk in
@@ -58,7 +58,7 @@ struct HangingDiskTests {
         }
     }
 
-    @Test("a stop does not wait for a hanging disk: the log says what is left, and the next start moves the original")
+    @Test("a stop does not wait for a hanging disk: the log names the rest, and the next start moves the original")
     func stopping() async throws {
         try await Self.with("archive/card") { daemon, disk in
             try daemon.write("[Daemon]\nDrainTimeout=0\nCancelGrace=0\n", to: "etc/pipelined.conf")
@@ -78,7 +78,7 @@ struct HangingDiskTests {
     }
 
     @Test(
-        "a start does not wait for an outbox that hangs: an interrupted publication there is finished when it answers",
+        "a start does not wait for a hanging outbox: an interrupted publication is finished when the outbox answers",
         arguments: ["getattr", "open", "opendir", "readdir", "rename", "fsyncdir", "statfs"])
     func starting(call: String) async throws {
         try await Self.with("outbox/card") { daemon, disk in
@@ -86,7 +86,7 @@ struct HangingDiskTests {
             try disk.hang("rename")
             try daemon.drop(as: "stuck.png", inbox: "inbox/card")
             try await disk.meets()
-            // A process dies only when its calls have been answered.
+            // A process dies only once its pending calls have returned.
             kill(daemon.process, SIGKILL)
             try disk.clear()
             await daemon.stop(0)
@@ -111,7 +111,7 @@ struct HangingDiskTests {
         }
     }
 
-    @Test("clients that look at files on a disk that hangs take few threads and a bounded queue; the others are served")
+    @Test("clients that need a hanging disk use few threads and a bounded queue, and other clients are served")
     func looks() async throws {
         try await Self.with("archive") { daemon, disk in
             try await daemon.start()
@@ -126,7 +126,7 @@ struct HangingDiskTests {
                     return client
                 }
             }
-            // One more than are served or wait.
+            // One more than can be served or queued.
             var clients = try shows(4 + 64 + 1)
             let refused = clients.remove(at: try Self.answered(of: clients))
             let refusal = try #require(try refused.answer())
@@ -140,7 +140,7 @@ struct HangingDiskTests {
                 await Look.again()
             }
 
-            // Clients that go take their places in the queue with them.
+            // Clients that disconnect free their places in the queue.
             let descriptors = daemon.heldDescriptors
             clients.removeLast(60)
             while daemon.heldDescriptors > descriptors - 50 { await Look.again() }

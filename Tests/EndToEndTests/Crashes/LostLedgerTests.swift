@@ -3,7 +3,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// What happens to the ledger's files while the daemon is down.
+/// The harm done to the ledger's files while the daemon is down.
 enum LedgerHarm: String, CaseIterable, CustomTestStringConvertible {
     case removed, emptied, withoutHeader, withoutLog
 
@@ -21,7 +21,7 @@ enum LedgerHarm: String, CaseIterable, CustomTestStringConvertible {
             var bytes = try Data(contentsOf: ledger)
             bytes[0] ^= 1
             try bytes.write(to: ledger)
-        // Nothing has been written back yet.
+        // Nothing has been checkpointed yet.
         case .withoutLog: try Data().write(to: URL(fileURLWithPath: ledger.path + "-wal"))
         }
     }
@@ -30,7 +30,7 @@ enum LedgerHarm: String, CaseIterable, CustomTestStringConvertible {
 @Suite("A ledger that is lost or damaged")
 struct LostLedgerTests {
     @Test(
-        "is told in the log, by status and by --check; added pictures go to recovered/, claimed ones are taken in again",
+        "log, status and --check report it; added pictures go to recovered/, and claimed ones are taken in again",
         arguments: LedgerHarm.allCases)
     func lost(_ harm: LedgerHarm) async throws {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Inbox]\nSettle=1ms\n"]) { daemon in
@@ -63,7 +63,7 @@ struct LostLedgerTests {
             let kept = daemon.files(in: "state").filter { $0.contains(".lost-") }
             #expect(kept.isEmpty == (harm == .removed || harm == .withoutLog), "\(kept)")
 
-            // It is told until somebody has read the note.
+            // It is reported until somebody has removed the note.
             try FileManager.default.removeItem(atPath: daemon.path("state/ledger-lost.txt"))
             await daemon.stop()
             try await daemon.start()
@@ -71,7 +71,7 @@ struct LostLedgerTests {
         }
     }
 
-    @Test("a first start that is killed while it makes the ledger is no loss")
+    @Test("a first start that is killed while it makes the ledger does not count as a loss")
     func first() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             let death = FileCalls.Change.kill("pwrite64", 3, on: daemon.path(CrashPoint.ledger))

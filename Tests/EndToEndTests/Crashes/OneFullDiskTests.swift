@@ -4,10 +4,10 @@ import TestTools
 import Testing
 
 @Suite(
-    "A full disk on which everything lies", .enabled(if: Mount.isPermitted, "only root may mount a small file system"))
+    "One full disk for everything", .enabled(if: Mount.isPermitted, "only root may mount a small file system"))
 struct OneFullDiskTests {
-    /// Runs `body` on a daemon whose root is a disk of its own: `bad.png`, of 2 MB, has failed two days ago, and
-    /// `queued.png` waits for its turn.
+    /// Runs `body` on a daemon whose root is a separate disk: `bad.png`, of 2 MB, failed two days ago, and
+    /// `queued.png` is queued.
     private func with(_ body: (DaemonFixture, Mount) async throws -> Void) async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try await Mount.with(daemon.root.path, size: "24m") { disk in
@@ -32,7 +32,7 @@ struct OneFullDiskTests {
         try daemon.write("[Inbox]\nSettle=1ms\n[Keep]\nFailed=1d\n", to: "etc/pipelined.conf")
     }
 
-    /// Waits until the daemon has noticed that there is room, or none.
+    /// Returns when the daemon has noticed that the disk is full, or no longer full.
     private func noticed(_ daemon: DaemonFixture, isFull: Bool) async throws {
         while try daemon.status().problems.contains(where: { $0.contains("ledger can't be written") }) != isFull {
             await Look.again()
@@ -45,7 +45,7 @@ struct OneFullDiskTests {
         try await daemon.job("queued.png", becomes: "done")
     }
 
-    /// Starts the daemon, which fails; returns what it says.
+    /// Starts the daemon, which fails; returns its output.
     private func refusedStart(_ daemon: DaemonFixture) async throws -> String {
         try daemon.launch()
         #expect(await daemon.stop(0) == 1)
@@ -56,7 +56,7 @@ struct OneFullDiskTests {
 
     // MARK: - Retention
 
-    @Test("a rule of [Keep] makes room by itself, with the reserve, and the work goes on")
+    @Test("a rule of [Keep] makes room by itself with the reserve, and work continues")
     func keep() async throws {
         try await with { daemon, disk in
             try writeRule(daemon)
@@ -71,7 +71,7 @@ struct OneFullDiskTests {
         }
     }
 
-    @Test("without the reserve it says what it can't remove, and removes that as soon as the ledger can be written")
+    @Test("without the reserve the daemon says what it can't remove, and removes it once the ledger can be written")
     func keepWithoutReserve() async throws {
         try await with { daemon, disk in
             try writeRule(daemon)
@@ -93,7 +93,7 @@ struct OneFullDiskTests {
 
     // MARK: - Starts
 
-    @Test("a start uses the reserve, a rule of [Keep] makes room, and the work goes on", arguments: [SIGTERM, SIGKILL])
+    @Test("a start uses the reserve, a rule of [Keep] makes room, and work continues", arguments: [SIGTERM, SIGKILL])
     func keepAtStart(signal: Int32) async throws {
         try await with { daemon, disk in
             try writeRule(daemon)
@@ -116,12 +116,12 @@ struct OneFullDiskTests {
             #expect(cleaned.status == 0, "\(cleaned)")
             #expect(daemon.files(in: "failed") == [])
             try await finish(daemon)
-            // There is something to give at the next time.
+            // The reserve is there for the next time.
             #expect(daemon.exists("state/reserve"))
         }
     }
 
-    @Test("a start that has nothing to write needs no reserve, and the work waits until there is room")
+    @Test("a start without pending writes needs no reserve, and work waits until there is room")
     func withoutReserve() async throws {
         try await with { daemon, disk in
             await daemon.stop()
@@ -134,7 +134,7 @@ struct OneFullDiskTests {
         }
     }
 
-    @Test("a lost ledger is begun anew with the reserve, and told", arguments: [true, false])
+    @Test("a lost ledger is replaced with the help of the reserve, and the loss is reported", arguments: [true, false])
     func lostLedger(hasReserve: Bool) async throws {
         try await with { daemon, disk in
             await daemon.stop(SIGKILL)
@@ -158,7 +158,7 @@ struct OneFullDiskTests {
 
     private static let isFull = "is full, and takes no copy of it; make room there, then `pipectl reload`"
 
-    /// Adds a recipe whose filter's file is longer than all the room that is kept: nobody reads the zeros at its end.
+    /// Adds a recipe whose filter's file is larger than all free space; nothing reads the zeros at its end.
     private func addPlugin(_ daemon: DaemonFixture) async throws {
         try FileManager.default.createDirectory(atPath: daemon.path("plugins"), withIntermediateDirectories: true)
         try Plugin(name: "odd", body: "*out = in; g_object_ref(in); return 0;")
@@ -178,7 +178,7 @@ struct OneFullDiskTests {
         try await daemon.job("strange.png", becomes: "done")
     }
 
-    @Test("a reload says that the disk has no room for a plugin, and not that the plugin is wrong or missing")
+    @Test("a reload says that the disk has no room for a plugin, not that the plugin is wrong or missing")
     func pluginAtReload() async throws {
         try await with { daemon, disk in
             try await addPlugin(daemon)
@@ -191,7 +191,7 @@ struct OneFullDiskTests {
         }
     }
 
-    @Test("a start goes on without a plugin that has no room, and its recipe waits for that reason")
+    @Test("a start continues without a plugin that has no room, and its recipe waits with that reason")
     func pluginAtStart() async throws {
         try await with { daemon, disk in
             try await addPlugin(daemon)
@@ -207,7 +207,7 @@ struct OneFullDiskTests {
         }
     }
 
-    @Test("a plugin that was changed while the disk is full stays what it was before")
+    @Test("a plugin that changes while the disk is full stays in its former version")
     func changedPlugin() async throws {
         try await with { daemon, disk in
             try await addPlugin(daemon)

@@ -4,7 +4,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// An answer of the kernel with which the daemon has to live: one kind of call, on every path where claiming,
+/// An error of the kernel that the daemon must survive: one kind of call fails on every path where claiming,
 /// publishing and disposal make it.
 struct RefusedCall: CustomTestStringConvertible, Sendable {
     let call: String
@@ -13,7 +13,7 @@ struct RefusedCall: CustomTestStringConvertible, Sendable {
     var testDescription: String { "\(call): \(error)" }
     var isOfRoom: Bool { error == "ENOSPC" || error == "EDQUOT" }
 
-    /// The daemon repeats an interrupted call, so only each second one is interrupted.
+    /// The daemon repeats an interrupted call, so only every second call is interrupted.
     func change(on paths: [String]) -> FileCalls.Change {
         .fail(call, Self.errors.first { $0.key == error }?.value ?? 0, on: paths, step: error == "EINTR" ? 2 : 1)
     }
@@ -22,7 +22,7 @@ struct RefusedCall: CustomTestStringConvertible, Sendable {
         "EIO": EIO, "ENOSPC": ENOSPC, "EDQUOT": EDQUOT, "EMFILE": EMFILE, "ENOMEM": ENOMEM, "EINTR": EINTR,
     ]
 
-    /// Each call with each error, or with each second one.
+    /// Each call with each error, or with every second error in a short run.
     static let all = ["mkdir,mkdirat", "openat", "renameat2", "fsync"].enumerated().flatMap { row, call in
         errors.map(\.key).enumerated()
             .filter { Sweep.of(($0.offset + row).isMultiple(of: 2), all: true) }
@@ -43,7 +43,7 @@ struct RefusedCallTests {
     ]
 
     @Test(
-        "the job waits, or fails after another try, with its reason, the original is safe, the daemon lives, later pictures go through",
+        "the job waits or fails after a retry, with the reason; the original is safe, and the daemon works on",
         arguments: RefusedCall.all)
     func refused(_ refused: RefusedCall) async throws {
         try await DaemonFixture.with(Self.files) { daemon in
@@ -106,10 +106,10 @@ struct RefusedCallTests {
                 $0.kind == "job" && $0.job?.input == picture && $0.job?.state == "waiting"
             }
             let reason = event.job?.reason ?? ""
-            // A full disk fails no job; a passing fault is tried again, and fails the job when it stays.
+            // A full disk fails no job; a transient fault is retried, and fails the job when it persists.
             guard !refused.isOfRoom else { return #expect(reason.contains("no space in"), "\(reason)") }
             #expect(reason.hasPrefix("retry at ") && reason.contains(" (1 of 1): "), "\(reason)")
-            // The file of the next try has another name.
+            // The retry's file has another name.
             guard !path.hasSuffix("-0.jpg") else { return }
             try await daemon.job(picture, becomes: "failed")
             let job = try #require(try daemon.list(["failed"]).first { $0.input == picture })
@@ -118,7 +118,7 @@ struct RefusedCallTests {
     }
 
     @Test(
-        "a ledger that refuses a write for a moment costs no job",
+        "a brief failure to write the ledger costs no job",
         arguments: ["pwrite64", "fdatasync"], [EIO, ENOSPC])
     func ledger(call: String, error: Int32) async throws {
         try await DaemonFixture.with { daemon in

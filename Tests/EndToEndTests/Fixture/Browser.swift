@@ -4,14 +4,14 @@ import SystemCalls
 import TestTools
 import Testing
 
-/// A Chromium without a window, driven over WebDriver by Debian's `chromedriver`.
+/// A headless Chromium, driven over WebDriver by Debian's `chromedriver`.
 final class Browser {
     private let driver: ChildProcess
     private let profile = FileManager.default.temporaryDirectory.path + "/pipelined-browser-\(UUID().uuidString)"
     private let port: UInt16
     private var session = ""
 
-    /// `size` is that of its window.
+    /// `width` and `height` are those of the window.
     init(width: Int = 1200, height: Int = 900) async throws {
         let driver = try ChildProcess("/usr/bin/chromedriver", ["--port=0"])
         self.driver = driver
@@ -70,7 +70,7 @@ final class Browser {
         }
     }
 
-    /// Presses keys, one behind the other, wherever the focus is.
+    /// Presses keys one after the other, wherever the focus is.
     func press(_ keys: Key...) throws { for key in keys { try press(key.rawValue) } }
 
     func type(_ text: String) throws { for letter in text { try press(String(letter)) } }
@@ -94,13 +94,13 @@ final class Browser {
         case question = "?"
     }
 
-    /// Clicks what a selector finds first.
+    /// Clicks the first element that the selector matches.
     func click(_ selector: String) throws {
         let found = try ask("POST", "/element", ["using": "css selector", "value": selector]) as? [String: String]
         try ask("POST", "/element/\(try #require(found?.values.first))/click", [:])
     }
 
-    /// Gives files to a field for them.
+    /// Gives files to a file input.
     func choose(_ files: [String], in selector: String) throws {
         let found = try ask("POST", "/element", ["using": "css selector", "value": selector]) as? [String: String]
         let field = try #require(found?.values.first)
@@ -122,7 +122,7 @@ final class Browser {
             """
         var rest = Array(request.utf8)
         while !rest.isEmpty { rest.removeFirst(try Socket.send(rest, to: socket)) }
-        // The driver does not close.
+        // The driver does not close the connection.
         var answer: [UInt8] = []
         var whole = Int.max
         let end = Array("\r\n\r\n".utf8)

@@ -4,11 +4,11 @@ import SystemCalls
 import TestTools
 import Testing
 
-/// A real daemon on a root of its own, with real workers, taken down and removed at the end.
+/// A real daemon with real workers on its own root; both are removed at the end.
 final class DaemonFixture {
     let root: URL
     private var daemon: DaemonProcess?
-    /// The events that `job(_:becomes:)` has returned for, by input and state.
+    /// Cursors of the events for which `job(_:becomes:)` has returned, by input and state.
     private var waitedFor: [String: Int] = [:]
 
     private init() throws {
@@ -16,7 +16,8 @@ final class DaemonFixture {
         try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
     }
 
-    /// Runs `body` with a daemon that is ready. `files` are written below the root first: `etc/recipes.d/small.recipe`, ….
+    /// Runs `body` with a daemon that is ready. `files` are first written below the root:
+    /// `etc/recipes.d/small.recipe`, ….
     static func with(
         _ files: [String: String] = [:], started: Bool = true, _ body: (DaemonFixture) async throws -> Void
     ) async throws {
@@ -39,7 +40,7 @@ final class DaemonFixture {
 
     var log: String { daemon?.log ?? "" }
 
-    /// Starts it, and waits until it says that it is ready.
+    /// Starts the daemon, and waits until it reports that it is ready.
     func start(under wrapper: [String] = [], passing descriptors: [Descriptor] = []) async throws {
         try launch(under: wrapper, passing: descriptors)
         try await daemon?.ready()
@@ -53,20 +54,20 @@ final class DaemonFixture {
 
     func logged(_ condition: @escaping @Sendable (String) -> Bool) async throws { try await daemon?.until(condition) }
 
-    /// Ends it with a signal; returns its exit status, or the signal's number, negative.
+    /// Ends the daemon with a signal; returns its exit status, or the negative number of the signal that killed it.
     @discardableResult
     func stop(_ signal: Int32 = SIGTERM) async -> Int32 {
         await daemon?.end(signal) ?? 0
     }
 
-    /// Starts it under a command that is to kill it; false when it has done all its work, and was stopped.
+    /// Starts the daemon under a command that should kill it; false if it did all its work and was stopped.
     func isKilled(under wrapper: [String], by work: (() async throws -> Void)? = nil) async throws -> Bool {
         do {
             try await start(under: wrapper)
             if let work { try await work() } else { try await waitForAll() }
             return await stop() == -SIGKILL
         } catch {
-            // Its clients have lost it; signal 0 only waits for its end.
+            // The daemon has gone, and its clients with it; signal 0 only waits for its end.
             return await stop(0) == -SIGKILL
         }
     }
@@ -75,7 +76,7 @@ final class DaemonFixture {
 
     var process: Int32 { daemon?.identifier ?? -1 }
 
-    /// How many of the daemon's threads wait for a disk.
+    /// The number of the daemon's threads that are blocked on a disk.
     var blockedThreads: Int {
         get throws {
             let tasks = "/proc/\(process)/task"
@@ -86,13 +87,13 @@ final class DaemonFixture {
         }
     }
 
-    /// The daemon's workers.
+    /// The process IDs of the daemon's workers.
     func workers() throws -> [Int32] {
-        // A child that is just being started is still the daemon, with all the daemon's files open.
+        // A child that is just starting still has the daemon's name, and all its open files.
         try Children.of(process, named: "pipelined-")
     }
 
-    /// The worker that holds the picture of this name.
+    /// The worker that holds the picture with this name.
     func worker(holding name: String) async throws -> Int32 {
         try await event { $0.job?.input == name && $0.job?.state == "running" }
         while true {
@@ -116,11 +117,11 @@ final class DaemonFixture {
 
     // MARK: - Files
 
-    /// Becomes like a root whose daemon has been stopped, and has had no job.
+    /// Makes this root a copy of one whose daemon has been stopped and has had no job.
     func copy(_ other: URL) async throws {
         let copied = try await Programs.run(path: "/usr/bin/cp", ["-a", "\(other.path)/.", root.path])
         try #require(copied.status == 0, "\(copied.errors)")
-        // Else the ledger would follow a move.
+        // Otherwise the ledger would follow the move.
         try write("\(root.path)\n", to: "state/place")
     }
 
@@ -134,7 +135,7 @@ final class DaemonFixture {
         try data.write(to: file)
     }
 
-    /// Puts a file into an inbox in one piece, as `mv` does.
+    /// Puts a file into an inbox in one step, as `mv` does.
     func drop(_ data: Data = Picture.small, as relative: String, inbox: String = "inbox") throws {
         let outside = root.appendingPathComponent("outside-\(UUID().uuidString)")
         try data.write(to: outside)
@@ -157,7 +158,7 @@ final class DaemonFixture {
 
     func text(_ relative: String) throws -> String { String(decoding: try data(relative), as: UTF8.self) }
 
-    /// All files below a folder, sorted, the hidden ones too.
+    /// All files below a folder, sorted, including hidden files.
     func files(in relative: String) -> [String] {
         let folder = path(relative)
         guard let walk = FileManager.default.enumerator(atPath: folder) else { return [] }
@@ -168,7 +169,7 @@ final class DaemonFixture {
         }.sorted()
     }
 
-    /// Runs statements in the ledger, past the daemon; returns the first column of what they find.
+    /// Runs statements in the ledger behind the daemon's back; returns the first column of the results.
     @discardableResult
     func ledger(_ statements: String) async throws -> [String] {
         let script = """
@@ -213,7 +214,7 @@ final class DaemonFixture {
         }
     }
 
-    /// Waits for the first event, from the cursor on, that `matches`.
+    /// Waits for the first event after the cursor that `matches`.
     @discardableResult
     func event(
         since cursor: Int = 0, _ matches: @escaping @Sendable (Control.Event) -> Bool
@@ -229,7 +230,7 @@ final class DaemonFixture {
         }
     }
 
-    /// The events from the cursor on, to the first that `ends` them.
+    /// The events after the cursor, up to the first that `ends` them.
     func events(
         since cursor: Int, until ends: @escaping @Sendable (Control.Event) -> Bool
     ) async throws -> [Control.Event] {
@@ -244,7 +245,7 @@ final class DaemonFixture {
         }
     }
 
-    /// The replies about the progress, up to the first one that `ends` it, or to the batch's end.
+    /// The progress replies, up to the first that `ends` them, or to the batch's end.
     @discardableResult
     func progress(
         of batch: Int? = nil, until ends: @escaping @Sendable (Call.Progress.Reply) -> Bool = { _ in false }
@@ -260,8 +261,8 @@ final class DaemonFixture {
         }
     }
 
-    /// Waits until a job with this input comes into this state; once more, if that was waited for before. An end that a job
-    /// has left since, because it is tried or done again, does not count.
+    /// Waits until a job with this input reaches this state; a second call waits for the next time. An end that a
+    /// retry or redo has undone since does not count.
     @discardableResult
     func job(_ input: String, becomes state: String) async throws -> Int {
         while true {
@@ -277,7 +278,7 @@ final class DaemonFixture {
         }
     }
 
-    /// A blocking conversation gets a thread of its own: the test runner's threads are few.
+    /// Runs a blocking conversation on its own thread: the test runner has few.
     func elsewhere<Value: Sendable>(_ body: @escaping () throws -> Value) async throws -> Value {
         let work = Unshared(body: body)
         return try await withCheckedThrowingContinuation { continuation in
@@ -286,7 +287,7 @@ final class DaemonFixture {
     }
 }
 
-/// `@unchecked`: handed to one thread, and used by it alone.
+/// `@unchecked`: handed to one thread, which alone uses it.
 private struct Unshared<Value>: @unchecked Sendable {
     let body: () throws -> Value
 }

@@ -14,12 +14,12 @@ final class DaemonProcess: Sendable {
     var isRunning: Bool { child.status == nil }
     var log: String { child.errors }
 
-    /// Waits until it says that it is ready; throws when it ends instead.
+    /// Waits until the daemon reports that it is ready; throws if it ends instead.
     func ready() async throws {
         try await until { $0.contains("is ready") }
     }
 
-    /// Waits until its log satisfies `condition`.
+    /// Waits until the daemon's log satisfies `condition`.
     func until(_ condition: @escaping @Sendable (String) -> Bool) async throws {
         await child.until { condition(child.errors) || child.status != nil }
         guard condition(log) else { throw Ended(status: child.status ?? 0, log: log) }

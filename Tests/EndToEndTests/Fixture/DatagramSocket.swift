@@ -4,7 +4,7 @@ import Synchronization
 import SystemCalls
 import Testing
 
-/// A socket that takes datagrams, as systemd's for notices and the journal's, and keeps them in order.
+/// A socket that receives datagrams, like systemd's for notices and the journal's, and keeps them in order.
 final class DatagramSocket: Sendable {
     private struct State {
         var messages: [String] = []
@@ -12,7 +12,7 @@ final class DatagramSocket: Sendable {
         var followers: [UUID: AsyncStream<Void>.Continuation] = [:]
     }
 
-    /// The time is far more than any awaited event takes.
+    /// Far longer than any awaited event takes.
     private static let patience: time_t = 120
 
     let path: String

@@ -1,6 +1,6 @@
 import Testing
 
-/// A method as the daemon describes it, with values to try on its parameters.
+/// A method from the daemon's own description, with values to try on its parameters.
 struct DescribedMethod {
     let name: String
     let parameters: [(name: String, type: String)]
@@ -22,7 +22,7 @@ struct DescribedMethod {
         return methods
     }
 
-    /// The parameters as JSON, harmless but for one of them, which is left out when it is nil.
+    /// The parameters as JSON: harmless values, except for the changed one, which is omitted if its value is nil.
     func json(_ changed: String? = nil, _ value: String? = nil) -> String {
         let fields = parameters.compactMap { name, type in
             let text = name == changed ? value : Self.harmless(type)
@@ -40,7 +40,7 @@ struct DescribedMethod {
         }
     }
 
-    /// Values that are not of the type.
+    /// Values of other types.
     static func wrong(_ type: String) -> [String] {
         let numbers = [
             "1.5", "-0.1", "1e400", "9223372036854775808", "-9223372036854775809", "123456789012345678901234567890",

@@ -2,19 +2,20 @@ import Foundation
 import Glibc
 import TestTools
 
-/// Stands between the daemon and the C library: it records the daemon's calls on files, and changes their answers.
-/// `file_calls.c` does that, without the daemon's knowledge, for SQLite's calls too. Workers are left alone.
+/// Interposes on the daemon's file calls, SQLite's too: `file_calls.c` records them and changes their results,
+/// invisibly to the daemon. Workers are left alone.
 enum FileCalls {
     private static let library = Result { try CSource.built("file_calls.c", "-shared -fPIC") }
 
-    /// The command to put in front of the daemon's. Every call is written to `file`.
+    /// The command that precedes the daemon's. Every call is recorded in `file`.
     static func wrapper(_ changes: [Change] = [], recordedIn file: String? = nil) throws -> [String] {
         let rules = changes.flatMap(\.rules).joined(separator: "\n")
         return ["/usr/bin/env", "LD_PRELOAD=\(try library.get())", "FILE_CALLS_RULES=\(rules)"]
             + (file.map { ["FILE_CALLS_RECORD=\($0)"] } ?? [])
     }
 
-    /// The command to put before another wrapper. strace writes what the kernel sees of these calls, the workers' too, to `file`.
+    /// The command that precedes another wrapper. strace writes these calls to `file` as the kernel sees them, also
+    /// the workers'.
     static func strace(_ calls: [String], to file: String) -> [String] {
         [
             "/usr/bin/strace", "-D", "-f", "-qq", "--seccomp-bpf", "-y", "-o", file,
@@ -22,17 +23,17 @@ enum FileCalls {
         ]
     }
 
-    /// Another answer to some calls than the kernel's.
+    /// A changed result for some calls.
     struct Change: Sendable {
         fileprivate let rules: [String]
 
-        /// `calls` are names with commas between them. Without paths it is about calls on any path. Each path has its own count,
-        /// from 1. Of the calls from the `first` on each `step`th is changed, or no other if that is 0.
+        /// `calls` are comma-separated names. An empty `paths` means any path; otherwise each path has its own count,
+        /// from 1. Starting with call number `first`, every `step`th call is changed, or only that one if `step` is 0.
         private init(_ calls: String, _ action: String, _ paths: [String], first: Int = 1, step: Int) {
             rules = (paths.isEmpty ? [""] : paths).map { "\(calls)\t\(action)\t\(first)\t\(step)\t\($0)" }
         }
 
-        /// The daemon is killed before one of these calls.
+        /// Kills the daemon before one of these calls.
         static func kill(_ calls: String, _ count: Int, on path: String? = nil) -> Change {
             Change(calls, "kill", path.map { [$0] } ?? [], first: count, step: 0)
         }
@@ -43,7 +44,7 @@ enum FileCalls {
             Change(calls, "\(error)", paths, first: first, step: step)
         }
 
-        /// The call doesn't return before somebody opens the named pipe to write.
+        /// The call does not return until the named pipe is opened for writing.
         static func hang(_ call: String, on path: String, until pipe: String) -> Change {
             Change(call, "hang \(pipe)", [path], step: 0)
         }
@@ -53,9 +54,9 @@ enum FileCalls {
 /// A recorded call, with its paths, and the numbers of the lines where it began and returned.
 struct FileCall {
     var name: String
-    /// Relative to the root.
+    /// Paths relative to the root.
     var paths: [String]
-    /// The bytes that were written.
+    /// The written bytes.
     var text: String
     var began: Int
     var returned: Int
@@ -63,7 +64,7 @@ struct FileCall {
 
     var isSync: Bool { name == "fsync" || name == "fdatasync" }
 
-    /// The calls of a recording on files below `root`, in the order in which they began.
+    /// The recorded calls on files below `root`, in the order in which they began.
     static func read(_ file: String, below root: String) throws -> [FileCall] {
         var calls: [FileCall] = []
         var unfinished: [Substring: Int] = [:]

@@ -3,13 +3,13 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// Two real daemons, `a` with one place and `b` with two, that meet at a real server.
+/// Two real daemons at a real server; `a` renders one picture at a time, and `b` two.
 struct FleetPair {
     let a: DaemonFixture
     let b: DaemonFixture
     let server: NATSServer
 
-    /// Waits for ever.
+    /// A filter that never returns.
     private static let waits = Plugin(name: "waits", body: "for (;;) usleep(20000);")
     static let extra = Plugin(name: "extra", body: "return vips_copy(in, out, NULL);")
 
@@ -33,8 +33,8 @@ struct FleetPair {
         ]
     }
 
-    /// `b` waits at the filter of that name, and `a` does in its own recipe alone. `a` may have a filter that `b` lacks, more
-    /// settings, or run under another command, which is told of its root.
+    /// `b` waits at the filter `waits`, and `a` does only in its own recipe. `a` may have a filter that `b` lacks,
+    /// additional settings, or a wrapper command, which gets its root.
     static func with(
         _ more: String = "", ofA: String = "", ofB: String = "", lacking: Bool = false,
         under wrapper: (String) throws -> [String] = { _ in [] }, _ body: (FleetPair) async throws -> Void
@@ -61,10 +61,10 @@ struct FleetPair {
         }
     }
 
-    /// What `a` has published.
+    /// The files that `a` has published.
     var published: [String] { a.files(in: "outbox").filter { !$0.contains(".staging") } }
 
-    /// Fills the only place of `a` until `free`.
+    /// Occupies the only place of `a` until `free`.
     func fill() async throws {
         try a.drop(as: "filler.png", inbox: "inbox/home")
         try await a.job("filler.png", becomes: "running")
@@ -75,12 +75,12 @@ struct FleetPair {
         _ = try a.call(Call.Cancel(ids: filler.map(\.id)))
     }
 
-    /// Waits until the node knows so many others that take pictures.
+    /// Waits until the node sees `others` nodes with places.
     func knows(_ node: DaemonFixture, _ others: Int) async throws {
         while try node.status().fleet?.nodes.count(where: { $0.places > 0 }) != others { await Look.again() }
     }
 
-    /// Drops a picture that waits on `b`, and waits until it does.
+    /// Drops a picture that waits on `b`, and returns its job once it does.
     func hold(_ name: String) async throws -> Int {
         try a.drop(as: name, inbox: "inbox/held")
         let event = try await a.event { $0.job?.input == name && $0.job?.reason == "with the fleet, on b" }

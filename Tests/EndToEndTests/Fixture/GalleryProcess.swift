@@ -4,7 +4,7 @@ import SystemCalls
 import TestTools
 import Testing
 
-/// A gallery that serves a test's daemon, and is ready.
+/// A running gallery that serves a test's daemon.
 final class GalleryProcess {
     let process: ChildProcess
     private let socket: String
@@ -22,14 +22,14 @@ final class GalleryProcess {
 
     deinit { process.signal(SIGKILL) }
 
-    /// Has a daemon, and a gallery that serves it.
+    /// Runs `body` with a daemon and its gallery.
     static func with(
         _ words: [String] = [], _ body: (DaemonFixture, GalleryProcess) async throws -> Void
     ) async throws {
         try await DaemonFixture.with { daemon in try await body(daemon, try await GalleryProcess(of: daemon, words)) }
     }
 
-    /// Where it serves at a port, if it does.
+    /// The address of its port, if it listens at one.
     var port: String? {
         process.errors.components(separatedBy: "http://").dropFirst().last?.trimmingCharacters(in: .newlines)
     }
@@ -41,7 +41,7 @@ final class GalleryProcess {
         return client
     }
 
-    /// All that comes until the server closes.
+    /// Everything that the server sends until it closes.
     static func all(from client: Descriptor) throws -> String {
         String(decoding: try bytes(from: client), as: UTF8.self)
     }
@@ -63,7 +63,7 @@ final class GalleryProcess {
 
     func send(_ bytes: String) throws -> String { try Self.all(from: client(bytes)) }
 
-    /// The answer, headers and all.
+    /// The answer, including the headers.
     func bytes(_ path: String) throws -> [UInt8] { try Self.bytes(from: client(Self.request(path))) }
 
     func get(_ path: String, method: String = "GET", _ headers: String...) throws -> String {

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// A FUSE file system whose server never answers: every call on it waits, until the connection is aborted.
+/// A FUSE file system whose server never answers: every call hangs until the connection is aborted.
 struct HangingMount {
     private let folder: String
     private let server: Int32
@@ -16,7 +16,7 @@ struct HangingMount {
         try #require(mount("hanging", folder, "fuse", 0, options) == 0)
     }
 
-    /// Closes the connection, which answers every waiting call with an error.
+    /// Closes the connection, which makes every hanging call fail.
     func end() {
         close(server)
         umount2(folder, Int32(MNT_DETACH))

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Pictures that the tests make without any library: PNG with stored blocks.
+/// Pictures that the tests make without any library; PNGs have stored blocks.
 enum Picture {
     /// 32 × 24, quick to render.
     static let small = png(width: 32, height: 24)
@@ -23,7 +23,7 @@ enum Picture {
         return data
     }
 
-    /// The size that a JPEG, PNG or WebP says it has.
+    /// The size in the header of a JPEG, PNG or WebP.
     static func jpegSize(_ data: Data) -> (width: Int, height: Int)? {
         let bytes = [UInt8](data)
         var at = 2
@@ -36,7 +36,7 @@ enum Picture {
         return nil
     }
 
-    /// A TIFF that is large to look at and small on the disk: all its strips are the same one. It keeps a worker busy.
+    /// A TIFF with many pixels and a small file, because all its strips are the same one. It keeps a worker busy.
     static func tiff(width: Int, height: Int) -> Data {
         let rows = 16
         let strips = (height + rows - 1) / rows
@@ -73,7 +73,7 @@ enum Picture {
         return file + pixels
     }
 
-    /// A small TIFF with these texts as its dates in EXIF.
+    /// A small TIFF with these texts as its EXIF dates.
     static func dated(original: String, changed: String) -> Data {
         var file = Data("II*\0".utf8)
         func append(_ number: Int, _ bytes: Int) {
@@ -92,7 +92,7 @@ enum Picture {
         let (mainLength, belowLength) = (2 + 10 * 12 + 4, 2 + 12 + 4)
         let texts = 8 + mainLength + belowLength
         let (first, second) = (Data(original.utf8) + [0], Data(changed.utf8) + [0])
-        // A text of up to four bytes would stand in its entry.
+        // A text of up to four bytes would lie in the entry itself.
         let room = 24
         append(8, 4)
         directory([
@@ -112,7 +112,7 @@ enum Picture {
         return Data(bytes(body.count) + content + bytes(Int(crc(content))))
     }
 
-    /// zlib's format, without compression.
+    /// An uncompressed zlib stream.
     private static func stored(_ bytes: [UInt8]) -> [UInt8] {
         var out: [UInt8] = [0x78, 0x01]
         out.reserveCapacity(bytes.count + bytes.count / 65535 * 5 + 16)

@@ -1,7 +1,7 @@
 import CLinux
 import Foundation
 
-/// The end of a process that is not our child, awaited by its descriptor.
+/// Waits for the end of a process that is not our child, by its pidfd.
 struct ProcessEnd: Sendable {
     private let descriptor: Int32
 

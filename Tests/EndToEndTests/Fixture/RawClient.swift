@@ -4,14 +4,14 @@ import PipelineControl
 import SystemCalls
 import Testing
 
-/// A client of the control socket that sends a test's own bytes.
+/// A client of the control socket that sends raw bytes.
 final class RawClient {
     let socket: Descriptor
     private var frames = FrameBuffer()
 
     init(_ daemon: DaemonFixture) throws {
         socket = try Socket.connect(daemon.path("run/control.sock"))
-        // When an awaited answer does not come the test fails, instead of hanging.
+        // A missing answer fails the test, rather than blocking it for ever.
         var patience = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(socket.number, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(socket.number, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -27,7 +27,7 @@ final class RawClient {
         while sent < bytes.count { sent += try Socket.send(bytes[sent...], to: socket) }
     }
 
-    /// The next answer, or nil when the daemon has closed.
+    /// The next answer, or nil when the daemon has closed the connection.
     func answer() throws -> [String: Any]? {
         while true {
             if let frame = frames.next() {
@@ -51,7 +51,7 @@ final class RawClient {
         return try #require(try answer(), "closed instead of answering \(method) \(parameters.prefix(200))")
     }
 
-    /// Reads to the end: true when the daemon closes, and false when the wait is over.
+    /// Reads to the end: true if the daemon closes the connection, false on a timeout.
     func isClosed() -> Bool {
         do {
             while try answer() != nil {}
@@ -61,7 +61,7 @@ final class RawClient {
         }
     }
 
-    /// Says that nothing more is to come.
+    /// Closes the sending side.
     func endSending() { shutdown(socket.number, Int32(SHUT_WR)) }
 }
 

@@ -1,4 +1,4 @@
-/// The same numbers in each run (SplitMix64).
+/// A random generator that repeats its numbers in each run (SplitMix64).
 struct SeededNumbers: RandomNumberGenerator {
     private var state: UInt64
 

@@ -1,7 +1,7 @@
 import Foundation
 import TestTools
 
-/// Serves the pictures `/1.png`, `/2.png`, …: the first part of each comes at once, and the rest when the test says so.
+/// Serves the pictures `/1.png`, `/2.png`, …: the first part of each at once, and the rest when the test allows it.
 final class SlowServer: Sendable {
     let http: HTTPServer
     private let gates: [String: Gate]
@@ -19,15 +19,15 @@ final class SlowServer: Sendable {
         }
     }
 
-    /// A list of all of them.
+    /// A list of all its URLs.
     var list: Data { Data(numbers.map { http.url("/\($0).png") }.joined(separator: "\n").utf8) }
 
     func finish(_ number: Int) { gates["/\(number).png"]?.open() }
 
-    /// The numbers of the requested pictures, in that order.
+    /// The numbers of the requested pictures, in the order of the requests.
     var asked: [Int] { http.seen.requests.compactMap { Int($0.path.dropFirst().dropLast(4)) } }
 
-    /// Waits until so many pictures have been requested, of which so many are still coming.
+    /// Waits until `asked` pictures have been requested and `coming` of them are still in transfer.
     func until(asked: Int, coming: Int) async {
         await http.until { $0.requests.count == asked && $0.busy == coming }
     }

@@ -1,5 +1,5 @@
-/* Stands between a program and the C library: it records the program's calls on files, and changes the answers that a test
- * wants changed. SQLite's and Foundation's calls go through it as well.
+/* Interposes on a program's calls into the C library: records its calls on files, and changes the results that a test wants
+ * changed. Calls by SQLite and Foundation are included.
  *
  *     LD_PRELOAD=file_calls.so FILE_CALLS_RULES=RULES FILE_CALLS_RECORD=FILE pipelined ...
  *
@@ -7,15 +7,15 @@
  *
  *     CALL,...  ACTION  FIRST  STEP  PATH
  *
- * It counts the calls on PATH, or on every path if PATH is empty. It acts on the FIRST one, and then on each STEPth one if
- * STEP is not 0. A call that names a file within an open folder is a call on the file, and on the folder. ACTION is
+ * A rule counts the calls on PATH, or on every path if PATH is empty. It acts on call number FIRST, and on every STEPth call
+ * after it unless STEP is 0. A call that names a file within an open folder counts for both the file and the folder. ACTION is
  *
- *     kill        the program is killed before the call
- *     hang PIPE   the call waits until somebody opens the named pipe PIPE to write, and is then made
- *     NUMBER      the call is not made, and fails with this error
+ *     kill        kills the program before the call
+ *     hang PIPE   delays the call until the named pipe PIPE is opened for writing
+ *     NUMBER      makes the call fail with this error, without executing it
  *
- * A line of FILE has these words: the thread, `begin`, the call, its first and its second path, and what is written or how a
- * file is opened; or the thread, `end`, the call, and its error. A file that is opened but not made is left out. */
+ * A line of FILE has these words: the thread, `begin`, the call, its first and second path, and the written bytes or the mode of
+ * an open; or the thread, `end`, the call, and its error. An open that does not create its file is omitted. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -38,11 +38,11 @@ struct rule { char *calls, *action, *path; int first, step; atomic_int met; };
 static struct rule rules[MOST_RULES];
 static int ruled, record = -1;
 
-/* A path of a call: whole, and the open folder that it was named in. */
+/* A call's absolute path, and the open folder that the call named. */
 struct spot { char path[PATH_MAX], folder[PATH_MAX]; };
 
 __attribute__((constructor)) static void begin(void) {
-    /* The program's own children are left alone. */
+    /* Leave the program's children alone. */
     unsetenv("LD_PRELOAD");
     const char *file = getenv("FILE_CALLS_RECORD");
     if (file) {
@@ -81,7 +81,7 @@ static void say(const char *format, ...) {
     if (length > 0 && length < (int)sizeof line) syscall(SYS_write, record, line, length);
 }
 
-/* The error that the call is answered with; 0 if it is to be made. */
+/* The error that the call should return, or 0 to execute it. */
 static int met(const char *call, const struct spot *from, const struct spot *to) {
     for (int i = 0; i < ruled; i++) {
         struct rule *rule = &rules[i];
@@ -112,7 +112,7 @@ static void ended(const char *call, long answer, int is_kept) {
     errno = error;
 }
 
-/* Of an open file or folder. */
+/* The path of an open file or folder. */
 static void path_of(int fd, char path[PATH_MAX]) {
     char link[64];
     int error = errno;
@@ -146,7 +146,7 @@ static const char *printable(const char *bytes, size_t count, char text[MOST_TEX
 
 #define NEXT(name) static __typeof__(&name) next; if (!next) next = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
-/* The real call is `name`; `call` is the system call that it makes. */
+/* `name` is the C library's function, and `call` its system call. */
 #define MADE(call, from, to, text, is_kept, name, ...) \
     NEXT(name); \
     int kept = is_kept; \

@@ -2,12 +2,12 @@ import Foundation
 import Glibc
 import SystemCalls
 
-/// The files and folders of a disk, in memory. A node is a file or a folder, and may have several names.
+/// A disk's files and folders, in memory. A node is a file or folder, and may have several names.
 struct DiskImage {
     struct Node {
         var isFolder: Bool
         var mode: UInt32
-        /// In nanoseconds since 1970.
+        /// Nanoseconds since 1970.
         var modified: Int64 = 0
         var content = Content([])
         /// The nodes in a folder, by name.
@@ -31,7 +31,8 @@ struct DiskImage {
 
     var nodes = [DiskImage.top: Node(isFolder: true, mode: 0o755)]
 
-    /// Whether a path takes part: not the sockets, the copies of plugins, and the ledger's index, which no start needs.
+    /// Whether a path matters: excludes sockets, plugin copies, and the ledger's shared-memory index, which no start
+    /// needs.
     static func counts(_ path: String) -> Bool {
         !["/run/", "/state/plugins/"].contains { path.hasPrefix($0) } && !path.hasSuffix("-shm")
     }
@@ -52,7 +53,7 @@ struct DiskImage {
         return (folder, name)
     }
 
-    /// Each node with each of its paths, folders before their files.
+    /// Each node with each of its paths, folders before their contents.
     var paths: [(path: String, node: Int)] {
         var found: [(path: String, node: Int)] = []
         var folders = [(path: "", node: Self.top)]
@@ -77,7 +78,7 @@ struct DiskImage {
 
     // MARK: - From and to a folder
 
-    /// Reads a folder, and the numbers of its inodes.
+    /// Reads a folder; returns the node of each inode.
     static func read(_ folder: String) throws -> (image: DiskImage, inodes: [UInt64: Int]) {
         var image = DiskImage()
         var inodes: [UInt64: Int] = [:]
@@ -99,7 +100,7 @@ struct DiskImage {
         return (image, inodes)
     }
 
-    /// Makes an empty folder like this.
+    /// Writes this image to an empty folder.
     func write(to folder: String) throws {
         var written: [Int: String] = [:]
         for (relative, number) in paths {
@@ -111,7 +112,7 @@ struct DiskImage {
                 guard link(other, path) == 0 else { throw SystemError("link", path) }
             } else {
                 let file = try Descriptor.open(path, O_WRONLY | O_CREAT | O_EXCL)
-                // A long file is one of zeros, whose blocks are of no use here.
+                // A long file of zeros only reserves blocks, which this test does not need.
                 let text =
                     node.content.bytes.count > 1 << 20 && node.content.bytes.allSatisfy { $0 == 0 }
                     ? [] : node.content.bytes

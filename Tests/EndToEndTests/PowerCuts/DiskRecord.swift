@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a recording of `faulty_disk.c` says: the disk as it was at first, and the changes to it.
+/// A recording of `faulty_disk.c`: the disk's first state, and the changes to it.
 struct DiskRecord {
     enum Change {
         case names(NameChange)
@@ -8,19 +8,19 @@ struct DiskRecord {
         case mode(node: Int, UInt32)
         /// A file or a folder becomes durable.
         case sync(node: Int, path: String)
-        /// The test has learnt something: a client was answered.
+        /// The test learned something: a client got its answer.
         case mark(String)
 
-        /// The line of a change of names.
+        /// The recorded line of a change of names.
         var text: String? { if case .names(let change) = self { change.text } else { nil } }
     }
 
-    /// Names come, go or change, all of them at once.
+    /// Names that appear, vanish or change atomically.
     struct NameChange {
         struct Entry {
             var folder: Int
             var name: String
-            /// Nil when the name goes.
+            /// Nil if the name vanishes.
             var node: Int?
         }
 
@@ -28,34 +28,34 @@ struct DiskRecord {
         var entries: [Entry]
         /// The nodes that get or lose a name.
         var nodes: Set<Int>
-        /// A sync of one of these folders makes it durable.
+        /// The folders of which one sync makes the change durable.
         var folders: Set<Int>
     }
 
     enum ByteChange {
         case write(at: Int, [UInt8])
         case size(Int)
-        /// Room up to there, and at least that size.
+        /// The file has room up to there, and at least that size.
         case room(Int)
         case times
     }
 
     private(set) var changes: [Change] = []
     let first: DiskImage
-    /// What each node is when it is made, without bytes and names.
+    /// Each node as it was made, without bytes and names.
     private(set) var made: [Int: DiskImage.Node] = [:]
 
-    /// Each sync, by its place among the changes.
+    /// Each sync, with its index among the changes.
     var syncs: [(index: Int, node: Int, path: String)] {
         changes.enumerated().compactMap { index, change in
             if case .sync(let node, let path) = change { (index, node, path) } else { nil }
         }
     }
 
-    /// Has a change come earlier than it did.
+    /// Moves a change to an earlier index.
     mutating func move(_ index: Int, before earlier: Int) { changes.insert(changes.remove(at: index), at: earlier) }
 
-    /// Reads a recording that began when the disk was like this.
+    /// Reads a recording that started with this image.
     init(_ file: String, first: DiskImage, inodes: [UInt64: Int]) throws {
         self.first = first
         var reader = Reader(
@@ -67,14 +67,14 @@ struct DiskRecord {
     }
 }
 
-/// Reads a recording line by line, and follows the changes, since lines name paths as they are at that time.
+/// Reads a recording line by line, and applies the changes, because lines name paths as they are at that time.
 private struct Reader {
     let bytes: [UInt8]
     var image: DiskImage
     var inodes: [UInt64: Int]
     var at = 0
     var made: [Int: DiskImage.Node] = [:]
-    /// A file keeps the path that it was made with.
+    /// The path under which each file was made.
     var names: [Int: String]
 
     init(bytes: [UInt8], image: DiskImage, inodes: [UInt64: Int]) {
@@ -89,7 +89,7 @@ private struct Reader {
         return String(decoding: bytes[at..<end], as: UTF8.self).split(separator: "\t").map(String.init)
     }
 
-    /// Nil at the end, and nothing for a line that does not count.
+    /// The next change: nil at the end of the file, and an inner nil for a line that does not count.
     mutating func next() throws -> DiskRecord.Change?? {
         guard let words = line(), let kind = words.first else { return .none }
         func number(_ index: Int, radix: Int = 10) -> Int { Int(words[index], radix: radix) ?? 0 }

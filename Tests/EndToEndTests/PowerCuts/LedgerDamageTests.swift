@@ -3,7 +3,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// What a bad disk does to a file of the ledger.
+/// A bad disk's damage to a file of the ledger.
 private struct LedgerDamage: CustomStringConvertible {
     enum Kind: CaseIterable { case bitFlipped, pageOfZeros, cutOff }
 
@@ -40,12 +40,12 @@ private struct LedgerDamage: CustomStringConvertible {
     }
 }
 
-@Suite("A ledger with a damaged place", .enabled(if: Mount.isPermitted, "only root may mount a file system"))
+@Suite("A ledger with a damaged spot", .enabled(if: Mount.isPermitted, "only root may mount a file system"))
 struct LedgerDamageTests {
     private static let pictures = (1...4).map { Picture.png(width: 16 + $0, height: 16) }
 
     @Test(
-        "never lets a start begin anew in silence, and never costs an original or a result",
+        "a start never discards the ledger silently, and no original or result is lost",
         arguments: [false, true], 1...Sweep.of(1, all: 4))
     func damaged(isWrittenBack: Bool, part: Int) async throws {
         let settings = "[Queues]\nRender=1\n[Inbox]\nSettle=1ms\n"
@@ -69,7 +69,7 @@ struct LedgerDamageTests {
         }
     }
 
-    /// One picture is done, one has failed, one is claimed and one added; the daemon was killed.
+    /// Leaves a done, a failed, a claimed and an added picture; the daemon was killed.
     private static func disk(of daemon: DaemonFixture, isWrittenBack: Bool) async throws -> DiskImage {
         try await daemon.start()
         try daemon.drop(pictures[0], as: "done.png")
@@ -96,7 +96,7 @@ struct LedgerDamageTests {
             check(daemon, damage)
             return .refused
         }
-        // A row that can't be read is met, and told of, when somebody asks for it.
+        // An unreadable row is noticed and reported when somebody asks for it.
         let jobs = try? daemon.list()
         let isTold = try daemon.exists("state/ledger-lost.txt") || !daemon.status().problems.isEmpty
         #expect(isTold || jobs?.isEmpty == false, "\(damage): all jobs are forgotten in silence")

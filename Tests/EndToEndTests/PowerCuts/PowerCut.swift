@@ -1,13 +1,13 @@
-/// A disk that loses its power: what is durable, and what may have come to it or not.
+/// A disk that loses power: its durable state, and the changes that may or may not have reached it.
 ///
-/// The rules are POSIX's, which promise less than ext4, XFS and Btrfs, except for the folders above a synced one:
-/// - A sync of a file makes its bytes durable, and not its name. A sync of a folder makes the names in it durable, and a
-///   file that was moved there, but not that a file has left. Nothing else is durable before it was synced, although it may be.
-/// - A folder that was synced is there, with the folders above it, and a name comes only with its folder: ext4 and XFS have one
-///   journal for all names, and Btrfs logs the new folders above what is synced.
-/// - Unsynced bytes come in any order, in blocks; a file that has grown may have zeros in place of them.
-/// - A rename is made whole or not at all, and so is an exchange. Changes of one name, or of the names of one file, keep their
-///   order, and a folder is removed only after what lay in it. All other changes of names come in any order.
+/// The rules are POSIX's, which promise less than ext4, XFS and Btrfs, except for the folders above a synced node:
+/// - A sync of a file makes its bytes durable, but not its name. A sync of a folder makes its names durable, and a
+///   file's move into it, but not a file's move out of it. Other changes may become durable before a sync, or not.
+/// - A synced folder exists with all folders above it, and a name exists only in an existing folder: ext4 and XFS have
+///   one journal for all names, and Btrfs logs new folders above a synced node.
+/// - Unsynced bytes arrive in any order, in blocks; a file that has grown may have zeros instead.
+/// - A rename is atomic, and so is an exchange. Changes of one name, or of one file's names, keep their order, and a
+///   folder is removed only after its contents. All other changes of names arrive in any order.
 struct PowerCut {
     private(set) var durable: DiskImage
     private var pending: [Pending] = []
@@ -19,7 +19,7 @@ struct PowerCut {
         }
 
         var change: Change
-        /// A sync that was left out would have made it durable.
+        /// An omitted sync would have made it durable.
         var isOwed = false
     }
 
@@ -46,7 +46,7 @@ struct PowerCut {
         pending = pending.enumerated().filter { !forced.contains($0.offset) }.map(\.element)
     }
 
-    /// A sync that does nothing.
+    /// Makes a sync do nothing.
     mutating func leaveOutSync(of node: Int) { for index in forced(by: node) { pending[index].isOwed = true } }
 
     /// The changes that a sync of this node makes durable.
@@ -64,9 +64,9 @@ struct PowerCut {
         return withNeeds(forced)
     }
 
-    // MARK: - The order that is kept
+    // MARK: - Guaranteed order
 
-    /// Adds the changes without which the chosen ones can't have come.
+    /// Adds the changes that must have arrived before the chosen ones.
     private func withNeeds(_ chosen: Set<Int>) -> Set<Int> {
         var chosen = chosen
         for later in pending.indices.reversed() where chosen.contains(later) {
@@ -84,20 +84,20 @@ struct PowerCut {
             || later.entries.contains { one in
                 earlier.entries.contains { ($0.folder, $0.name) == (one.folder, one.name) }
             }
-            // A name lies in a folder.
+            // A name needs its folder.
             || later.entries.contains { earlier.nodes.contains($0.folder) }
-            // A folder is empty when it goes.
+            // A folder must be empty before it is removed.
             || later.entries.contains { $0.node == nil } && earlier.entries.contains { later.nodes.contains($0.folder) }
     }
 
-    // MARK: - What may be left
+    // MARK: - Possible outcomes
 
-    /// How the unsynced bytes of a file have come.
+    /// The part of a file's unsynced bytes that arrived.
     enum Bytes: Hashable {
         case all, none
-        /// The file has its size, and zeros where it has grown.
+        /// The file has its new size, with zeros where it has grown.
         case zeros
-        /// The first half of the blocks, or the second.
+        /// The first or second half of the blocks.
         case firstHalf(block: Int)
         case secondHalf(block: Int)
         /// All changes but one, or only the last.
@@ -105,7 +105,7 @@ struct PowerCut {
         case last
     }
 
-    /// What has come of the changes that were not durable.
+    /// The changes that arrived, of those that were not durable.
     struct Choice {
         fileprivate var came: Set<Int>
         fileprivate var bytes: [Int: Bytes]
@@ -124,7 +124,7 @@ struct PowerCut {
 
     private func isName(_ index: Int) -> Bool { if case .names = pending[index].change { true } else { false } }
 
-    /// All changes that don't need this one.
+    /// All changes that do not depend on this one.
     private func without(_ index: Int) -> Set<Int> {
         Set(pending.indices.filter { !withNeeds([$0]).contains(index) })
     }
@@ -134,8 +134,9 @@ struct PowerCut {
         (.firstHalf(block: 512), "torn at 512"), (.secondHalf(block: 4096), "torn at 4096, the end first"),
     ]
 
-    /// A selection of what a cut in this moment may leave: all in order up to any change; any one change of names lost, or alone;
-    /// and of the bytes of all files together, or of each file, anything that `Bytes` knows. `draws` more are drawn.
+    /// A selection of possible outcomes of a cut at this moment: all changes in order up to any point; any one change
+    /// of names lost, or alone; and for all files together, or for each file, every kind of `Bytes`. Adds `draws`
+    /// random outcomes.
     func choices(draws: Int, random: inout SeededNumbers) -> [Choice] {
         let (all, files) = (Set(pending.indices), files)
         let names = pending.indices.filter(isName)
@@ -180,8 +181,8 @@ struct PowerCut {
         return choices
     }
 
-    /// What a cut may leave because of the syncs that were left out: all is there but the names, or one name, or the bytes that
-    /// they should have kept.
+    /// Outcomes that omitted syncs make possible: everything arrived except the names, or one name, or the bytes that
+    /// the syncs should have saved.
     func choicesOwed() -> [Choice] {
         let all = Set(pending.indices)
         let names = pending.indices.filter { pending[$0].isOwed && isName($0) }
@@ -263,7 +264,7 @@ extension PowerCut.Bytes {
         return bytes
     }
 
-    /// The changes with their writes in pieces of a block, of which some are left.
+    /// The changes with their writes split into blocks, of which `part` are kept.
     private static func torn(
         _ changes: [DiskRecord.ByteChange], _ block: Int,
         _ part: ([DiskRecord.ByteChange]) -> ArraySlice<DiskRecord.ByteChange>

@@ -3,22 +3,22 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// Something that a user does, during which the power goes.
+/// A user's action during which the power fails.
 struct PowerCutCase: CustomTestStringConvertible, Sendable {
     typealias Act = @Sendable (DaemonFixture) async throws -> Void
 
     var testDescription: String
     var files: [String: String] = [:]
-    /// Lies in this inbox when the daemon starts.
+    /// Files in this inbox when the daemon starts.
     var dropped: [String: Data] = [:]
     var inbox = "inbox"
-    /// Happens before, without a power cut.
+    /// Happens earlier, without a power cut.
     var before: Act?
-    /// The user's command: when it returns without an error, it holds.
+    /// The user's command: once it returns without an error, its effect must last.
     var command: Act?
-    /// Needed after the next start, so that all can end.
+    /// Lets all jobs end after the next start, if that needs help.
     var afterwards: Act?
-    /// Paths of what has to be synced, with the number of syncs of which each, left out, lets a cut do harm.
+    /// Paths that must be synced, each with the number of syncs whose omission lets a cut do harm.
     var needs: [String: Int] = [:]
 
     static let all = [
@@ -95,7 +95,7 @@ struct PowerCutCase: CustomTestStringConvertible, Sendable {
         testDescription: "an undo", files: ["etc/recipes.d/two.recipe": two],
         before: { daemon in
             try await done(as: two)(daemon)
-            // The folders of the first stay in use.
+            // The folders of the first picture stay in use.
             try daemon.drop(Picture.png(width: 16, height: 16), as: "album/b.png", inbox: "inbox/two")
             try await daemon.waitForAll()
         },
@@ -125,7 +125,7 @@ struct PowerCutCase: CustomTestStringConvertible, Sendable {
     static let pause = PowerCutCase(
         testDescription: "a pause", command: pipectl("pause", "render"),
         afterwards: { daemon in
-            // The pause decides what becomes of this one.
+            // This picture's fate shows whether the pause was kept.
             let isPaused = try daemon.status().queues["render"]?.paused == true
             try daemon.drop(as: isPaused ? "paused.png" : "not paused.png")
             _ = try daemon.call(Call.Resume(queue: "render"))

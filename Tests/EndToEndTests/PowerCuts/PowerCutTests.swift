@@ -7,7 +7,7 @@ import Testing
 @Suite("A power cut at any moment", .enabled(if: FaultyDisk.isPermitted, FaultyDisk.absence))
 struct PowerCutTests {
     @Test(
-        "every picture is in one place, every result whole and there once, and what a client was told holds",
+        "every picture is in one place, every result is whole and published once, and acknowledged commands hold",
         arguments: Sweep.of([.dropped, .twoResults], all: PowerCutCase.all))
     func cut(_ crash: PowerCutCase) async throws {
         try await PowerCutTrial.with(crash) { trial in
@@ -20,7 +20,7 @@ struct PowerCutTests {
     }
 
     @Test(
-        "does harm when a sync that it needs is left out",
+        "a cut does harm when a necessary sync is omitted",
         .enabled(if: Sweep.of(false, all: true) || minutes != nil, "./run test --all runs it"),
         arguments: minutes == nil ? [.dropped, .undo] : PowerCutCase.all.filter { !$0.needs.isEmpty })
     func leftOut(_ crash: PowerCutCase) async throws {
@@ -29,7 +29,7 @@ struct PowerCutTests {
             var harmful = crash.needs.mapValues { _ in 0 }
             for (index, _, path) in trial.record.syncs {
                 let need = crash.needs.first { fnmatch($0.key, path, FNM_PATHNAME) == 0 }
-                // With PIPELINED_POWERCUT it looks at all of them, but for SQLite's own.
+                // With PIPELINED_POWERCUT the test examines all syncs but SQLite's own.
                 let isOpen = need.map { (harmful[$0.key] ?? 0) < $0.value } ?? false
                 guard isOpen || Self.minutes != nil && !path.hasPrefix("/state/ledger") && path != "/state" else {
                     continue
@@ -48,7 +48,7 @@ struct PowerCutTests {
     }
 
     @Test(
-        "does harm when a result gets its name before its intent is durable",
+        "a cut does harm when a result is renamed before its intent is durable",
         .enabled(if: Sweep.of(false, all: true), "./run test --all runs it"))
     func intentBehindRename() async throws {
         try await PowerCutTrial.with(.dropped) { trial in
@@ -60,7 +60,7 @@ struct PowerCutTests {
     }
 
     @Test(
-        "the same for as long as ./run powercut says, with ever more states",
+        "pictures survive cuts for as long as ./run powercut says, with ever more states",
         .enabled(if: PowerCutTests.minutes != nil, "./run powercut MINUTES runs it"))
     func long() async throws {
         let end = ContinuousClock.now + .seconds(60 * (Self.minutes ?? 0))
@@ -71,7 +71,7 @@ struct PowerCutTests {
             let round = rounds
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (index, crash) in PowerCutCase.all.enumerated() {
-                    // A start has pauses, in which others have room.
+                    // A start has pauses, in which other trials can proceed.
                     if index >= 3 { try await group.next() }
                     group.addTask {
                         try await PowerCutTrial.with(crash) { trial in
@@ -110,7 +110,7 @@ struct PowerCutTests {
     }
 }
 
-/// Counts, under a lock.
+/// Counts, protected by a lock.
 private final class Tally: CustomStringConvertible, Sendable {
     private let counts = Mutex<[String: Int]>([:])
 

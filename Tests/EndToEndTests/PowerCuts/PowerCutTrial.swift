@@ -3,12 +3,12 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// A case of which everything that it does to its disk was recorded, and the states in which a power cut leaves that.
+/// A case whose disk changes were all recorded, and the states that a power cut can leave.
 struct PowerCutTrial {
     let crash: PowerCutCase
     var record: DiskRecord
     private let daemon: DaemonFixture
-    /// Where everything is when nothing is left to do, without the command and with it.
+    /// The final accounts without the command, and with it.
     private(set) var before = Accounts()
     private(set) var after = Accounts()
 
@@ -33,8 +33,8 @@ struct PowerCutTrial {
         var description: String { "cut \(moment); \(choice.words)" }
     }
 
-    /// Records the case. Then the daemon's folder is an empty disk in memory, for the states. The files of a state have other
-    /// inodes than the recorded ones, which a cut would have kept.
+    /// Records the case. Afterwards the daemon's folder is an empty disk in memory, for the states. The files of a
+    /// state have other inodes than the recorded files; a real cut would have kept them.
     static func with(_ crash: PowerCutCase, _ body: (PowerCutTrial) async throws -> Void) async throws {
         try await DaemonFixture.with(started: false) { daemon in
             let record: DiskRecord = try await FaultyDisk.with(daemon.root.path) { disk in
@@ -71,7 +71,7 @@ struct PowerCutTrial {
 
     private static let acknowledged = "acknowledged"
 
-    /// The same, but the result gets its name before the ledger begins the commit that comes before that.
+    /// The same trial, but the result is renamed before the ledger starts the commit that should precede the rename.
     func withRenameBeforeIntent() throws -> PowerCutTrial {
         let rename = try #require(
             record.changes.firstIndex { $0.text?.hasPrefix("rename 1 /outbox/noir/.staging/") ?? false })
@@ -86,21 +86,21 @@ struct PowerCutTrial {
         return trial
     }
 
-    /// All that a cut may leave, each once.
+    /// All states that a cut may leave, without duplicates.
     func states(seed: UInt64 = 1, draws: Int = 20) -> [State] {
         var random = SeededNumbers(seed: seed)
         return states { $0.choices(draws: draws, random: &random) }
     }
 
-    /// What a cut may leave only if this sync does nothing, and so many of it: first those that lack just what the sync
-    /// should have kept.
+    /// At most `most` states that a cut may leave only if this sync does nothing; first the states that lack exactly
+    /// the changes of the sync.
     func states(withoutSync index: Int, besides usual: Set<Int>, most: Int) -> [State] {
         var known = usual
         var states: [State] = []
         func add(_ more: [State]) {
             for state in more where states.count < most && known.insert(state.hash).inserted { states.append(state) }
         }
-        // Harm comes with what is done in reliance on the sync, so the latest states come first.
+        // Harm comes from actions that rely on the sync, so the latest states come first.
         add(self.states(leavingOut: index) { $0.choicesOwed() }.reversed())
         guard states.count < most else { return states }
         var random = SeededNumbers(seed: 1)
@@ -117,7 +117,7 @@ struct PowerCutTrial {
             for choice in choices(cut) {
                 let hash = cut.image(choice).hash
                 if let index = known[hash] {
-                    // What was true before must hold afterwards.
+                    // An acknowledged command must still hold afterwards.
                     states[index].isAcknowledged = states[index].isAcknowledged || isAcknowledged
                 } else {
                     known[hash] = states.count
@@ -141,7 +141,7 @@ struct PowerCutTrial {
         return states
     }
 
-    /// The first of these states from which a daemon comes to an end that is not allowed.
+    /// The first of these states from which a daemon reaches a forbidden end.
     func harm(in states: some Sequence<State>) async throws -> State? {
         for state in states where try await !survives(state) { return state }
         return nil
@@ -151,12 +151,12 @@ struct PowerCutTrial {
         do { return allows(try await accounts(on: state.image), in: state) } catch is Missing { return false }
     }
 
-    /// Whether a cut may end so: the command holds once it was acknowledged, and before it is done or not.
+    /// Whether a cut may end like this: with the command if it was acknowledged, otherwise with or without it.
     func allows(_ accounts: Accounts, in state: State) -> Bool {
         accounts == after || (!state.isAcknowledged && accounts == before)
     }
 
-    /// Starts a daemon on such a disk, and tells where everything is when nothing is left to do.
+    /// Starts a daemon on this disk; returns the accounts when nothing is left to do.
     func accounts(on image: DiskImage) async throws -> Accounts {
         try daemon.becomes(image)
         try await daemon.start()
@@ -168,7 +168,8 @@ struct PowerCutTrial {
         return try await Accounts(daemon)
     }
 
-    /// Waits until nothing is left to do. An original in whose place another file lies waits for a person: then it is told.
+    /// Waits until nothing is left to do. An original whose place is taken by another file waits for a person; returns
+    /// that reason.
     private func obstacle() async throws -> String? {
         let client = try daemon.client()
         return try await daemon.elsewhere {
@@ -183,7 +184,7 @@ struct PowerCutTrial {
 }
 
 extension DaemonFixture {
-    /// Replaces all that lies in its folder.
+    /// Replaces the contents of the root.
     func becomes(_ image: DiskImage) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: root.path) {
             try FileManager.default.removeItem(atPath: path(name))
