@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A program or a library in C that tests need. Its source lies beside them.
+/// A C program or library for tests, whose source lies beside them.
 public enum CSource {
     private struct Complaint: Error, CustomStringConvertible {
         let description: String
@@ -9,7 +9,8 @@ public enum CSource {
 
     private static let products = Mutex<[String]>([])
 
-    /// Compiles it, and returns where the product is until this run of the tests ends. A caller keeps the answer for all its tests.
+    /// Compiles the source; the product exists until this run of the tests ends. Callers cache the path for all their
+    /// tests.
     public static func built(
         _ name: String, _ options: String = "", beside tests: String = #filePath
     ) throws -> String {

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 import SystemCalls
 
-/// A way to a server on loopback that a test can cut and mend, with a wire that a word trips.
+/// A proxy to a server on loopback that a test can cut and mend, with a tripwire for a word.
 public final class Cable: Sendable {
     private struct State {
         var isCut = false
@@ -20,7 +20,7 @@ public final class Cable: Sendable {
         self.far = far
         listener = try Loopback.listen()
         port = try Loopback.port(of: listener)
-        // The thread holds the descriptor, so that its number is not reused before the thread has ended.
+        // The thread owns the descriptor, so that its number is not reused before the thread has ended.
         Thread.detachNewThread { [weak self, listener] in
             while true {
                 let number = accept(listener.number, nil, nil)
@@ -35,16 +35,16 @@ public final class Cable: Sendable {
         mend()
     }
 
-    /// Nothing passes any more, and neither side hears of it.
+    /// Stops all traffic, without either side noticing.
     public func cut() { state.withLock { $0.isCut = true } }
 
-    /// What has been held back passes, to whoever is still there.
+    /// Passes on all bytes that were held back, to the sides that are still there.
     public func mend() {
         state.withLock { $0.isCut = false }
         changed.withLock { changed.broadcast() }
     }
 
-    /// Calls `body` once, before the first piece passes to the server that has the word.
+    /// Calls `body` once, before the first piece with the word passes to the server.
     public func trip(on word: String, _ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.wire = (Array(word.utf8), body) }
     }
@@ -55,7 +55,7 @@ public final class Cable: Sendable {
         pump(from: far, to: near) { _ in }
     }
 
-    /// A word that two pieces share is not seen: the node sends each message in one piece.
+    /// A word that is split over two pieces goes unnoticed: the node sends each message in one piece.
     private func look(at piece: ArraySlice<UInt8>) {
         let body = state.withLock { state -> (@Sendable () -> Void)? in
             guard let wire = state.wire, piece.firstRange(of: wire.word) != nil else { return nil }
@@ -85,7 +85,7 @@ public final class Cable: Sendable {
                 }
                 guard sent == got else { break }
             }
-            // An end does not pass a cut cable, either.
+            // A closed end does not pass a cut cable, either.
             self?.waitWhileCut()
             for end in [source, target] { shutdown(end.number, Int32(SHUT_RDWR)) }
         }

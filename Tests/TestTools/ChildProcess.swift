@@ -4,8 +4,8 @@ import Glibc
 import Synchronization
 public import SystemCalls
 
-/// A program that a test runs. Its output comes through close-on-exec sockets: a pipe that another child inherits stays
-/// open, and its reader waiting, until that child has ended as well.
+/// A program that a test runs. Its output comes through close-on-exec sockets: a pipe that another child inherits
+/// would stay open, and its reader would wait, until that child has ended as well.
 ///
 /// An awaited event may never come: after `patience` the program is killed, which ends every wait for it.
 public final class ChildProcess: Sendable {
@@ -17,14 +17,15 @@ public final class ChildProcess: Sendable {
         var followers: [UUID: AsyncStream<Void>.Continuation] = [:]
     }
 
-    /// The time is far more than any program takes, on the busiest machine.
+    /// Far longer than any program takes on the busiest machine.
     public static let patience = Duration.seconds(600)
 
     public let identifier: Int32
     private let state = Mutex(State())
     private let over = DispatchGroup()
 
-    /// Starts it, and keeps its output, unless an `output` goes elsewhere. `passed` become its descriptors from 3 on.
+    /// Starts the program, and collects its output unless `output` redirects it. `passed` become its descriptors from
+    /// 3 on.
     public init(
         _ path: String, _ arguments: [String] = [], environment: [String: String] = ProcessInfo.processInfo.environment,
         input: String = "/dev/null", output: Descriptor? = nil, passed: [Descriptor] = []
@@ -32,7 +33,7 @@ public final class ChildProcess: Sendable {
         let input = try Descriptor.open(input, O_RDONLY)
         let (reading, writing) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
         let (readingErrors, writingErrors) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
-        // It gets no other: a file that another test writes at the moment would stay open for writing.
+        // The child inherits nothing else: a file that another test is writing would stay open for writing.
         let streams = [input, output ?? writing, writingErrors] + passed
         identifier = try withExtendedLifetime(streams) {
             try ChildProgram.start(
@@ -48,7 +49,7 @@ public final class ChildProcess: Sendable {
 
     public var output: String { state.withLock { String(decoding: $0.output, as: UTF8.self) } }
     public var errors: String { state.withLock { String(decoding: $0.errors, as: UTF8.self) } }
-    /// After its end, the exit status, or the number of the signal that ended it, negative.
+    /// The exit status, or the negative number of the signal that killed it; nil while it runs.
     public var status: Int32? { state.withLock { $0.status } }
 
     public func signal(_ number: Int32) {
@@ -62,7 +63,7 @@ public final class ChildProcess: Sendable {
         ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")) ?? []).compactMap { Int($0) }
     }
 
-    /// Returns when it has satisfied `condition`, which is asked again whenever it has written something or ended.
+    /// Returns when `condition` holds, which is checked whenever the program has written something or ended.
     public func until(_ condition: () -> Bool) async {
         let (stream, continuation) = AsyncStream<Void>.makeStream()
         let key = UUID()
@@ -72,7 +73,7 @@ public final class ChildProcess: Sendable {
         for await _ in stream where condition() { return }
     }
 
-    /// Its end, and all that it has written.
+    /// Waits for the program's end; returns its status and all its output.
     public func outcome() async -> Outcome {
         await withCheckedContinuation { continuation in
             over.notify(queue: .global()) { continuation.resume() }
@@ -80,15 +81,15 @@ public final class ChildProcess: Sendable {
         return Outcome(status: status ?? 0, output: output, errors: errors)
     }
 
-    /// The same for a test that is not asynchronous.
+    /// The same for synchronous tests.
     public func wait() -> Outcome {
         over.wait()
         return Outcome(status: status ?? 0, output: output, errors: errors)
     }
 
-    // MARK: - On a thread of its own
+    // MARK: - Following thread
 
-    /// Reads the streams to their ends, and awaits the process: three descriptors, none of which waits for another.
+    /// Reads both streams to their ends and waits for the process: three descriptors that never block each other.
     private func follow(_ streams: [Descriptor]) {
         let process = Descriptor(owning: clinux_pidfd_open(identifier))
         var open = (streams + [process]).map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }
@@ -136,19 +137,19 @@ public final class ChildProcess: Sendable {
 
 /// A program's output, and its end.
 public struct Outcome: Sendable {
-    /// Its exit status, or the number of the signal that ended it, negative.
+    /// The exit status, or the negative number of the signal that killed it.
     public var status: Int32
     public var output: String
     public var errors: String
 
     public var lines: [String] { output.split(separator: "\n").map(String.init) }
 
-    /// The one document on standard output.
+    /// The single JSON document on standard output.
     public func document() throws -> [String: Any] {
         try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any] ?? [:]
     }
 
-    /// The documents, one a line.
+    /// The JSON documents, one per line.
     public func objects() throws -> [[String: Any]] {
         try lines.map { try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] ?? [:] }
     }

@@ -2,10 +2,10 @@ import Foundation
 import Glibc
 import SystemCalls
 
-/// The programs that a process has started, as /proc has them.
+/// The child processes of a process, from /proc.
 public enum Children {
-    /// The children of a process, by the name of their program or its beginning. The kernel lists a child below the thread that
-    /// has started it, and an orphan below any.
+    /// The children whose program's name starts with `name`. The kernel lists a child below the thread that started
+    /// it, and an orphan below any thread.
     public static func of(_ process: Int32, named name: String = "") throws -> [Int32] {
         let tasks = "/proc/\(process)/task"
         let children = try FileManager.default.contentsOfDirectory(atPath: tasks).flatMap { thread in
@@ -14,7 +14,7 @@ public enum Children {
         return name.isEmpty ? children : children.filter { read("/proc/\($0)/comm").hasPrefix(name) }
     }
 
-    /// Foundation leaks a page for each file without length or bytes that it reads.
+    /// Foundation leaks a page each time it reads an empty file or one without a length.
     private static func read(_ path: String) -> String {
         let bytes = try? FileSystem.read(try Descriptor.open(path, O_RDONLY), most: .max, called: path)
         return String(decoding: bytes ?? [], as: UTF8.self)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A camera's file as a test draws it: samples behind a mosaic of colour filters, and a preview.
+/// A drawn camera file: samples behind a mosaic of colour filters, and a preview.
 public struct DNG {
     private let width: Int
     private let height: Int
@@ -11,12 +11,12 @@ public struct DNG {
     /// The size that the file claims.
     public var claimed: (width: Int, height: Int)?
 
-    /// The sensor's answer to white.
+    /// The sensor's response to white.
     private let neutral = (red: 0.5, green: 1.0, blue: 0.7)
     private let make = "Ada"
     private let model = "Difference Engine"
 
-    /// The samples of 8 bits, red, green and blue of each pixel.
+    /// `colours` are 8-bit samples: red, green and blue of each pixel.
     public init(_ width: Int, _ height: Int, colours: [UInt16], preview: [UInt8]? = nil) {
         (self.width, self.height, self.colours, self.preview) = (width, height, colours, preview)
     }
@@ -28,13 +28,13 @@ public struct DNG {
         var bytes: [UInt8]
     }
 
-    /// Each sample as the sensor has it: light, and not its gamma-encoded value.
+    /// Linear light of each gamma-encoded value, as the sensor measures it.
     private static let light = (0..<256).map { value in
         let part = Double(value) / 255
         return part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
     }
 
-    /// Red, green, green, blue.
+    /// The mosaic: red, green, green, blue.
     private var samples: [UInt8] {
         let white = 60000.0
         let answers = [neutral.red, neutral.green, neutral.blue].map { factor in
@@ -79,7 +79,7 @@ public struct DNG {
             bytes: values.flatMap { number(Int(($0 * 100_000).rounded()), 4) + number(100_000, 4) })
     }
 
-    /// The directory, which goes where the file ends now; its place.
+    /// Appends a directory to the file; returns its offset.
     private static func append(_ entries: [Entry], to file: inout [UInt8]) -> Int {
         var places: [Int] = []
         for entry in entries {
@@ -122,7 +122,7 @@ public struct DNG {
             ], to: &file)
         let samples = samples
         let (width, height) = (claimed?.width ?? width, claimed?.height ?? height)
-        // A matrix to a camera that sees as sRGB does, under daylight.
+        // The matrix of a camera that sees as sRGB does, in daylight.
         let matrix = [
             3.24045, -1.53714, -0.49853, -0.96927, 1.87601, 0.04156, 0.05564, -0.20403, 1.05723,
         ]
@@ -139,7 +139,7 @@ public struct DNG {
             Self.short(50778, 21),
         ]
         if let below { entries.append(Self.long(330, below)) }
-        // The samples follow the directory, whose length does not depend on their place.
+        // The samples follow the directory, whose length does not depend on its position.
         var end = file
         _ = Self.append(entries, to: &end)
         if let index = entries.firstIndex(where: { $0.tag == 273 }) { entries[index] = Self.long(273, end.count) }

@@ -3,13 +3,13 @@ import Glibc
 import Synchronization
 import SystemCalls
 
-/// A server on loopback whose answers a test writes itself, as slow, broken or wrong as it likes. Each connection has a
-/// thread of its own, and takes one request after the other until it is closed.
+/// A server on loopback whose answers a test writes itself, as slow, broken or wrong as it likes. Each connection has
+/// its own thread, and serves one request after the other until it is closed.
 public final class HTTPServer: Sendable {
     public struct Request: Sendable {
         public var method: String
         public var path: String
-        /// The fields by their names in lower case.
+        /// Header fields by lower-case name.
         public var headers: [String: String]
         /// The number of the request's connection, from 1.
         public var connection: Int
@@ -18,9 +18,9 @@ public final class HTTPServer: Sendable {
     public struct Seen: Sendable {
         public var requests: [Request] = []
         public var connections = 0
-        /// The connections that are open now.
+        /// Connections that are open now.
         public var open = 0
-        /// Requests whose answer is being given, now and at most.
+        /// Requests that are being answered, now and at most.
         public var busy = 0
         public var mostBusy = 0
 
@@ -32,12 +32,12 @@ public final class HTTPServer: Sendable {
     private let state = Mutex((seen: Seen(), followers: [UUID: AsyncStream<Void>.Continuation]()))
     private let answer: @Sendable (Request, HTTPConnection) throws -> Void
 
-    /// Listens at a free port of 127.0.0.1. `answer` runs on the connection's thread; throwing closes the connection.
+    /// Listens at a free port of 127.0.0.1. `answer` runs on the connection's thread; an error closes the connection.
     public init(_ answer: @escaping @Sendable (Request, HTTPConnection) throws -> Void) throws {
         self.answer = answer
         listener = try Loopback.listen()
         port = try Loopback.port(of: listener)
-        // The thread holds the descriptor, so that its number is not reused before the thread has ended.
+        // The thread owns the descriptor, so that its number is not reused before the thread has ended.
         Thread.detachNewThread { [weak self, listener] in
             while true {
                 let number = accept(listener.number, nil, nil)
@@ -55,7 +55,7 @@ public final class HTTPServer: Sendable {
 
     public var seen: Seen { state.withLock { $0.seen } }
 
-    /// Returns when what it has seen satisfies `condition`, which is asked again at each change.
+    /// Returns when the server's record satisfies `condition`, which is checked at each change.
     public func until(_ condition: @Sendable (Seen) -> Bool) async {
         let (stream, continuation) = AsyncStream<Void>.makeStream()
         let key = UUID()
@@ -110,9 +110,9 @@ public final class HTTPServer: Sendable {
     }
 }
 
-/// A connection of the server, by which a test answers.
+/// A connection of the server, through which a test answers.
 ///
-/// `@unchecked`: it lives on its connection's thread.
+/// `@unchecked`: only its connection's thread uses it.
 public final class HTTPConnection: @unchecked Sendable {
     private let socket: Descriptor
     private var rest: [UInt8] = []
@@ -158,7 +158,7 @@ public final class HTTPConnection: @unchecked Sendable {
         return Data(rest.prefix(count))
     }
 
-    /// Waits until the client has closed it.
+    /// Waits until the client has closed the connection.
     public func waitForClose() {
         var byte: UInt8 = 0
         while recv(socket.number, &byte, 1, 0) > 0 {}

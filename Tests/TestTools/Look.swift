@@ -1,5 +1,5 @@
-/// A state that nobody announces is looked at again and again until it is there.
+/// Polling for a state that no event announces.
 public enum Look {
-    /// Leaves the processors for a moment to those who bring the state about: a loop that only yields takes one of them whole.
+    /// Leaves the processors to the other threads for a moment: a loop that only yields would occupy one of them.
     public static func again() async { try? await Task.sleep(for: .milliseconds(5)) }
 }

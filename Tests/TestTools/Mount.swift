@@ -1,7 +1,7 @@
 import Foundation
 import SystemCalls
 
-/// A small file system of its own. Only root may mount one, and not in every container: tests that need one say so.
+/// A small separate file system. Only root may mount one, and not in every container; tests that need one declare it.
 public struct Mount: Sendable {
     public let folder: String
 
@@ -21,7 +21,7 @@ public struct Mount: Sendable {
         return try await body(disk)
     }
 
-    /// The same, but the numbers of inodes count for nothing there: by its kind it may be one that makes them anew.
+    /// The same, but inode numbers don't count: its type suggests that the file system makes them up.
     public static func withoutInodes<Result>(
         _ folder: String, size: String, _ body: (Mount) async throws -> Result
     ) async throws -> Result {
@@ -37,10 +37,10 @@ public struct Mount: Sendable {
         }
     }
 
-    /// A file system that is mounted already.
+    /// Wraps a file system that is already mounted.
     public init(folder: String) { self.folder = folder }
 
-    /// Mounts one, until `unmount`.
+    /// Mounts a file system until `unmount`.
     public static func made(on folder: String, size: String) throws -> Mount {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         guard mount("tmpfs", folder, "tmpfs", 0, "size=\(size)") == 0 else { throw SystemError("mount", folder) }
@@ -53,7 +53,7 @@ public struct Mount: Sendable {
 
     private var filler: String { "\(folder)/filler" }
 
-    /// Takes all the room that is left.
+    /// Uses up all free space.
     public func fill() throws {
         let file = open(filler, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
         guard file >= 0 else { throw SystemError("open", filler) }
@@ -65,7 +65,7 @@ public struct Mount: Sendable {
 
     private func inode(_ number: Int) -> String { "\(folder)/.inode-\(number)" }
 
-    /// Makes files until there can be no more.
+    /// Creates files until the inodes run out.
     public func takeInodes() throws {
         for number in 0... {
             let file = open(inode(number), O_WRONLY | O_CREAT, 0o644)

@@ -3,19 +3,19 @@ public import Glibc
 import SystemCalls
 import Testing
 
-/// A real server of a fleet, on a loopback port of its own choice.
+/// A real NATS server for a fleet, on a free loopback port.
 public final class NATSServer {
     public struct Options {
-        /// The folder that `pipectl fleet init` has made for it.
+        /// The folder that `pipectl fleet init` made for it.
         public var made: String?
-        /// More lines of its configuration.
+        /// Additional lines of its configuration.
         public var more = ""
         fileprivate var cluster: Cluster?
 
         public init(made: String? = nil, more: String = "") { (self.made, self.more) = (made, more) }
     }
 
-    /// A server's place among others.
+    /// A server's place in a cluster.
     fileprivate struct Cluster {
         let number: Int
         let ports: [Int]
@@ -29,9 +29,9 @@ public final class NATSServer {
         }
     }
 
-    /// `./run test` gets one, and says where it is.
+    /// The server's path, which `./run test` provides.
     public static let program = ProcessInfo.processInfo.environment["PIPELINED_NATS_SERVER"]
-    /// One that is newer than Debian's. `./run test --all` gets it.
+    /// The path of a server newer than Debian's, which `./run test --all` provides.
     public static let newProgram = ProcessInfo.processInfo.environment["PIPELINED_NEW_NATS_SERVER"]
 
     public let folder: String
@@ -46,9 +46,9 @@ public final class NATSServer {
         (process, port) = try await Self.start(Self.program, folder, options, port: -1)
     }
 
-    /// Servers that are one cluster, each with a folder of its own.
+    /// Starts a cluster of servers, each with its own folder.
     public static func cluster(of count: Int, in folder: String) async throws -> [NATSServer] {
-        // Nobody else gets a port before its server does.
+        // Occupies the ports until the servers start.
         var taken: [Descriptor?] = try (0..<count).map { _ in try Loopback.listen() }
         let ports = try taken.compactMap { try $0.map(Loopback.port) }
         var servers: [NATSServer] = []
@@ -72,7 +72,7 @@ public final class NATSServer {
         _ = await process.outcome()
     }
 
-    /// At the same port; it may be upgraded to the new one.
+    /// Restarts at the same port, in the new version if upgraded.
     public func restart(upgraded: Bool = false) async throws {
         process = try await Self.start(upgraded ? Self.newProgram : Self.program, folder, options, port: port).0
     }
@@ -99,7 +99,7 @@ public final class NATSServer {
     }
 }
 
-/// What `pipectl fleet init` has made for one server, and some nodes.
+/// The files that `pipectl fleet init` made for one server and some nodes.
 public struct MadeFleet {
     private let folder: String
     private let host: String
@@ -109,7 +109,7 @@ public struct MadeFleet {
         try run("init", host, nodes.joined(separator: ","), "--to", folder)
     }
 
-    /// The folder for the server.
+    /// The server's folder.
     public var server: String { "\(folder)/\(host)" }
 
     public func change(_ words: String...) throws { try run(words + ["--in", folder]) }
@@ -123,7 +123,7 @@ public struct MadeFleet {
         guard outcome.status == 0 else { throw DoesNotServe(description: "no fleet: \(outcome.errors)") }
     }
 
-    /// The files that a node shows, and knows the server by.
+    /// A node's credentials, and the authority that it trusts.
     public func files(of node: String) throws -> [String] {
         let data = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(node).join"))
         let words = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])

@@ -1,14 +1,14 @@
 import Foundation
 
-/// A filter of a few lines of C.
+/// A filter made of a few lines of C.
 public struct Plugin: Sendable {
     private let name: String
     private let body: String
     private let changes: String
     private let loading: String
 
-    /// `body` is the body of `apply(host, values, in, out)`; `changes` are initialisers that follow, and override,
-    /// those of a good description; `loading` runs while the file is loaded.
+    /// `body` is the body of `apply(host, values, in, out)`; `changes` are initialisers that override fields of a
+    /// valid description; `loading` runs while the file is being loaded.
     public init(name: String, body: String, changes: String = "", loading: String = "") {
         self.loading = loading
         self.name = name
@@ -44,17 +44,17 @@ public struct Plugin: Sendable {
 
     public func compile(to path: String) throws { try Self.compile(source, to: path) }
 
-    /// The folder of the contract's header.
+    /// The folder of the plugin contract's header.
     public static let contract = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../Sources/CPipelinePlugin").standardizedFileURL.path
 
-    /// `<vips/vips.h>`, which takes most of the time. Tests/lanes.py compiles it, and says where it will be.
+    /// `<vips/vips.h>` precompiled, because it takes most of the time. Tests/lanes.py compiles it and sets the path.
     private static var precompiled: String {
         let path = ProcessInfo.processInfo.environment["PIPELINED_PRECOMPILED"] ?? ""
         return FileManager.default.fileExists(atPath: path) ? path : ""
     }
 
-    /// `contract` is the folder of the header that it is compiled with.
+    /// Compiles a source against the header in `contract`.
     public static func compile(_ source: String, to path: String, contract: String = contract) throws {
         let text = "\(path).c"
         try Data(source.utf8).write(to: URL(fileURLWithPath: text))

@@ -2,13 +2,13 @@ import Glibc
 import Synchronization
 import SystemCalls
 
-/// Renames of this process as on a file system that can neither exchange two files nor rename without replacing: its
-/// `renameat2` and `linkat` stand in place of the C library's.
+/// Simulates, for this process, a file system that can neither exchange two files nor rename without replacing:
+/// interposes `renameat2` and `linkat`.
 public enum Renames {
-    /// An attempt to give a file another name, or a second one.
+    /// An attempt to rename a file, or to give it a second name.
     public struct Attempt: Sendable {
         public var isLink: Bool
-        /// The paths from the folder that is watched.
+        /// Paths relative to the watched folder.
         public var from: String
         public var to: String
     }
@@ -20,7 +20,7 @@ public enum Renames {
 
     private static let watches = Mutex<[Watch]>([])
 
-    /// Refuses each `renameat2` of a file below `folder` while `body` runs. Calls `note` before it is refused, and
+    /// Refuses each `renameat2` of a file below `folder` while `body` runs. Calls `note` before each refusal, and
     /// before each link.
     public static func refused<Result>(
         below folder: String, _ note: @escaping @Sendable (Attempt) -> Void, during body: () throws -> Result
@@ -45,7 +45,7 @@ public enum Renames {
         return true
     }
 
-    /// A function of the C library that one of this process stands in front of.
+    /// The C library's function behind one of this process's own.
     fileprivate static func original<Function>(_ name: String, as: Function.Type) -> Function {
         // RTLD_NEXT
         unsafeBitCast(dlsym(UnsafeMutableRawPointer(bitPattern: -1), name), to: Function.self)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Chooses how far an endless kind of test goes: `./run test` looks at a selection, `./run test --all` at much more.
+/// Chooses the size of an exhaustive test: `./run test` runs a selection, `./run test --all` much more.
 public enum Sweep {
     private static let isWhole = ProcessInfo.processInfo.environment["PIPELINED_SWEEP"] == "all"
 

@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 import SystemCalls
 
-/// Notes what this process makes durable: its `fsync` stands in place of the C library's.
+/// Records the syncs of this process, by interposing `fsync`.
 public enum Syncs {
     private struct Watch: Sendable {
         var folder: String
@@ -11,7 +11,7 @@ public enum Syncs {
 
     private static let watches = Mutex<[Watch]>([])
 
-    /// Calls `note` before each sync of a file or folder below `folder` while `body` runs, with its path from there; ""
+    /// Calls `note` before each sync of a file or folder below `folder` while `body` runs, with its relative path; ""
     /// is the folder itself.
     public static func watch<Result>(
         _ folder: String, _ note: @escaping @Sendable (String) -> Void, during body: () async throws -> Result
@@ -22,7 +22,7 @@ public enum Syncs {
         return try await body()
     }
 
-    /// Returns the paths below `folder` that are synced while `body` runs, in their order.
+    /// Returns the paths below `folder` that are synced while `body` runs, in order.
     public static func below(_ folder: String, during body: () async throws -> Void) async rethrows -> [String] {
         let paths = Paths()
         try await watch(folder) { path in

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A folder that is there while `body` runs.
+/// Runs `body` with a folder that is removed afterwards.
 public func withTemporaryFolder<Result>(
     below parent: String = NSTemporaryDirectory(), _ body: (String) throws -> Result
 )
