@@ -13,13 +13,13 @@ struct AnimationTests {
     private static let moving = AnimatedGIF(
         loop: 3, frames: [Frame(colour: 10, delay: 5), Frame(colour: 120, delay: 12), Frame(colour: 230, delay: 100)])
 
-    /// A GIF, and the same as a WebP.
+    /// A GIF, and the same animation as a WebP.
     private static func sources(_ gif: AnimatedGIF = moving) throws -> [TemporaryFile] {
         let file = try gif.file()
         return [file, try WorkerProcess().render(file, "save format=webp quality=100 pages=all")]
     }
 
-    /// The frames of a file as pictures of their own, without alpha.
+    /// The frames of a file as separate pictures, without alpha.
     private static func frames(_ file: TemporaryFile) throws -> [Pixels] {
         let strip = try VipsPicture(framesOf: file).bands(0, 3).pixels()
         let height = try #require(VipsPicture(framesOf: file).integer("page-height"))
@@ -67,10 +67,10 @@ struct AnimationTests {
         #expect(read[webp.path]?["RIFF:AnimationLoopCount"] == "4")
     }
 
-    @Test("Each frame goes through the chain once, in order, however many threads ask for rows")
+    @Test("Each frame goes through the chain once, in order, however many threads request rows")
     func once() throws {
         let folder = try TemporaryFolder()
-        // Each frame becomes lighter than the one that went through before it.
+        // Each frame becomes lighter than the previous one.
         try Plugin(
             name: "count",
             body: """
@@ -80,7 +80,7 @@ struct AnimationTests {
                 """
         ).compile(to: folder.path + "/count.so")
         let worker = try WorkerProcess(plugins: [folder.path, WorkerProcess.programs.path])
-        // A blur is made in tiles, of which no row ends with a frame.
+        // A blur works in tiles, whose rows do not end with a frame.
         let source = try AnimatedGIF(
             width: 500, height: 203, frames: (0..<9).map { AnimatedGIF.Frame(colour: UInt8($0)) }
         ).file()
@@ -92,7 +92,7 @@ struct AnimationTests {
         }
     }
 
-    @Test("Without pages=all the first frame is the result, as before", arguments: ["jpeg", "webp", "gif", "same"])
+    @Test("Without pages=all the result is the first frame", arguments: ["jpeg", "webp", "gif", "same"])
     func first(format: String) throws {
         let worker = try WorkerProcess()
         for source in try Self.sources() {
@@ -108,10 +108,10 @@ struct AnimationTests {
         }
     }
 
-    @Test("Filters, turns and tables of several filters work on each frame alone")
+    @Test("Filters, rotations and tables of several filters work on each frame separately")
     func filters() throws {
         let worker = try WorkerProcess()
-        // The lower half of each frame is in another colour.
+        // The lower half of each frame has another colour.
         let halves = AnimatedGIF(
             frames: [10, 200].flatMap { colour in
                 [
@@ -139,7 +139,7 @@ struct AnimationTests {
         }
     }
 
-    @Test("Frames that are smaller than the picture, and every way to leave them, come out as a browser shows them")
+    @Test("Frames smaller than the picture, and every kind of disposal, look as they do in a browser")
     func disposal() throws {
         let corner = (x: 0, y: 0, width: 20, height: 15)
         let gif = AnimatedGIF(frames: [
@@ -157,7 +157,7 @@ struct AnimationTests {
         }
     }
 
-    @Test("A frame without time keeps none in a GIF, and has the time in a WebP that browsers give it")
+    @Test("A frame without a duration has none in a GIF, and the browsers' default in a WebP")
     func noTime() throws {
         let worker = try WorkerProcess()
         let gif = AnimatedGIF(loop: nil, frames: [0, 1, 2].map { Frame(colour: UInt8($0) * 100, delay: $0) })
@@ -167,7 +167,7 @@ struct AnimationTests {
         }
     }
 
-    @Test("Frames that are alike may become one, of their time together")
+    @Test("Equal frames may become one, with the sum of their durations")
     func alike() throws {
         let gif = AnimatedGIF(frames: [10, 200, 200, 60].map { Frame(colour: $0, delay: 20) })
         let worker = try WorkerProcess()
@@ -177,7 +177,7 @@ struct AnimationTests {
         }
     }
 
-    @Test("An animation of one frame, and a picture of no frames, become one picture")
+    @Test("An animation with one frame or none becomes a still picture")
     func single() throws {
         let worker = try WorkerProcess()
         for format in ["webp", "gif", "same"] {
@@ -189,7 +189,7 @@ struct AnimationTests {
         }
     }
 
-    @Test("format=same keeps an animation in its format, and of a JPEG makes a JPEG")
+    @Test("format=same keeps an animation in its format, and makes a JPEG from a JPEG")
     func same() throws {
         let worker = try WorkerProcess()
         for (source, format) in zip(try Self.sources(), ["gif", "webp"]) {
@@ -201,7 +201,7 @@ struct AnimationTests {
         #expect(try worker.render(into: TemporaryFile()).map(\.format) == ["jpeg"])
     }
 
-    @Test("One render makes animations and single pictures of the same file")
+    @Test("One render makes animations and still pictures from the same file")
     func severalOutputs() throws {
         let worker = try WorkerProcess()
         for source in try Self.sources() {
@@ -218,7 +218,7 @@ struct AnimationTests {
         }
     }
 
-    @Test("An animation passes a barrier with all its frames and their times")
+    @Test("An animation passes a barrier with all its frames and their durations")
     func barrier() throws {
         for source in try Self.sources() {
             let file = try HandOverTests().cut(source, "resize scale=0.5 | barrier | noir | save format=webp pages=all")
@@ -232,7 +232,7 @@ struct AnimationTests {
         }
     }
 
-    @Test("All frames count for MaxPixels, before and after a resize, and the first alone where it is taken alone")
+    @Test("All frames count for MaxPixels, before and after a resize; without pages=all only the first does")
     func maxPixels() throws {
         let worker = try WorkerProcess()
         let (source, all) = (try Self.moving.file(), "save format=webp pages=all")
@@ -249,7 +249,7 @@ struct AnimationTests {
         #expect(try worker.open(source, "save", maxPixels: 40 * 30).framesTaken == [1])
     }
 
-    @Test("A thousand frames on a large canvas are refused by the header, however short the file")
+    @Test("A thousand frames on a large canvas are refused by their header, however small the file is")
     func huge() throws {
         let worker = try WorkerProcess()
         let dot = (x: 0, y: 0, width: 1, height: 1)
@@ -273,7 +273,7 @@ struct AnimationTests {
         #expect(try worker.peak < 150 << 20)
     }
 
-    @Test("A cut animation fails; with OnTruncated=accept a GIF has the frames that are there")
+    @Test("A truncated animation fails; with OnTruncated=accept a GIF keeps its complete frames")
     func truncated() throws {
         let worker = try WorkerProcess()
         let whole = try Self.sources(AnimatedGIF(frames: (0..<10).map { Frame(colour: UInt8($0 * 25)) }))
@@ -289,7 +289,7 @@ struct AnimationTests {
         }
     }
 
-    @Test("Damage anywhere costs the animation alone: the worker goes on", arguments: [0, 1])
+    @Test("Damage anywhere costs only the animation, and the worker goes on", arguments: [0, 1])
     func damaged(kind: Int) throws {
         let worker = try WorkerProcess()
         let bytes = try Self.sources()[kind].bytes
@@ -312,7 +312,7 @@ struct AnimationTests {
         #expect(try worker.render(Self.moving.file(), "save").bytes.count > 0)
     }
 
-    @Test("The metadata of an animated WebP is kept, with the size of a frame, or goes with metadata=strip")
+    @Test("The metadata of an animated WebP is kept, with the size of a frame, or removed by metadata=strip")
     func metadata() throws {
         let worker = try WorkerProcess()
         let source = try Self.sources()[1]
@@ -326,7 +326,7 @@ struct AnimationTests {
         #expect(try Timing(bare).delays == [50, 120, 1000] && Timing(kept) == Timing(bare))
     }
 
-    @Test("max-bytes holds for an animation together")
+    @Test("max-bytes limits the animation as a whole")
     func maxBytes() throws {
         let worker = try WorkerProcess()
         let pixels = Pixels.mixed(120, 400)
@@ -336,21 +336,21 @@ struct AnimationTests {
         #expect(try Timing(file).delays.count == 4)
     }
 
-    @Test("A cancel in the midst of an animation is one, and the worker goes on")
+    @Test("An animation can be cancelled in the middle, and the worker goes on")
     func cancelled() throws {
         let worker = try WorkerProcess()
         let frames = (0..<200).map { Frame(colour: UInt8($0), delay: 4) }
         let source = try AnimatedGIF(width: 400, height: 300, frames: frames).file()
         _ = try worker.open(source, "blur radius=5 | save format=webp pages=all")
         try worker.channel.send(SupervisorMessage.render, descriptors: [TemporaryFile().reopened(O_RDWR)])
-        // It tells of its progress, so it is under way.
+        // A progress message shows that the render is under way.
         while true { if case .progress = try worker.message() { break } }
         try worker.channel.send(SupervisorMessage.cancel)
         guard case .cancelled = try worker.answer() else { throw Unexpected("no cancel") }
         #expect(try worker.render(Self.moving.file(), "save format=gif pages=all").bytes.count > 0)
     }
 
-    @Test("Progress goes over all frames, and never back")
+    @Test("Progress covers all frames, and never decreases")
     func progress() throws {
         let worker = try WorkerProcess()
         let frames = (0..<60).map { Frame(colour: UInt8($0 * 83 % 256), delay: 4) }

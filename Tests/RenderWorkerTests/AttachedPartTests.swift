@@ -3,7 +3,7 @@ import PipelineModel
 import Testing
 import WorkerProtocol
 
-/// Gain maps, videos and manifests that a file has beside its picture, and metadata that may hide a place.
+/// Gain maps, videos and manifests beside a picture, and metadata that may contain a place.
 struct AttachedPartTests {
     private static let start =
         "<?xpacket begin='' id='x'?><x:xmpmeta xmlns:x='adobe:ns:meta/'>"
@@ -28,14 +28,14 @@ struct AttachedPartTests {
         }
     }
 
-    /// Puts a segment behind a JPEG's first marker.
+    /// Inserts a segment after a JPEG's first marker.
     private func withSegment(_ kind: UInt8, _ content: [UInt8], in file: TemporaryFile) throws -> TemporaryFile {
         let (bytes, length) = (try file.bytes, content.count + 2)
         let segment = [0xff, kind, UInt8(length >> 8), UInt8(length & 255)] + content
         return try TemporaryFile(bytes.prefix(2) + segment + bytes.dropFirst(2))
     }
 
-    /// Whether the file has this text, which a failed expectation then does not print.
+    /// Whether the file has this text. A failed expectation then does not print the file.
     private func has(_ text: String, in file: TemporaryFile) throws -> Bool {
         String(decoding: try file.bytes, as: UTF8.self).contains(text)
     }
@@ -50,7 +50,7 @@ struct AttachedPartTests {
     }
 
     @Test(
-        "XMP that promises a gain map loses the promise, in every format, by each way of decoding; the rest stays",
+        "XMP loses its promise of a gain map, in every format and by each decoder path, and the rest stays",
         arguments: ["jpeg", "png", "webp", "tiff", "avif", "jxl"],
         ["", "resize scale=0.5 | ", "resize scale=0.5 | noir | "])
     func gainMap(format: String, chain: String) throws {
@@ -59,9 +59,9 @@ struct AttachedPartTests {
         for word in ["hdrgm", "Container:", "GainMap", "HasExtendedXMP"] {
             #expect(try !has(word, in: made.file), "\(word)")
         }
-        // Nothing reads a JPEG XL here.
+        // The tests can't read JPEG XL.
         guard format != "jxl" else { return }
-        // In a PNG it is compressed.
+        // PNG compresses it.
         let bytes = try format == "png" ? VipsPicture(made.file).blob("xmp-data") ?? [] : made.file.bytes
         let xmp = String(decoding: bytes, as: UTF8.self)
         let (isKept, isCut) = (xmp.contains("xmp:Rating=\"4\"") && xmp.contains("A &lt; B"), !xmp.contains("hdrgm"))
@@ -70,7 +70,7 @@ struct AttachedPartTests {
     }
 
     @Test(
-        "With metadata=strip the lack of the gain map is told, and that of a manifest is not, which was not to be kept")
+        "With metadata=strip the loss of a gain map is reported, but not that of a manifest, which strip removes")
     func stripped() throws {
         let c2pa = Array("JP\0\u{1}\0\0\0\u{1}\0\0\0\u{20}jumb\0\0\0\u{18}jumdc2pa".utf8)
         let source = try withSegment(0xeb, c2pa, in: photograph(Self.ultraHDR))
@@ -85,13 +85,13 @@ struct AttachedPartTests {
         #expect(try render(photograph(Self.start + Self.end), "save").result.dropped == nil)
     }
 
-    @Test("A gain map by ISO 21496-1, a manifest in a PNG, and the video of a moving picture are told as well")
+    @Test("A gain map by ISO 21496-1, a manifest in a PNG, and the video of a moving picture are reported as well")
     func others() throws {
         let iso = try withSegment(
             0xe2, Array("urn:iso:std:iso:ts:21496:-1\0".utf8) + [0, 0, 0, 0], in: Pixels.colourful(64, 48).file(.jpeg))
         #expect(try render(iso, "save format=webp").result.dropped == ["gain map"])
         let png = try Pixels.colourful(64, 48).file(.png).bytes
-        // Behind the signature and IHDR.
+        // After the signature and IHDR.
         let claimed = try TemporaryFile(png.prefix(33) + PNGChunk.bytes("caBX", []) + png.dropFirst(33))
         #expect(try render(claimed, "save").result.dropped == ["C2PA manifest"])
         let video =
@@ -116,7 +116,7 @@ struct AttachedPartTests {
              </rdf:li></rdf:Bag></l:LocationShown><dc:rights xmlns:dc="d"><![CDATA[<City>]]> Jane</dc:rights></rdf:Description>
             """ + end
 
-    @Test("XMP loses the place under whatever prefix, as attribute or element, and everything else stays")
+    @Test("XMP loses the place under any prefix, as attribute or element, and everything else stays")
     func placeInXMP() throws {
         let (result, file) = try render(photograph(Self.hidden), "save metadata=keep-without-place")
         for word in ["48,8N", "48.1", "11.5", "519", "Passau", "LocationShown", "geo"] {
@@ -128,7 +128,7 @@ struct AttachedPartTests {
     }
 
     @Test(
-        "XMP that can't be read might hide a place: it is left out, and the story says so",
+        "Unreadable XMP might contain a place: it is omitted, and the story says so",
         arguments: [
             hidden.replacing("</rdf:Description>", with: ""), "<!DOCTYPE x [<!ENTITY e 'Passau'>]><x>&e;</x>",
             hidden.replacing("geo:lat='48.1'", with: "geo:lat"), "Passau", "<x City='Passau'local='1'/>",
@@ -140,7 +140,7 @@ struct AttachedPartTests {
         #expect(try !has("Passau", in: file))
     }
 
-    @Test("EXIF that says nothing but how the picture stands hides no place, and is not missed")
+    @Test("EXIF with nothing but the orientation contains no place, and its loss is not reported")
     func orientationAlone() throws {
         let block: [UInt8] =
             Array("Exif\0\0II".utf8) + [42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]
@@ -151,9 +151,9 @@ struct AttachedPartTests {
         #expect(try render(odd, "save metadata=keep-without-place").result.dropped == ["EXIF that can't be read"])
     }
 
-    @Test("The maker's notes and ImageMagick's texts go with the place", arguments: ["jpeg", "png", "tiff", "webp"])
+    @Test("Maker's notes and ImageMagick's texts go with the place", arguments: ["jpeg", "png", "tiff", "webp"])
     func hiddenPlaces(format: String) throws {
-        // One directory that leads to EXIF's, which has the date and the notes.
+        // One directory that points to EXIF's, which has the date and the notes.
         let (date, notes) = (Array("2021:01:02 03:04:05\0".utf8), Array("48.14N at Passau".utf8))
         let block: [UInt8] =
             Array("Exif\0\0II".utf8) + [42, 0, 8, 0, 0, 0, 1, 0, 0x69, 0x87, 4, 0, 1, 0, 0, 0, 26, 0, 0, 0, 0, 0, 0, 0]
@@ -180,7 +180,7 @@ struct AttachedPartTests {
         #expect(!hasText("exif:GPSLatitude") && !hasText("photoshop:City"))
     }
 
-    @Test("Of IPTC that is cut, what is whole stays, and copies of EXIF and XMP among Photoshop's resources do not")
+    @Test("The whole parts of truncated IPTC stay, but not the copies of EXIF and XMP in Photoshop's resources")
     func placeInPhotoshop() throws {
         func block(_ id: UInt8, _ data: [UInt8]) -> [UInt8] {
             Array("8BIM".utf8) + [4, id, 0, 0, 0, 0, 0, UInt8(data.count)] + data
@@ -195,7 +195,7 @@ struct AttachedPartTests {
             block(0x22, Array("Innstadt".utf8)) + block(0x04, iptc + cut) + block(0x24, Array("Ilzstadt".utf8))
         for (format, fields) in [
             (Pixels.Format.jpeg, ["iptc-data": prefix + resources]),
-            // libvips writes a quarter of it.
+            // libvips writes a quarter of the length.
             (
                 .tiff,
                 [

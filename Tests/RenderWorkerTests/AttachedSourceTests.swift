@@ -3,7 +3,7 @@ import PipelineModel
 import Testing
 import WorkerProtocol
 
-/// A sign of a gain map or a manifest in a file that is no JPEG.
+/// A sign of a gain map or manifest in a file other than a JPEG.
 enum AttachedSign: String, CaseIterable {
     case webPManifest, webPPlainManifest, webPGainMap, webPBoth
     case tiffManifest, tiffGainMap, tiffBoth
@@ -24,7 +24,7 @@ enum AttachedSign: String, CaseIterable {
         xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" hdrgm:Version="1.0"
         xmlns:Container="http://ns.google.com/photos/1.0/container/" Container:Version="1"
         """)
-    /// A manifest that lies in the file, as Adobe's programs say it.
+    /// The reference to a manifest in the file, as Adobe's programs write it.
     private static let provenance = packet(
         "xmlns:dcterms='http://purl.org/dc/terms/' dcterms:provenance='self#jumbf=/c2pa/adobe:urn:uuid:1'")
 
@@ -50,7 +50,7 @@ enum AttachedSign: String, CaseIterable {
         case .heicManifest: try Self.heif(.heic) { $0.append("uuid", Self.c2pa + Self.manifest) }
         case .avifManifest: try Self.heif(.avif) { $0.append("uuid", Self.c2pa + Self.manifest) }
         case .heicAppleGainMap:
-            // A property, as that of the item that has the map.
+            // A property, like that of the item with the gain map.
             try Self.heif(.heic) { file in
                 try file.insert(
                     "auxC", [0, 0, 0, 0] + Array("urn:com:apple:photo:2020:aux:hdrgainmap\0".utf8),
@@ -71,14 +71,14 @@ enum AttachedSign: String, CaseIterable {
         }
     }
 
-    /// Puts a chunk behind those of a WebP.
+    /// Appends a chunk to a WebP.
     private static func webP(_ file: TemporaryFile) throws -> TemporaryFile {
         var bytes = try file.bytes + Array("C2PA".utf8) + Bitmap.number(manifest.count) + manifest
         bytes.replaceSubrange(4..<8, with: Bitmap.number(bytes.count - 8))
         return try TemporaryFile(bytes)
     }
 
-    /// Puts a directory with one more entry behind a TIFF of one page.
+    /// Appends a directory with an additional entry to a single-page TIFF.
     private static func tiff(_ file: TemporaryFile) throws -> TemporaryFile {
         var bytes = try file.bytes
         let at = number(bytes[4..<8])
@@ -88,7 +88,7 @@ enum AttachedSign: String, CaseIterable {
         let directory = content + manifest.count + manifest.count % 2
         bytes += [UInt8](repeating: 0, count: content - bytes.count) + manifest
         bytes += [UInt8](repeating: 0, count: directory - bytes.count)
-        // Its number is higher than those of all others; 7 are bytes without a meaning.
+        // Its tag is higher than all others; type 7 means untyped bytes.
         let entry = [0x41, 0xcd, 7, 0] + Bitmap.number(manifest.count) + Bitmap.number(content)
         bytes += Bitmap.number(count + 1, 2) + entries + entry + Bitmap.number(0)
         bytes.replaceSubrange(4..<8, with: Bitmap.number(directory))
@@ -100,10 +100,10 @@ enum AttachedSign: String, CaseIterable {
     private static let uuid: [UInt8] = [
         0xd8, 0xfe, 0xc3, 0xd6, 0x1b, 0x0e, 0x48, 0x3c, 0x92, 0x97, 0x58, 0x28, 0x87, 0x7e, 0xc4, 0x81,
     ]
-    /// The purpose of the box, and where a list of pieces begins, follow.
+    /// The purpose of the box and the offset of a list of pieces follow.
     private static let c2pa = uuid + [0, 0, 0, 0] + Array("manifest\0".utf8) + [UInt8](repeating: 0, count: 8)
 
-    /// The item of ISO 21496-1 that stands for picture and map together.
+    /// The ISO 21496-1 item that represents picture and map together.
     private static func addMappedItem(to file: inout HEIFFile) throws {
         try file.addItem("tmap", number: 9)
     }
@@ -117,10 +117,10 @@ enum AttachedSign: String, CaseIterable {
     }
 }
 
-/// The signs of gain maps and manifests in WebP, TIFF and HEIF.
+/// Signs of gain maps and manifests in WebP, TIFF and HEIF.
 struct AttachedSourceTests {
     @Test(
-        "A gain map or a manifest beside a picture is told, by each of its signs, and nothing in a result promises it",
+        "A gain map or manifest is reported by each of its signs, and no result promises it",
         arguments: AttachedSign.allCases)
     func told(sign: AttachedSign) throws {
         let source = try sign.file()
@@ -143,7 +143,7 @@ struct AttachedSourceTests {
         }
     }
 
-    @Test("The pixels are those of a file without the part", arguments: AttachedSign.allCases)
+    @Test("The pixels equal those of a file without the part", arguments: AttachedSign.allCases)
     func pixels(sign: AttachedSign) throws {
         let made = try Pixels(WorkerProcess().render(sign.file(), "save format=png"))
         #expect(made.likeness(Pixels.colourful(64, 48)) > 30)

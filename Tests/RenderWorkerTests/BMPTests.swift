@@ -5,7 +5,7 @@ import WorkerProtocol
 
 /// BMP, which the worker reads itself.
 struct BMPTests {
-    /// An odd width, so that rows have something behind their pixels.
+    /// An odd width, so that rows need padding.
     private static let pixels = Pixels.colourful(37, 23)
     private static let colours: [[UInt8]] = (0..<256).map { [UInt8($0), UInt8(255 - $0), UInt8($0 / 2)] }
     private static let greys: [[UInt8]] = (0..<256).map { [UInt8($0), UInt8($0), UInt8($0)] }
@@ -23,7 +23,7 @@ struct BMPTests {
     }
 
     @Test(
-        "24 bits are read from below and from above, with old and new headers",
+        "24-bit files are read bottom-up and top-down, with old and new headers",
         arguments: [12, 40, 52, 56, 64, 108, 124])
     func plain(header: Int) throws {
         var bitmap = bitmap(24, rows { $0.reversed().map { UInt8($0) } })
@@ -34,7 +34,7 @@ struct BMPTests {
         #expect(try read(bitmap) == Self.pixels)
     }
 
-    @Test("32 bits have alpha where masks say so, and else a byte that counts for nothing")
+    @Test("32-bit files have alpha if their masks say so, and otherwise an unused byte")
     func masks() throws {
         let rows = rows { [UInt8($0[2]), UInt8($0[1]), UInt8($0[0]), 77] }
         #expect(try read(bitmap(32, rows)) == Self.pixels)
@@ -45,7 +45,7 @@ struct BMPTests {
         (masked.headerLength, masked.masks) = (108, [0xff0000, 0xff00, 0xff, 0xff00_0000])
         let withAlpha = try read(masked)
         #expect(withAlpha == Self.pixels.map { $0 + [77] })
-        // Ten bits a colour.
+        // Ten bits per colour.
         var wide = bitmap(
             32,
             self.rows { Bitmap.number(($0[0] * 1023 / 255) << 20 | ($0[1] * 1023 / 255) << 10 | $0[2] * 1023 / 255) })
@@ -53,7 +53,7 @@ struct BMPTests {
         #expect(try read(wide).likeness(Self.pixels) > 50)
     }
 
-    @Test("16 bits are five a colour, or as masks say")
+    @Test("16-bit files have five bits per colour, or as many as their masks say")
     func short() throws {
         let five = rows { Bitmap.number(($0[0] >> 3) << 10 | ($0[1] >> 3) << 5 | $0[2] >> 3, 2) }
         let wanted = Self.pixels.map { $0.map { (($0 >> 3) * 255 + 15) / 31 } }
@@ -67,7 +67,7 @@ struct BMPTests {
                 })
     }
 
-    @Test("Palettes of 256, 16 and 2 colours; greys are one band", arguments: [8, 4, 1])
+    @Test("Palettes of 256, 16 and 2 colours are read; a grey palette gives one band", arguments: [8, 4, 1])
     func palette(bits: Int) throws {
         let most = 1 << bits
         func packed(_ row: [UInt8]) -> [UInt8] {
@@ -83,14 +83,15 @@ struct BMPTests {
         #expect(try read(bitmap) == Self.pixels.map { Self.colours[$0[0] * most / 256].map { Int($0) } })
         bitmap.palette = Array(Self.greys.prefix(most))
         #expect(try read(bitmap) == Self.pixels.map { [$0[0] * most / 256] })
-        // Numbers beyond the palette are black.
+        // Indices beyond the palette are black.
         bitmap.palette = [Self.colours[0]]
         #expect(try read(bitmap) == Self.pixels.map { $0[0] * most / 256 == 0 ? [0, 255, 0] : [0, 0, 0] })
     }
 
-    @Test("Runs of 8 and of 4 bits are read; those that lead out of the picture are dropped")
+    @Test("Runs of 8 and 4 bits are read, and runs that leave the picture are dropped")
     func runs() throws {
-        // The lower row: three of one, then four as they are, then the end of the row. The upper one begins at its third pixel.
+        // The lower row: a run of three, then four literal pixels, then the end of the row. The upper row starts at
+        // its third pixel.
         var bitmap = Bitmap(width: 7, height: 2, bits: 8, rows: [], compression: 1, palette: Self.greys)
         bitmap.runs = [3, 9, 0, 4, 1, 2, 3, 4, 0, 0, 0, 2, 2, 0, 5, 7, 0, 1]
         let wanted = Pixels(7, 2) { x, y in [[[0, 0, 7, 7, 7, 7, 7], [9, 9, 9, 1, 2, 3, 4]][y][x]] }
@@ -102,7 +103,7 @@ struct BMPTests {
         #expect(try read(bitmap) == Pixels(5, 1) { x, _ in [[1, 2, 1, 3, 4][x]] })
     }
 
-    @Test("A profile of version 5 counts, and the resolution is kept")
+    @Test("A profile of a version 5 header is used, and the resolution is kept")
     func profile() throws {
         var bitmap = bitmap(24, rows { $0.reversed().map { UInt8($0) } })
         bitmap.headerLength = 124
@@ -116,7 +117,7 @@ struct BMPTests {
         #expect(abs(kept.image.pointee.Xres - 2.835) < 0.01)
     }
 
-    @Test("It goes through any chain, and its header says what it is")
+    @Test("A BMP goes through any chain, and its header describes it")
     func chain() throws {
         let worker = try WorkerProcess()
         let bitmap = try bitmap(24, rows { $0.reversed().map { UInt8($0) } }).file
@@ -125,7 +126,7 @@ struct BMPTests {
         #expect(try Pixels(worker.render(bitmap, "resize width=10 | noir")).bands == 1)
     }
 
-    @Test("A file that is cut says so", arguments: [20, 53, 54, 60, 1000])
+    @Test("A truncated file is reported as such", arguments: [20, 53, 54, 60, 1000])
     func cut(length: Int) throws {
         let whole = bitmap(24, rows { $0.reversed().map { UInt8($0) } }).bytes
         let failure = try WorkerProcess().failure(TemporaryFile(Array(whole.prefix(length))), "noir")
@@ -135,7 +136,7 @@ struct BMPTests {
         #expect(try WorkerProcess().failure(runs.file, "noir").message.contains("its end is missing"))
     }
 
-    @Test("Headers that say what can't be are refused in words, and cost no memory")
+    @Test("Headers with impossible values are refused with a message, and cost no memory")
     func odd() throws {
         let worker = try WorkerProcess()
         let plain = bitmap(24, rows { $0.reversed().map { UInt8($0) } })

@@ -4,13 +4,13 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Cameras' raw files, which are drawn here as DNG.
+/// Cameras' raw files, drawn here as DNG.
 struct CameraTests {
     private static let pixels = Pixels.photographed(240, 160)
 
     private func jpeg(_ pixels: Pixels) throws -> [UInt8] { try pixels.file(.jpeg).bytes }
 
-    @Test("The preview is the picture, and is read as a JPEG is: shrunk, as planes, or as luma alone")
+    @Test("The preview is decoded like any JPEG: shrunk, as planes, or as luma alone")
     func preview() throws {
         let worker = try WorkerProcess()
         let preview = try jpeg(Self.pixels)
@@ -28,7 +28,7 @@ struct CameraTests {
         }
     }
 
-    @Test("A development has the colours that were photographed, at full size, at half size and with 16 bits")
+    @Test("A developed picture has the photographed colours, at full size, at half size and with 16 bits")
     func colours() throws {
         let worker = try WorkerProcess()
         let dng = try DNG(pixels: Self.pixels).file
@@ -54,11 +54,11 @@ struct CameraTests {
         }
     }
 
-    @Test("Both ways turn the picture upright once", arguments: 1...8)
+    @Test("Both ways turn the picture upright exactly once", arguments: 1...8)
     func orientation(_ orientation: Int) throws {
         let worker = try WorkerProcess()
         let preview = try jpeg(Self.pixels)
-        // A JPEG that says the same is the oracle.
+        // A JPEG with the same orientation is the oracle.
         let oracle = try worker.render(
             Self.pixels.file(.jpeg) {
                 $0.set("orientation", orientation); return $0
@@ -73,7 +73,7 @@ struct CameraTests {
         }
     }
 
-    @Test("A preview that its writer has turned upright is not turned again")
+    @Test("A preview that the camera has already turned upright is not turned again")
     func turnedPreview() throws {
         let worker = try WorkerProcess()
         let preview = try jpeg(Pixels.colourful(160, 240))
@@ -81,7 +81,7 @@ struct CameraTests {
         #expect(try worker.open(dng, name: "a.dng", "save").orientation == 1)
     }
 
-    @Test("A preview is refused where a result would be larger, or is said to be of the camera's size, with what to do")
+    @Test("A preview is refused, with the remedy, if a result would be larger or it claims the camera's size")
     func smallPreview() throws {
         let worker = try WorkerProcess()
         let dng = try DNG(pixels: Pixels.photographed(600, 400), preview: jpeg(Pixels.colourful(150, 100))).file
@@ -112,7 +112,7 @@ struct CameraTests {
     }
 
     @Test(
-        "Results have the camera's metadata without its maker's notes, and `strip` leaves none",
+        "Results have the camera's metadata without the maker's notes, and `strip` removes all",
         arguments: [RawPolicy.preview, .develop])
     func metadata(policy: RawPolicy) throws {
         let worker = try WorkerProcess()
@@ -134,7 +134,7 @@ struct CameraTests {
         #expect(try !result("save metadata=strip").has("exif-data"))
     }
 
-    @Test("More samples than MaxPixels= are refused before they are decoded")
+    @Test("More samples than MaxPixels= are refused before the decoding")
     func maxPixels() throws {
         let worker = try WorkerProcess()
         let dng = try DNG(pixels: Self.pixels, claimed: (60000, 60000)).file
@@ -146,7 +146,7 @@ struct CameraTests {
     }
 
     @Test(
-        "A file that is cut says so, whichever way it is read, and leaves the worker alive",
+        "A truncated file is reported as such, by each decoder path, and the worker survives",
         arguments: [0.3, 0.6, 0.9, 0.999])
     func cut(part: Double) throws {
         let worker = try WorkerProcess()
@@ -160,12 +160,12 @@ struct CameraTests {
             #expect(failure.stage == "open" && failure.class == .input)
             #expect(failure.message.contains("its end is missing"), "\(failure)")
         }
-        // The preview comes first, and is whole.
+        // The preview comes first in the file, and is complete.
         _ = try worker.open(cut, name: "a.dng", "save", onTruncated: .accept)
         _ = try worker.render(into: TemporaryFile())
     }
 
-    @Test("Bytes that are wrong cost no worker, and no failure is put down to a refused call")
+    @Test("Corrupt bytes cost no worker, and no failure is blamed on a refused system call")
     func flipped() throws {
         let worker = try WorkerProcess()
         let whole = try DNG(pixels: Pixels.photographed(64, 48), preview: jpeg(Pixels.photographed(64, 48))).bytes
@@ -193,7 +193,7 @@ struct CameraTests {
     }
 
     @Test(
-        "Several outputs are developed once, and the estimate of memory holds",
+        "Several outputs are developed once, and the memory estimate holds",
         arguments: [RawPolicy.preview, .develop])
     func memory(policy: RawPolicy) throws {
         let pixels = Pixels.photographed(3200, 2400)
@@ -221,13 +221,13 @@ struct CameraTests {
         let dng = try DNG(pixels: Pixels.photographed(2400, 1600)).file
         _ = try worker.open(dng, name: "a.dng", "save", raw: .develop)
         try worker.channel.send(SupervisorMessage.render, descriptors: [TemporaryFile().reopened(O_RDWR)])
-        // It says how far it is while it develops.
+        // It reports progress while it develops.
         guard case .progress = try worker.message() else { throw Unexpected("no progress") }
         try worker.channel.send(SupervisorMessage.cancel)
         guard case .cancelled = try worker.answer() else { throw Unexpected("it went on") }
     }
 
-    @Test("A picture that came over a barrier gets its metadata from the camera's file")
+    @Test("A picture behind a barrier gets its metadata from the camera's file")
     func barrier() throws {
         let worker = try WorkerProcess()
         let dng = try DNG(pixels: Self.pixels, preview: jpeg(Self.pixels), orientation: 6).file
@@ -241,7 +241,7 @@ struct CameraTests {
         #expect(try made.pixels().width == 160)
     }
 
-    @Test("Files of other makers are told by their first bytes, and say that LibRaw can't read them when they are none")
+    @Test("Files of other makers are recognised by their first bytes; an invalid one says that LibRaw can't read it")
     func others() throws {
         let worker = try WorkerProcess()
         for start in ["FUJIFILMCCD-RAW ", "IIRO\u{8}\0\0\0", "IIU\0\u{8}\0\0\0", "II*\0\u{10}\0\0\0CR\u{2}\0"] {

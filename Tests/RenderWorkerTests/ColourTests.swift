@@ -42,7 +42,7 @@ struct ColourTests {
         _ = try worker.open(wide.file(.png, is16Bit: true), "save format=\(format)")
         let file = try TemporaryFile()
         let told = try worker.render(into: file)
-        // AVIF is thought to hold more.
+        // AVIF could hold more than 8 bits.
         #expect(told.map(\.lost) == [format == "avif" ? ["16 bits a sample"] : nil])
         let result = try VipsPicture(file)
         #expect(result.is16Bit == ["png", "tiff", "jxl"].contains(format))
@@ -51,7 +51,7 @@ struct ColourTests {
         #expect(zip(try result.pixels()[40, 20], expected).allSatisfy { abs($0 - $1) <= most })
     }
 
-    @Test("Alpha is flattened for JPEG alone, on the background that was asked for")
+    @Test("Alpha is flattened for JPEG only, onto the requested background")
     func alpha() throws {
         let worker = try WorkerProcess("--jxl")
         let clear = try Pixels(32, 32) { x, _ in [0, 0, 255, x < 16 ? 0 : 255] }.file(.png)
@@ -68,7 +68,7 @@ struct ColourTests {
         #expect(grey.bands == 1 && grey[4, 16][0] < 8)
     }
 
-    @Test("Linear light of 32 bit becomes sRGB", arguments: [1, 3])
+    @Test("32-bit linear light becomes sRGB", arguments: [1, 3])
     func float(bands: Int) throws {
         let worker = try WorkerProcess()
         let grey = Pixels(64, 16) { x, _ in Array(repeating: x * 4, count: bands) }
@@ -81,7 +81,7 @@ struct ColourTests {
         #expect(result.bands == bands && result.likeness(grey) > 45)
     }
 
-    @Test("Whole numbers of 32 bit are scaled to 16, bright ones, too")
+    @Test("32-bit integers are scaled to 16 bits, even bright ones")
     func wideIntegers() throws {
         let worker = try WorkerProcess()
         let source = try Self.pixels.file(.tiff) { try $0.then { cvips_cast($0, $1, VIPS_FORMAT_UINT, 1) } }
@@ -92,7 +92,7 @@ struct ColourTests {
         #expect(narrow.likeness(plain) > 45)
     }
 
-    @Test("Grey, and grey with alpha, stay what they are")
+    @Test("Grey, and grey with alpha, stay as they are")
     func grey() throws {
         let worker = try WorkerProcess()
         let grey = Pixels(64, 16) { x, _ in [x * 4] }
@@ -102,7 +102,7 @@ struct ColourTests {
         #expect(try Pixels(worker.render(grey.file(.jpeg), "resize scale=0.5 | save")).bands == 1)
     }
 
-    @Test("A profile that is nonsense is as good as none")
+    @Test("An invalid profile is ignored")
     func brokenProfile() throws {
         let worker = try WorkerProcess()
         let source = try Self.pixels.file(.png) {

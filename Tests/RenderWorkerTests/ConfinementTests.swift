@@ -6,10 +6,10 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// A hostile program in a worker's place, after its confinement: a filter makes the attempts that a picture might make
-/// a decoder make.
+/// A hostile program in place of a worker, after its confinement: a filter attempts what a picture might make a
+/// decoder do.
 struct ConfinementTests {
-    @Test("Nothing is missing here, and every thread is confined, those too that a render has started")
+    @Test("Nothing is missing here, and every thread is confined, including those that a render has started")
     func walls() throws {
         let worker = try WorkerProcess()
         #expect(worker.hello.missing == [])
@@ -28,11 +28,11 @@ struct ConfinementTests {
     }
 
     @Test(
-        "No file is reached by its path, and the job fails with confinement, in words that name it",
+        "No file can be reached by its path, and the attempt fails its job with a message about confinement",
         arguments: ["open", "read", "thread", "openat2", "truncate", "unlink", "rename", "link", "chmod"])
     func paths(attempt: String) throws {
         let worker = try Hostile.worker()
-        // The file could be another job's original.
+        // The file might be another job's original.
         let other = try TemporaryFile(Array("not yours".utf8))
         let before = try status(other)
         let failure = try failure(of: worker, "try=\(attempt) path=\(other.path)")
@@ -45,7 +45,8 @@ struct ConfinementTests {
     }
 
     @Test(
-        "Nor are the system's", arguments: ["/etc/passwd", "/proc/self/mem", "/dev/mem", "/sys/kernel/profiling", "."])
+        "System files can't be reached by their paths",
+        arguments: ["/etc/passwd", "/proc/self/mem", "/dev/mem", "/sys/kernel/profiling", "."])
     func systemPaths(path: String) throws {
         for attempt in ["read", "open"] {
             #expect(
@@ -53,13 +54,13 @@ struct ConfinementTests {
         }
     }
 
-    @Test("Nor in the middle of a render, when the filter has long returned")
+    @Test("Files can't be reached during a render either, long after the filter has returned")
     func late() throws {
         let message = try failure(of: Hostile.worker(), "try=late path=/etc/passwd").message
         #expect(message == "the picture, or a filter of its chain, tried to open /etc/passwd")
     }
 
-    @Test("A thread that a plugin starts when it is loaded, which Landlock does not hold, is told of")
+    @Test("A thread that a plugin starts while loading, which Landlock does not restrict, is reported")
     func threadOfAPlugin() throws {
         let folder = try TemporaryFolder()
         try Plugin.compile(
@@ -77,7 +78,7 @@ struct ConfinementTests {
             missing.count == 1 && missing.first?.hasPrefix("Landlock (2 threads ran before it") == true, "\(missing)")
     }
 
-    @Test("Files that its parent has left open do not come with it")
+    @Test("The worker does not inherit its parent's open files")
     func inherited() throws {
         let leaked = Descriptor(owning: dup(STDERR_FILENO))
         let worker = try WorkerProcess()
@@ -88,7 +89,7 @@ struct ConfinementTests {
         withExtendedLifetime(leaked) {}
     }
 
-    @Test("No new file is made")
+    @Test("No file can be created")
     func creating() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/new"
@@ -97,7 +98,7 @@ struct ConfinementTests {
     }
 
     @Test(
-        "The picture that it reads can't be changed by it",
+        "A worker can't change the picture that it reads",
         arguments: ["reopen", "fchmod", "fchown", "futimens", "fsetxattr", "ftruncate"])
     func input(attempt: String) throws {
         let worker = try Hostile.worker()
@@ -110,7 +111,7 @@ struct ConfinementTests {
     }
 
     @Test(
-        "Other doors are locked as well",
+        "Other ways out are closed as well",
         arguments: ["memfd_create", "dumpable", "limit", "send", "ioctl", "seccomp"])
     func refused(attempt: String) throws {
         let worker = try Hostile.worker()
@@ -118,7 +119,7 @@ struct ConfinementTests {
         try worksOn(worker)
     }
 
-    @Test("Memory becomes executable only where libvips makes code at run time")
+    @Test("Memory becomes executable only where libvips generates code at run time")
     func code() throws {
         let worker = try Hostile.worker()
         guard dlsym(nil, "orc_init") == nil else {
@@ -129,7 +130,7 @@ struct ConfinementTests {
         try worksOn(worker)
     }
 
-    /// A call by another processor's numbers, where a processor runs the code of another one.
+    /// A call by another architecture's numbers, where the processor runs that architecture's code.
     private static var calledByOtherNumbers: [String] {
         #if arch(x86_64)
             ["numbers"]
@@ -139,17 +140,17 @@ struct ConfinementTests {
     }
 
     @Test(
-        "Network, other programs, other processes and ways around the filter: the kernel ends the worker",
+        "The kernel kills a worker that tries to reach the network, other processes or a way around the filter",
         arguments: [
             "socket", "abstract", "socketpair", "connect", "execve", "fork", "vfork", "bomb", "ptrace", "readv",
             "writev", "kill", "tgkill", "group", "io_uring", "bpf", "mount", "unshare",
         ] + calledByOtherNumbers)
     func deadly(attempt: String) throws {
-        // This process is its supervisor.
+        // This process is the worker's supervisor.
         try endsByItself(attempt, getpid())
     }
 
-    @Test("Its siblings are out of its reach", arguments: ["ptrace", "readv", "writev", "kill", "tgkill"])
+    @Test("A worker can't reach its siblings", arguments: ["ptrace", "readv", "writev", "kill", "tgkill"])
     func siblings(attempt: String) throws {
         let sibling = try WorkerProcess()
         try endsByItself(attempt, sibling.process)
@@ -161,11 +162,11 @@ struct ConfinementTests {
         let source = try Pixels.colourful(40, 30).file(.png)
         _ = try worker.open(source, "hostile try=\(attempt) path=/bin/true process=\(process)")
         try worker.channel.send(SupervisorMessage.render, descriptors: [TemporaryFile().reopened(O_RDWR)])
-        // A core would change the number.
+        // A core dump would change the number.
         #expect(worker.ended() == SIGSYS)
     }
 
-    @Test("No socket with a name hears of it")
+    @Test("A worker can't reach abstract sockets")
     func abstractSocket() throws {
         let listener = Descriptor(owning: socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0))
         var address = sockaddr_un()
@@ -187,7 +188,7 @@ struct ConfinementTests {
         #expect(recv(listener.number, &byte, 1, 0) < 0 && errno == EAGAIN)
     }
 
-    @Test("A file that grows beyond its limit stops there, and the worker lives")
+    @Test("A file stops growing at its limit, and the worker survives")
     func fileSize() throws {
         let worker = try Hostile.worker()
         try #require(clinux_limit(worker.process, Int32(RLIMIT_FSIZE.rawValue), 4096) == 0)
@@ -200,7 +201,7 @@ struct ConfinementTests {
     }
 
     @Test(
-        "A result larger than MaxResult says so; one of exactly that size is made",
+        "A result larger than MaxResult fails with that reason; a result of exactly that size succeeds",
         arguments: ["jpeg", "png", "webp", "tiff", "avif", "gif", "jxl"])
     func maxResult(format: String) throws {
         let source = try Pixels.colourful(400, 300).file(.png)

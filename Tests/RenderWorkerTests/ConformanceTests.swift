@@ -3,7 +3,7 @@ import PipelineModel
 import TestTools
 import Testing
 
-/// Runs `pipelined-render --try` and `--conform` as a filter's author does.
+/// Runs `pipelined-render --try` and `--conform` as an author of filters does.
 struct ConformanceTests {
     private static let program = WorkerProcess.programs.appendingPathComponent("pipelined-render").path
 
@@ -29,7 +29,7 @@ struct ConformanceTests {
         return (try JSONDecoder().decode(Report.self, from: Data(outcome.output.utf8)), outcome.status)
     }
 
-    /// The list in Package.swift.
+    /// The filters listed in Package.swift.
     static let filters: [String] = {
         let package = URL(fileURLWithPath: Plugin.contract).appendingPathComponent("../../Package.swift")
         let text = (try? String(contentsOf: package, encoding: .utf8)) ?? ""
@@ -48,7 +48,7 @@ struct ConformanceTests {
     /// Some filters do nothing without a value.
     private static let values = ["crop": ["ratio=1:1"], "watermark": ["text=Ada"]]
 
-    /// One for each way in which filters work: the whole picture, other sizes, curves, text.
+    /// One filter for each way of working: on the whole picture, changing sizes, curves, text.
     private static let representative = ["autolevels", "crop", "noir", "watermark"]
 
     @Test("Every filter of this project conforms")
@@ -63,7 +63,7 @@ struct ConformanceTests {
         }
     }
 
-    /// Runs as many at a time as there are processors, because each has a worker of its own.
+    /// Runs one element per processor at a time, because each has its own worker.
     private func inTurns<Element: Sendable>(
         _ elements: [Element], _ body: @escaping @Sendable (Element) async throws -> Void
     ) async throws {
@@ -78,7 +78,7 @@ struct ConformanceTests {
 
     private static let curve = ".traits = PIPELINE_POINTWISE | PIPELINE_CURVE"
 
-    /// The body of a filter, its other fields, and the expected complaint of each check.
+    /// A filter's body, its other fields, and the expected complaint of each check.
     private static let mistakes: [(body: String, changes: String, expected: [String: String])] = [
         (
             "return vips_gaussblur(in, out, 1.5, NULL);", ".traits = PIPELINE_POINTWISE",
@@ -97,7 +97,7 @@ struct ConformanceTests {
             ["luma only, as it says": "something else than of their luma"]
         ),
         (
-            // It depends on the whole picture, but not on the order of the pixels.
+            // The result depends on the whole picture, but not on the order of the pixels.
             "double mean; return vips_avg(in, &mean, NULL) || vips_linear1(in, out, 0.9, mean / 10, NULL);",
             ".traits = PIPELINE_POINTWISE | PIPELINE_WHOLE_PICTURE",
             ["pointwise, as it says": "it is not pointwise"]
@@ -158,7 +158,7 @@ struct ConformanceTests {
             ["pointwise, as it says": "none was compared"]
         ),
         (
-            // The worker of the huge picture sees no other before it, so it does not sleep.
+            // The worker of the huge picture renders nothing before it, so it does not sleep.
             "static int n = 0; if (n++ > 0 && in->Xsize > 5000) sleep(6); return vips_copy(in, out, NULL);", "",
             ["cancelled in the middle": "ask host->cancelled"]
         ),
@@ -167,7 +167,7 @@ struct ConformanceTests {
             ".parameters = good, .parameter_count = 1", ["every parameter's ends": "amount=3.0: odd: too much"]
         ),
         (
-            // Memory is limited when it is allocated. To write to all of it would take too long.
+            // The limit counts allocated memory. Writing to all of it would take too long.
             "while (in->Xsize > 5000) *(char *)g_malloc(1 << 24) = 1; return vips_copy(in, out, NULL);", "",
             [
                 "a huge picture": "when it had used all the memory that it may have",
@@ -184,7 +184,7 @@ struct ConformanceTests {
         ),
     ]
 
-    @Test("A filter that does not conform is told its mistakes, and the rest is checked all the same")
+    @Test("A filter's mistakes are all reported, because every check runs")
     func wrong() async throws {
         // Each check complains at least once.
         var complaints: Set<String> = []
@@ -203,7 +203,7 @@ struct ConformanceTests {
         }
     }
 
-    @Test("A filter that needs one of several parameters, and takes no two of them, conforms")
+    @Test("A filter that needs exactly one of several parameters conforms")
     func alternatives() async throws {
         let folder = try TemporaryFolder()
         let parameters = ["a", "b"].map {
@@ -222,7 +222,7 @@ struct ConformanceTests {
         #expect(ends?.note == "2 values", "\(String(describing: ends))")
     }
 
-    @Test("The report is for people, a line a check, and ends with what it came to")
+    @Test("The report is readable, with a line for each check and a summary at the end")
     func report() async throws {
         let folder = try TemporaryFolder()
         try Plugin(
@@ -239,7 +239,7 @@ struct ConformanceTests {
     }
 
     @Test(
-        "A system call that would end a worker is named",
+        "A system call that would kill a worker is named",
         arguments: [
             ("socket(1, 1, 0)", "socket"), ("kill(1, 0)", "kill"), ("system(\"true\")", "clone"),
             ("popen(\"true\", \"r\")", "pipe2"),
@@ -264,7 +264,7 @@ struct ConformanceTests {
             "\(first)")
     }
 
-    @Test("The checks end with the first in which the filter hangs, and each line is printed as soon as it is known")
+    @Test("The checks end with the first one that hangs, and each line is printed at once")
     func hanging() async throws {
         let folder = try TemporaryFolder()
         let body = "if (in->Xsize == 7) for (;;) usleep(1000); return vips_copy(in, out, NULL);"
@@ -280,7 +280,7 @@ struct ConformanceTests {
     }
 
     @Test(
-        "A file that is no filter is refused in a sentence, and nothing is checked", arguments: ["--conform", "--try"])
+        "A file that is no filter is refused with a sentence, without checks", arguments: ["--conform", "--try"])
     func noFilter(task: String) async throws {
         let folder = try TemporaryFolder()
         for (name, loading, reason) in [
@@ -293,7 +293,7 @@ struct ConformanceTests {
             default: try Plugin(name: "odd", body: "return 0;", loading: loading ?? "").compile(to: file)
             }
             let outcome = try await run(task, file, "in.png", "out.png")
-            // For `--conform` these words are no values of parameters.
+            // `--conform` takes no parameters, so these words are an error.
             let isUsage = task == "--conform"
             #expect(outcome.status == (isUsage ? 2 : 1), "\(outcome)")
             let alone = isUsage ? try await run(task, file) : outcome
@@ -302,7 +302,7 @@ struct ConformanceTests {
         }
     }
 
-    @Test("One picture is tried; a failure leaves no file behind")
+    @Test("A picture can be tried, and a failure leaves no file behind")
     func trying() async throws {
         let folder = try TemporaryFolder()
         let body = """

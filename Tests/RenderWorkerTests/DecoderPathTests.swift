@@ -2,10 +2,9 @@ import CVips
 import Testing
 import WorkerProtocol
 
-/// Compares the fast ways to read a picture with libvips' plain way: a chain that names a kernel has every pixel pass
-/// through it.
+/// Compares the fast decoder paths with libvips' plain path: a chain that names a kernel sends every pixel through it.
 struct DecoderPathTests {
-    /// The likeness of a chain's result at this size to the plain way's, in dB.
+    /// The similarity to the plain path's result at this size, in dB.
     private func likeness(
         _ worker: WorkerProcess, _ source: TemporaryFile, _ size: String, then filter: String
     ) throws -> Double {
@@ -18,7 +17,7 @@ struct DecoderPathTests {
     }
 
     @Test(
-        "The grey way of a JPEG is near the plain one",
+        "The luma path of a JPEG is close to the plain path",
         arguments: ["scale=0.5", "scale=0.25", "width=300", "width=160 height=90 fit=cover", "scale=0.37"])
     func greyIsNear(size: String) throws {
         let source = try Pixels.colourful(1201, 803).file(.jpeg)
@@ -26,7 +25,7 @@ struct DecoderPathTests {
     }
 
     @Test(
-        "The grey way of a WebP is near the plain one",
+        "The luma path of a WebP is close to the plain path",
         arguments: ["scale=0.5", "scale=0.25", "width=100", "scale=0.37"])
     func greyWebPIsNear(size: String) throws {
         let source = try Pixels.colourful(1201, 803).file(.webp)
@@ -34,7 +33,7 @@ struct DecoderPathTests {
     }
 
     @Test(
-        "On the project's pictures the grey way is within 40 dB of the plain one at half size, and within 50 dB at full size",
+        "For the project's pictures the luma path reaches 40 dB of the plain path at half size, and 50 dB at full size",
         arguments: ["morning-hills.jpg", "triangles.jpg", "raindrops.webp"])
     func samples(sample: String) throws {
         let worker = try WorkerProcess()
@@ -44,7 +43,7 @@ struct DecoderPathTests {
     }
 
     @Test(
-        "The decoder shrinks as far as the target allows, and no farther",
+        "The decoder shrinks as far as the target allows, and no further",
         arguments: [
             ("scale=0.5", 2, true), ("scale=0.51", 1, false), ("scale=0.25", 4, true), ("scale=0.26", 2, false),
             ("scale=0.1", 8, false), ("scale=2", 1, false), ("width=400", 2, false),
@@ -60,7 +59,7 @@ struct DecoderPathTests {
         #expect(colour.hasPrefix("jpeg, planes, \(part) (resize makes "))
     }
 
-    @Test("A small picture is like what lanczos3 makes of it", arguments: [Pixels.Format.jpeg, .webp])
+    @Test("A small result looks as lanczos3 would make it", arguments: [Pixels.Format.jpeg, .webp])
     func small(format: Pixels.Format) throws {
         let worker = try WorkerProcess()
         for width in [15, 31, 50, 64, 100, 127, 129, 175, 200, 255, 300, 500] {
@@ -88,7 +87,7 @@ struct DecoderPathTests {
         #expect(try #require(worst) <= 8)
     }
 
-    @Test("Half of a picture with odd sides is what its decoder makes of it")
+    @Test("Half of a picture with odd sides equals the decoder's own half")
     func oddSides() throws {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(1001, 667).file(.jpeg)
@@ -100,7 +99,7 @@ struct DecoderPathTests {
         }
     }
 
-    @Test("A shrunken WebP is near the plain one")
+    @Test("A shrunk WebP is close to the plain path")
     func webp() throws {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(1001, 601).file(.webp)
@@ -111,7 +110,7 @@ struct DecoderPathTests {
         #expect(try Pixels(fast).likeness(Pixels(plain)) > 38)
     }
 
-    @Test("A file that stores no luma is read whole, and made luma before it is made smaller")
+    @Test("A file that stores no luma is read whole, and converted to luma before it is resized")
     func lumaFirst() throws {
         let worker = try WorkerProcess()
         for (alpha, is16Bit) in [(false, false), (true, false), (false, true), (true, true)] {
@@ -125,7 +124,7 @@ struct DecoderPathTests {
         }
     }
 
-    @Test("A profile for no device, which is thrown away, keeps nobody from the luma")
+    @Test("A device-link profile is dropped, and does not prevent the luma path")
     func deviceLink() throws {
         let worker = try WorkerProcess()
         let source = try TableProfile.linkedPicture()
@@ -135,7 +134,7 @@ struct DecoderPathTests {
         #expect(try likeness(worker, source, "scale=0.5", then: "noir") > 42)
     }
 
-    @Test("A profile, or CMYK, goes before luma, and is the reason that is told")
+    @Test("A profile or CMYK prevents the luma path, and is given as the reason")
     func plainWays() throws {
         let worker = try WorkerProcess()
         let pixels = Pixels.colourful(400, 300)
@@ -154,7 +153,7 @@ struct DecoderPathTests {
         #expect(try worker.open(animated, "noir").decoderPaths == ["webp, whole, then luma (noir needs luma only)"])
     }
 
-    @Test("A JPEG without colours is read as what it is, whatever its filters need")
+    @Test("A grey JPEG is read as grey, whatever its filters need")
     func greyFile() throws {
         let worker = try WorkerProcess()
         let source = try Pixels(400, 300) { x, y in [(x + y) % 256] }.file(.jpeg)
@@ -162,7 +161,7 @@ struct DecoderPathTests {
         #expect(path == ["jpeg, greyscale, 1/2 (it has no colours)"])
     }
 
-    @Test("A profile that is sRGB anyway does not keep a JPEG from the grey way")
+    @Test("A profile equal to sRGB does not prevent the luma path")
     func sRGBProfile() throws {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(400, 300).file(.jpeg) {
@@ -174,7 +173,7 @@ struct DecoderPathTests {
     }
 
     @Test(
-        "Filters that look at one pixel at a time go behind the resize; others, and a resize that enlarges, keep their places"
+        "Pointwise filters move behind a shrinking resize; other filters and enlarging resizes keep their places"
     )
     func resizeFirst() throws {
         let worker = try WorkerProcess()
@@ -193,7 +192,7 @@ struct DecoderPathTests {
         #expect(moved.likeness(kept) > 40)
     }
 
-    @Test("A TIFF's smaller copies are read in its place, as pages or as subdirectories", arguments: [false, true])
+    @Test("A TIFF's smaller copies are read instead of it, as pages or as subdirectories", arguments: [false, true])
     func pyramid(subdirectories: Bool) throws {
         let worker = try WorkerProcess()
         let pixels = Pixels.colourful(1000, 600)
@@ -201,7 +200,7 @@ struct DecoderPathTests {
         let source = try VipsTool.run("tiffsave", pixels.file(.png), options + (subdirectories ? ["--subifd"] : []))
         let chain = "resize width=200 | sharpen"
         let header = try worker.open(source, chain)
-        // Smaller copies are not counted as pages.
+        // Smaller copies do not count as pages.
         #expect(header.decoderPaths == ["tiff, 1/4 (resize makes 200 × 120)"] && header.pages == 1)
         let small = try Pixels(worker.render(source, chain + " | save format=png"))
         let plain = try Pixels(worker.render(source, "resize width=200 kernel=lanczos3 | sharpen | save format=png"))

@@ -2,13 +2,13 @@ import CVips
 import Testing
 import WorkerProtocol
 
-/// Cameras mark Adobe RGB by EXIF alone.
+/// Cameras mark Adobe RGB only in EXIF.
 struct EXIFColourTests {
     private static let stored = [200, 100, 50]
     /// The same colour in sRGB.
     private static let shown = [227, 100, 42]
 
-    /// A picture of one colour with EXIF by exiftool.
+    /// A picture of one colour, with EXIF tags by exiftool.
     private static func picture(
         _ format: Pixels.Format, _ tags: [String], profile: String? = nil
     ) throws -> TemporaryFile {
@@ -27,7 +27,7 @@ struct EXIFColourTests {
     }
 
     @Test(
-        "A picture of Adobe RGB without a profile becomes sRGB, by any way of decoding, and its EXIF says so",
+        "An Adobe RGB picture without a profile becomes sRGB, by every decoder path, and its EXIF says so",
         arguments: [Pixels.Format.jpeg, .png, .webp, .tiff, .heic, .avif])
     func converted(format: Pixels.Format) throws {
         let worker = try WorkerProcess("--jxl")
@@ -58,14 +58,14 @@ struct EXIFColourTests {
         }
     }
 
-    @Test("With profile=keep the pixels stay, and so does what EXIF says of them, with the profile of it")
+    @Test("With profile=keep the pixels and their EXIF stay, with a matching profile")
     func kept() throws {
         let worker = try WorkerProcess()
         let source = try Self.picture(.jpeg, Self.adobeRGB)
         for format in ["jpeg", "png", "tiff", "webp"] {
             let result = try worker.render(source, "save format=\(format) profile=keep")
             #expect(try isNear(result, Self.stored, most: 5), "\(format)")
-            // The profile is one by which libvips finds the colour.
+            // libvips finds the colours through the profile.
             let shown = try VipsPicture(result).transformed(from: "srgb", to: "srgb").pixels()
             #expect(zip(shown[8, 8], Self.shown).allSatisfy { abs($0 - $1) <= 5 }, "\(format): \(shown[8, 8])")
             let tags = try ExifTool.read([result.path])[result.path]
@@ -73,7 +73,7 @@ struct EXIFColourTests {
         }
     }
 
-    @Test("Behind a barrier the colours are converted once, and EXIF is that of the result")
+    @Test("Behind a barrier the colours are converted once, and the EXIF describes the result")
     func handedOver() throws {
         let source = try Self.picture(.jpeg, Self.adobeRGB)
         let result = try HandOverTests().cut(source, "resize scale=0.5 | barrier | save format=png")
@@ -82,7 +82,7 @@ struct EXIFColourTests {
         #expect(tags?["InteropIFD:InteropIndex"] == "R98" && tags?["ExifIFD:ColorSpace"] == "1", "\(tags ?? [:])")
     }
 
-    @Test("A profile counts before EXIF, and EXIF of sRGB changes nothing")
+    @Test("A profile takes precedence over EXIF, and EXIF for sRGB changes nothing")
     func others() throws {
         let worker = try WorkerProcess()
         let withProfile = try Self.picture(.jpeg, Self.adobeRGB, profile: "srgb")

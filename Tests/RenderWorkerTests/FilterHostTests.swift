@@ -5,7 +5,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// A filter's messages to its host, and the ends of its mistakes.
+/// A filter's messages to its host, and the consequences of its mistakes.
 struct FilterHostTests {
     private func worker(_ body: String, changes: String = "", loading: String = "") throws -> WorkerProcess {
         let folder = try TemporaryFolder()
@@ -15,7 +15,7 @@ struct FilterHostTests {
 
     private func source() throws -> TemporaryFile { try Pixels.colourful(40, 30).file(.png) }
 
-    @Test("Its log lines are told with its name; beyond the allowed number they are counted", arguments: [0, 3])
+    @Test("A filter's log lines carry its name; excess lines are only counted", arguments: [0, 3])
     func log(lines: Int) throws {
         let worker = try worker(
             """
@@ -42,7 +42,7 @@ struct FilterHostTests {
         }
     }
 
-    @Test("A line of mere information is no reason for a failure, as a warning is")
+    @Test("An informational line, unlike a warning, is not a reason for a failure")
     func reason() throws {
         for (level, reason) in [("INFO", "odd: libvips gave no reason"), ("WARNING", "odd: the moon is full")] {
             let worker = try worker("g_log(\"VIPS\", G_LOG_LEVEL_\(level), \"the moon is full\"); return -1;")
@@ -55,7 +55,7 @@ struct FilterHostTests {
         "double mean; return vips_avg(in, &mean, NULL) || vips_linear1(in, out, 1, mean / 10, NULL);"
 
     @Test(
-        "A filter that reads out of order without asking for the whole picture is named, with the trait that it lacks",
+        "A filter that reads out of order without the trait for it is named, with the missing trait",
         arguments: [
             (Pixels.Format.jpeg, "return vips_flip(in, out, VIPS_DIRECTION_VERTICAL, NULL);"), (.jpeg, measuring),
             (.png, measuring), (.tiff, measuring),
@@ -79,7 +79,7 @@ struct FilterHostTests {
     }
 
     @Test(
-        "A filter that loses a colour or alpha, or gives bands a wrong meaning, is named, and not the picture",
+        "A filter that loses a colour or alpha, or mislabels bands, is blamed instead of the picture",
         arguments: [
             ("vips_extract_band(in, out, 0, \"n\", 2, NULL)", 3, "it made 2 bands of 3: a colour is lost"),
             (
@@ -101,7 +101,7 @@ struct FilterHostTests {
         }
     }
 
-    @Test("It hears of a cancel while it works, and the worker goes on")
+    @Test("A filter learns of a cancel while it works, and the worker goes on")
     func cancelled() throws {
         let worker = try worker(
             """
@@ -119,7 +119,7 @@ struct FilterHostTests {
         _ = try worker.render(source(), "resize scale=0.5")
     }
 
-    @Test("A filter that keeps the host's table for later reads no freed memory, and is not heard")
+    @Test("A filter that keeps the host's table too long reads no freed memory, and is ignored")
     func late() throws {
         let worker = try worker(
             """
@@ -133,7 +133,7 @@ struct FilterHostTests {
     }
 
     @Test(
-        "A result that is no picture costs the picture alone, in words that name the filter",
+        "An invalid result costs only its picture, and the message names the filter",
         arguments: [
             ("*out = in; return 0;", "without a reference of its own"),
             ("g_object_unref(in); return vips_black(out, 40, 30, NULL);", "let go of its input"),
@@ -152,7 +152,7 @@ struct FilterHostTests {
         _ = try worker.render(source(), "resize scale=0.5")
     }
 
-    /// The body runs long after `apply`, in a thread of libvips.
+    /// The body runs long after `apply`, in a libvips thread.
     private static func lazily(_ body: String) -> String {
         """
         *out = vips_image_new();
@@ -167,11 +167,11 @@ struct FilterHostTests {
     private static let segfault = "*(volatile int *)8 = 1;"
 
     @Test(
-        "A crash in its code is put down to it, when it is applied and long after",
+        "A crash in a filter's code is attributed to the filter, during `apply` and long after",
         arguments: [
             (segfault, false, SIGSEGV), ("abort();", false, SIGABRT), ("__builtin_trap();", false, SIGILL),
             (lazily(segfault), false, SIGSEGV), (lazily("abort();"), false, SIGABRT),
-            // libvips crashes for it.
+            // libvips crashes on the filter's behalf.
             ("vips_image_get_width((VipsImage *)8); memset((void *)8, 1, 99);", false, SIGSEGV),
             (lazily("for (;;) memset(g_malloc(1 << 24), 1, 1 << 24);"), true, SIGTRAP),
         ])

@@ -4,7 +4,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// The files that filters may read beside the picture.
+/// Additional files that filters may read.
 struct FilterResourceTests {
     private static let attempts = """
         #define _GNU_SOURCE
@@ -14,7 +14,7 @@ struct FilterResourceTests {
         #include <stdio.h>
         """
 
-    /// A filter, `reader`, whose body finds its folder in `host->resources`.
+    /// Compiles a filter `reader`, whose body finds its folder in `host->resources`.
     private func reader(_ body: String, folder: TemporaryFolder, changes: String = "") throws {
         let plugin = Plugin(name: "reader", body: body, changes: changes)
         try Plugin.compile(Self.attempts + "\n" + plugin.source, to: folder.path + "/reader.so")
@@ -25,7 +25,7 @@ struct FilterResourceTests {
         try Data("42\n".utf8).write(to: URL(fileURLWithPath: folder.path + "/reader/value"))
     }
 
-    @Test("A filter reads a file of its own folder, and lists it")
+    @Test("A filter reads and lists its own folder")
     func reads() throws {
         let folder = try TemporaryFolder()
         try makeResources(folder)
@@ -46,11 +46,11 @@ struct FilterResourceTests {
         let worker = try WorkerProcess(plugins: [folder.path])
         #expect(worker.hello.missing == [])
         let result = try worker.render(Pixels.colourful(8, 8).file(.png), "reader | save format=png")
-        // The sum is the file's 42, and the three names in a folder of one file.
+        // The sum of the file's 42 and the three names in a folder with one file.
         #expect(try Pixels(result)[3, 3] == [45, 45, 45])
     }
 
-    @Test("The folder is that of the first plugin folder that has one, wherever the file lies")
+    @Test("The folder comes from the first plugin folder that has one, wherever the filter's file lies")
     func first() throws {
         let (plugins, resources) = (try TemporaryFolder(), try TemporaryFolder())
         try reader("host->fail(host, host->resources); return -1;", folder: plugins)
@@ -64,7 +64,7 @@ struct FilterResourceTests {
     }
 
     @Test(
-        "It writes nothing there, and opens nothing elsewhere",
+        "A filter can neither write there nor open anything elsewhere",
         arguments: [
             ("%s/value", "O_WRONLY"), ("%s/value", "O_RDWR"), ("%s/value", "O_RDONLY | O_TRUNC"),
             ("%s/new", "O_RDONLY | O_CREAT, 0600"), ("%s", "O_TMPFILE | O_RDWR, 0600"), ("/etc/passwd", "O_RDONLY"),
@@ -91,14 +91,14 @@ struct FilterResourceTests {
         #expect(try String(contentsOfFile: folder.path + "/reader/value", encoding: .utf8) == "42\n")
     }
 
-    @Test("Where Landlock does not stand, it reads nothing at all, and the picture says so")
+    @Test("Without Landlock a filter can read nothing, and the picture's failure says so")
     func withoutLandlock() throws {
         let folder = try TemporaryFolder()
         try makeResources(folder)
         try reader(
             "open(host->resources, O_RDONLY); return vips_copy(in, out, NULL);", folder: folder)
-        // Landlock holds for one thread. The other waits for a lock: wherever the walls find it on its way there, it
-        // makes no system call that they refuse.
+        // Landlock restricts one thread. The other waits for a lock: wherever the confinement finds it on its way
+        // there, it makes no refused system call.
         try Plugin.compile(
             """
             #include <pthread.h>
@@ -116,7 +116,7 @@ struct FilterResourceTests {
         #expect(failure.advice?.contains("only where Landlock keeps it from all else; here it does not") == true)
     }
 
-    @Test("A filter that asks for fonts draws text, and one that does not is told that it may not")
+    @Test("A filter that asks for fonts draws text, and a filter that does not is told that it may not")
     func fonts() throws {
         let folder = try TemporaryFolder()
         let body = """

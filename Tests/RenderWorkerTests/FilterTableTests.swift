@@ -4,16 +4,16 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Curves that follow one another are one table, and the result is the same.
+/// Consecutive curves become one table, with the same result.
 struct FilterTableTests {
-    /// Four filters: two curves of each band, one of luma, and one that mixes the bands.
+    /// Four filters: two curves of each band, one of luma, and one that mixes bands.
     private static let folder = Result {
         let folder = try TemporaryFolder()
         let curve = ".traits = PIPELINE_POINTWISE | PIPELINE_CURVE"
         func make(_ name: String, _ body: String, _ changes: String) throws {
             try Plugin(name: name, body: body, changes: changes).compile(to: "\(folder.path)/\(name).so")
         }
-        // A curve may change every band, alpha too, which the host has taken off.
+        // A curve may change every band, even alpha, which the host has removed.
         try make("lift", "return vips_linear1(in, out, 0.83, 21.3, NULL);", curve)
         try make("bend", "return vips_gamma(in, out, \"exponent\", 1.4, NULL);", curve)
         try make("lamp", "return vips_linear1(in, out, 1.2, -9.7, NULL);", "\(curve) | PIPELINE_LUMA_ONLY")
@@ -41,7 +41,7 @@ struct FilterTableTests {
         return (try WorkerProcess(plugins: [folder]), try WorkerProcess(plugins: [folder], "--apart"))
     }
 
-    /// A picture of so many bands which has every value, one beside the other.
+    /// A picture with `bands` bands that contains every value.
     private func source(_ bands: Int, is16Bit: Bool) throws -> TemporaryFile {
         let step = is16Bit ? 257 : 1
         return try Pixels(256, 64) { x, y in
@@ -51,14 +51,15 @@ struct FilterTableTests {
     }
 
     @Test(
-        "Filters in a row make what they make one by one, and in one table",
+        "Consecutive filters give the same result one by one and in one table",
         arguments: [
             ("lift | bend", [["lift", "bend"]]),
             ("lift | bend | lift | bend | lift", [["lift", "bend", "lift", "bend", "lift"]]),
             ("lamp | lift | bend", [["lamp", "lift", "bend"]]),
-            // Luma is made of the earlier filters' result.
+            // Luma is computed from the earlier filters' result.
             ("lift | lamp | bend", [["lift"], ["lamp", "bend"]]),
-            // On one band any pointwise filter is a table, also into three, and stays one.
+            // On one band every pointwise filter is a table, even a filter that makes three bands, and later filters
+            // join it.
             ("lamp | tint | lift | lamp", [["lamp", "tint", "lift", "lamp"]]),
             ("tint | lift", [["tint"], ["lift"]]),
             ("lift | resize scale=1 | bend", [["lift"], ["bend"]]),
@@ -75,7 +76,7 @@ struct FilterTableTests {
         }
     }
 
-    @Test("Grey pictures likewise, and there luma is what it was")
+    @Test("Filters on grey pictures give the same result in one table, and luma stays as it was")
     func grey() throws {
         let (joining, apart) = try workers()
         for is16Bit in [false, true] {
@@ -87,7 +88,7 @@ struct FilterTableTests {
         }
     }
 
-    @Test("Alpha passes by the tables untouched; what may look at it is no table then", arguments: [2, 4])
+    @Test("Alpha bypasses the tables, and a filter that may read it is no table", arguments: [2, 4])
     func alpha(bands: Int) throws {
         let (joining, _) = try workers()
         for is16Bit in [false, true] {
@@ -119,7 +120,7 @@ struct FilterTableTests {
     }
 
     @Test(
-        "A table of luma is made once for pictures that follow one another, unless its filter talks",
+        "A luma table is reused for consecutive pictures, unless its filter logs",
         arguments: [false, true])
     func madeOnce(talks: Bool) throws {
         let folder = try TemporaryFolder()

@@ -2,7 +2,7 @@ import PipelineModel
 import Testing
 import WorkerProtocol
 
-/// The picture that a chain hands over a barrier.
+/// The intermediate picture that passes a barrier.
 struct HandOverTests {
     /// Renders a batch's chain, segment by segment.
     func cut(_ source: TemporaryFile, _ text: String) throws -> TemporaryFile {
@@ -22,7 +22,7 @@ struct HandOverTests {
     }
 
     @Test(
-        "The result behind a barrier is the same as without one, with all that the picture carries",
+        "The result behind a barrier is the same as without the barrier, with all metadata",
         arguments: [
             ("noir contrast=1.2", "resize width=160"), ("resize scale=0.5", "noir"),
             ("resize scale=0.5", "resize scale=0.5 kernel=lanczos3"), ("noir", "barrier | noir"),
@@ -42,7 +42,7 @@ struct HandOverTests {
         #expect(result.has("icc-profile-data") == expected.has("icc-profile-data"))
     }
 
-    @Test("No pixel is changed by it: alpha, 16 bit and grey", arguments: [Pixels.Format.png, .tiff])
+    @Test("A barrier changes no pixel: alpha, 16 bits and grey", arguments: [Pixels.Format.png, .tiff])
     func lossless(format: Pixels.Format) throws {
         for alpha in [false, true] {
             let source = try Pixels.colourful(97, 61, alpha: alpha).file(format, is16Bit: true) { $0 }

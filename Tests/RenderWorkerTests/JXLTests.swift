@@ -8,7 +8,7 @@ import WorkerProtocol
 
 @Suite("Results in JPEG XL")
 struct JXLTests {
-    @Test("A picture keeps its size, its transparency and its 16 bits, and is like itself", arguments: ["", "noir | "])
+    @Test("A picture keeps its size, transparency and 16 bits, and looks the same", arguments: ["", "noir | "])
     func kinds(filter: String) throws {
         let worker = try WorkerProcess("--jxl")
         for (source, bands) in [
@@ -29,7 +29,7 @@ struct JXLTests {
         }
     }
 
-    @Test("lossless: each pixel is as it was, with alpha, in 8 and in 16 bit, at the lowest effort and at the usual")
+    @Test("lossless preserves each pixel, with alpha, in 8 and 16 bits, at the lowest and the default effort")
     func lossless() throws {
         let worker = try WorkerProcess("--jxl")
         let alpha = Pixels(65, 43) { x, y in [x * 3, y * 5, x ^ y, x * 3] }
@@ -44,7 +44,7 @@ struct JXLTests {
         #expect(try Pixels(worker.render(Pixels.noise(65, 43).file(.png), "save format=jxl")) != Pixels.noise(65, 43))
     }
 
-    @Test("A higher quality is a longer file, from 1 to 100, and the best still loses something")
+    @Test("A higher quality makes a longer file, from 1 to 100, and even the best is lossy")
     func quality() throws {
         let worker = try WorkerProcess("--jxl")
         let pixels = Pixels.mixed(160, 120)
@@ -59,7 +59,7 @@ struct JXLTests {
         #expect(try usual.bytes == files[5].bytes)
     }
 
-    @Test("effort: 3 and 9 are the ends, and more makes a smaller file of the same pixels")
+    @Test("effort ranges from 3 to 9, and a higher effort makes a smaller file with the same pixels")
     func effort() throws {
         let worker = try WorkerProcess("--jxl")
         let source = try Pixels.colourful(160, 120).file(.png)
@@ -70,7 +70,7 @@ struct JXLTests {
         #expect(throws: ChainProblem.self) { try worker.chain("save format=jxl effort=10") }
     }
 
-    @Test("profile=keep: Display P3 stays that; otherwise it becomes sRGB")
+    @Test("profile=keep preserves Display P3; otherwise it becomes sRGB")
     func profile() throws {
         let worker = try WorkerProcess("--jxl")
         let wide = try Pixels.colourful(160, 120).file(.png) {
@@ -84,7 +84,7 @@ struct JXLTests {
         #expect(kept.has("icc-profile-data"))
     }
 
-    @Test("profile=keep: a profile of tables is kept, and one that libjxl can't read fails with an advice")
+    @Test("profile=keep preserves a table profile, and a profile that libjxl can't read fails with advice")
     func oddProfiles() throws {
         let worker = try WorkerProcess("--jxl")
         func picture(_ profile: [UInt8]) throws -> TemporaryFile {
@@ -106,7 +106,7 @@ struct JXLTests {
         }
     }
 
-    @Test("A result says its format and size, and which metadata its format can't hold")
+    @Test("The report has the format, the size, and the metadata that the format can't hold")
     func report() throws {
         let worker = try WorkerProcess("--jxl")
         for (policy, lost) in [("keep", ["IPTC"]), ("copyright", nil), ("strip", nil)] {
@@ -118,15 +118,15 @@ struct JXLTests {
             #expect(try result.bytes == file.bytes.count && result.lost == lost, "\(policy): \(result)")
             let tags = try ExifTool.read([file.path])[file.path]
             #expect(tags?["IFD0:Copyright"] == (policy == "strip" ? nil : "Joe Doe 2026"))
-            // It is upright.
+            // The result is upright.
             #expect(["1", nil].contains(tags?["IFD0:Orientation"]), "\(policy): \(tags ?? [:])")
         }
     }
 
-    @Test("Every size is told by the header as it is")
+    @Test("The header states every size exactly")
     func sizes() throws {
         let worker = try WorkerProcess("--jxl")
-        // Sizes of eights have a short form, and some proportions another.
+        // Multiples of eight have a short form, and some proportions another.
         for (width, height) in [
             (1, 1), (8, 8), (256, 8), (257, 8), (40, 30), (44, 33), (640, 360), (513, 2), (3, 8193),
         ] {
@@ -138,7 +138,7 @@ struct JXLTests {
         }
     }
 
-    @Test("JPEG XL is written, and not read, neither by a worker that writes it, nor for a plugin")
+    @Test("JPEG XL is never read, neither by a worker that writes it, nor for a plugin")
     func neverRead() throws {
         let folder = try TemporaryFolder()
         let worker = try WorkerProcess("--jxl")
@@ -160,7 +160,7 @@ struct JXLTests {
         #expect(refusal.message.contains("blocked"), "\(refusal)")
     }
 
-    @Test("A worker that was not told to load the encoder says that it is missing, and makes everything else")
+    @Test("A worker that was not told to load the encoder reports it missing, and makes all other formats")
     func notLoaded() throws {
         let worker = try WorkerProcess()
         #expect(worker.hello.missingEncoders == [])
@@ -171,9 +171,9 @@ struct JXLTests {
         #expect(try Pixels(worker.render(source, "save format=avif")).width == 20)
     }
 
-    @Test("Encoding makes no call that is refused, with any number of threads")
+    @Test("Encoding makes no refused system call, with any number of threads")
     func confined() throws {
-        // A filter that fails after a refused call is told of that call.
+        // A filter that fails after a refused call is told about that call.
         let folder = try TemporaryFolder()
         try Plugin(name: "fails", body: "host->fail(host, \"on purpose\"); return -1;").compile(
             to: folder.path + "/fails.so")
@@ -190,7 +190,7 @@ struct JXLTests {
         #expect(failure.message == "on purpose")
     }
 
-    @Test("A cancel while JPEG XL is encoded is a cancel, and the next result is whole")
+    @Test("A cancel during the encoding works, and the next result is complete")
     func cancelled() throws {
         let worker = try WorkerProcess("--jxl")
         let source = try Pixels.colourful(1000, 750).file(.png)

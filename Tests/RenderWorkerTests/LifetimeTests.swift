@@ -3,15 +3,15 @@ import PipelineModel
 import Testing
 import WorkerProtocol
 
-/// Metadata and profile of a picture outlive the loader that has read them.
+/// A picture's metadata and profile outlive the loader that read them.
 struct LifetimeTests {
-    /// The block is so large that malloc maps it by itself, and unmaps it when it is freed.
+    /// Large enough that malloc maps the block separately, and unmaps it when it is freed.
     private static let xmp =
         Array("<x:xmpmeta>".utf8) + Array(repeating: UInt8(ascii: "x"), count: 6 << 20)
         + Array("</x:xmpmeta>".utf8)
     private static let pixels = Pixels.colourful(320, 240)
 
-    /// A photograph as a phone makes it: Display P3, EXIF and XMP.
+    /// A photograph as from a phone: Display P3, EXIF and XMP.
     private static func photograph(_ format: Pixels.Format) throws -> TemporaryFile {
         try pixels.file(format) {
             let picture = try $0.then { cvips_icc_transform($0, $1, "p3", "srgb", VIPS_INTENT_RELATIVE, 8) }
@@ -24,14 +24,14 @@ struct LifetimeTests {
     private func check(_ file: TemporaryFile) throws {
         let result = try VipsPicture(file)
         #expect(result.exif("ifd0-Copyright") == "Joe Doe 2026")
-        // The comparison is outside of #expect, which would print six million bytes.
+        // Compared outside #expect, which would print six million bytes.
         let isSame = result.blob("xmp-data") == Self.xmp
         #expect(isSame)
         #expect(try result.pixels().likeness(Self.pixels) > 36)
     }
 
     @Test(
-        "Several outputs of one decoding have the metadata and the colours of the picture",
+        "Several outputs of one decoding have the picture's metadata and colours",
         arguments: [
             Pixels.Format.heic, .avif,
         ])
@@ -41,13 +41,13 @@ struct LifetimeTests {
         _ = try worker.open(source, "save format=png", "save format=webp quality=95", "save")
         let files = (try TemporaryFile(), try TemporaryFile(), try TemporaryFile())
         let results = try worker.render(into: files.0, files.1, files.2)
-        // A JPEG can't hold so much XMP.
+        // A JPEG can't hold that much XMP.
         #expect(results.map(\.lost) == [nil, nil, ["XMP of \(Self.xmp.count) bytes"]])
         try check(files.0)
         try check(files.1)
     }
 
-    @Test("A picture from behind a barrier has them, too", arguments: [Pixels.Format.heic, .avif])
+    @Test("A picture behind a barrier keeps its metadata and colours", arguments: [Pixels.Format.heic, .avif])
     func handedOver(format: Pixels.Format) throws {
         try check(HandOverTests().cut(Self.photograph(format), "barrier | save format=png"))
     }

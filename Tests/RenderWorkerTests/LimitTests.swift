@@ -10,7 +10,7 @@ import WorkerProtocol
 /// Pictures that are refused by their header, before any pixel, and pictures that only look dangerous.
 struct LimitTests {
     @Test(
-        "A chain of as many stages as MaxStages may allow is rendered, and a longer one is refused before work",
+        "A chain of as many stages as MaxStages can allow is rendered, and a longer one is refused before work",
         arguments: ["noir", "blur", "sharpen", "tilt-shift", "sepia", "vignette"])
     func stages(filter: String) throws {
         let worker = try WorkerProcess()
@@ -30,23 +30,23 @@ struct LimitTests {
         #expect(failure.message == "the chain has 66 stages; a worker takes 64, and save")
     }
 
-    /// A PNG with so many compressed texts of so many letters.
+    /// A PNG with `count` compressed texts of `letters` letters each.
     private static func png(_ name: String, _ count: Int, letters: Int) throws -> TemporaryFile {
         let head: [UInt8] =
             switch name {
             case "iTXt": Array("Bomb\0\u{1}\0en\0\0".utf8)
-            // A profile is compressed likewise.
+            // A profile is compressed in the same way.
             default: Array("Bomb\0\0".utf8)
             }
         let content = head + Self.packed(letters: letters)
         let plain = try Pixels.colourful(40, 30).file(.png).bytes
-        // They stand behind the signature and IHDR.
+        // They follow the signature and IHDR.
         let chunk = PNGChunk.bytes(name, content)
         let chunks = Array(Array(repeating: chunk, count: count).joined())
         return try TemporaryFile(plain.prefix(33) + chunks + plain.dropFirst(33))
     }
 
-    /// So many letters in zlib's format.
+    /// `letters` equal letters, compressed by zlib.
     private static func packed(letters: Int) -> [UInt8] {
         guard let packer = g_zlib_compressor_new(G_ZLIB_COMPRESSOR_FORMAT_ZLIB, 9) else { return [] }
         defer { g_object_unref(UnsafeMutableRawPointer(packer)) }
@@ -59,12 +59,12 @@ struct LimitTests {
     }
 
     @Test(
-        "Texts and profiles of a PNG that unpack to more than MaxTexts= together are refused, and their worker stays small",
+        "Texts and profiles of a PNG that unpack to more than MaxTexts= in total are refused, with little memory",
         arguments: ["zTXt", "iTXt", "iCCP"])
     func packedTexts(name: String) throws {
         let worker = try WorkerProcess()
         for (count, letters) in [(4, 4 << 20), (1, 16 << 20)] {
-            // Beyond 8 MB in one text libpng leaves it out, and says so.
+            // libpng omits a text of more than 8 MB, and says so.
             _ = try worker.render(Self.png(name, count, letters: letters), "resize width=20")
         }
         let before = try worker.peak
@@ -118,7 +118,7 @@ struct LimitTests {
     }
 
     @Test(
-        "A result of more than MaxPixels is refused by the header, at whichever resize, and behind a filter before work"
+        "A result of more than MaxPixels is refused by the header, after any resize, and behind a filter before work"
     )
     func tooManyPixels() throws {
         let folder = try TemporaryFolder()
@@ -144,7 +144,7 @@ struct LimitTests {
         #expect(failure.stage == "resize" && failure.message.contains("it would become 65535 × 65535"), "\(failure)")
     }
 
-    @Test("The size after filters counts: too large is told before anything is encoded, smaller is well")
+    @Test("The size after filters counts: a result too large is refused before the encoding, a smaller one is made")
     func tooLargeByFilter() throws {
         let folder = try TemporaryFolder()
         let body = "return vips_zoom(in, out, 100, 1, NULL);"
@@ -160,7 +160,7 @@ struct LimitTests {
         #expect(failure.message.contains("16383 pixels a side, and the result would be 20000 × 2"))
     }
 
-    @Test("An animation of ten thousand frames is its first picture")
+    @Test("An animation of ten thousand frames becomes its first frame")
     func frames() throws {
         let start = Array("GIF89a".utf8) + [64, 0, 64, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255]
         let frame: [UInt8] = [0x21, 0xf9, 4, 0, 0, 0, 0, 0, 0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0]
@@ -174,7 +174,7 @@ struct LimitTests {
         #expect(try worker.peak < 150 << 20)
     }
 
-    @Test("TIFF directories that point at themselves, or are thousands, end", arguments: ["next", "below", "many"])
+    @Test("TIFF directories in a loop, or by the thousand, come to an end", arguments: ["next", "below", "many"])
     func directories(kind: String) throws {
         let tags: [(Int, Int)] = [
             (256, 4), (257, 4), (258, 8), (259, 1), (262, 1), (273, 8), (277, 1), (278, 4), (279, 16),
@@ -196,7 +196,7 @@ struct LimitTests {
         #expect(try Pixels(WorkerProcess().render(TemporaryFile(file), "save format=png")).width == 4)
     }
 
-    @Test("A loader that libvips calls untrusted stays blocked, for plugins as well")
+    @Test("A loader that libvips calls untrusted stays blocked, even for plugins")
     func untrusted() throws {
         let folder = try TemporaryFolder()
         let body = """
@@ -212,17 +212,17 @@ struct LimitTests {
         #expect(failure.message.contains("blocked"), "\(failure)")
     }
 
-    @Test("Libraries that no picture may use are not even loaded, and those of HEIF are")
+    @Test("Libraries that no picture may use are not loaded, and HEIF's are")
     func modules() throws {
         let worker = try WorkerProcess()
-        // The file is read to its end: a file without a length is otherwise taken for over at its first short piece.
+        // Reads to the end explicitly: without a length, a file would seem to end after its first short read.
         let file = try #require(FileHandle(forReadingAtPath: "/proc/\(worker.process)/maps"))
         let maps = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
         for library in ["libMagick", "libpoppler", "libopenslide", "libjxl"] { #expect(!maps.contains(library)) }
         #expect(maps.contains("libheif"))
     }
 
-    @Test("A file that is none of those that are read is named, whatever it is called")
+    @Test("An unsupported file is described by its true type, whatever its name is")
     func others() throws {
         let worker = try WorkerProcess()
         let kinds: [(start: [UInt8], name: String)] = [
@@ -237,7 +237,7 @@ struct LimitTests {
     }
 }
 
-/// The checksum of a PNG's chunk.
+/// PNG chunks with their checksums.
 enum PNGChunk {
     static func bytes(_ name: String, _ content: [UInt8]) -> [UInt8] {
         let length = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: content.count >> $0) }
@@ -245,7 +245,7 @@ enum PNGChunk {
         return length + named + checksum(named)
     }
 
-    /// The places of all chunks in a file, of which the last may be cut.
+    /// The offsets of all chunks in a file; the last chunk may be truncated.
     static func starts(in png: [UInt8]) -> [Int] {
         var (starts, at) = ([Int](), 8)
         while at + 8 <= png.count {

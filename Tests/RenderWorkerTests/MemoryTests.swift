@@ -5,7 +5,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Compares the estimate by which a picture is admitted with its worker's real peak.
+/// Compares the memory estimate that admits a picture with its worker's real peak.
 struct MemoryTests {
     struct Case: CustomTestStringConvertible {
         var make: String
@@ -33,7 +33,7 @@ struct MemoryTests {
         Case(make: "pngsave", options: ["--compression", "1", "--interlace"]),
         Case(make: "pngsave", options: ["--compression", "1"], has16Bit: true),
         Case(make: "pngsave", options: ["--compression", "1"], hasAlpha: true),
-        // Pictures of which rows are cut off are held, as they are or scaled, whichever is smaller.
+        // A picture with rows cut off is held in memory, original or scaled, whichever is smaller.
         Case(
             make: "pngsave", options: ["--compression", "1"],
             chain: "resize width=3000 height=800 fit=cover | save format=png"),
@@ -56,7 +56,7 @@ struct MemoryTests {
         Case(make: "jpegsave", chain: "resize width=2001 height=1501 fit=exact"),
         Case(make: "webpsave", chain: "save quality=100", isNoise: true),
         Case(make: "jpegsave", chain: "resize scale=0.5 | save format=avif"),
-        // A soft picture takes as much of libaom as a drawing, also behind a blur.
+        // A soft picture takes as much memory in libaom as a drawing, also behind a blur.
         Case(make: "jpegsave", chain: "resize scale=0.5 | blur | save format=avif"),
         Case(make: "jpegsave", chain: "resize scale=0.5 | tilt-shift | save format=avif"),
         Case(make: "jpegsave", chain: "resize scale=0.5 | save format=gif"),
@@ -87,7 +87,7 @@ struct MemoryTests {
         Case(make: "pngsave", options: ["--compression", "1"], chain: "watermark text=Ada", has16Bit: true),
     ]
 
-    /// To make these pictures, or to write them, takes long.
+    /// Pictures that take long to make or to write.
     private static let slow = [
         Case(make: "jpegsave", chain: "resize width=500 | save format=jxl effort=9"),
         Case(make: "heifsave", options: ["--compression", "hevc", "--effort", "0"], chain: "noir"),
@@ -113,7 +113,7 @@ struct MemoryTests {
         Case(make: "jpegsave", chain: "save format=webp lossless=yes", isNoise: true),
     ]
 
-    /// A picture of 3200 × 2400 in soft colours; libvips enlarges it, since a test's build is slow.
+    /// A picture of 3200 × 2400 in soft colours, enlarged by libvips, because a test's own code is slow.
     private static let large = Result { try made() }
     private static let large16 = Result { try made(is16Bit: true) }
     private static let largeAlpha = Result { try made(alpha: true) }
@@ -130,7 +130,7 @@ struct MemoryTests {
     }
 
     @Test(
-        "The estimate of memory is no less than what rendering takes, and no more than half as much again",
+        "The memory estimate is at least the real use, and at most half as much again",
         arguments: cases)
     func estimate(of example: Case) throws {
         let picture = try
@@ -144,7 +144,7 @@ struct MemoryTests {
         #expect(estimate > peak * 0.97 && estimate < peak * 1.5, "\(estimate / peak) of \(Int(peak) >> 20) MB")
     }
 
-    @Test("The estimate holds for several outputs that share what is decoded", arguments: ["jpegsave", "pngsave"])
+    @Test("The estimate holds for several outputs that share one decoding", arguments: ["jpegsave", "pngsave"])
     func shared(make: String) throws {
         let source = try VipsTool.run(make, Self.large.get())
         let worker = try WorkerProcess()
@@ -156,7 +156,7 @@ struct MemoryTests {
     }
 
     @Test(
-        "The estimate holds for a cut JPEG, which leaves its planes for libvips",
+        "The estimate holds for a truncated JPEG, which falls back from planes to libvips",
         arguments: ["resize scale=0.5 | save format=webp", "save"])
     func cut(chain: String) throws {
         let bytes = try VipsTool.run("jpegsave", Self.large.get()).bytes
@@ -168,7 +168,7 @@ struct MemoryTests {
         #expect(estimate > peak * 0.97, "\(estimate / peak) of \(Int(peak) >> 20) MB")
     }
 
-    @Test("An encoder of planes that gets no memory says so, as a failure of save, and the worker goes on")
+    @Test("A plane encoder without memory reports that as a failure of save, and the worker goes on")
     func exhausted() throws {
         let worker = try WorkerProcess()
         let source = try VipsTool.run("jpegsave", Self.largeNoise.get())
@@ -182,7 +182,7 @@ struct MemoryTests {
         _ = try worker.render(source, "resize width=20")
     }
 
-    @Test("A progressive JPEG of 200 million pixels says by its header what it would need")
+    @Test("The header of a progressive JPEG of 200 million pixels gives its memory need")
     func progressive() throws {
         var bytes = try VipsTool.run("jpegsave", Pixels.colourful(160, 120).file(.png), ["--interlace"]).bytes
         let frame = try #require(bytes.indices.first { bytes[$0...].starts(with: [0xff, 0xc2]) })

@@ -6,8 +6,7 @@ import SystemCalls
 import Testing
 import WorkerProtocol
 
-/// Follows a photograph's metadata in every format, by every policy, and by each way of decoding. exiftool reads the
-/// results.
+/// Follows a photograph's metadata through every format, policy and decoder path. exiftool reads the results.
 struct MetadataMatrixTests {
     private static let formats = ["jpeg", "png", "webp", "tiff", "avif", "jxl"]
     private static let policies = ["keep", "keep-without-place", "strip", "copyright"]
@@ -23,17 +22,17 @@ struct MetadataMatrixTests {
         "-IPTC:Province-State=Oberland", "-IPTC:Country-PrimaryLocationName=Allemagne",
         "-IPTC:Country-PrimaryLocationCode=DEU", "-IPTC:ContentLocationName=Isar", "-IPTC:ContentLocationCode=DEU",
     ]
-    /// Texts that tell where it was taken.
+    /// Texts that reveal where it was taken.
     private static let places = [
         "Passau", "Munich", "Hutthurm", "Ruhstorf", "Bavaria", "Germania", "Ilzstadt", "DEU", "Vilshofen", "Innstadt",
         "Schwabing", "Oberland", "Allemagne", "Isar", "48,8.4",
     ]
-    /// Texts that must be neither in the tags nor in the bytes of a stripped result.
+    /// Texts that must appear neither in the tags nor in the bytes of a stripped result.
     private static let personal = [
         "Camera Works", "12345", "2021:01", "A view", "remark", "Darkroom", "Flood",
     ]
 
-    /// A picture and the way that it is decoded.
+    /// A picture and its decoder path.
     private struct Case {
         var name: String
         var source: TemporaryFile
@@ -50,7 +49,7 @@ struct MetadataMatrixTests {
         var lost: [String]
     }
 
-    /// A photograph with all kinds of metadata, in each format that can be read.
+    /// A photograph with all kinds of metadata, in each readable format.
     private static func photographs() throws -> [(name: String, file: TemporaryFile)] {
         let kinds: [(String, Pixels.Format)] = [
             ("jpeg", .jpeg), ("png", .png), ("webp", .webp), ("tiff", .tiff), ("avif", .avif), ("heic", .heic),
@@ -66,7 +65,7 @@ struct MetadataMatrixTests {
         return files
     }
 
-    /// Renders one picture to all formats by all policies, as outputs of one job or as a job each.
+    /// Renders one picture to all formats by all policies, as outputs of one job or as separate jobs.
     private func render(_ worker: WorkerProcess, _ one: Case, together: Bool) throws -> [Result] {
         let cells = Self.formats.flatMap { format in Self.policies.map { (format, $0) } }
         let outputs = try cells.map { format, policy in
@@ -87,7 +86,7 @@ struct MetadataMatrixTests {
         }
     }
 
-    @Test("Six formats by four policies, of every format, by each way of decoding")
+    @Test("Every policy keeps and removes its metadata, from and to every format, by each decoder path")
     func matrix() throws {
         let worker = try WorkerProcess("--jxl")
         let photographs = try Self.photographs()
@@ -96,7 +95,7 @@ struct MetadataMatrixTests {
         for (name, file) in photographs {
             results += try render(worker, Case(name: name, source: file, chain: ""), together: true)
         }
-        // Luma alone can be decoded of this JPEG in sRGB.
+        // For this sRGB JPEG luma alone can be decoded.
         let plain = try Pixels.colourful(96, 64).file(.jpeg)
         try ExifTool.write(Self.tags, into: [plain.path])
         for (source, chain) in [
@@ -109,7 +108,7 @@ struct MetadataMatrixTests {
         for result in results { try check(result, #require(read[result.file.path])) }
     }
 
-    @Test("Planes get the same metadata as libvips gives to pixels, of JPEG and WebP, in each, by every policy")
+    @Test("Planes of JPEG and WebP get the same metadata as libvips gives to pixels, in each format, by every policy")
     func planes() throws {
         let worker = try WorkerProcess()
         let ways = ["", " kernel=lanczos3"]
@@ -142,7 +141,7 @@ struct MetadataMatrixTests {
         for (name, files) in pairs {
             let tags = try files.map { file in
                 try #require(read[file.path]).filter { tag, _ in
-                    // What the encoder makes of the pixels is another matter.
+                    // Differences in the encoded pixels don't matter here.
                     !["SourceFile", "System:", "File:FileSize", "RIFF:"].contains { tag.hasPrefix($0) }
                 }
             }
@@ -152,7 +151,7 @@ struct MetadataMatrixTests {
         }
     }
 
-    @Test("A picture from behind a barrier has as much")
+    @Test("A picture behind a barrier keeps as much metadata")
     func handedOver() throws {
         var results: [Result] = []
         for (name, file) in try Self.photographs() where name != "avif" {

@@ -6,7 +6,7 @@ import WorkerProtocol
 struct MetadataTests {
     private static let xmp = Array("<x:xmpmeta><rdf:Description tiff:Orientation=\"6\"/>Jörg</x:xmpmeta>".utf8)
 
-    /// A photograph as it comes from a camera.
+    /// A photograph as from a camera.
     static func photograph(_ format: Pixels.Format = .jpeg) throws -> TemporaryFile {
         try Pixels.colourful(320, 240).file(format) {
             let picture = try $0.then { cvips_icc_transform($0, $1, "srgb", "srgb", VIPS_INTENT_RELATIVE, 8) }
@@ -22,10 +22,10 @@ struct MetadataTests {
         }
     }
 
-    /// Chains that read grey pixels, shrunken ones, and all.
+    /// Chains that read grey pixels, shrunk pixels, and all pixels.
     private static let chains = ["resize scale=0.5 | noir", "resize scale=0.5", "noir contrast=2"]
 
-    @Test("Kept: EXIF, XMP and IPTC, upright, and no thumbnail", arguments: chains)
+    @Test("keep preserves EXIF, XMP and IPTC, upright, and removes the thumbnail", arguments: chains)
     func keep(chain: String) throws {
         let result = try VipsPicture(WorkerProcess().render(Self.photograph(), chain))
         #expect(result.exif("ifd0-Copyright") == "Joe Doe 2026")
@@ -43,7 +43,7 @@ struct MetadataTests {
         Array("8BIM".utf8) + [4, id, 0, 0, 0, 0, 0, UInt8(data.count)] + data
     }
 
-    @Test("Photoshop's thumbnails, of a JPEG and of a TIFF, go with no result, and its other blocks do")
+    @Test("Photoshop's thumbnails, in a JPEG and a TIFF, never reach a result, but its other blocks do")
     func photoshop() throws {
         let worker = try WorkerProcess()
         let prefix = Array("Photoshop 3.0\0".utf8)
@@ -74,7 +74,7 @@ struct MetadataTests {
         }
     }
 
-    @Test("Stripped: nothing", arguments: chains)
+    @Test("strip removes all metadata", arguments: chains)
     func strip(chain: String) throws {
         let result = try VipsPicture(WorkerProcess().render(Self.photograph(), chain + " | save metadata=strip"))
         for field in ["exif-data", "xmp-data", "iptc-data", "icc-profile-data"] {
@@ -83,7 +83,7 @@ struct MetadataTests {
     }
 
     @Test(
-        "Copyright: author and copyright, and nothing else that is personal",
+        "copyright keeps author and copyright, and no other personal data",
         arguments: ["jpeg", "webp", "png", "avif"])
     func copyright(format: String) throws {
         let chain = "resize scale=0.5 | noir | save metadata=copyright format=\(format)"
@@ -100,7 +100,7 @@ struct MetadataTests {
     }
 
     @Test(
-        "Author and copyright are written where there are none, with the day of the picture, and others stay",
+        "Missing author and copyright are added, with the picture's date, and existing ones stay",
         arguments: ["jpeg", "png", "webp", "tiff", "avif", "jxl"], ["keep", "copyright"])
     func credit(format: String, policy: String) throws {
         let worker = try WorkerProcess("--jxl")
@@ -112,7 +112,7 @@ struct MetadataTests {
             picture.set("exif-ifd0-Make", "Camera Works")
             return picture
         }
-        // A JPEG of planes, one that is decoded, and a TIFF with EXIF of its own.
+        // A JPEG of planes, a decoded JPEG, and a TIFF with its own EXIF.
         for (source, start) in [
             (try Pixels.colourful(64, 48).file(.jpeg, prepare: dated), ""),
             (try Pixels.colourful(64, 48).file(.jpeg, prepare: dated), "sepia | "),
@@ -132,7 +132,7 @@ struct MetadataTests {
     }
 
     @Test(
-        "The date of EXIF is read where a name asks for it, and the first that is one counts",
+        "The EXIF date is read if a name asks for it, and the first valid date counts",
         arguments: ["jpeg", "png", "webp", "tiff", "avif"])
     func date(format: String) throws {
         let worker = try WorkerProcess()
@@ -162,7 +162,7 @@ struct MetadataTests {
         try withExtendedLifetime(file) { try ExifTool.read([file.path]).values.first ?? [:] }
     }
 
-    @Test("Each picture of a worker gets its own metadata, like or unlike that of the one before")
+    @Test("Each picture of a worker gets its own metadata, whatever the previous picture had")
     func oneAfterTheOther() throws {
         let worker = try WorkerProcess()
         let names = ["Jane", "Jane", "Joan", nil, "Jane", nil, nil, "Joan"]
@@ -181,7 +181,7 @@ struct MetadataTests {
         }
     }
 
-    @Test("Without author and copyright nothing is left")
+    @Test("copyright keeps nothing if there is no author or copyright")
     func copyrightOfNone() throws {
         let source = try Pixels.colourful(64, 64).file(.jpeg) {
             $0.set("exif-ifd0-Make", "Camera Works")
@@ -191,10 +191,10 @@ struct MetadataTests {
         #expect(!result.has("exif-ifd0-Make") && !result.has("exif-ifd0-Copyright"))
     }
 
-    @Test("The names in EXIF pass unchanged, whatever they are written in", arguments: ["keep", "copyright"])
+    @Test("Names in EXIF pass unchanged, in any encoding", arguments: ["keep", "copyright"])
     func namesInUTF8(metadata: String) throws {
         let name = Array("© Jörg (Berlin)\0".utf8)
-        // The EXIF has one entry, Artist, and nobody converted it to ASCII.
+        // The EXIF has one entry, Artist, which was not converted to ASCII.
         let exif: [UInt8] =
             Array("Exif\0\0II".utf8) + [
                 42, 0, 8, 0, 0, 0, 1, 0, 0x3b, 0x01, 2, 0, UInt8(name.count), 0, 0, 0, 26, 0, 0, 0,
@@ -208,7 +208,7 @@ struct MetadataTests {
         }
     }
 
-    /// Puts EXIF behind the JPEG's first marker.
+    /// Inserts EXIF after the JPEG's first marker.
     private static func withEXIF(_ exif: [UInt8], in file: TemporaryFile) throws -> TemporaryFile {
         let bytes = try file.bytes
         let length = exif.count + 2

@@ -2,12 +2,12 @@ import PipelineModel
 import Testing
 import WorkerProtocol
 
-/// A file whose end is missing gives no result, however it is decoded, and whatever the result leaves out of it.
+/// A file without its end gives no result, by any decoder path, even if the result would not show the missing part.
 struct MissingEndTests {
     enum Kind: String, CaseIterable {
         case jpeg, progressiveJPEG, png, interlacedPNG, tiff, compressedTIFF, webp, losslessWebP, avif, heic, gif, bmp
 
-        /// Higher than wide, so that `fit=cover` leaves the lower half out.
+        /// Taller than wide, so that `fit=cover` cuts the lower half off.
         func bytes(of pixels: Pixels = MissingEndTests.pixels) throws -> [UInt8] {
             func made(_ command: String, _ options: String..., suffix: String = "") throws -> [UInt8] {
                 try VipsTool.run(command, pixels.file(.png), options, suffix: suffix).bytes
@@ -37,7 +37,7 @@ struct MissingEndTests {
 
     private static let pixels = Pixels.colourful(240, 600)
 
-    /// Planes, luma alone, libvips' rows with and without a smaller decoding, and cuts behind them.
+    /// Planes, luma alone, libvips' rows with and without a shrinking decoder, and crops behind them.
     private static let chains = [
         "resize width=80 height=40 fit=cover", "resize width=80 height=40 fit=cover | noir",
         "resize width=80 height=40 fit=cover | save format=png",
@@ -50,7 +50,7 @@ struct MissingEndTests {
     ]
 
     @Test(
-        "A file without its end fails, by any way of decoding and with any cut of the result", arguments: Kind.allCases)
+        "A file without its end fails, by every decoder path and with any crop of the result", arguments: Kind.allCases)
     func missing(kind: Kind) throws {
         let worker = try WorkerProcess()
         let whole = try kind.bytes()
@@ -82,7 +82,7 @@ struct MissingEndTests {
         }
     }
 
-    @Test("Bytes behind the end do no harm", arguments: [Kind.jpeg, .progressiveJPEG, .png, .gif, .tiff, .webp, .bmp])
+    @Test("Bytes after the end do no harm", arguments: [Kind.jpeg, .progressiveJPEG, .png, .gif, .tiff, .webp, .bmp])
     func trailing(kind: Kind) throws {
         let worker = try WorkerProcess()
         let whole = try kind.bytes()
@@ -93,7 +93,7 @@ struct MissingEndTests {
     }
 
     @Test(
-        "Where a missing end is accepted, a cut of the rest is rendered",
+        "If a missing end is accepted, a crop of the rest is rendered",
         arguments: [Kind.jpeg, .progressiveJPEG, .png])
     func accepted(kind: Kind) throws {
         let worker = try WorkerProcess()
@@ -107,7 +107,7 @@ struct MissingEndTests {
     }
 
     @Test(
-        "Rows that are missing show nothing of pictures before", arguments: [Kind.jpeg, .png, .gif],
+        "Missing rows show nothing of earlier pictures", arguments: [Kind.jpeg, .png, .gif],
         ["save format=png", "noir contrast=0 | save format=png", "resize width=120 | save format=png"])
     func nothingOfOthers(kind: Kind, chain: String) throws {
         let whole = try kind.bytes()
@@ -126,13 +126,14 @@ struct MissingEndTests {
     }
 
     @Test(
-        "Nor do rows that are damaged, or left out by the writer, in a PNG that has its end", arguments: [false, true],
+        "Damaged or omitted rows of a PNG that has its end show nothing of earlier pictures",
+        arguments: [false, true],
         ["save format=png", "noir contrast=0 | save format=png", "resize width=120 | save format=png"])
     func nothingOfOthersBeforeTheEnd(isDamaged: Bool, chain: String) throws {
         var bytes = try Kind.png.bytes()
         let place = bytes.count / 5
         if isDamaged {
-            // The rows around it can't be unpacked, and none behind them.
+            // These rows, and all rows after them, can't be decompressed.
             for index in place..<place + 64 { bytes[index] = 0xff }
         } else {
             bytes = Array(bytes.prefix(place))
@@ -145,7 +146,7 @@ struct MissingEndTests {
         let before = try TemporaryFile(Kind.png.bytes(of: Pixels(240, 600) { x, y in [255, x & 255, (x ^ y) & 255] }))
         let first = try Pixels(WorkerProcess().render(source, chain, onTruncated: .accept))
         if chain == "save format=png" {
-            // The upper part is there, and the lower one black.
+            // The upper part is there, and the lower part is black.
             #expect(first[10, 10] == Self.pixels[10, 10])
             #expect((0..<first.width).allSatisfy { x in first[x, first.height - 1].allSatisfy { $0 == 0 } })
         }
@@ -156,7 +157,7 @@ struct MissingEndTests {
         }
     }
 
-    @Test("Damage in rows that a cut leaves out fails as it does in any other row", arguments: [Kind.jpeg, .png])
+    @Test("Damage in rows that a crop discards fails like damage in any other row", arguments: [Kind.jpeg, .png])
     func damaged(kind: Kind) throws {
         let worker = try WorkerProcess()
         var bytes = try kind.bytes()
@@ -169,7 +170,7 @@ struct MissingEndTests {
     }
 }
 
-/// A TIFF in strips without compression, whose directory comes before the pixels: what is missing of it is pixels.
+/// An uncompressed TIFF in strips, whose directory precedes the pixels, so that only pixels can be missing.
 private struct PlainTIFF {
     let bytes: [UInt8]
 

@@ -2,7 +2,7 @@ import Testing
 import WorkerProtocol
 
 struct OrientationTests {
-    /// The stored picture of an upright one, by the EXIF standard.
+    /// The stored form of an upright picture, by the EXIF standard.
     private static func stored(_ upright: Pixels, _ orientation: Int) -> Pixels {
         let (w, h) = (upright.width, upright.height)
         let isTurned = orientation >= 5
@@ -20,7 +20,7 @@ struct OrientationTests {
         }
     }
 
-    @Test("For every orientation the result is upright, and says so once", arguments: 1...8)
+    @Test("For every orientation the result is upright, and is not turned twice", arguments: 1...8)
     func upright(orientation: Int) throws {
         let worker = try WorkerProcess()
         let upright = Pixels.colourful(200, 120)

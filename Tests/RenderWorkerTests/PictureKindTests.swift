@@ -3,12 +3,12 @@ import Testing
 import WorkerProtocol
 
 struct PictureKindTests {
-    /// The chains render at full size, resized, and by luma alone.
+    /// Chains that render at full size, resized, and by luma alone.
     private static let chains = [
         "save format=png", "resize scale=0.5 | save format=png", "resize scale=0.5 | noir contrast=0 | save format=png",
     ]
 
-    @Test("Every kind of picture looks as it should: whole, resized, by its luma, as one output and as several")
+    @Test("Every kind of picture looks right: whole, resized, as luma, as one output and as several")
     func looks() throws {
         let worker = try WorkerProcess()
         for kind in PictureKind.all {

@@ -3,8 +3,8 @@ import Glibc
 import Testing
 import WorkerProtocol
 
-/// Planes of a WebP or JPEG that are encoded as either, beside libvips' plain way: a chain that names a kernel has every
-/// pixel pass through it.
+/// Compares planes from WebP or JPEG to either format with libvips' plain path: a chain that names a kernel sends
+/// every pixel through it.
 struct PlanesBetweenFormatsTests {
     struct Ways: CustomTestStringConvertible {
         var from: Pixels.Format
@@ -27,7 +27,7 @@ struct PlanesBetweenFormatsTests {
         }
     }
 
-    /// The results of the two ways. Neither encoder loses much.
+    /// The results of both paths. Neither encoder loses much.
     private func results(
         _ worker: WorkerProcess, _ source: TemporaryFile, _ ways: Ways, _ size: String, _ filters: String = ""
     ) throws -> (planes: Pixels, plain: Pixels) {
@@ -38,7 +38,7 @@ struct PlanesBetweenFormatsTests {
         return try (Pixels(worker.render(source, planes)), Pixels(worker.render(source, plain)))
     }
 
-    @Test("Planes are as like to the picture as the plain way, at any size and at the whole", arguments: ways)
+    @Test("Planes are as close to the picture as the plain path, at any size", arguments: ways)
     func likeness(ways: Ways) throws {
         let worker = try WorkerProcess()
         for (width, height) in [(600, 400), (601, 403)] {
@@ -53,7 +53,7 @@ struct PlanesBetweenFormatsTests {
         #expect(planes.likeness(plain) >= 38, "\(planes.likeness(plain))")
     }
 
-    @Test("Colours stay where their luma is: an edge of colours is at the same place", arguments: ways)
+    @Test("Colours stay aligned with luma: an edge of colours stays in place", arguments: ways)
     func place(ways: Ways) throws {
         let worker = try WorkerProcess()
         let source = try file(
@@ -67,7 +67,7 @@ struct PlanesBetweenFormatsTests {
         }
     }
 
-    @Test("A filter of luma alone is the same as by the plain way, and two of them are", arguments: ways)
+    @Test("One or two luma filters give the same result as by the plain path", arguments: ways)
     func luma(ways: Ways) throws {
         let worker = try WorkerProcess()
         let source = try file(ways.from, .colourful(301, 203))
@@ -80,7 +80,7 @@ struct PlanesBetweenFormatsTests {
         }
     }
 
-    @Test("A JPEG without colours becomes a WebP without colours")
+    @Test("A grey JPEG becomes a grey WebP")
     func grey() throws {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(201, 103).luma.file(.jpeg, quality: 98)
@@ -92,14 +92,14 @@ struct PlanesBetweenFormatsTests {
                 try Pixels(worker.render(source, $0 + "save format=webp quality=100"))
             }
             #expect(results[0].likeness(results[1]) >= 40, "\(chain): \(results[0].likeness(results[1]))")
-            // libwebp's decoder makes even grey by rounded numbers.
+            // libwebp's decoder computes even grey from rounded numbers.
             let colour = results[0].map { [($0.max() ?? 0) - ($0.min() ?? 0)] }.samples.max()
             #expect(colour.map { $0 <= 1 } ?? false, "\(chain)")
         }
     }
 
     @Test(
-        "Several results of one decoding are each what the plain way makes, however the picture lies", arguments: 1...8,
+        "Several results of one decoding each equal the plain path's, for every orientation", arguments: 1...8,
         [Pixels.Format.jpeg, .webp])
     func several(orientation: Int, format: Pixels.Format) throws {
         let worker = try WorkerProcess()
@@ -123,7 +123,7 @@ struct PlanesBetweenFormatsTests {
         }
     }
 
-    @Test("Tiny and narrow pictures are made, and results of one pixel", arguments: ways)
+    @Test("Tiny and narrow pictures, and results of one pixel, can be made", arguments: ways)
     func narrow(ways: Ways) throws {
         let worker = try WorkerProcess()
         for (width, height) in [(1, 1), (2, 1), (1, 3), (7, 5), (17, 1), (1, 401), (16383, 1), (3, 16383)] {

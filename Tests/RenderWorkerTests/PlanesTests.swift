@@ -3,10 +3,10 @@ import CVips
 import Testing
 import WorkerProtocol
 
-/// A JPEG whose planes stay planes from decoder to encoder, beside libvips' plain way: a chain that names a kernel has
-/// every pixel pass through it.
+/// Compares a JPEG whose planes go from decoder to encoder with libvips' plain path: a chain that names a kernel sends
+/// every pixel through it.
 struct PlanesTests {
-    /// A way to share colours among pixels, by TurboJPEG's name.
+    /// Chroma subsampling, by TurboJPEG's names.
     enum Sampling: CaseIterable {
         case all, halfAcross, quarter, halfDown, quarterAcross
 
@@ -33,7 +33,7 @@ struct PlanesTests {
         return try TemporaryFile(Array(UnsafeBufferPointer(start: bytes, count: Int(length))))
     }
 
-    /// The results of the two ways. Neither encoder loses much.
+    /// The results of both paths. Neither encoder loses much.
     private func results(_ worker: WorkerProcess, _ source: TemporaryFile, _ size: String) throws -> (Pixels, Pixels) {
         let (planes, plain) = ("resize \(size) | save quality=100", "resize \(size) kernel=lanczos3 | save quality=100")
         #expect(try worker.open(source, planes).decoderPaths[0].hasPrefix("jpeg, planes, "), "\(size)")
@@ -41,7 +41,7 @@ struct PlanesTests {
     }
 
     @Test(
-        "Planes are as like to the picture as the plain way, however the file shares its colours",
+        "Planes are as close to the picture as the plain path, with any chroma subsampling",
         arguments: Sampling.allCases)
     func likeness(sampling: Sampling) throws {
         let worker = try WorkerProcess()
@@ -59,10 +59,10 @@ struct PlanesTests {
         }
     }
 
-    @Test("Colours stay where their luma is: an edge of colours is at the same place", arguments: Sampling.allCases)
+    @Test("Colours stay aligned with luma: an edge of colours stays in place", arguments: Sampling.allCases)
     func place(sampling: Sampling) throws {
         let worker = try WorkerProcess()
-        // Four bands of colours, whose edges lie at odd places.
+        // Four fields of colour, whose edges have odd positions.
         let source = try jpeg(
             Pixels(1003, 701) { x, y in (x < 501) != (y < 351) ? [190, 60, 60] : [70, 200, 220] }, sampling)
         for size in ["scale=0.5", "scale=0.25", "width=333", "width=301 height=201 fit=cover"] {
@@ -75,7 +75,7 @@ struct PlanesTests {
         }
     }
 
-    @Test("Every orientation becomes upright, with its colours in their place", arguments: 1...8)
+    @Test("Every orientation becomes upright, with its colours in place", arguments: 1...8)
     func upright(orientation: Int) throws {
         let worker = try WorkerProcess()
         for (width, height) in [(400, 240), (403, 241)] {
@@ -92,7 +92,7 @@ struct PlanesTests {
         }
     }
 
-    @Test("Tiny pictures are made, down to one pixel, and up from it")
+    @Test("Tiny pictures can be made, from and to one pixel")
     func tiny() throws {
         let worker = try WorkerProcess()
         for (width, height) in [(1, 1), (2, 1), (1, 3), (7, 5), (17, 1)] {
@@ -106,7 +106,7 @@ struct PlanesTests {
         }
     }
 
-    @Test("Three results come from one decoding, and are what each is alone")
+    @Test("Three results come from one decoding, and equal their separate renders")
     func several() throws {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(1600, 1200).file(.jpeg)
@@ -124,7 +124,7 @@ struct PlanesTests {
         }
     }
 
-    @Test("A profile goes with the result if it is sRGB's, and one for no device does not")
+    @Test("The result keeps sRGB's profile, but not a device-link profile")
     func profile() throws {
         let worker = try WorkerProcess()
         let linked = try TableProfile.linkedPicture()
@@ -138,7 +138,7 @@ struct PlanesTests {
         }
     }
 
-    @Test("Other formats, filters of colours, and a kernel that is named take the ways that they took")
+    @Test("Other formats, colour filters and a named kernel keep their own decoder paths")
     func others() throws {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(400, 300).file(.jpeg)

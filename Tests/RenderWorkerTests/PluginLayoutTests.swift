@@ -4,7 +4,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Filters that were compiled with another header, of the same contract.
+/// Filters that were compiled with another header of the same contract.
 struct PluginLayoutTests {
     private func header(_ change: (String) -> String) throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
@@ -26,14 +26,14 @@ struct PluginLayoutTests {
         ".parameters = (const PipelineParameter[]) {{.name = \"a\", .maximum = 9, .default_value = \"1\", .help = \"h\"}, "
         + "{.name = \"b\", .maximum = 9, .default_value = \"2\", .help = \"h\"}}, .parameter_count = 2"
 
-    @Test("An older one, whose description ends before the author, is read as far as it goes")
+    @Test("An older description, which ends before the author, is read up to its end")
     func older() throws {
         let header = try header {
             let (start, end) = ("    const char *PIPELINE_NULLABLE author;\n", "} PipelineFilter;")
             guard let from = $0.range(of: start)?.lowerBound, let to = $0.range(of: end)?.lowerBound else { return $0 }
             return $0.replacingCharacters(in: from..<to, with: "")
         }
-        // The bytes behind its end are not its author.
+        // The bytes after its end are not its author.
         let worker = try hello(Plugin(name: "odd", body: Self.body, changes: Self.pair), header)
         let filter = try #require(worker.hello.filters.first, "\(worker.hello.skipped)")
         #expect(filter.author == nil && filter.parameters.map(\.name) == ["a", "b"])
@@ -41,7 +41,7 @@ struct PluginLayoutTests {
         #expect(try Pixels(result)[1, 1] == [42, 42, 42])
     }
 
-    @Test("A newer one, with more fields in both structs, works as far as this host knows them")
+    @Test("A newer filter, with more fields in both structs, works with the fields that this host knows")
     func newer() throws {
         let header = try header {
             $0.replacingOccurrences(of: "} PipelineFilter;", with: "    double more[9];\n} PipelineFilter;")
@@ -94,7 +94,7 @@ struct PluginLayoutTests {
                 "-I\(Plugin.contract)", file,
             ]
         ).wait()
-        // With 127 this machine has no such compiler.
+        // Status 127 means that this machine has no such compiler.
         #expect(outcome.status == 0 || outcome.status == 127, "\(outcome.errors)")
     }
 }

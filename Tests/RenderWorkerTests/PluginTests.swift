@@ -4,7 +4,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Plugins that a C compiler makes of a few lines.
+/// Plugins compiled from a few lines of C.
 struct PluginTests {
     private static let noir = WorkerProcess.programs.appendingPathComponent("libnoir.so").path
 
@@ -18,7 +18,7 @@ struct PluginTests {
         #expect(try WorkerProcess(plugins: [folder.path]).hello.filters.isEmpty)
     }
 
-    @Test("The first file of a name wins, and the other says who did")
+    @Test("The first file of a name wins, and the other is skipped with the first one's path")
     func firstWins() throws {
         let (first, second) = (try TemporaryFolder(), try TemporaryFolder())
         for folder in [first, second] {
@@ -30,7 +30,7 @@ struct PluginTests {
         #expect(hello.skipped.first?.reason.contains(first.path) == true)
     }
 
-    @Test("A file that is no plugin is skipped, with the reason")
+    @Test("A file that is not a plugin is skipped, with the reason")
     func notAPlugin() throws {
         let folder = try TemporaryFolder()
         try Data("text".utf8).write(to: URL(fileURLWithPath: folder.path + "/a.so"))
@@ -41,13 +41,13 @@ struct PluginTests {
         #expect(skipped.last?.reason.contains("no symbol 'pipeline_filter'") == true)
     }
 
-    @Test("The folder of the programs holds other libraries, too, which nobody hears of")
+    @Test("Other libraries in the programs' folder are ignored silently")
     func buildFolder() throws {
         #expect(try WorkerProcess().hello.skipped.isEmpty)
     }
 
     @Test(
-        "A description that makes no sense is skipped, with the reason",
+        "An invalid description is skipped, with the reason",
         arguments: [
             (".abi = 7", "version 7"), (".name = \"No Ir\"", "can't be a filter's name"),
             (".name = NULL", "name is missing"),
@@ -88,7 +88,7 @@ struct PluginTests {
     }
 
     @Test(
-        "A filter that goes wrong costs its own job, under its name",
+        "A faulty filter fails only its own job, with the filter's name",
         arguments: [
             ("host->fail(host, \"the moon is full\"); return -1;", "the moon is full"),
             ("vips_error(\"odd\", \"no luck\"); return -1;", "no luck"), ("return 0;", "returned no picture"),
@@ -104,7 +104,7 @@ struct PluginTests {
         _ = try worker.render(source, "resize scale=0.5")
     }
 
-    @Test("A filter gets its arguments, and may leave floating samples behind")
+    @Test("A filter gets its arguments, and may return floating samples")
     func arguments() throws {
         let folder = try TemporaryFolder()
         let body = "return vips_linear1(in, out, values[0].number, 0.4, NULL);"

@@ -6,9 +6,9 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Pictures that can't be rendered, and the messages for the person who dropped them.
+/// Pictures that can't be rendered, and the messages for their users.
 struct RefusalTests {
-    @Test("Text that is called jpg is named for what it is")
+    @Test("A text named .jpg is called a text")
     func text() throws {
         let source = try TemporaryFile(Array("Dear diary, this is no picture at all.".utf8))
         let failure = try WorkerProcess().failure(source, name: "holiday.jpg", "noir")
@@ -17,13 +17,13 @@ struct RefusalTests {
         #expect(failure.advice == "JPEG, PNG, WebP, TIFF, GIF, HEIC, AVIF, BMP and cameras' raw files are read")
     }
 
-    @Test("An empty file says so")
+    @Test("An empty file is called empty")
     func empty() throws {
         #expect(try WorkerProcess().failure(TemporaryFile(), "noir").message == "the file is empty")
     }
 
     @Test(
-        "Other kinds are named",
+        "Other types of file are named",
         arguments: [
             ("%PDF-1.7 ", "PDF"), ("<svg xmlns=", "SVG"), ("PK\u{3}\u{4} ", "ZIP"), ("BM or P5 ", "text"),
             ("P5 of 7", "text"),
@@ -33,7 +33,7 @@ struct RefusalTests {
         #expect(failure.message.contains(name))
     }
 
-    @Test("TGA and the family of PGM are named, with what to do, whatever their pixels look like")
+    @Test("TGA and the PGM family are named, with the remedy, whatever their pixels are")
     func simpleFormats() throws {
         let worker = try WorkerProcess()
         let text = Array("text text text text text ".utf8)
@@ -55,7 +55,7 @@ struct RefusalTests {
         }
     }
 
-    @Test("A TIFF that leads to a place before its start is damaged, and the disk is not to blame")
+    @Test("A TIFF that points before its start is called damaged, and the disk is not blamed")
     func beforeTheStart() throws {
         let worker = try WorkerProcess()
         for place: UInt64 in [.max - 15, 1 << 63, (1 << 63) - 1] {
@@ -66,7 +66,7 @@ struct RefusalTests {
         }
     }
 
-    @Test("A PNG's fault is told in words")
+    @Test("A PNG's fault is described in words")
     func brokenPNG() throws {
         let worker = try WorkerProcess()
         let whole = try Pixels.colourful(40, 30).file(.png).bytes
@@ -77,7 +77,7 @@ struct RefusalTests {
             return try TemporaryFile(bytes)
         }
         let end: [UInt8] = [0, 0, 0, 0] + Array("IEND".utf8) + [0xae, 0x42, 0x60, 0x82]
-        // libvips reads PNG with libpng or, where it was built so, with libspng, and each has its own words.
+        // libvips reads PNG with libpng or, depending on its build, libspng, and each has its own messages.
         let files: [(file: TemporaryFile, libpng: String, libspng: String)] = try [
             (
                 changed { $0.replaceSubrange(16..<20, with: [0, 0, 0, 0]) },
@@ -102,20 +102,20 @@ struct RefusalTests {
         for index in middle.count / 2..<middle.count / 2 + 20 { middle[index] ^= 0xff }
         let vague = try worker.failure(TemporaryFile(middle), "save format=png").message
         #expect(!vague.contains("error in tile") && !vague.contains("read error"), "\(vague)")
-        // The reason of one failure is not given for the next.
+        // The reason of one failure does not appear in the next.
         let cut = try TemporaryFile(Array(Pixels.colourful(400, 300).file(.jpeg).bytes.prefix(3000)))
         let next = try worker.failure(cut, "noir").message
         #expect(!next.contains("not enough data") && !next.contains("end of stream"), "\(next)")
     }
 
-    @Test("A whole AVIF that is larger than its decoder takes is not told to be cut")
+    @Test("A whole AVIF that is too large for its decoder is not called truncated")
     func largeAVIF() throws {
         var bytes = try Pixels.colourful(64, 48).file(.avif).bytes
         let sign = Array("ispe".utf8)
         let at = try #require(bytes.indices.first { bytes[$0...].starts(with: sign) })
         bytes.replaceSubrange(at + 8..<at + 16, with: [0, 0, 0x9c, 0x40, 0, 0, 0x9c, 0x40])
         let failure = try WorkerProcess().failure(TemporaryFile(bytes), "noir")
-        // libheif names its limit by a side or by pixels; some of its versions 1.19 have a larger one than MaxPixels=.
+        // libheif names its limit by a side or by pixels; some 1.19 versions have a larger limit than MaxPixels=.
         if failure.message.hasPrefix("the picture is larger than its decoder takes") {
             #expect(failure.message.contains("40000x40000"))
             #expect(failure.message.contains("16384") || failure.message.contains("\(16384 * 16384)"), "\(failure)")
@@ -125,11 +125,11 @@ struct RefusalTests {
         }
     }
 
-    @Test("A camera's RAW file is told from the TIFF that it also is")
+    @Test("A camera's RAW file is distinguished from the TIFF that it also is")
     func raw() throws {
         let worker = try WorkerProcess()
         let tiff = try Pixels.colourful(32, 32).file(.tiff)
-        // IFD0 has DNGVersion, 1.4.0.0, alone.
+        // The only entry in IFD0 is DNGVersion, 1.4.0.0.
         let dng: [UInt8] =
             Array("II".utf8) + [42, 0, 8, 0, 0, 0, 1, 0, 0x12, 0xc6, 1, 0, 4, 0, 0, 0, 1, 4, 0, 0, 0, 0, 0, 0]
         for (file, name) in try [(tiff, "DSC_0001.NEF"), (TemporaryFile(dng), "scan.tif")] {
@@ -139,7 +139,7 @@ struct RefusalTests {
         _ = try worker.render(tiff, "noir")
     }
 
-    @Test("A picture whose end is missing fails, whichever way it is read", arguments: [0.3, 0.6, 0.95])
+    @Test("A picture without its end fails, by every decoder path", arguments: [0.3, 0.6, 0.95])
     func truncated(part: Double) throws {
         let worker = try WorkerProcess()
         let pixels = Pixels.colourful(900, 700)
@@ -159,7 +159,7 @@ struct RefusalTests {
         }
     }
 
-    @Test("A JPEG that is damaged in its middle fails, whichever way it is read")
+    @Test("A JPEG that is damaged in the middle fails, by every decoder path")
     func damaged() throws {
         let worker = try WorkerProcess()
         var bytes = try Pixels.colourful(900, 700).file(.jpeg).bytes
@@ -193,14 +193,14 @@ struct RefusalTests {
     }
 
     @Test(
-        "A full disk is said to be full, as a failure of save, each time",
+        "A full disk is reported as a failure of save, every time",
         arguments: [
             ("jpeg", 10), ("png", Sweep.of(100, all: 500)), ("tiff", Sweep.of(30, all: 100)), ("webp", 10), ("avif", 3),
             ("gif", 10), ("jxl", 10),
         ])
     func fullDisk(format: String, times: Int) throws {
         let worker = try WorkerProcess("--jxl")
-        // Those of a JPEG and of a WebP are encoded from planes.
+        // The JPEG and the WebP are encoded from planes.
         let sources = try [Pixels.Format.png, .jpeg, .webp].map { try Pixels.colourful(400, 300).file($0) }
         for time in 1...times {
             _ = try worker.open(sources[time % sources.count], "save format=\(format)")

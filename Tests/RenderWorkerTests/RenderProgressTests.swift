@@ -5,7 +5,7 @@ import WorkerProtocol
 
 /// A worker's messages while it renders.
 struct RenderProgressTests {
-    /// Renders, and returns the figures on the way, with the answer.
+    /// Renders; returns the progress figures and the answer.
     private func told(
         _ worker: WorkerProcess, into targets: [TemporaryFile]
     ) throws -> (figures: [(done: Int64, total: Int64)], answer: WorkerMessage) {
@@ -18,11 +18,11 @@ struct RenderProgressTests {
         }
     }
 
-    @Test("A long render tells how far it is, in figures that grow, over all of its outputs, and not after its answer")
+    @Test("A long render reports growing progress over all its outputs, and nothing after its answer")
     func grows() throws {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(2000, 1500).file(.png)
-        // So many outputs take some beats on any machine.
+        // This many outputs span several reports on any machine.
         let chains = Array(repeating: "resize scale=1.5 kernel=lanczos3 | save format=png", count: 8)
         let outputs = try chains.map { RenderOutput(name: nil, stages: try worker.chain($0)) }
         _ = try worker.open([source], outputs)
@@ -34,11 +34,11 @@ struct RenderProgressTests {
         #expect(figures.allSatisfy { $0.total == 2 * half && $0.done > 0 && $0.done <= $0.total })
         #expect(zip(figures, figures.dropFirst()).allSatisfy { $0.done < $1.done })
         #expect(figures.contains { $0.done < half } && figures.contains { $0.done > half })
-        // The next answer belongs to the next question.
+        // The next answer belongs to the next request.
         _ = try worker.open(source, "noir")
     }
 
-    @Test("Turning a picture upright is a part of it")
+    @Test("Progress includes turning a picture upright")
     func turned() throws {
         let worker = try WorkerProcess()
         let turned = try Pixels.colourful(2000, 1500).file(.jpeg) {
@@ -53,7 +53,7 @@ struct RenderProgressTests {
         #expect((figures.last?.done ?? 0) > 2000 * 1500 / 2)
     }
 
-    @Test("A cancel after the first figure is a cancel")
+    @Test("A cancel after the first report works")
     func cancelled() throws {
         let worker = try WorkerProcess()
         _ = try worker.open(
@@ -64,11 +64,11 @@ struct RenderProgressTests {
     }
 
     @Test(
-        "Encoders that begin after the last pixel have their share: all pixels are not all of it",
+        "Encoders that start after the last pixel have a share of the progress",
         arguments: ["avif", "webp", "jxl"])
     func encoding(_ format: String) throws {
         let worker = try WorkerProcess("--jxl")
-        // The blur makes the pixels take so long that on any machine the encoder's share is worth telling.
+        // The blur takes so long that the encoder's share is reported on any machine.
         let chain = "blur radius=50 | save format=\(format)"
         _ = try worker.open(Pixels.colourful(2000, 1500).file(.png), chain)
         let (figures, answer) = try told(worker, into: [TemporaryFile()])
@@ -78,7 +78,7 @@ struct RenderProgressTests {
         #expect(last.done > 0 && last.done < last.total / 5)
     }
 
-    @Test("libwebp tells how far it is with planes, for each of several results")
+    @Test("libwebp reports its progress with planes, for each of several results")
     func planes() throws {
         let worker = try WorkerProcess()
         let source = try Pixels.noise(300, 200).file(.jpeg) {
@@ -94,12 +94,12 @@ struct RenderProgressTests {
         let total: Int64 = 2 * 3000 * 2000
         #expect(figures.allSatisfy { $0.total == total && $0.done <= total }, "\(figures)")
         #expect(zip(figures, figures.dropFirst()).allSatisfy { $0.done < $1.done }, "\(figures)")
-        // The encoders take most of the time, and are followed.
+        // The encoders take most of the time, and their progress is followed.
         #expect(figures.contains { $0.done > total / 10 && $0.done < total * 4 / 10 }, "\(figures)")
         #expect(figures.contains { $0.done > total * 6 / 10 }, "\(figures)")
     }
 
-    @Test("A cancel while libwebp encodes planes is a cancel, and the worker goes on")
+    @Test("A cancel while libwebp encodes planes works, and the worker goes on")
     func cancelledEncoder() throws {
         let worker = try WorkerProcess()
         let source = try Pixels.noise(300, 200).file(.webp) {
@@ -116,12 +116,13 @@ struct RenderProgressTests {
         _ = try worker.render(source, "resize width=100")
     }
 
-    @Test("A smaller copy that is read for errors first is no part of the figures, and a whole picture in memory is")
+    @Test("Checking a smaller copy for errors counts for nothing, but loading a whole picture into memory does")
     func counted() throws {
         let worker = try WorkerProcess()
         let options = ["--tile", "--pyramid", "--compression=deflate"]
         let copies = try VipsTool.run("tiffsave", Pixels.colourful(2000, 1500).file(.png), options, suffix: ".tif")
-        // AVIF's encoder takes 49 times as long as one evaluation of the pixels, which the blur makes long enough to be told.
+        // AVIF's encoder takes 49 times as long as one evaluation of the pixels, which the blur makes long enough to
+        // report.
         for (chain, part) in [("resize scale=0.5", 1.0 / 50), ("resize scale=0.5 | autolevels", 2.0 / 51)] {
             let slow = "\(chain) | blur radius=50 | save format=avif"
             #expect(try worker.open(copies, slow).decoderPaths[0].contains("1/2"))
@@ -130,7 +131,7 @@ struct RenderProgressTests {
         }
     }
 
-    @Test("A short render tells nothing but its answer", arguments: ["png", "webp"])
+    @Test("A short render sends only its answer", arguments: ["png", "webp"])
     func short(format: String) throws {
         let worker = try WorkerProcess()
         // On a busy machine, some renders are long.

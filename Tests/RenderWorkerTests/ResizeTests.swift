@@ -4,7 +4,7 @@ import WorkerProtocol
 
 struct ResizeTests {
     @Test(
-        "The result has the size that was asked for",
+        "The result has the requested size",
         arguments: [
             ("scale=0.5", 401, 301, 200, 150), ("scale=0.001", 401, 301, 1, 1), ("scale=1.5", 40, 30, 60, 45),
             ("width=200", 401, 301, 200, 150), ("height=100", 401, 301, 133, 100),
@@ -25,7 +25,7 @@ struct ResizeTests {
         }
     }
 
-    @Test("Cover cuts from the middle")
+    @Test("Cover crops to the middle")
     func cover() throws {
         let worker = try WorkerProcess()
         let stripes = Pixels(300, 100) { x, _ in x / 100 == 1 ? [255, 0, 0] : [0, 0, 255] }
@@ -43,7 +43,7 @@ struct ResizeTests {
         #expect(!edge.isEmpty && edge.allSatisfy { $0[0] > 180 && $0[1] < 20 })
     }
 
-    @Test("Several outputs of one picture are each read from its beginning")
+    @Test("Several outputs of one picture are each read from the beginning")
     func severalOutputs() throws {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(600, 400).file(.png)

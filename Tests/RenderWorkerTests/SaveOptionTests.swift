@@ -3,14 +3,14 @@ import PipelineModel
 import Testing
 import WorkerProtocol
 
-@Suite("What save is told")
+@Suite("Options of save")
 struct SaveOptionTests {
     /// A JPEG stays in planes, a PNG does not.
     private static func sources(_ pixels: Pixels = .colourful(320, 240)) throws -> [TemporaryFile] {
         [try pixels.file(.jpeg), try pixels.file(.png)]
     }
 
-    /// The marker of the frame, and the samples of luma for one of colour, across and down.
+    /// The frame marker, and the luma samples per colour sample, horizontally and vertically.
     private static func frame(_ jpeg: TemporaryFile) throws -> (marker: UInt8, across: UInt8, down: UInt8) {
         let bytes = try jpeg.bytes
         var at = 2
@@ -23,7 +23,7 @@ struct SaveOptionTests {
         throw Unexpected("the JPEG has no frame")
     }
 
-    @Test("progressive: a JPEG comes in scans, a PNG interlaced, and neither is unless that is said")
+    @Test("progressive: a JPEG has several scans and a PNG is interlaced, but only on request")
     func progressive() throws {
         let worker = try WorkerProcess()
         for source in try Self.sources() {
@@ -36,7 +36,7 @@ struct SaveOptionTests {
         }
     }
 
-    @Test("chroma: whatever the quality, colours are shared as is said")
+    @Test("chroma: the subsampling is as requested, at any quality")
     func chroma() throws {
         let worker = try WorkerProcess()
         for source in try Self.sources() {
@@ -61,7 +61,7 @@ struct SaveOptionTests {
         #expect(Int(bytes[box + 6]) >> 2 & 3 == shared)
     }
 
-    @Test("lossless: a WebP has each pixel as it was, also without metadata")
+    @Test("lossless: a WebP preserves each pixel, even without metadata")
     func lossless() throws {
         let worker = try WorkerProcess()
         let pixels = Pixels.noise(65, 43)
@@ -73,7 +73,7 @@ struct SaveOptionTests {
         #expect(try Pixels(lossy) != pixels)
     }
 
-    @Test("effort: more makes another file, and of a PNG and a WebP a smaller one", arguments: ["png", "webp", "avif"])
+    @Test("effort: more effort changes the file, and makes PNG and WebP smaller", arguments: ["png", "webp", "avif"])
     func effort(format: String) throws {
         let worker = try WorkerProcess()
         for source in try Self.sources() {
@@ -85,14 +85,14 @@ struct SaveOptionTests {
     }
 
     @Test(
-        "max-bytes: the file fits, and comes near, in every format and way", arguments: ["jpeg", "webp", "avif", "jxl"])
+        "max-bytes: the file fits and comes close, in every format and way", arguments: ["jpeg", "webp", "avif", "jxl"])
     func maxBytes(format: String) throws {
         let worker = try WorkerProcess("--jxl")
         for source in try Self.sources(.mixed(320, 240)) {
             for limit in [3000, 6000, 12000] {
                 let file = try worker.render(source, "save format=\(format) max-bytes=\(limit)")
                 let length = try file.bytes.count
-                // At low qualities the lengths of an AVIF lie far apart.
+                // At low qualities an AVIF's sizes are far apart.
                 let least = limit * (format == "avif" ? 5 : 7) / 10
                 #expect(length <= limit && length > least, "\(length) of \(limit)")
                 #expect(try Pixels(file).width == 320)
@@ -105,7 +105,7 @@ struct SaveOptionTests {
     }
 
     @Test(
-        "max-bytes: where much of a file is the same at each quality, the best that fits is found",
+        "max-bytes: if a large part of a file has a fixed size, the best quality that fits is found",
         arguments: ["jpeg", "webp"])
     func hardlyShorter(format: String) throws {
         let worker = try WorkerProcess()
@@ -122,7 +122,7 @@ struct SaveOptionTests {
     }
 
     @Test(
-        "max-bytes: a picture that can't fit fails with its size, and says what to do",
+        "max-bytes: a picture that can't fit fails with its size and the remedy",
         arguments: ["jpeg", "webp", "jxl"])
     func tooMuch(format: String) throws {
         for source in try Self.sources(.noise(320, 240)) {
@@ -133,7 +133,7 @@ struct SaveOptionTests {
         }
     }
 
-    @Test("format=gif: a picture keeps its size and its transparency, and is like itself")
+    @Test("format=gif: a picture keeps its size and transparency, and looks the same")
     func gif() throws {
         let worker = try WorkerProcess()
         let source = Pixels(120, 80) { x, y in [x * 2, y * 3, 90, x < 40 ? 0 : 255] }
@@ -147,7 +147,7 @@ struct SaveOptionTests {
     }
 
     @Test(
-        "format=same: the result has the original's format, and of a HEIC it is a JPEG",
+        "format=same: the result has the original's format, and a HEIC becomes a JPEG",
         arguments: [
             (Pixels.Format.jpeg, "jpeg"), (.png, "png"), (.webp, "webp"), (.tiff, "tiff"), (.avif, "avif"),
             (.heic, "jpeg"),
@@ -167,7 +167,7 @@ struct SaveOptionTests {
         }
     }
 
-    @Test("A GIF holds no metadata, and its report says so, unless none was to be kept")
+    @Test("A GIF holds no metadata, and its report says so, unless none was requested")
     func metadataOfGIF() throws {
         let worker = try WorkerProcess()
         for (policy, lost) in [("keep", ["EXIF", "XMP", "IPTC"]), ("copyright", ["EXIF"]), ("strip", nil)] {
@@ -176,7 +176,7 @@ struct SaveOptionTests {
         }
     }
 
-    @Test("format=same of a GIF is a GIF, without the profile that profile=keep asks for")
+    @Test("format=same makes a GIF from a GIF, without the profile that profile=keep asks for")
     func sameGIF() throws {
         let worker = try WorkerProcess()
         let gif = try VipsTool.run("gifsave", Pixels.colourful(64, 48).file(.png))
@@ -186,7 +186,7 @@ struct SaveOptionTests {
     }
 
     @Test(
-        "profile=keep: Display P3 stays that, value by value, with its profile and its author",
+        "profile=keep: Display P3 keeps its values, with its profile and its author",
         arguments: ["png", "tiff"])
     func keepsProfile(format: String) throws {
         let worker = try WorkerProcess()
@@ -199,7 +199,7 @@ struct SaveOptionTests {
         let small = try worker.render(
             wide, "resize scale=0.5 | sepia | save format=jpeg profile=keep metadata=copyright")
         #expect(try VipsPicture(small).has("icc-profile-data"))
-        // What has no colours needs no profile for them.
+        // A grey picture needs no colour profile.
         let grey = try worker.render(wide, "noir | save format=png profile=keep")
         #expect(try Pixels(grey) == Pixels(worker.render(wide, "noir | save format=png")))
         let usual = try worker.render(wide, "save format=\(format) profile=srgb")

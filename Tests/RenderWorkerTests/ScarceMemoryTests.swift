@@ -4,7 +4,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Allocations of pixels and tables are refused, one after the other.
+/// Makes allocations of pixels and tables fail, one after the other.
 struct ScarceMemoryTests {
     struct Case: CustomTestStringConvertible, Sendable {
         var testDescription: String
@@ -45,7 +45,7 @@ struct ScarceMemoryTests {
         },
     ]
 
-    @Test("A worker that gets no memory says so, or ends, and what it renders afterwards is right", arguments: cases)
+    @Test("A worker without memory says so, or dies, and its later renders are correct", arguments: cases)
     func refused(_ trial: Case) throws {
         let source = try trial.picture()
         let scarce = try ScarceMemory()
@@ -61,7 +61,7 @@ struct ScarceMemoryTests {
                 words["rendered", default: 0] += 1
             } catch let failure as WorkerFailure {
                 words["\(failure)", default: 0] += 1
-                // A camera's file that needs more than it says will do so again.
+                // A camera file that needs more than it claims will do so again.
                 let isAtFault = !failure.message.contains("memory") || failure.message.contains("than it says")
                 #expect((failure.class == .transient) == !isAtFault, "\(failure)")
             } catch let end as Unexpected {

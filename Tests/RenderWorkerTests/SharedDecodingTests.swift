@@ -10,7 +10,7 @@ struct SharedDecodingTests {
         try worker.render(source, chains.map { $0 + " | save format=png" }).map { try Pixels($0) }
     }
 
-    @Test("Several outputs are decoded once, as large as the largest needs, and are what each is alone")
+    @Test("Several outputs are decoded once, at the largest needed size, and equal their separate renders")
     func once() throws {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(1600, 1200).file(.jpeg)
@@ -35,7 +35,7 @@ struct SharedDecodingTests {
         }
     }
 
-    @Test("Luma of a large picture and colours of a small one are decoded apart; of a PNG, which has neither, once")
+    @Test("Large luma and small colours are decoded separately; a PNG is decoded once")
     func apart() throws {
         let worker = try WorkerProcess()
         let (noir, thumb) = ("resize scale=0.5 | noir", "resize width=80")
@@ -53,7 +53,7 @@ struct SharedDecodingTests {
             ])
     }
 
-    @Test("Outputs of a picture that lies on its side are upright, each of them")
+    @Test("Each output of a rotated picture is upright")
     func turned() throws {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(800, 400).file(.jpeg) {
@@ -64,7 +64,7 @@ struct SharedDecodingTests {
         #expect(results.map(\.width) == [200, 50, 400] && results.map(\.height) == [400, 100, 800])
     }
 
-    @Test("A picture too large to be held as a whole is decoded for each output")
+    @Test("A picture too large to hold in memory is decoded for each output")
     func large() throws {
         let worker = try WorkerProcess()
         let source = try VipsTool.run(
@@ -80,7 +80,7 @@ struct SharedDecodingTests {
             ])
     }
 
-    @Test("Damage is found where several outputs share what is decoded, too")
+    @Test("Damage is also found when several outputs share one decoding")
     func damage() throws {
         let worker = try WorkerProcess()
         var bytes = try Pixels.colourful(800, 600).file(.jpeg).bytes

@@ -1,7 +1,7 @@
 import Testing
 import WorkerProtocol
 
-/// A TIFF may hold smaller copies of its picture. Here they are damaged.
+/// A TIFF may contain smaller copies of its picture. Here they are damaged.
 struct TIFFCopyTests {
     private static let tileWidth = 322, compression = 259, tileOffsets = 324
 
@@ -13,7 +13,7 @@ struct TIFFCopyTests {
             ).bytes)
     }
 
-    @Test("Where a smaller copy can't be read, the picture itself is")
+    @Test("If a smaller copy can't be read, the picture itself is read")
     func unreadable() throws {
         let worker = try WorkerProcess()
         let bytes = try Self.whole.get()
@@ -38,7 +38,7 @@ struct TIFFCopyTests {
         }
     }
 
-    @Test("libtiff's words about an unused copy are no reason for a fault of the picture")
+    @Test("libtiff's warnings about an unused copy are not blamed for a fault of the picture")
     func reason() throws {
         var damaged = try Self.whole.get()
         let directories = TIFFEntries.all(in: damaged)
@@ -49,7 +49,7 @@ struct TIFFCopyTests {
     }
 }
 
-/// The entries of a little-endian TIFF's directory: the offset and the count of each value.
+/// The entries of a little-endian TIFF's directory: offset and count of each value.
 private struct TIFFEntries {
     private var places: [Int: (at: Int, count: Int)] = [:]
 

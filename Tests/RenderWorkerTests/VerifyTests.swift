@@ -9,7 +9,7 @@ import WorkerProtocol
 /// Results and sources whose contents differ from the report.
 struct VerifyTests {
     @Test(
-        "A result that a disk swallowed is noticed, in every format",
+        "A result that the disk lost is noticed, in every format",
         arguments: ["jpeg", "png", "webp", "avif", "gif", "jxl"])
     func swallowed(format: String) throws {
         let worker = try WorkerProcess("--jxl")
@@ -23,9 +23,9 @@ struct VerifyTests {
         }
     }
 
-    /// What is appended to a file comes behind what was there.
+    /// Data appended to a file comes after its earlier content.
     @Test(
-        "A file that reads as another picture than was written to it is noticed, in every format",
+        "A file that reads back as another picture is noticed, in every format",
         arguments: ["jpeg", "png", "webp", "gif", "jxl"])
     func another(format: String) throws {
         let worker = try WorkerProcess("--jxl")
@@ -39,7 +39,7 @@ struct VerifyTests {
         }
     }
 
-    @Test("A JPEG whose header can't be read again is noticed")
+    @Test("A JPEG whose header can't be read back is noticed")
     func header() throws {
         let worker = try WorkerProcess()
         let whole = try Pixels.colourful(80, 60).file(.jpeg)
@@ -68,7 +68,7 @@ struct VerifyTests {
         #expect(told.bands == written.bands && told.format == format)
     }
 
-    @Test("A file that somebody writes to while it is read fails, even when it reads well")
+    @Test("A file that is written to during the read fails, even if it reads well")
     func writtenTo() throws {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(60, 40).file(.png)
@@ -83,7 +83,7 @@ struct VerifyTests {
     }
 
     @Test(
-        "A picture whose end is missing is rendered as far as it goes, where that is accepted",
+        "A picture without its end is rendered as far as it goes, if that is accepted",
         arguments: ["jpegsave", "pngsave", "gifsave"], ["resize scale=0.5 | noir", "resize scale=0.5", "noir"])
     func accepted(command: String, chain: String) throws {
         let worker = try WorkerProcess()
@@ -104,7 +104,7 @@ struct VerifyTests {
     }
 
     @Test(
-        "A JPEG that leaves its planes because its end is missing is rendered to every result as far as it goes",
+        "A JPEG that falls back from planes because its end is missing is rendered to every result as far as it goes",
         arguments: ["resize scale=0.5", "resize width=120", "save"], 1...3)
     func acceptedPlanes(chain: String, several: Int) throws {
         let worker = try WorkerProcess()
@@ -127,7 +127,7 @@ struct VerifyTests {
         }
     }
 
-    @Test("Damaged metadata do not keep good pixels from being rendered", arguments: ["keep", "copyright", "strip"])
+    @Test("Damaged metadata do not prevent good pixels from being rendered", arguments: ["keep", "copyright", "strip"])
     func damagedMetadata(policy: String) throws {
         let worker = try WorkerProcess("--jxl")
         let plain = try Pixels.colourful(60, 40).file(.jpeg).bytes
@@ -156,7 +156,7 @@ struct VerifyTests {
         }
     }
 
-    @Test("One pixel, and one row as wide as can be, are pictures")
+    @Test("One pixel, and one row of the greatest width, are valid pictures")
     func extremes() throws {
         let worker = try WorkerProcess("--jxl")
         for format in ["jpeg", "png", "webp", "tiff", "avif", "gif", "jxl"] {

@@ -24,7 +24,7 @@ struct WorkerChannelTests {
         RenderedOutput(format: "", width: 0, height: 0, bands: 0, bytes: .min, lost: ["IPTC", ""], hash: "0f"),
     ]
 
-    @Test("each message of a worker arrives as it was sent", arguments: [0, 1])
+    @Test("each message of a worker arrives unchanged", arguments: [0, 1])
     func fromWorkers(number: Int) throws {
         let header = Self.headers[number]
         let messages: [WorkerMessage] = [
@@ -37,7 +37,7 @@ struct WorkerChannelTests {
         for message in messages { #expect(try "\(arrived(message))" == "\(message)") }
     }
 
-    @Test("each message of the supervisor arrives as it was sent")
+    @Test("each message of the supervisor arrives unchanged")
     func fromTheSupervisor() throws {
         let known = OpenRequest(
             name: "a\0ü", outputs: nil, maxPixels: 5, maxTexts: 7, onTruncated: .accept, filterLines: 3)
@@ -51,7 +51,7 @@ struct WorkerChannelTests {
     }
 
     @Test(
-        "bytes that are no message are an error, and takes nothing down",
+        "bytes that are no message cause an error, and crash nothing",
         arguments: [
             [9], [1], [3, 255, 255, 255, 255, 255, 255, 255, 127], [5, 0], [3, 0, 0, 0, 0, 0, 0, 0, 0, 0],
             Array("{}".utf8), [4] + [UInt8](repeating: 255, count: 200),

@@ -7,21 +7,21 @@ import Testing
 import WorkerProtocol
 
 struct WorkerTests {
-    @Test("It says hello with its version and its filters")
+    @Test("The worker says hello with its version and its filters")
     func hello() throws {
         let hello = try WorkerProcess().hello
         #expect(hello.version == Release.version)
         #expect(hello.filters.map(\.name).contains("noir"))
     }
 
-    @Test("Without a socket it tells what it is")
+    @Test("Without a socket the worker explains what it is")
     func alone() throws {
         let program = WorkerProcess.programs.appendingPathComponent("pipelined-render").path
         let outcome = try ChildProcess(program).wait()
         #expect(outcome.status == 2 && outcome.output.contains("The daemon starts it"))
     }
 
-    @Test("It ends when its socket closes, idle or in the middle of a picture", arguments: [false, true])
+    @Test("The worker ends when its socket closes, idle or in the middle of a picture", arguments: [false, true])
     func endsWithItsSocket(isBusy: Bool) throws {
         let worker = try WorkerProcess()
         if isBusy {
@@ -47,26 +47,26 @@ struct WorkerTests {
     }
 
     @Test(
-        "A cancel in an encoder's tail, which no encoder hears, is still a cancel", arguments: ["avif", "webp", "jxl"])
+        "A cancel at an encoder's end, when no encoder checks for it, still works", arguments: ["avif", "webp", "jxl"])
     func cancelWhileEncoding(format: String) throws {
         let worker = try WorkerProcess("--jxl")
         let file = try Pixels.colourful(1200, 900).file(.jpeg)
         _ = try worker.open(file, "save format=\(format)")
         let nearlyAll = try bytesRead(by: worker) + (try file.reopened().status().st_size) * 9 / 10
         try worker.channel.send(SupervisorMessage.render, descriptors: [TemporaryFile().reopened(O_RDWR)])
-        // Once the file has been read, the encoder works.
+        // Once the file has been read, the encoder is at work.
         while try bytesRead(by: worker) < nearlyAll, !worker.channel.isReady(within: .zero) { sched_yield() }
         guard case .cancelled = try worker.ask(.cancel) else { throw Unexpected("not cancelled") }
     }
 
-    /// The bytes that the kernel has counted.
+    /// The bytes read, by the kernel's count.
     private func bytesRead(by worker: WorkerProcess) throws -> Int {
         let counts = try String(contentsOfFile: "/proc/\(worker.process)/io", encoding: .utf8)
         let line = try #require(counts.split(separator: "\n").first { $0.hasPrefix("rchar: ") })
         return try #require(Int(line.dropFirst("rchar: ".count)))
     }
 
-    @Test("A cancel between open and render counts for that picture, and for no other")
+    @Test("A cancel between open and render applies to that picture only")
     func cancelBetween() throws {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(200, 100).file(.png)
@@ -79,7 +79,7 @@ struct WorkerTests {
         _ = try worker.render(source, "noir")
     }
 
-    @Test("After fifty pictures, good and bad, no descriptor is left over")
+    @Test("After fifty pictures, good and bad, no descriptor has leaked")
     func descriptors() throws {
         let worker = try WorkerProcess()
         let pixels = Pixels.colourful(300, 200)

@@ -1,9 +1,9 @@
 import Foundation
 import PipelineModel
 
-/// Makes docs/filters.md, the program's description of its filters in Markdown.
+/// Generates docs/filters.md, the program's description of its filters in Markdown.
 enum FilterBook {
-    /// An example of a filter: its stage in a chain, and stages before it that make a picture in need of it.
+    /// An example of a filter: its stage, and earlier stages that make a picture which needs the filter.
     struct Example {
         var stage: String
         var after: String?
@@ -24,7 +24,7 @@ enum FilterBook {
 
     static func example(_ filter: String) -> Example { examples[filter] ?? Example(stage: filter) }
 
-    /// The picture of a filter, or the picture before it; below docs/.
+    /// The picture of a filter, or the picture before it; relative to docs/.
     static func picture(_ stages: String?) -> String {
         "pictures/\(stages?.prefix { $0 != " " } ?? "before").webp"
     }

@@ -4,14 +4,14 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// docs/filters.md repeats the filters' own descriptions. `./run docs` writes it by this test: `PIPELINED_DOCS` names a
-/// folder of the project's sample pictures then.
+/// docs/filters.md repeats the filters' own descriptions. `./run docs` writes it through this test, and passes the
+/// folder of the project's sample pictures in `PIPELINED_DOCS`.
 @Suite("docs/filters.md")
 struct FilterBookTests {
     private static let docs = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../docs").standardized
     private static let samples = ProcessInfo.processInfo.environment["PIPELINED_DOCS"]
 
-    @Test("It says what the program says; ./run docs writes it anew")
+    @Test("The file matches the program; ./run docs writes it")
     func text() throws {
         let text = FilterBook.text(try WorkerProcess().hello.filters)
         let file = Self.docs.appendingPathComponent("filters.md")
@@ -19,7 +19,7 @@ struct FilterBookTests {
         #expect(try String(contentsOf: file, encoding: .utf8) == text)
     }
 
-    @Test("Each filter has its picture, of at most 25 KB")
+    @Test("Each filter has a picture of at most 25 KB")
     func pictures() throws {
         let worker = try WorkerProcess()
         if let samples = Self.samples { try Self.draw(worker, samples) }
@@ -29,7 +29,7 @@ struct FilterBookTests {
         for picture in Set(wanted) { try Self.check(picture, most: 25 << 10) }
     }
 
-    @Test("README begins with a picture and three filters' results, in at most 80 KB")
+    @Test("README begins with a picture and the results of three filters, in at most 80 KB")
     func strip() throws {
         if let samples = Self.samples { try Self.drawStrip(try WorkerProcess(), samples) }
         try Self.check(Self.stripFile, most: 80 << 10)
@@ -59,7 +59,7 @@ struct FilterBookTests {
 
     private static func draw(_ worker: WorkerProcess, _ samples: String) throws {
         let sample = try sample(samples)
-        // All filters begin with the same resize.
+        // All filters start with the same resize.
         let start = "resize width=360 kernel=lanczos3"
         let save = "save format=webp quality=80 metadata=strip"
         func draw(_ picture: String, _ stages: String?...) throws {

@@ -4,9 +4,9 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Runs all filters of the set over every kind of picture that a filter may get.
+/// Runs all filters on every kind of picture that a filter may get.
 struct FilterSetTests {
-    /// The fate of a picture's bands.
+    /// How a filter changes the bands.
     enum Colour { case stays, becomesGrey, becomesColour }
 
     struct Case: CustomTestStringConvertible {
@@ -49,12 +49,12 @@ struct FilterSetTests {
         Case(chain: "watermark text=Ada colour=#ff0000 size=100", colour: .becomesColour, keepsAlpha: false),
     ]
 
-    /// Width and height: sizes without neighbours, odd sizes, and one larger than libvips reads at a time.
+    /// Widths and heights: single pixels and rows, odd sizes, and a size larger than libvips reads at once.
     private static let sizes = Sweep.of(
         [(1, 1), (3, 1), (1, 7), (31, 17), (530, 40)],
         all: [1, 2, 3, 7, 16, 33, 530].flatMap { width in [1, 2, 5, 17, 64].map { (width, $0) } })
 
-    @Test("It keeps its promises for pictures of every kind and size", arguments: cases)
+    @Test("Each filter keeps its promises for pictures of every kind and size", arguments: cases)
     func kinds(example: Case) throws {
         let worker = try WorkerProcess()
         for (width, height) in Self.sizes {
@@ -89,7 +89,7 @@ struct FilterSetTests {
         #expect(isSame, "alpha of \(what)")
     }
 
-    @Test("Each filter of the list in Package.swift is there, described, and among these cases")
+    @Test("Each filter listed in Package.swift exists, has a description, and is among these cases")
     func complete() throws {
         let hello = try WorkerProcess().hello
         let names = hello.filters.map(\.name)

@@ -3,7 +3,7 @@ import Testing
 
 /// Compares a filter's result with a formula that is independent of the filter's code.
 struct Golden {
-    /// The source's samples from 0 to 1; beyond the edges the edge goes on.
+    /// The source's samples from 0 to 1; the edge pixels extend beyond the edges.
     let source: Pixels
     let result: Pixels
     let most: Double
@@ -20,7 +20,7 @@ struct Golden {
         source[min(max(x, 0), source.width - 1), min(max(y, 0), source.height - 1)].map { Double($0) / most }
     }
 
-    /// The largest distance of the result from the formula, in steps of its samples; infinite if its bands are others.
+    /// The largest distance from the formula, in sample steps; infinite if the bands differ.
     func worst(_ formula: (_ x: Int, _ y: Int) -> [Double]) -> Double {
         var worst = 0.0
         for y in 0..<result.height {
@@ -35,7 +35,7 @@ struct Golden {
         return worst
     }
 
-    /// The result's likeness to the formula on the whole, in dB.
+    /// The similarity to the formula as a whole, in dB.
     func likeness(_ formula: (_ x: Int, _ y: Int) -> [Double]) -> Double {
         var squares = 0.0
         for y in 0..<result.height {
@@ -49,7 +49,7 @@ struct Golden {
     }
 }
 
-/// Rec. 601 luma of one band or three.
+/// The Rec. 601 luma of one or three bands.
 func luma(_ colours: [Double]) -> Double {
     colours.count < 3 ? colours[0] : 0.299 * colours[0] + 0.587 * colours[1] + 0.114 * colours[2]
 }

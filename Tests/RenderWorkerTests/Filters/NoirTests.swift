@@ -5,7 +5,7 @@ import WorkerProtocol
 
 /// Compares noir with its formula.
 struct NoirTests {
-    /// Rec. 601 luma, then the S.
+    /// Rec. 601 luma, then the S curve.
     static func formula(_ colour: [Int], contrast: Double = 1, strength: Double = 1, most: Double = 255) -> Double {
         let luma =
             colour.count < 3
@@ -41,11 +41,11 @@ struct NoirTests {
             let (x, y) = (index % 64, index / 64)
             return abs(Double(result[x, y][0]) - Self.formula(Self.patches[x, y]))
         }
-        // Luma that is rounded the other way moves the result by the curve's slope.
+        // Luma that is rounded differently shifts the result by the curve's slope.
         #expect(worst.max() ?? 99 <= 2)
     }
 
-    @Test("Blacks are deep, whites bright, and the ends stay where they are")
+    @Test("Blacks are deep, whites bright, and the ends stay fixed")
     func isAnS() throws {
         let worker = try WorkerProcess()
         let result = try Pixels(worker.render(Self.ramp.file(.png), "noir | save format=png"))
@@ -53,7 +53,7 @@ struct NoirTests {
         #expect(result[64, 0][0] < 50 && result[192, 0][0] > 205)
     }
 
-    @Test("16 bit stay 16 bit, and alpha passes untouched")
+    @Test("16 bits stay 16 bits, and alpha is unchanged")
     func wideAndTransparent() throws {
         let worker = try WorkerProcess()
         let wide = Pixels(64, 64) { x, y in [x * 1000, y * 1000, 30000, (x + y) * 500] }
@@ -68,7 +68,7 @@ struct NoirTests {
         }
     }
 
-    @Test("It says of itself what the worker tells the daemon")
+    @Test("The worker reports noir's own description to the daemon")
     func description() throws {
         let noir = try #require(try WorkerProcess().hello.filters.first { $0.name == "noir" })
         #expect(noir.parameters.map(\.name) == ["contrast", "strength"])

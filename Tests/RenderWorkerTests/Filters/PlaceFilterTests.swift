@@ -3,7 +3,7 @@ import PipelineModel
 import Testing
 import WorkerProtocol
 
-/// The filters that cut, frame, mark and stretch.
+/// Filters that crop, turn, frame, mark and stretch.
 struct PlaceFilterTests {
     private static let source = Pixels(60, 40) { x, y in [x * 4, y * 6, 100] }
 
@@ -15,7 +15,7 @@ struct PlaceFilterTests {
     }
 
     @Test(
-        "crop takes the part that is asked for",
+        "crop takes the requested part",
         arguments: [
             ("ratio=1:1", 10, 0, 40, 40), ("ratio=1:1 position=left", 0, 0, 40, 40),
             ("ratio=3:1 position=bottom", 0, 20, 60, 20), ("ratio=2.5:1", 0, 8, 60, 24),
@@ -29,7 +29,7 @@ struct PlaceFilterTests {
     }
 
     @Test(
-        "rotate turns clockwise, and flip mirrors, without a change of any pixel",
+        "rotate turns clockwise, and flip mirrors, without changing any pixel",
         arguments: ["rotate", "rotate angle=180", "rotate angle=270", "flip", "flip direction=vertical"])
     func turned(chain: String) throws {
         let source = Self.source
@@ -46,7 +46,7 @@ struct PlaceFilterTests {
         #expect(try Self.made(chain) == expected)
     }
 
-    @Test("crop by attention and by entropy keeps what there is to see", arguments: ["attention", "entropy"])
+    @Test("crop by attention and by entropy keeps the interesting part", arguments: ["attention", "entropy"])
     func attention(position: String) throws {
         let scene = Pixels(300, 80) { x, y in
             (220..<260).contains(x) && (20..<60).contains(y)
@@ -58,7 +58,7 @@ struct PlaceFilterTests {
     }
 
     @Test(
-        "crop says what is missing",
+        "crop reports a missing value",
         arguments: [
             ("crop ratio=wide", "'wide' is no ratio; write it as 3:2"),
             ("crop ratio=3:0", "no ratio"), ("crop ratio=3:2x", "no ratio"),
@@ -69,7 +69,7 @@ struct PlaceFilterTests {
     }
 
     @Test(
-        "a chain that says nothing, or too much, is refused before any picture, with the place",
+        "a chain with missing or excess values is refused before any picture, with the position",
         arguments: [
             ("noir | watermark", "'watermark' without 'text' or 'picture', one of which it needs at column 8"),
             ("watermark text=\"\" colour=#ffffff", "write watermark text=… or picture=…"),
@@ -83,7 +83,7 @@ struct PlaceFilterTests {
         #expect(problem?.message.contains(message) == true, "\(problem?.message ?? "")")
     }
 
-    @Test("border frames in its colour, opaquely, and a grey picture stays grey with a grey one")
+    @Test("border frames opaquely in its colour, and a grey picture with a grey border stays grey")
     func border() throws {
         func framed(_ source: Pixels, _ colour: [Int]) -> Pixels {
             Pixels(source.width + 6, source.height + 6) { x, y in
@@ -101,9 +101,9 @@ struct PlaceFilterTests {
         #expect(try Self.made("border width=0") == Self.source)
     }
 
-    @Test("autolevels stretches all bands alike, or each by itself, to black and white")
+    @Test("autolevels stretches all bands together, or each separately, to black and white")
     func autolevels() throws {
-        // The bands have values from 40 to 139, 60 to 159 and 50 to 99, each as often.
+        // The bands have values from 40 to 139, 60 to 159 and 50 to 99, each equally often.
         let flat = Pixels(100, 20) { x, _ in [40 + x, 60 + x, 50 + x / 2] }
         let golden = try Golden(flat, "autolevels clip=0", worker: WorkerProcess())
         #expect(golden.worst { golden[$0, $1].map { ($0 * 255 - 40) / 119 } } <= 0.51)
@@ -112,20 +112,20 @@ struct PlaceFilterTests {
             each.worst { x, y in zip(each[x, y], [(40.0, 99.0), (60, 99), (50, 49)]).map { ($0 * 255 - $1.0) / $1.1 } }
                 <= 0.51)
         let half = try Golden(flat, "autolevels clip=10 strength=0.5", worker: WorkerProcess())
-        // A tenth of each band is left out at either end: the rest goes from 50 to 149.
+        // A tenth of each band is cut off at either end: the rest runs from 50 to 149.
         #expect(
             half.worst { half[$0, $1].map { mixed($0, min(max(($0 * 255 - 50) / 99, 0), 1), 0.5) } } <= 0.51)
         #expect(try Self.made("autolevels", of: Pixels(9, 9) { _, _ in [77] }).samples.allSatisfy { $0 == 77 })
     }
 
-    @Test("autolevels counts no transparent pixel")
+    @Test("autolevels ignores transparent pixels")
     func transparentLevels() throws {
         let source = Pixels(100, 20) { x, y in y < 10 ? [50 + x, 255] : [x, 0] }
         let result = try Self.made("autolevels clip=0", of: source)
         #expect(result[0, 0] == [0, 255] && result[99, 0] == [255, 255] && result[99, 15][1] == 0)
     }
 
-    @Test("watermark lays a picture where it is to be, as opaque as it says")
+    @Test("watermark places a picture at its position with its opacity")
     func picture() throws {
         let folder = try TemporaryFolder()
         try FileManager.default.createDirectory(atPath: folder.path + "/watermark", withIntermediateDirectories: true)
@@ -143,7 +143,7 @@ struct PlaceFilterTests {
         #expect(over[8, 8] == [255, 0, 0, 127] && over[50, 25][3] == 0)
     }
 
-    @Test("watermark writes text that can be read on any ground, where it is to be")
+    @Test("watermark writes text at its position, legible on any ground")
     func text() throws {
         let chain = "watermark text=\"<Ada & Co>\" size=40 margin=5 opacity=1"
         for ground in [0, 255] {
@@ -151,7 +151,7 @@ struct PlaceFilterTests {
             let result = try Self.made(chain, of: source)
             let marked = (0..<200 * 100).filter { Int(result.samples[$0]) != ground }
             let (xs, ys) = (marked.map { $0 % 200 }, marked.map { $0 / 200 })
-            // The shadow goes a little beyond the letters.
+            // The shadow extends a little beyond the letters.
             #expect((110...120).contains(xs.min() ?? 0) && (190...199).contains(xs.max() ?? 0))
             #expect((ys.min() ?? 0) > 60 && (ys.max() ?? 0) > 90)
             let darkest = result.samples.min() ?? 0, brightest = result.samples.max() ?? 0
@@ -159,7 +159,7 @@ struct PlaceFilterTests {
         }
     }
 
-    @Test("watermark says where the picture is missed")
+    @Test("watermark names the place of a missing picture")
     func missing() throws {
         let folder = try TemporaryFolder()
         let source = try Self.source.file(.png)

@@ -1,15 +1,15 @@
 import Foundation
 import Testing
 
-/// Compares filters that look around a pixel, or at its place, with their formulas.
+/// Compares filters that depend on a pixel's neighbours or position with their formulas.
 struct SpaceFilterTests {
-    /// Edges of every direction, and soft colours.
+    /// Edges in every direction, and soft colours.
     private static let edges = Pixels(160, 120) { x, y in
         let inside = (x - 80) * (x - 80) + (y - 60) * (y - 60) < 40 * 40
         return [inside ? 220 : 40, x < 50 ? 30 : 200, (x + y) * 255 / 280]
     }
 
-    /// The Gaussian, weighed by alpha where there is any; at the edges the picture goes on.
+    /// A Gaussian blur, weighted by alpha if there is any; the edge pixels extend beyond the edges.
     private static func blurred(_ golden: Golden, _ sigma: Double) -> [[Double]] {
         let (width, height, bands) = (golden.source.width, golden.source.height, golden.source.bands)
         let reach = Int(4 * sigma) + 1
@@ -33,7 +33,7 @@ struct SpaceFilterTests {
         }
     }
 
-    /// A wide blur is made of a smaller picture, which costs a little likeness.
+    /// A wide blur is computed from a smaller picture, which costs a little accuracy.
     @Test(
         "blur is a Gaussian, narrow or wide",
         arguments: [(1.0, 2.0, 58.0), (3, 2, 58), (5.9, 2, 58), (6, 10, 43), (12, 10, 43)])
@@ -44,26 +44,26 @@ struct SpaceFilterTests {
         #expect(golden.likeness { expected[$1 * 160 + $0] } >= decibels)
     }
 
-    @Test("blur spreads no colour of what is transparent, in 16 bit as well")
+    @Test("blur does not spread the colour of transparent pixels, in 16 bits either")
     func transparent() throws {
         let source = Pixels(60, 40) { x, _ in x < 30 ? [50000, 1000, 1000, 65535] : [0, 65535, 65535, 0] }
         let golden = try Golden(source, "blur radius=3 unit=px", is16Bit: true, worker: WorkerProcess())
         let expected = Self.blurred(golden, 3)
-        // Where almost nothing is opaque, few steps of alpha tell a colour.
+        // Where almost nothing is opaque, too few steps of alpha define a colour.
         #expect(
             golden.worst { $0 < 34 ? expected[$1 * 60 + $0] : golden.result[$0, $1].map { Double($0) / 65535 } } <= 1000
         )
         #expect(golden.result[34, 20][1] < 1500)
     }
 
-    @Test("An even ground stays what it is", arguments: [0.5, 1, 2, 5, 7.5, 12])
+    @Test("An even ground stays unchanged", arguments: [0.5, 1, 2, 5, 7.5, 12])
     func even(sigma: Double) throws {
         let ground = Pixels(90, 70) { _, _ in [200, 90, 3] }
         let golden = try Golden(ground, "blur radius=\(sigma) unit=px", worker: WorkerProcess())
         #expect(golden.result == ground)
     }
 
-    @Test("A radius in % is of the short side, so that the look is that of the whole picture")
+    @Test("A radius in % refers to the short side, so that the look does not depend on the size")
     func percent() throws {
         let worker = try WorkerProcess()
         let percent = try worker.render(Self.edges.file(.png), "blur radius=2.5 | save format=png")
@@ -71,7 +71,7 @@ struct SpaceFilterTests {
         #expect(try Pixels(percent) == Pixels(pixels))
     }
 
-    @Test("sharpen adds what luma has more than its blurred self, beyond the threshold", arguments: [0.0, 4])
+    @Test("sharpen adds the difference between luma and its blur, beyond the threshold", arguments: [0.0, 4])
     func sharpen(threshold: Double) throws {
         let golden = try Golden(
             Self.edges, "sharpen amount=0.5 radius=2 threshold=\(threshold)", worker: WorkerProcess())
@@ -84,7 +84,7 @@ struct SpaceFilterTests {
         #expect(worst <= 1.5)
     }
 
-    @Test("vignette darkens by how far it is to the corners", arguments: [(0.5, 0.3), (1, 0)])
+    @Test("vignette darkens by the distance to the corners", arguments: [(0.5, 0.3), (1, 0)])
     func vignette(strength: Double, radius: Double) throws {
         let golden = try Golden(
             Self.edges, "vignette strength=\(strength) radius=\(radius)", worker: WorkerProcess())
@@ -96,7 +96,7 @@ struct SpaceFilterTests {
         #expect(worst <= 0.6)
     }
 
-    @Test("tilt-shift keeps its band as it is, and shows the blur beyond")
+    @Test("tilt-shift leaves its band unchanged, and blurs the rest")
     func tiltShift() throws {
         let golden = try Golden(Self.edges, "tilt-shift position=0.4 width=0.2 blur=2.5", worker: WorkerProcess())
         let soft = Self.blurred(golden, 3)
@@ -108,7 +108,7 @@ struct SpaceFilterTests {
         #expect((40..<56).allSatisfy { golden.result[77, $0] == golden.source[77, $0] })
     }
 
-    @Test("grain is as strong as it says, around nothing, the same every time, and another of another seed")
+    @Test("grain has its strength, an average of zero, repeats itself, and changes with the seed")
     func grain() throws {
         let worker = try WorkerProcess()
         let grey = Pixels(200, 150) { _, _ in [128, 128, 128] }

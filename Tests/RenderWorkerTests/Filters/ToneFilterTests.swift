@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// Compares filters that look at one pixel at a time with their formulas.
+/// Compares pointwise filters with their formulas.
 struct ToneFilterTests {
     struct Look: CustomTestStringConvertible {
         var chain: String
-        /// The tolerated distance in steps of 256: intermediate results are rounded, and then made steeper.
+        /// The tolerated distance in steps of 256: rounding of intermediate results, amplified by steep curves.
         var tolerance = 1.5
-        /// The formula for colours from 0 to 1, three or one.
+        /// The formula for colours from 0 to 1, of three bands or one.
         var formula: @Sendable ([Double]) -> [Double]
 
         var testDescription: String { chain }
@@ -62,16 +62,16 @@ struct ToneFilterTests {
         #expect(golden.worst { look.formula(golden[$0, $1]) } <= look.tolerance)
     }
 
-    @Test("A grey picture follows it, too, and is grey still where the formula is", arguments: looks)
+    @Test("A grey picture follows the formula, and stays grey where the formula does", arguments: looks)
     func grey(look: Look) throws {
         let golden = try Golden(Self.ramp, look.chain, worker: WorkerProcess())
         #expect(golden.worst { look.formula(golden[$0, $1]) } <= 0.51)
     }
 
-    @Test("16 bit are as exact as they can be, and alpha is what it was", arguments: looks)
+    @Test("16 bits are as exact as possible, and alpha is unchanged", arguments: looks)
     func wideAndTransparent(look: Look) throws {
         let golden = try Golden(Self.widePatches, look.chain, is16Bit: true, worker: WorkerProcess())
-        // Near black a power is steep.
+        // Near black a power function is steep.
         #expect(golden.worst { look.formula(Array(golden[$0, $1].prefix(3))) + golden[$0, $1].suffix(1) } <= 8)
     }
 }

@@ -1,18 +1,18 @@
-/// A GIF whose frames are plain colours, written by hand: times, places and disposal are as a test wants them.
+/// A handwritten GIF with frames of plain colours; a test chooses durations, positions and disposal.
 struct AnimatedGIF {
     struct Frame {
-        /// Of the palette, in which colour `n` is `(n, 255 - n, 100)`.
+        /// An index into the palette, in which colour `n` is `(n, 255 - n, 100)`.
         var colour: UInt8
-        /// In hundredths of a second.
+        /// Hundredths of a second.
         var delay = 10
-        /// 1 leaves it, 2 makes it transparent, 3 puts back what was there before.
+        /// 1 keeps the frame, 2 makes it transparent, 3 restores the previous content.
         var disposal = 1
         var place: (x: Int, y: Int, width: Int, height: Int)?
     }
 
     var width = 40
     var height = 30
-    /// How often it is repeated; 0 for ever, nil never.
+    /// The number of repetitions; 0 for ever, nil none.
     var loop: Int? = 0
     var frames: [Frame]
 
@@ -32,7 +32,7 @@ struct AnimatedGIF {
         return bytes + [0x3b]
     }
 
-    /// LZW without compression: the table is cleared before it makes the codes longer.
+    /// LZW without compression: the table is cleared before its codes grow.
     private static func compressed(_ colour: UInt8, count: Int) -> [UInt8] {
         var (packed, bits, filled) = ([UInt8](), 0, 0)
         func put(_ code: Int) {
@@ -59,10 +59,10 @@ struct AnimatedGIF {
     func file() throws -> TemporaryFile { try TemporaryFile(bytes) }
 }
 
-/// The times of a file's frames in milliseconds, and how often they are repeated, as the file's own bytes say it.
+/// The frames' durations in milliseconds and the repetitions, read from the file's bytes.
 struct Timing: Equatable {
     var delays: [Int] = []
-    /// 0 for ever, nil never: a WebP counts the first time as well.
+    /// 0 for ever, nil none. A WebP also counts the first run.
     var loop: Int?
 
     init(delays: [Int], loop: Int?) { (self.delays, self.loop) = (delays, loop) }

@@ -1,9 +1,9 @@
-/// A BMP as a test draws it.
+/// A BMP drawn by a test.
 struct Bitmap {
     var width: Int
     var height: Int
     var bits: Int
-    /// Each row's bytes, the upper one first; they are filled up to whole words.
+    /// The bytes of each row, top row first; rows are padded to four bytes.
     var rows: [[UInt8]]
     var isTopDown = false
     var headerLength = 40
@@ -11,7 +11,7 @@ struct Bitmap {
     var masks: [UInt32] = []
     var palette: [[UInt8]] = []
     var profile: [UInt8] = []
-    /// The pixels as they are compressed, in place of the rows.
+    /// Run-length encoded pixels, instead of the rows.
     var runs: [UInt8]?
 
     static func number(_ number: Int, _ count: Int = 4) -> [UInt8] {

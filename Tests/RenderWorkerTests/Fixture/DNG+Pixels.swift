@@ -12,7 +12,7 @@ extension DNG {
 }
 
 extension Pixels {
-    /// Soft colours with a white corner: the brightness is chosen by the brightest hundredth of a picture.
+    /// Soft colours with a white corner: the brightest hundredth of a picture sets its brightness.
     static func photographed(_ width: Int, _ height: Int) -> Pixels {
         var pixels = colourful(width, height)
         for y in 0..<height / 4 {

@@ -2,7 +2,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// exiftool reads and writes every kind of metadata, independently of libvips and of this project.
+/// exiftool reads and writes every kind of metadata, independently of libvips and this project.
 enum ExifTool {
     private static func run(_ arguments: [String]) throws -> ChildProcess {
         let process = try ChildProcess("/usr/bin/exiftool", arguments)

@@ -1,8 +1,8 @@
-/// A HEIF whose box `meta` is given further boxes.
+/// A HEIF whose `meta` box can get further boxes.
 struct HEIFFile {
     private(set) var bytes: [UInt8]
 
-    /// Puts a box to the end of one within `meta`.
+    /// Appends a box to another one within `meta`.
     mutating func insert(_ name: String, _ content: [UInt8], into path: [String]) throws {
         try insert(Self.box(name, content), into: path)
     }
@@ -21,13 +21,13 @@ struct HEIFFile {
         add(1, at: table.start + 14, bytes: 2)
     }
 
-    /// The places of the pixels stay right.
+    /// Adjusts the offsets of the pixels.
     private mutating func insert(_ box: [UInt8], into path: [String]) throws {
         let meta = try place(of: "meta", within: 0..<bytes.count)
         var places = [meta]
         for name in path {
             let outer = places[places.count - 1]
-            // `meta` and `iinf` have a version, and `iinf` has a count behind it.
+            // `meta` and `iinf` have a version, and `iinf` has a count after it.
             let head = ["meta": 12, "iinf": 14][self.name(at: outer)] ?? 8
             places.append(try place(of: name, within: outer + head..<outer + length(at: outer)))
         }
@@ -38,14 +38,14 @@ struct HEIFFile {
         try movePixels(by: box.count)
     }
 
-    /// Puts a box behind all others.
+    /// Appends a box to the file.
     mutating func append(_ name: String, _ content: [UInt8]) { bytes += Self.box(name, content) }
 
     private static func box(_ name: String, _ content: [UInt8]) -> [UInt8] {
         Bitmap.number(8 + content.count).reversed() + Array(name.utf8) + content
     }
 
-    /// The box `iloc`, which has the places of all items.
+    /// The `iloc` box, which has the offsets of all items.
     private struct ItemTable {
         let start: Int
         let version: UInt8

@@ -2,9 +2,9 @@ import Foundation
 import SystemCalls
 import TestTools
 
-/// A filter that acts as a decoder might that a picture has taken over: `hostile try=… path=… process=…`.
+/// A filter that acts like a decoder hijacked by a picture: `hostile try=… path=… process=…`.
 enum Hostile {
-    /// The folder of the plugin, compiled once.
+    /// The plugin's folder; the plugin is compiled once.
     static let folder = Result {
         let folder = try TemporaryFolder()
         try Plugin.compile(source, to: folder.path + "/hostile.so")
@@ -13,7 +13,7 @@ enum Hostile {
 
     static func worker() throws -> WorkerProcess { try WorkerProcess(plugins: [folder.get().path]) }
 
-    /// A failed attempt reports its error by `host->fail`; one that succeeds ends in a good picture.
+    /// A failed attempt reports its error through `host->fail`; a successful one returns a valid picture.
     private static let source = """
         #define _GNU_SOURCE
         #include <errno.h>

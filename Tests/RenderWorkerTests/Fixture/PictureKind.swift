@@ -1,26 +1,26 @@
 import CVips
 
-/// A kind of picture that libvips can load: how to make one of 8-bit pixels, and how it should look.
+/// A kind of picture that libvips can load: how to make one from 8-bit pixels, and how it should look.
 struct PictureKind: Sendable {
     typealias Change = @Sendable (VipsPicture) throws -> VipsPicture
 
     let name: String
-    /// The bands of the pixels that it is made of.
+    /// The number of bands of its pixels.
     var bands = 3
     var format = Pixels.Format.tiff
-    /// The command of `vips` that saves it, for kinds that `format` does not cover.
+    /// The `vips` command that saves it, for kinds that `format` does not cover.
     var saver: (command: String, options: [String])?
     var make: Change = { $0 }
-    /// TIFF's number for the meaning of the samples, if libvips writes another.
+    /// TIFF's photometric number, if libvips would write another.
     var photometric: UInt8?
-    /// Makes the expected look of the file as libvips loads it. Without it, the original pixels are expected.
+    /// Computes the file's expected look from libvips' loaded picture. Without it, the original pixels are expected.
     var plain: Change?
-    /// How much a sample may differ from the expected one, of 255.
+    /// The tolerated difference of a sample, of 255.
     var tolerance = 2
 
     static let all = colourSpaces + integers + floating + extraBands + files + profiles
 
-    /// The file, and its expected look in 8 bit.
+    /// The file, and its expected look in 8 bits.
     func file() throws -> (source: TemporaryFile, look: VipsPicture) {
         let pixels = Self.pixels[bands - 1]
         var source =
@@ -30,7 +30,7 @@ struct PictureKind: Sendable {
         return (source, try plain?(VipsPicture(source)).inMemory() ?? VipsPicture(pixels, is16Bit: false))
     }
 
-    /// Pixels of one band, of two, of three and of four.
+    /// Pixels with one, two, three and four bands.
     private static let pixels = (1...4).map { bands in
         Pixels(40, 32) { x, y in
             let colours = [40 + x * 4, 60 + y * 4, 200 - x - y], alpha = 80 + x + 3 * y
@@ -110,7 +110,7 @@ extension PictureKind {
     }
 }
 
-/// The steps that make a kind.
+/// Steps that make a kind.
 extension PictureKind {
     static func space(_ space: VipsInterpretation) -> Change { { try $0.then { cvips_colourspace($0, $1, space) } } }
 
@@ -128,7 +128,7 @@ extension PictureKind {
         }
     }
 
-    /// Lab of 8 bit as in TIFF: lightness up to 255, and two signed numbers.
+    /// 8-bit Lab as in TIFF: lightness up to 255, and two signed numbers.
     private static let labBytes: Change = { picture in
         let lab = try space(VIPS_INTERPRETATION_LAB)(picture)
         let lightness = try scaled(2.55, as: VIPS_FORMAT_UCHAR)(lab.bands(0, 1))
@@ -139,7 +139,7 @@ extension PictureKind {
         }
     }
 
-    /// Lab of 16 bit as in TIFF, with alpha up to 65535, which libvips takes for a signed number.
+    /// 16-bit Lab as in TIFF, with alpha up to 65535, which libvips reads as signed.
     private static let labWords: Change = { picture in
         let alpha = try scaled(257, as: VIPS_FORMAT_USHORT)(picture.bands(3, 1))
             .then { cvips_cast($0, $1, VIPS_FORMAT_SHORT, 1) }
@@ -152,7 +152,7 @@ extension PictureKind {
 }
 
 extension TemporaryFile {
-    /// The same TIFF with another meaning of the samples.
+    /// The same TIFF with another photometric number.
     fileprivate func withPhotometric(_ number: UInt8) throws -> TemporaryFile {
         var bytes = try bytes
         let entry: [UInt8] = [0x06, 0x01, 3, 0, 1, 0, 0, 0]

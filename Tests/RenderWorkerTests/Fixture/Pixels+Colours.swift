@@ -1,9 +1,9 @@
-/// What pictures that were rendered in two ways are compared by.
+/// Measures for comparing two renders of one picture.
 extension Pixels {
     var luma: Pixels { map { [($0[0] * 299 + $0[1] * 587 + $0[2] * 114 + 500) / 1000] } }
     var turned: Pixels { Pixels(height, width) { self[$1, $0] } }
 
-    /// The distance from a row's edge of luma to its edge of colours.
+    /// The distance between the luma edge and the colour edge in a row.
     func shift(inRow y: Int) -> Double {
         let row = (0..<width).map { self[$0, y] }
         func edge(_ value: ([Int]) -> Int) -> Double {

@@ -3,14 +3,14 @@ import Foundation
 import Glibc
 import SystemCalls
 
-/// Samples in memory, 8 or 16 bit, which can be written to a file and read back.
+/// 8-bit or 16-bit samples in memory, which can be written to a file and read back.
 struct Pixels: Equatable {
     var width: Int
     var height: Int
     var bands: Int
     var samples: [UInt16]
 
-    /// `paint` gives the bands of a pixel.
+    /// `paint` returns the bands of a pixel.
     init(_ width: Int, _ height: Int, _ paint: (_ x: Int, _ y: Int) -> [Int]) {
         (self.width, self.height) = (width, height)
         bands = paint(0, 0).count
@@ -22,11 +22,11 @@ struct Pixels: Equatable {
         return samples[start..<start + bands].map { Int($0) }
     }
 
-    /// Soft colours, so that no encoder loses much of them.
+    /// Soft colours, which every encoder preserves well.
     static func colourful(_ width: Int, _ height: Int, alpha: Bool = false) -> Pixels {
         var pixels = Pixels(1, 1) { _, _ in Array(repeating: 0, count: alpha ? 4 : 3) }
         (pixels.width, pixels.height) = (width, height)
-        // The rows are plain numbers: a test's build is not optimised, and pictures are large.
+        // Plain arrays of numbers, because a test's build is not optimised and pictures are large.
         func wave(_ count: Int, _ pace: Double, _ start: Double) -> [UInt16] {
             (0..<count).map { UInt16(127 + 115 * sin(Double($0) / Double(count) * pace + start)) }
         }
@@ -45,7 +45,7 @@ struct Pixels: Equatable {
         return pixels
     }
 
-    /// Soft colours with some noise in them, as in a photograph.
+    /// Soft colours with some noise, like a photograph.
     static func mixed(_ width: Int, _ height: Int) -> Pixels {
         let (soft, noise) = (colourful(width, height), noise(width, height))
         var mixed = soft
@@ -53,7 +53,7 @@ struct Pixels: Equatable {
         return mixed
     }
 
-    /// Nothing that an encoder could leave out.
+    /// Noise, which no encoder can omit.
     static func noise(_ width: Int, _ height: Int) -> Pixels {
         var state: UInt32 = 1
         return Pixels(width, height) { _, _ in
@@ -66,7 +66,7 @@ struct Pixels: Equatable {
 
     func map(_ change: ([Int]) -> [Int]) -> Pixels { Pixels(width, height) { change(self[$0, $1]) } }
 
-    /// The likeness to another picture in dB, where higher is nearer; 0 for another size or other bands.
+    /// The similarity to another picture in dB, where higher is closer; 0 if the size or bands differ.
     func likeness(_ other: Pixels, most: Double = 255) -> Double {
         guard width == other.width, height == other.height, bands == other.bands else { return 0 }
         var squares = 0
@@ -85,7 +85,7 @@ extension Pixels {
 
     private static let isReady = vips_init("RenderWorkerTests") == 0
 
-    /// `prepare` may set fields, or extend the picture before it is written.
+    /// `prepare` may set fields or extend the picture before the write.
     func file(
         _ format: Format, is16Bit: Bool = false, quality: Int32 = 95, strip: Bool = false,
         prepare: (VipsPicture) throws -> VipsPicture = { $0 }

@@ -1,7 +1,7 @@
 import Foundation
 import TestTools
 
-/// The pictures that the project draws itself, once for all tests.
+/// The project's own drawn pictures, made once for all tests.
 enum Samples {
     private static let folder = Result {
         let folder = try TemporaryFolder()

@@ -4,7 +4,7 @@ import Synchronization
 import SystemCalls
 import TestTools
 
-/// Refuses a worker one allocation. `scarce_memory.c` does that, from within the worker.
+/// Makes one allocation of a worker fail, through `scarce_memory.c` within the worker.
 final class ScarceMemory: Sendable {
     private static let library = Result { try CSource.built("scarce_memory.c", "-shared -fPIC") }
 
@@ -27,12 +27,13 @@ final class ScarceMemory: Sendable {
         wish = Mutex(Numbers(place: shared.bindMemory(to: Int.self, capacity: 3)))
     }
 
-    /// The command to put in front of the worker's.
+    /// The command that precedes the worker's.
     var wrapper: [String] {
         get throws { ["/usr/bin/env", "LD_PRELOAD=\(try Self.library.get())", "SCARCE_MEMORY=\(file.path)"] }
     }
 
-    /// Runs `body`, while allocations of `least` bytes and more count, and this one of them is refused. Returns how many there were.
+    /// Makes the `number`th allocation of at least `least` bytes fail while `body` runs; returns the number of such
+    /// allocations.
     func refuse(_ number: Int, ofAtLeast least: Int, while body: () throws -> Void) throws -> Int {
         set([least, number, 0])
         defer { set([0, 0, 0]) }

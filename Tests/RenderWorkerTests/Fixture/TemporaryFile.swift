@@ -13,7 +13,7 @@ final class TemporaryFile: Sendable {
 
     deinit { unlink(path) }
 
-    /// Opens it anew: duplicates of a descriptor share an offset.
+    /// Opens the file again: duplicates of a descriptor share an offset.
     func reopened(_ flags: Int32 = O_RDONLY) throws -> Descriptor { try Descriptor.open(path, flags) }
 
     var bytes: [UInt8] {

@@ -19,7 +19,7 @@ final class WorkerProcess: Sendable {
         environment["PIPELINED_PROGRAMS"].map { URL(fileURLWithPath: $0) }
         ?? URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
 
-    /// A command that runs the worker. `./run test --memory` puts valgrind here.
+    /// A command that precedes the worker's. `./run test --memory` puts valgrind here.
     static let watch = environment["PIPELINED_WATCH"]?.split(separator: " ").map(String.init) ?? []
 
     private static let environment = ProcessInfo.processInfo.environment
@@ -49,7 +49,7 @@ final class WorkerProcess: Sendable {
         }
     }
 
-    /// How it has ended; `deinit` still finds it.
+    /// How the process ended; leaves it for `deinit` to reap.
     private var ending: String {
         var end = siginfo_t()
         waitid(P_PID, id_t(process), &end, Int32(WEXITED) | Int32(WNOWAIT))
@@ -70,7 +70,7 @@ final class WorkerProcess: Sendable {
         return try answer()
     }
 
-    /// The next answer; messages before it are kept.
+    /// The next answer; keeps the messages before it.
     func answer() throws -> WorkerMessage {
         while true {
             let next = try message()
@@ -82,9 +82,9 @@ final class WorkerProcess: Sendable {
         }
     }
 
-    /// The next message, which need not be an answer.
+    /// The next message of any kind.
     func message() throws -> WorkerMessage {
-        // A hanging worker fails the test in which it hangs.
+        // A hanging worker fails the test that made it hang.
         guard channel.isReady(within: .seconds(240)) else { throw Unexpected("the worker says nothing any more") }
         guard let (message, _) = try channel.receive(WorkerMessage.self) else {
             throw Unexpected("the worker is gone: \(ending); it said \(told.withLock { $0 })")
@@ -97,7 +97,7 @@ final class WorkerProcess: Sendable {
         told.withLock { $0 }.compactMap { if case .said(let line) = $0 { line } else { nil } }
     }
 
-    /// The filters that were applied to the last picture; filters of a table are together.
+    /// The filters applied to the last picture; filters that share a table are grouped.
     var applied: [[String]] { trail.read().applied }
 
     var crash: CrashNote? {
@@ -113,7 +113,7 @@ final class WorkerProcess: Sendable {
             [file], name: name, outputs, maxPixels: maxPixels, maxTexts: maxTexts, onTruncated: onTruncated, raw: raw)
     }
 
-    /// A picture that was handed over a barrier comes with its original.
+    /// A picture that passed a barrier comes with its original.
     func open(
         _ files: [TemporaryFile], name: String = "picture", _ outputs: [RenderOutput],
         maxPixels: Int64 = 268_000_000, maxTexts: Int64 = Settings.usualTexts, onTruncated: TruncatedPolicy = .fail,
@@ -173,17 +173,17 @@ final class WorkerProcess: Sendable {
         #expect(clinux_limit(process, Int32(RLIMIT_DATA.rawValue), bytes) == 0)
     }
 
-    /// Waits for the process to end, and says how.
+    /// Waits for the process to end; returns its exit status or signal.
     func ended() -> Int32 {
         var status: Int32 = 0
         waitpid(process, &status, 0)
         return status
     }
 
-    /// The most memory it ever had, in bytes.
+    /// Peak memory use in bytes.
     var peak: Int64 { get throws { try status("VmHWM") } }
 
-    /// The memory that counts for its limit, in bytes.
+    /// The memory that counts towards its limit, in bytes.
     var data: Int64 { get throws { try status("VmData") } }
 
     private func status(_ name: String) throws -> Int64 {

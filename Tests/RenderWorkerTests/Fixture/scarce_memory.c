@@ -1,4 +1,4 @@
-/* Stands between a program and the allocator, and refuses one allocation that a test chooses.
+/* Interposes on a program's allocator, and makes one allocation fail that a test chooses.
  *
  *     LD_PRELOAD=scarce_memory.so SCARCE_MEMORY=FILE program ...
  *
@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 struct wish {
-    _Atomic long least;   /* allocations of so many bytes count; 0: none */
-    _Atomic long refused; /* the number of the one that is refused; 0: none */
-    _Atomic long met;     /* how many have been met */
+    _Atomic long least;   /* the smallest allocation that counts; 0: none counts */
+    _Atomic long refused; /* the number of the allocation to refuse; 0: none */
+    _Atomic long met;     /* the allocations counted so far */
 };
 
 static struct wish *wish;
