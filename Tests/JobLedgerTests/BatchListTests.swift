@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Batches in the ledger")
 struct BatchListTests {
-    @Test("a batch is forgotten with the last of its jobs; the latest stays, because its number is not given again")
+    @Test("a batch is forgotten with its last job, but the latest batch stays, so that its number is not reused")
     func forgotten() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")

@@ -16,7 +16,7 @@ struct BatchNewsTests {
         return job
     }
 
-    /// A ledger with a batch of two jobs, and what it says of it.
+    /// Runs `body` with a ledger, a batch of two jobs, and the news of the batch.
     private func with(_ body: (Ledger, _ news: () -> [BatchNews]) throws -> Void) throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -25,7 +25,7 @@ struct BatchNewsTests {
             ledger.insert([job(1), job(2)], batches: [BatchRecord(id: 1, isOpen: false)])
             try body(ledger) {
                 #expect(ledger.flush(seconds: 30))
-                // News come after the entries of their group: they are there with the next one.
+                // News follow the entries of their group, so they arrive with the next group.
                 #expect(ledger.flush(seconds: 30))
                 return heard.withLock { news in
                     defer { news = [] }
@@ -41,7 +41,7 @@ struct BatchNewsTests {
         return try ledger.events(after: 0, limit: 1000).compactMap { $0.event.kind == "batch" ? $0.event.text : nil }
     }
 
-    @Test("it is announced at each barrier once; who comes there later joins without a word")
+    @Test("a batch is announced once at each barrier, and later arrivals join silently")
     func once() throws {
         try with { (ledger, news) throws in
             ledger.record(job(1, .waiting, atBarrier: 1))
@@ -58,7 +58,7 @@ struct BatchNewsTests {
             #expect(news() == [.arrived])
             #expect(try announced(ledger) == ["arrived", "arrived"])
             for id in 1...2 { ledger.record(job(id, .done)) }
-            // It ends when the last original lies where it belongs.
+            // The batch ends when the last original lies where it belongs.
             ledger.recordDisposal(of: [(1, "/archive/1")]) {}
             #expect(news() == [])
             ledger.recordDisposal(of: [(2, "/archive/2")]) {}
@@ -67,7 +67,7 @@ struct BatchNewsTests {
         }
     }
 
-    @Test("a batch whose jobs end at the barrier, while its arrival is about to be announced, has ended")
+    @Test("a batch whose jobs end at the barrier before its arrival is announced has ended")
     func endedMeanwhile() throws {
         try with { (ledger, news) throws in
             for id in 1...2 { ledger.record(job(id, .waiting, atBarrier: 1)) }
@@ -81,7 +81,7 @@ struct BatchNewsTests {
     }
 
     @Test(
-        "a batch that was closed empty, ended and was forgotten still comes to its barrier when it is given jobs",
+        "a batch that was closed empty, ended and was forgotten still reaches its barrier when it gets jobs",
         arguments: [false, true])
     func forgotten(isRestarted: Bool) throws {
         try withTemporaryFolder { folder in
@@ -95,7 +95,7 @@ struct BatchNewsTests {
             #expect(ledger.flush(seconds: 30))
             #expect(try ledger.batches(named: nil, newest: nil, after: 0, limit: 10).map(\.id) == [2])
             if isRestarted {
-                // An earlier version has left the job at its barrier.
+                // An earlier version left the job at its barrier.
                 ledger.insert([job(1)])
                 ledger.record(job(1, .waiting, atBarrier: 1))
                 #expect(ledger.flush(seconds: 30))

@@ -23,7 +23,7 @@ struct ChoiceTests {
         }
     }
 
-    @Test("a choice means the same jobs in the ledger's statements as in the window")
+    @Test("a choice selects the same jobs in the ledger's statements and in the window")
     func choices() throws {
         let jobs = try Self.jobs()
         var choices = [JobChoice(), JobChoice(ids: [3, 4, 5]), JobChoice(ids: [])]
@@ -45,7 +45,7 @@ struct ChoiceTests {
         }
     }
 
-    @Test("a job needs the same things, and begins in the same queue, by its row as by its record")
+    @Test("a job's row and its record yield the same needs and the same first queue")
     func needs() throws {
         let jobs = try Self.jobs()
         try withRows(of: jobs) { database in

@@ -5,9 +5,9 @@ import Testing
 
 @testable import JobLedger
 
-@Suite("The ledger of the first version, read")
+@Suite("Reading the ledger of the first version")
 struct FirstLedgerReadTests {
-    /// Runs `body` with a copy of what the first version wrote.
+    /// Runs `body` with a copy of a ledger that the first version wrote.
     private func withCopy(_ body: (String) throws -> Void) throws {
         let file = URL(fileURLWithPath: #filePath).appendingPathComponent("../Fixture/ledger-1.sqlite").standardized
         try withTemporaryFolder { folder in
@@ -17,7 +17,7 @@ struct FirstLedgerReadTests {
         }
     }
 
-    @Test("it is brought up to date, and everything in it is read rightly")
+    @Test("the ledger is migrated, and all its contents are read correctly")
     func read() throws {
         try withCopy { path in
             let ledger = try Ledger(path: path)
@@ -44,7 +44,7 @@ struct FirstLedgerReadTests {
         }
     }
 
-    @Test("it is brought up to date once, and then is like a new one")
+    @Test("the ledger is migrated once, and then equals a new one")
     func schema() throws {
         func schema(_ path: String) throws -> [String] {
             try Database(path: path).rows("SELECT type || ' ' || name FROM sqlite_schema ORDER BY 1") { $0.text(0) }

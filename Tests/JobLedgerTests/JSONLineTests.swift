@@ -5,7 +5,7 @@ import Testing
 
 @testable import JobLedger
 
-@Suite("JSON that is written several times a job")
+@Suite("JSON that is written several times per job")
 struct JSONLineTests {
     private func standard(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
@@ -30,7 +30,7 @@ struct JSONLineTests {
         return story
     }
 
-    @Test("a story is the text that JSONEncoder makes of it, and is read back as it was")
+    @Test("a story is written exactly as JSONEncoder would, and is read back unchanged")
     func stories() throws {
         for story in [story, JobStory()] {
             let text = try JSONText.encode(story)
@@ -39,7 +39,7 @@ struct JSONLineTests {
         }
     }
 
-    @Test("so are the intent to publish, and lists")
+    @Test("the intent to publish, and lists, are written exactly as JSONEncoder would")
     func intents() throws {
         let intent = PublishIntent(
             steps: ConflictPolicy.allCases.map {

@@ -6,10 +6,10 @@ import Testing
 
 @testable import JobLedger
 
-@Suite("Rows that are looked for")
+@Suite("Queries for rows")
 struct JobListTests {
     @Test(
-        "hosts of queued downloads are found without user, port kept, in any letters; each has its own rows, in order")
+        "hosts of queued downloads ignore user and case, keep the port, and have their own rows, in order")
     func hosts() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -36,7 +36,7 @@ struct JobListTests {
         }
     }
 
-    @Test("the jobs of a ledger that derived each host have it written beside them, whatever their state")
+    @Test("an older ledger's jobs get their host written beside them, whatever their state")
     func derivedHosts() throws {
         try withTemporaryFolder { folder in
             let path = "\(folder)/ledger.sqlite"
@@ -58,7 +58,7 @@ struct JobListTests {
         }
     }
 
-    @Test("the newest jobs of a filter can be listed without the others")
+    @Test("the newest jobs that match a filter can be listed without the others")
     func newest() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -71,7 +71,7 @@ struct JobListTests {
         }
     }
 
-    @Test("jobs are found by when they ended, or were taken when they have not")
+    @Test("jobs are found by their end time, or by their start if they have not ended")
     func times() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -89,7 +89,7 @@ struct JobListTests {
         }
     }
 
-    @Test("jobs that have failed since a time are counted, as long as they are failed")
+    @Test("failed jobs since a time are counted while they are failed")
     func failedSince() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -106,7 +106,7 @@ struct JobListTests {
         }
     }
 
-    @Test("jobs of several states, and of a recipe, are listed in the order of their IDs, page by page")
+    @Test("jobs of several states, and of a recipe, are listed in ID order, page by page")
     func pages() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -128,7 +128,7 @@ struct JobListTests {
         }
     }
 
-    @Test("queued downloads are told from queued pictures, whichever are more")
+    @Test("queued downloads are distinguished from queued pictures, whichever are more")
     func downloads() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -149,7 +149,7 @@ struct JobListTests {
         }
     }
 
-    @Test("a start learns which originals of a folder are known, those on their way back among them")
+    @Test("a start learns which originals of a folder are known, including those on their way back")
     func knownInFolder() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -166,7 +166,7 @@ struct JobListTests {
         }
     }
 
-    @Test("a state that is named twice, or is shown as another during a pause, gives each job once and in its state")
+    @Test("a state that is named twice, or shown as another during a pause, yields each job once in its state")
     func states() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")

@@ -25,7 +25,7 @@ struct KeptFilesTests {
     }
 
     @Test(
-        "their number and bytes are known without counting: as they come, are brought back, are removed, are forgotten")
+        "the number and size of files are known without counting, as they arrive, return, and are removed or forgotten")
     func sums() throws {
         try with { (ledger, _) throws in
             leave(1, .done, bytes: 100, in: ledger)
@@ -36,9 +36,9 @@ struct KeptFilesTests {
             #expect(try ledger.keptSums() == [.archive: sum(2, 120), .failed: sum(1, 7), .cancelled: sum(1, 5)])
             #expect(try ledger.keptSum(in: .archive, of: "r") == sum(2, 120))
             #expect(try ledger.keptSum(in: .archive, of: "other") == sum(0, 0))
-            // The failed one is tried again.
+            // The failed job is retried.
             ledger.requeue([try #require(try ledger.job(3))]) {}
-            // History forgets rows, and no files.
+            // The history forgets rows, but no files.
             ledger.forget(allBut: 0, endedBefore: 1e12) { _ in }
             #expect(ledger.flush(seconds: 30))
             #expect(try ledger.keptSums() == [.archive: sum(2, 120), .cancelled: sum(1, 5)])
@@ -50,7 +50,7 @@ struct KeptFilesTests {
     }
 
     @Test(
-        "an original that was taken from its place and dropped again, and so lies there once more, counts once, and is new"
+        "an original that was taken from its place and dropped there again counts once, as a new file"
     )
     func again() throws {
         try with { (ledger, database) throws in
@@ -69,7 +69,7 @@ struct KeptFilesTests {
         }
     }
 
-    @Test("forgetting a job by hand forgets its file as well; a job that is not over, or is excepted, stays")
+    @Test("forgetting a job by hand forgets its file as well, except for jobs that are not over or are exempt")
     func forgotten() throws {
         try with { (ledger, _) throws in
             leave(1, .failed, bytes: 100, in: ledger)
@@ -86,7 +86,7 @@ struct KeptFilesTests {
         }
     }
 
-    @Test("a file that is being removed is brought back by nobody, and one that is brought back is not removed")
+    @Test("a file that is being removed can't be brought back, and vice versa")
     func exclusive() throws {
         try with { (ledger, _) throws in
             leave(1, .failed, bytes: 100, in: ledger)
@@ -105,7 +105,7 @@ struct KeptFilesTests {
         }
     }
 
-    @Test("numbers of forgotten jobs are not given again after a restart, so that files of theirs stay theirs")
+    @Test("IDs of forgotten jobs are not reused after a restart, so their files stay theirs")
     func numbers() throws {
         try withTemporaryFolder { (folder: String) throws -> Void in
             let path = "\(folder)/ledger.sqlite"
@@ -123,7 +123,7 @@ struct KeptFilesTests {
         }
     }
 
-    @Test("an older ledger's originals are known from their jobs, but for those that were deleted or stay in an inbox")
+    @Test("an older ledger's originals are known from its jobs, except deleted ones and those kept in an inbox")
     func migrated() throws {
         try withTemporaryFolder { folder in
             let path = "\(folder)/ledger.sqlite"
@@ -135,7 +135,7 @@ struct KeptFilesTests {
                     ledger.insert([ended])
                 }
                 ledger.recordDisposal(of: [(1, "/archive/r/1.png"), (2, "/failed/r/2.png")]) {}
-                // It was deleted where it was claimed.
+                // It was deleted from its claim folder.
                 ledger.recordDisposal(of: [(3, "/in/.pipelined/0/3.png")]) {}
                 #expect(ledger.flush(seconds: 30))
             }()
@@ -146,7 +146,7 @@ struct KeptFilesTests {
                 DROP TRIGGER original_left; DROP TABLE kept; DROP TABLE kept_sums; ALTER TABLE jobs DROP COLUMN removed;
                 PRAGMA user_version=\(step);
                 """)
-            // Later steps may stand on this one.
+            // Later steps may depend on this one.
             try database.script("BEGIN; \(Schema.steps[step]); COMMIT;")
             let sums = try database.rows("SELECT place, files, bytes FROM kept_sums ORDER BY place") { row in
                 "\(row.text(0)) \(row.integer(1)) \(row.integer(2))"
@@ -155,7 +155,7 @@ struct KeptFilesTests {
         }
     }
 
-    @Test("the oldest are found by an index, however many there are")
+    @Test("the oldest files are found through an index, however many there are")
     func plan() throws {
         try with { (_, database) throws in
             let plan = try database.rows(

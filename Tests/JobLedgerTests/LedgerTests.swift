@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The ledger")
 struct LedgerTests {
-    @Test("jobs are there after it was opened again, in the order of their position")
+    @Test("a reopened ledger has its jobs in the order of their positions")
     func reopened() throws {
         try withTemporaryFolder { folder in
             let path = "\(folder)/ledger.sqlite"
@@ -26,7 +26,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("a job's row is read as it was written, each column for itself")
+    @Test("every column of a job's row is read as it was written")
     func columns() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -50,7 +50,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("a row with a damaged text is told with its job, its column and what to do")
+    @Test("a row with damaged text is reported with its job, its column and the remedy")
     func damagedRow() throws {
         try withTemporaryFolder { folder in
             let file = "\(folder)/ledger.sqlite"
@@ -69,7 +69,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("readers do not wait for each other")
+    @Test("readers do not block each other")
     func readers() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -80,7 +80,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("orders of ledgers from before OnTruncated was there are read, and mean what was done then")
+    @Test("work orders from before OnTruncated= can be read, and mean the same as then")
     func olderOrders() throws {
         let text =
             #"{"adHoc":false,"conflict":"number","inbox":"/in","original":"archive","outbox":"/out","outputs":[],"recipe":"r"}"#
@@ -90,7 +90,7 @@ struct LedgerTests {
         #expect(try JSONText.decode(WorkOrder.self, JSONText.encode(accepting)) == accepting)
     }
 
-    @Test("the jobs of a batch are counted as they come, change, pass a barrier, are cancelled in bulk and forgotten")
+    @Test("a batch's jobs are counted as they arrive, change, pass a barrier, are cancelled in bulk and forgotten")
     func tallies() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -124,7 +124,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("every change of a job is an event, and a bulk cancel one for each job, in order")
+    @Test("every change of a job is an event, and a bulk cancel is one event per job, in order")
     func events() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -144,13 +144,13 @@ struct LedgerTests {
         }
     }
 
-    @Test("an entry that SQLite refuses is left out, is told, and holds up nobody")
+    @Test("an entry that SQLite refuses is left out and reported, and holds up no others")
     func refused() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
             let told = Mutex<[String]>([])
             ledger.insert([job(1)]) { told.withLock { $0.append("first") } }
-            // The same ID once more.
+            // The same ID again.
             ledger.insert([job(1)]) {
                 told.withLock { $0.append("never") }
             } refused: {
@@ -164,7 +164,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("a change that somebody waits for is not kept until others come")
+    @Test("a change with a waiting caller is written at once instead of waiting for others")
     func wanted() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -188,7 +188,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("a work order goes when its last job has, and comes back with the next")
+    @Test("a work order is removed with its last job, and returns with the next")
     func orders() throws {
         try withTemporaryFolder { folder in
             let path = "\(folder)/ledger.sqlite"
@@ -212,7 +212,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("more jobs than a statement changes at a time are cancelled as one, and what they come to is counted")
+    @Test("more jobs than one statement changes are cancelled as one, and their results are counted")
     func cancelledInPortions() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -232,7 +232,7 @@ struct LedgerTests {
     }
 
     @Test(
-        "of more cancelled jobs than events are kept, the last have theirs, at the cursors that they would have"
+        "when more jobs are cancelled than events are kept, the last have events, at the right cursors"
     )
     func eventsOfMany() throws {
         try withTemporaryFolder { folder in
@@ -250,7 +250,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("a job in work changes what work changes, and its row keeps the rest")
+    @Test("a running job updates only the columns of its work")
     func inWork() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")

@@ -7,9 +7,9 @@ import Testing
 
 @testable import JobLedger
 
-@Suite("The order of dependent jobs")
+@Suite("Dependencies of jobs")
 struct NeedsTests {
-    /// A ledger with so many queued jobs.
+    /// Runs `body` with a ledger that has `count` queued jobs.
     private func with(_ count: Int, _ body: (Ledger) throws -> Void) throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -39,7 +39,7 @@ struct NeedsTests {
         try ledger.list(JobFilter(), after: 0, limit: 1000).map { $0.state.rawValue }
     }
 
-    @Test("a job waits until all that it comes after are done, says for which, and has its old place again")
+    @Test("a job waits until all its dependencies are done, names them, and then has its old place again")
     func releases() throws {
         try with(4) { (ledger) throws in
             #expect(depend(ledger, 1, after: [2, 3, 4]) == .done)
@@ -67,7 +67,7 @@ struct NeedsTests {
     }
 
     @Test(
-        "circles, oneself and unknown jobs are refused, with the way round, and nothing has changed",
+        "cycles, self-dependencies and unknown jobs are refused with the path, and nothing changes",
         arguments: [2, 40])
     func circles(length: Int) throws {
         try with(length) { (ledger) throws in
@@ -79,13 +79,13 @@ struct NeedsTests {
             #expect(depend(ledger, 1, remove: [2]) == .unneeded(2))
             #expect(try ledger.job(1)?.state == .queued)
             #expect(try ledger.neighbours(of: 1).after.count == 0)
-            // Without the link there is no circle.
+            // Without this link there is no cycle.
             #expect(depend(ledger, 2, remove: [1]) == .done)
             #expect(depend(ledger, 1, after: [length]) == .done)
         }
     }
 
-    @Test("two wishes given at the same time can't make a circle together")
+    @Test("two concurrent calls can't make a cycle together")
     func together() throws {
         try with(2) { (ledger) throws in
             let answers = Mutex<[Ledger.NeedsAnswer]>([])
@@ -96,7 +96,7 @@ struct NeedsTests {
         }
     }
 
-    @Test("a job behind one that fails, fails, and so do those behind it; one that is to run anyway does")
+    @Test("when a job fails, its dependents fail in turn, except jobs that should run anyway")
     func failing() throws {
         try with(6) { (ledger) throws in
             for id in 2...5 { #expect(depend(ledger, id, after: [id - 1], anyway: id == 4) == .done) }
@@ -116,7 +116,7 @@ struct NeedsTests {
         }
     }
 
-    @Test("a bulk cancel lets what comes after fail with that reason, unless it is cancelled itself")
+    @Test("a bulk cancel fails the dependents with that reason, unless they are cancelled themselves")
     func bulk() throws {
         try with(5) { (ledger) throws in
             #expect(depend(ledger, 4, after: [1]) == .done)
@@ -132,7 +132,7 @@ struct NeedsTests {
         }
     }
 
-    @Test("after a job that is over already: done is as good as met, anything else is refused, unless anyway")
+    @Test("a done dependency counts as met, any other ended one is refused, except with anyway")
     func over() throws {
         try with(4) { (ledger) throws in
             end(ledger, 1, .done)
@@ -152,7 +152,7 @@ struct NeedsTests {
         }
     }
 
-    @Test("a job that is brought back waits for what it comes after; what is over by then lets it fail again")
+    @Test("a job that is brought back waits for its dependencies, and fails again if one has ended badly")
     func retried() throws {
         try with(3) { (ledger) throws in
             #expect(depend(ledger, 2, after: [1]) == .done)
@@ -169,7 +169,7 @@ struct NeedsTests {
             ledger.requeue([job(3)]) {}
             end(ledger, 1, .done)
             #expect(try states(ledger) == ["done", "queued", "queued"])
-            // The first is not brought back with it.
+            // The first job is not brought back with it.
             #expect(depend(ledger, 3, after: [2]) == .done)
             end(ledger, 2, .cancelled)
             ledger.requeue([job(3)]) {}
@@ -179,7 +179,7 @@ struct NeedsTests {
         }
     }
 
-    @Test("forgotten jobs are no needs any more, unless they were never met")
+    @Test("forgotten jobs are no longer dependencies, unless they were never met")
     func forgotten() throws {
         try with(5) { (ledger) throws in
             #expect(depend(ledger, 3, after: [1]) == .done)
@@ -198,7 +198,7 @@ struct NeedsTests {
         }
     }
 
-    @Test("a new job that comes after others is recorded with them, or not at all")
+    @Test("a new job is recorded together with its dependencies, or not at all")
     func added() throws {
         try with(2) { (ledger) throws in
             let answers = Mutex<[Ledger.NeedsAnswer]>([])
@@ -210,7 +210,7 @@ struct NeedsTests {
         }
     }
 
-    @Test("a job that was waiting for room waits for the others first; other reasons are left alone")
+    @Test("a job that waited for room waits for its dependencies first; other reasons stay")
     func holds() throws {
         try with(3) { (ledger) throws in
             ledger.setAside(.place("/out"), reason: "no space", except: [3]) { _ in }
@@ -228,7 +228,7 @@ struct NeedsTests {
         }
     }
 
-    @Test("a hundred thousand jobs that come one after the other, or all after one, follow in a few statements")
+    @Test("a chain of a hundred thousand jobs, or as many behind one, is released in a few statements")
     func many() throws {
         let count = 100_000
         try withTemporaryFolder { folder in
@@ -249,7 +249,7 @@ struct NeedsTests {
             }
             #expect(ledger.flush(seconds: 120))
             #expect(try ledger.counts() == [.cancelled: 1, .failed: count - 1, .queued: 2])
-            // All of them behind one, which is done.
+            // All of them behind one done job.
             ledger.write { ledger in
                 try ledger.writer.run("DELETE FROM needs")
                 try ledger.writer.run("INSERT INTO needs (job, after) SELECT id, 100001 FROM jobs WHERE id <= 100000")
@@ -261,7 +261,7 @@ struct NeedsTests {
         }
     }
 
-    @Test("the queue is read by priority, and within one by position, without what is in the window")
+    @Test("the queue is read by priority, then by position, without the jobs in the window")
     func priorities() throws {
         try with(6) { (ledger) throws in
             ledger.prioritise(JobChoice(ids: [5, 2]), .high) { #expect($0 == 2) }

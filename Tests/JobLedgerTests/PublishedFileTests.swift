@@ -5,7 +5,7 @@ import Testing
 
 @testable import JobLedger
 
-@Suite("A published result, known again")
+@Suite("Recognising a published result")
 struct PublishedFileTests {
     private func withResult(_ body: (PublishedFile) throws -> Void) throws {
         try withTemporaryFolder { folder in
@@ -20,7 +20,7 @@ struct PublishedFileTests {
         #expect(utimensat(AT_FDCWD, path, [time, time], 0) == 0)
     }
 
-    @Test("it is the same until somebody writes to it, replaces it, or removes it")
+    @Test("a result is the same until someone writes to it, replaces it or removes it")
     func standing() throws {
         try withResult { result in
             #expect(try result.standing() == .same)
@@ -41,7 +41,7 @@ struct PublishedFileTests {
         }
     }
 
-    @Test("another file of its size and time is not the same, where the file system keeps inodes; nor is a link to it")
+    @Test("another file of the same size and time differs where inodes are stable, and so does a link to it")
     func replaced() throws {
         try withResult { result in
             let copy = result.path + ".copy"
@@ -55,7 +55,7 @@ struct PublishedFileTests {
         }
     }
 
-    @Test("a result of an older version has a path alone: what lies there can't be told")
+    @Test("a result of an older version has only a path, so its file can't be recognised")
     func older() throws {
         try withResult { result in
             #expect(try PublishedFile(path: result.path).standing() == .unknown)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import JobLedger
 
-@Suite("Rows that are processed again")
+@Suite("Rows of a redo")
 struct RedoRowTests {
-    /// Runs `body` with a job that was done under one order, and is queued again under another.
+    /// Runs `body` with a job that is done under one work order, and queued again under another.
     private func with(_ body: (Ledger, _ old: WorkOrder) throws -> Void) throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -24,7 +24,7 @@ struct RedoRowTests {
         }
     }
 
-    @Test("the row has its results, its story and the order of before; it can't be told to come after others")
+    @Test("during a redo the row keeps its results, story and old work order, and accepts no dependencies")
     func underway() throws {
         try with { ledger, old in
             ledger.forgetOrders()
@@ -37,7 +37,7 @@ struct RedoRowTests {
         }
     }
 
-    @Test("a row that is cancelled is done under the order of before; others are cancelled, and both are counted")
+    @Test("a cancelled redo is done under its old order, other jobs are cancelled, and both are counted")
     func cancelled() throws {
         try with { ledger, old in
             ledger.insert([job(2, .queued)])
@@ -56,7 +56,7 @@ struct RedoRowTests {
         }
     }
 
-    @Test("a redo that fails leaves the job done, with the failure; one that is done leaves no trace of that")
+    @Test("a redo that fails leaves the job done, with the failure; a successful redo removes the failure")
     func ended() throws {
         try with { ledger, old in
             var job = try #require(try ledger.job(1))
@@ -76,7 +76,7 @@ struct RedoRowTests {
         }
     }
 
-    @Test("an undone row is cancelled, with its results to be taken back; only a job that is over can be undone")
+    @Test("an undone row is cancelled, and lists its results for removal; only a job that is over can be undone")
     func undone() throws {
         try with { ledger, _ in
             func undo(_ id: Int) -> Set<Int> {

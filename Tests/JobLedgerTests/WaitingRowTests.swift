@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Rows that wait")
 struct WaitingRowTests {
-    @Test("a job that waits for an outbox comes back behind the others, in its order")
+    @Test("a job that waited for an outbox returns behind the others, in order")
     func waiting() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -24,7 +24,7 @@ struct WaitingRowTests {
         }
     }
 
-    @Test("a job that waits for a filter is told from the rest by the chain of its order")
+    @Test("a job that waits for a filter is selected by the chain in its order")
     func filters() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -45,7 +45,7 @@ struct WaitingRowTests {
         }
     }
 
-    @Test("a due time is moved with a clock that is set back, and waits for no longer than is allowed")
+    @Test("a due time moves with a clock that is set back, and never exceeds the allowed wait")
     func setBack() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -55,7 +55,7 @@ struct WaitingRowTests {
                 (waiting.waitReason, waiting.due) = (.retry, due)
                 ledger.record(waiting)
             }
-            // The clock said 5000 when the first was due, and then 1400.
+            // The clock said 5000 when the first retry was scheduled, and then 1400.
             ledger.bringBackDue(at: 4, setBack: 3600, most: 600, now: 1400) { #expect($0 == 1 && $1 == 1500) }
             #expect(ledger.flush(seconds: 30))
             #expect(try ledger.jobs([1, 2, 3]).map(\.due) == [nil, 1500, 2000])
@@ -63,7 +63,7 @@ struct WaitingRowTests {
     }
 
     @Test(
-        "a job that is due comes back, behind the others, and the next is told; one that waits for something else does not"
+        "a due job returns behind the others, the next due time is reported, and jobs with other reasons stay"
     )
     func due() throws {
         try withTemporaryFolder { folder in
@@ -93,7 +93,7 @@ struct WaitingRowTests {
     }
 
     @Test(
-        "waiting jobs are grouped by their reasons, by an index, of all jobs, of a batch, and of some; the rarest reasons are told together"
+        "an index groups waiting jobs by reason, for all jobs, a batch or a selection, and rare reasons are merged"
     )
     func reasons() throws {
         try withTemporaryFolder { folder in

@@ -3,7 +3,7 @@ import SystemCalls
 
 @testable import JobLedger
 
-/// The order of jobs whose work does not matter.
+/// A work order for jobs whose work does not matter.
 let order = WorkOrder(
     recipe: "r", adHoc: false, outputs: [], original: .archive, conflict: .number, outbox: "/out", inbox: "/in")
 
