@@ -10,7 +10,7 @@ struct FolderBurstsTests {
 
     private func after(_ seconds: Double) -> DispatchTime { DispatchTime(uptimeNanoseconds: 1_000_000_000) + seconds }
 
-    /// What ends after so many seconds, with the work that is left in each folder.
+    /// The bursts that end after `seconds`, with each folder's remaining work.
     private func end(
         _ bursts: inout FolderBursts, after seconds: Double, work: FolderBursts.Work? = nil
     ) -> [String: [String]] {
@@ -18,7 +18,7 @@ struct FolderBurstsTests {
         return Dictionary(uniqueKeysWithValues: ended.map { ($0.folder.path, $0.came) })
     }
 
-    @Test("the files of a folder are one, at any depth, until nothing has happened for a while")
+    @Test("a folder's files, at any depth, are one burst until nothing has happened for a while")
     func quietTime() {
         var bursts = FolderBursts(in: "/in")
         bursts.took("/in/single.png", at: after(0))
@@ -37,7 +37,7 @@ struct FolderBurstsTests {
         #expect(bursts.folders == [] && bursts.next(quiet: quiet) == nil)
     }
 
-    @Test("a folder that comes while the inbox is looked at for the first time has come when the kernel tells of it")
+    @Test("a folder that appears during the first scan of the inbox counts as new when the kernel reports it")
     func duringTheFirstLook() {
         var bursts = FolderBursts(in: "/in")
         for folder in ["/in/customer", "/in/album", "/in/album/deep"] {
@@ -48,7 +48,7 @@ struct FolderBurstsTests {
         #expect(end(&bursts, after: 3) == ["/in/album": ["/in/album/deep", "/in/album"], "/in/customer": []])
     }
 
-    @Test("what comes after a burst is another one")
+    @Test("files that arrive after a burst start another one")
     func again() {
         var bursts = FolderBursts(in: "/in")
         for seconds in [0.0, 10] {
@@ -57,7 +57,7 @@ struct FolderBurstsTests {
         }
     }
 
-    @Test("files that settle are waited for without an appointment, and a writer with one")
+    @Test("settling files are waited for without a timer, and an open writer with a timer")
     func work() {
         var bursts = FolderBursts(in: "/in")
         bursts.took("/in/album/a.png", at: after(0))
@@ -69,7 +69,7 @@ struct FolderBurstsTests {
         #expect(end(&bursts, after: 9) == ["/in/album": []])
     }
 
-    @Test("the last file that settles may vanish")
+    @Test("the last settling file may vanish")
     func vanished() {
         var bursts = FolderBursts(in: "/in")
         bursts.took("/in/album/a.png", at: after(0))
@@ -77,7 +77,7 @@ struct FolderBurstsTests {
         #expect(end(&bursts, after: 3) == ["/in/album": []])
     }
 
-    @Test("somebody who expects a folder is told of its end, though nothing came of it, and its folders stay")
+    @Test("a waiting caller learns of a folder's end even without any files, and the folder's subfolders stay")
     func expected() {
         var bursts = FolderBursts(in: "/in")
         bursts.found("/in/album", hasCome: true, at: after(0))
@@ -88,7 +88,7 @@ struct FolderBurstsTests {
         #expect(bursts.folders == [])
     }
 
-    @Test("folders that came with files go with them, those below first")
+    @Test("folders that arrived with files are removed with them, the deepest first")
     func came() {
         var bursts = FolderBursts(in: "/in")
         bursts.found("/in/customer", hasCome: false, at: after(0))
@@ -103,7 +103,7 @@ struct FolderBurstsTests {
             ])
     }
 
-    @Test("a folder that stood empty for a while is its maker's, and stays when files come")
+    @Test("a folder that stood empty for a while belongs to its maker, and stays when files arrive")
     func empty() {
         var bursts = FolderBursts(in: "/in")
         bursts.found("/in/customer", hasCome: true, at: after(0))
@@ -119,7 +119,7 @@ struct FolderBurstsTests {
         #expect(end(&bursts, after: 8) == ["/in/customer": ["/in/customer"]])
     }
 
-    @Test("a folder that is gone is forgotten, also where only a look at everything shows that")
+    @Test("a folder that vanished is forgotten, even if only a full scan reveals that")
     func gone() {
         var bursts = FolderBursts(in: "/in")
         for folder in ["/in/album", "/in/album/a", "/in/album/b"] { bursts.found(folder, hasCome: true, at: after(0)) }
@@ -129,7 +129,7 @@ struct FolderBurstsTests {
         #expect(end(&bursts, after: 2) == ["/in/album": ["/in/album"]])
     }
 
-    @Test("paths are bytes: two spellings of an accent are two folders, and the inbox may be called like them")
+    @Test("paths are bytes: two spellings of an accent are two folders, even if the inbox has the same name")
     func bytes() {
         var bursts = FolderBursts(in: "/é")
         bursts.took("/é/e\u{301}/a.png", at: after(0))

@@ -6,24 +6,24 @@ import TestTools
 
 @testable import InboxWatching
 
-/// Takes what an inbox hands over, as the supervisor does. Its ledger can't be read the first `failures` times.
+/// Accepts an inbox's files, as the supervisor does. Its ledger can't be read the first `failures` times.
 final class InboxSink: IntakeSink {
     private struct Unreadable: Error {}
 
-    /// Where the files of a test lie in the inbox.
+    /// Whether a test's files lie at the top of the inbox or in a folder.
     enum Depth { case top, folder }
 
     private let kept: KeptFiles
     private let failures: Int
     private let gate: Gate?
     private let state = Mutex<(asked: Int, taken: [Claim], ended: [String])>((0, [], []))
-    /// Yields whenever the inbox has been looked through, and nothing in it settles.
+    /// Yields whenever the inbox has been scanned, and nothing in it settles.
     let isWatched = AsyncStream<Void>.makeStream()
 
     /// Yields whenever files are taken.
     let isTaking = AsyncStream<Void>.makeStream()
 
-    /// No file is recorded before the gate is open.
+    /// Files are recorded only once the gate is open.
     init(kept: KeptFiles = KeptFiles(), failures: Int = 0, gate: Gate? = nil) {
         (self.kept, self.failures, self.gate) = (kept, failures, gate)
     }
@@ -56,7 +56,7 @@ final class InboxSink: IntakeSink {
         isTaking.continuation.yield()
         counted()
         guard let gate else { return done() }
-        // The inbox waits on its own thread.
+        // The inbox blocks its own thread.
         DispatchQueue.global().async {
             gate.wait()
             done()

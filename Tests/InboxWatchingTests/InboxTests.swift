@@ -9,7 +9,7 @@ import Testing
 
 @Suite("An inbox")
 struct InboxTests {
-    /// Runs `body` on an inbox that has been looked through.
+    /// Runs `body` with an inbox that has been scanned.
     private func withInbox(_ body: (_ inbox: Inbox, _ folder: String) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
             let sink = InboxSink()
@@ -27,7 +27,7 @@ struct InboxTests {
         }
     }
 
-    @Test("answers a call to catch up that nobody waits for any more")
+    @Test("a call to catch up is answered even after its caller has given up")
     func late() async throws {
         try await withInbox { inbox, _ in
             let asked = Mutex(0)
@@ -44,7 +44,7 @@ struct InboxTests {
     }
 
     @Test(
-        "that can't be read for a moment says so, and looks again soon, or at once when it is asked",
+        "an inbox that can't be read for a moment says so, and looks again soon, or at once when asked",
         arguments: [false, true])
     func passing(isAsked: Bool) async throws {
         try await withTemporaryFolder { folder in
@@ -61,7 +61,7 @@ struct InboxTests {
         }
     }
 
-    @Test("whose folder is gone has no passing problem: nobody waits for it")
+    @Test("an inbox whose folder is gone has no temporary problem, so nobody waits for it")
     func lasting() async throws {
         try await withTemporaryFolder { folder in
             let sink = InboxSink()
@@ -76,7 +76,7 @@ struct InboxTests {
         }
     }
 
-    @Test("opens nothing when mounts change before its predecessor has ended")
+    @Test("an inbox stays closed when mounts change before its predecessor has ended")
     func mountsBefore() async throws {
         try await withTemporaryFolder { folder in
             let sink = InboxSink()
@@ -87,7 +87,7 @@ struct InboxTests {
         }
     }
 
-    @Test("lets its successor wait when it is stopped before its own predecessor, and hands on what that one has left")
+    @Test("an inbox that stops before its predecessor makes its successor wait, and passes on the predecessor's files")
     func stoppedBefore() async throws {
         try await withTemporaryFolder { folder in
             let sink = InboxSink()
@@ -104,7 +104,7 @@ struct InboxTests {
         }
     }
 
-    @Test("says that its folder is gone also when a change of mounts is what it hears first")
+    @Test("an inbox reports that its folder is gone, even if it first hears of a mount change")
     func goneAtMount() async throws {
         try await withInbox { inbox, folder in
             let isMoved = DispatchSemaphore(value: 0)
@@ -124,7 +124,7 @@ struct InboxTests {
     }
 
     @Test(
-        "takes a folder with more files than it looks at at a time whole, in the order of their names",
+        "a folder with more files than one look covers is taken as a whole, in name order",
         arguments: [1, 3])
     func room(_ room: Int) async throws {
         try await withTemporaryFolder { folder in
@@ -141,7 +141,7 @@ struct InboxTests {
         }
     }
 
-    @Test("takes nothing while its recipe is held; its successor takes what has come, and what a crash has left")
+    @Test("an inbox with a held recipe takes nothing, and its successor takes the arrived files and a crash's remains")
     func refused() async throws {
         try await withTemporaryFolder { folder in
             let sink = InboxSink()
@@ -164,7 +164,7 @@ struct InboxTests {
     }
 
     @Test(
-        "a call to catch up comes before the files that are not taken yet, and covers them",
+        "a call to catch up precedes files that are not taken yet, and covers them",
         arguments: [InboxSink.Depth.top, .folder])
     func busy(_ depth: InboxSink.Depth) async throws {
         try await withTemporaryFolder { folder in
@@ -176,7 +176,7 @@ struct InboxTests {
             let sink = InboxSink(gate: gate)
             let inbox = sink.inbox(folder, room: 2 * Inbox.batch)
             inbox.begin(adopting: true)
-            // The first files wait to be recorded, and the inbox with them.
+            // The first files wait for their record, and the inbox waits with them.
             for await _ in sink.isTaking.stream { break }
             let covered = await withCheckedContinuation { continuation in
                 inbox.catchUp(cancelling: .all, wanted: { true }) { continuation.resume(returning: $0) }
@@ -189,7 +189,7 @@ struct InboxTests {
         }
     }
 
-    @Test("a call to catch up waits for the predecessor to end, and covers what it has left")
+    @Test("a call to catch up waits for the predecessor to end, and covers its remaining files")
     func successor() async throws {
         try await withTemporaryFolder { folder in
             try Data().write(to: URL(fileURLWithPath: "\(folder)/a.png"))
@@ -206,7 +206,7 @@ struct InboxTests {
     }
 
     @Test(
-        "gives back a file that was written to while it was claimed: it settles once more, and is still to be cancelled"
+        "a file that changes while it is claimed is put back, settles again, and still gets cancelled"
     )
     func writtenMeanwhile() async throws {
         try await withTemporaryFolder { folder in
@@ -222,7 +222,7 @@ struct InboxTests {
         }
     }
 
-    @Test("looks again at a claim of which its predecessor was not sure, and takes it if it succeeded")
+    @Test("an inbox checks the claims that its predecessor was not sure of, and takes the successful ones")
     func unsure() async throws {
         try await withTemporaryFolder { folder in
             let sources = ["a", "b"].map { "\(folder)/.pipelined/r/0/\($0).png" }
@@ -243,7 +243,7 @@ struct InboxTests {
         }
     }
 
-    @Test("polls when the kernel lets it watch no more folders, and says why")
+    @Test("an inbox polls when the kernel allows no more watches, and says why")
     func tooManyWatches() async throws {
         try await withTemporaryFolder { folder in
             let sink = InboxSink()
@@ -259,7 +259,7 @@ struct InboxTests {
         }
     }
 
-    @Test("tells the latest reason why a file is ignored")
+    @Test("an inbox reports the latest reason for ignoring a file")
     func reason() async throws {
         try await withInbox { inbox, folder in
             let file = "\(folder)/a.png"
@@ -273,7 +273,7 @@ struct InboxTests {
         }
     }
 
-    @Test("forgets what it has logged about a file once the file is gone")
+    @Test("an inbox forgets its log messages about a file once the file is gone")
     func told() async throws {
         try await withInbox { inbox, folder in
             let file = URL(fileURLWithPath: folder).appendingPathComponent(".part")
@@ -289,7 +289,7 @@ struct InboxTests {
 }
 
 extension Inbox {
-    /// Takes a new file by what it was before somebody wrote to it once more.
+    /// Takes a new file by its status from before another write.
     fileprivate func takeWhatGrows(_ path: String) throws {
         try Data("old".utf8).write(to: URL(fileURLWithPath: path))
         let status = try #require(try FileSystem.status(path))

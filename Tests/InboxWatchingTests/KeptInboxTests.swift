@@ -6,9 +6,9 @@ import Testing
 
 @testable import InboxWatching
 
-@Suite("An inbox whose pictures stay")
+@Suite("An inbox that keeps its originals")
 struct KeptInboxTests {
-    @Test("takes nothing before it is known what it has taken already")
+    @Test("nothing is taken before the inbox knows which files it has already taken")
     func unreadable() async throws {
         try await withTemporaryFolder { folder in
             for name in ["new.png", "old.png"] {

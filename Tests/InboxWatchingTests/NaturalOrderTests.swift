@@ -8,7 +8,7 @@ struct NaturalOrderTests {
     }
 
     @Test(
-        "numbers count as numbers, capitals stand beside small letters, and files come before folders",
+        "numbers sort by value, capitals beside small letters, and files before folders",
         arguments: [
             ["img1", "img2", "img10"], ["img01.png", "img1.png", "img2.png"], ["a", "B", "c"], ["A", "a", "b"],
             ["a/2.png", "a/10.png", "a/b/1.png", "a/c/1.png", "b/1.png"], ["z.png", "a/1.png"], ["", "0", "1", "1a"],

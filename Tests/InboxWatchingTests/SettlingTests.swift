@@ -31,7 +31,7 @@ struct SettlingTests {
 
     private func after(_ seconds: Double) -> DispatchTime { Self.begun + seconds }
 
-    /// Begins with these files, each so many seconds after the beginning.
+    /// Starts with these files, each this many seconds after the beginning.
     private func settle(_ files: KeyValuePairs<String, Double>, in settling: inout Settling) {
         for (name, seconds) in files { _ = settling.settle(key(name), file(), at: after(seconds)) }
     }
@@ -40,7 +40,7 @@ struct SettlingTests {
         settling.due(at: after(seconds)).map { FileSystem.relative($0.path, to: "/in") }
     }
 
-    @Test("a file is due when it has been quiet for Settle=, and any change begins that anew")
+    @Test("a file is due when it has been quiet for Settle=, and any change restarts the wait")
     func quiet() {
         var settling = settling()
         #expect(settling.settle(key("a"), file(), at: after(0)) == after(1))
@@ -51,7 +51,7 @@ struct SettlingTests {
         #expect(settling.next(after: after(1.5)) == nil)
     }
 
-    @Test("in a polled inbox a file has SettlePolled=, which only another size or time begins anew")
+    @Test("in a polled inbox a file waits SettlePolled=, which only a new size or time restarts")
     func polled() {
         var settling = settling(polled: true)
         #expect(settling.settle(key("a"), file(), at: after(0)) == after(5))
@@ -64,7 +64,7 @@ struct SettlingTests {
         #expect(!settling.isUnchanged(key("b"), file()))
     }
 
-    @Test("a file that is found is quiet if neither content nor mode has changed for Settle=; a poll trusts no times")
+    @Test("an existing file is quiet if its content and mode are older than Settle=, but a poll does not trust times")
     func found() {
         let settling = settling()
         #expect(settling.isQuiet(file(modified: 99, changed: 99), at: 100))
@@ -73,7 +73,7 @@ struct SettlingTests {
         #expect(!self.settling(polled: true).isQuiet(file(), at: 100))
     }
 
-    @Test("the files of a folder wait for each other, and are taken by their names, in the folder's turn")
+    @Test("the files of a folder wait for each other, and are taken in name order, at the folder's turn")
     func folder() {
         var settling = settling()
         settle(["album/b": 0, "single": 0.5, "album/deep/c": 1, "album/a": 2], in: &settling)
@@ -82,7 +82,7 @@ struct SettlingTests {
         #expect(due(settling, after: 3) == ["album/a", "album/b", "album/deep/c", "single"])
     }
 
-    @Test("numbers in their names count as numbers; a folder has work while one of its files settles or is written")
+    @Test("numbers in names sort by value, and a folder has work while one of its files settles or is written")
     func numbered() {
         var settling = settling()
         let album = FileSystem.Key("/in/album")
@@ -92,7 +92,7 @@ struct SettlingTests {
         #expect(self.settling(polled: true).folderQuietTime == .seconds(20))
         #expect(settling.work(in: album, at: after(1)) == .settling)
         for name in ["album/img10", "album/img9"] { settling.drop(key(name)) }
-        // It may stay unreadable for ever.
+        // The file may stay unreadable for ever.
         _ = settling.postpone(key("album/a/img1"), nil, at: after(1), cancelled: false)
         #expect(settling.work(in: album, at: after(1)) == nil)
         _ = settling.settle(key("album/a/img1"), file(), at: after(1))
@@ -104,7 +104,7 @@ struct SettlingTests {
         #expect(settling.work(in: FileSystem.Key("/in/other"), at: after(1)) == nil)
     }
 
-    @Test("a file that was found quiet is due at once, unless others of its folder settle")
+    @Test("a file that was found quiet is due at once, unless other files of its folder settle")
     func ripe() {
         var settling = settling()
         _ = settling.ripen(key("album/b"), file(), at: after(0))
@@ -114,7 +114,7 @@ struct SettlingTests {
         #expect(due(settling, after: 1) == ["album/a", "album/b"])
     }
 
-    @Test("files that are found beyond the room are aside until there is some; a folder has work until its last one")
+    @Test("files beyond the limit are deferred until there is room, and a folder has work until its last one")
     func aside() {
         var settling = settling(room: 2)
         let album = FileSystem.Key("/in/album")
@@ -128,7 +128,7 @@ struct SettlingTests {
         #expect(settling.nextAside() == "/in/album/c")
         settle(["album/c": 0], in: &settling)
         #expect(settling.nextAside() == nil)
-        // What can't be read takes no room.
+        // Unreadable files use no slot.
         _ = settling.postpone(key("album/b"), nil, at: after(1), cancelled: false)
         settling.drop(key("album/c"))
         #expect(settling.work(in: album, at: after(1)) == .settling)
@@ -138,7 +138,7 @@ struct SettlingTests {
         #expect(settling.putAside("/in/album/e") == false)
     }
 
-    @Test("a file that is aside counts once, also when somebody writes to it, when it is found again, and when it goes")
+    @Test("a deferred file counts once, even if it is written to, found again or removed")
     func asideOnce() {
         var settling = settling(room: 1)
         settle(["a": 0], in: &settling)
@@ -153,7 +153,7 @@ struct SettlingTests {
         #expect(settling.nextAside() == nil && settling.count == 0)
     }
 
-    @Test("files that are aside are cancelled with the others; those that come later, or again, are not")
+    @Test("deferred files are cancelled with the others, but not files that arrive later, or again")
     func asideCancelled() {
         var settling = settling(room: 1)
         settle(["x/a": 0], in: &settling)
@@ -177,7 +177,7 @@ struct SettlingTests {
         #expect(settling.count == 0 && settling.isCancelled(key("y/f")))
     }
 
-    @Test("they wait for eight times the quiet time at most")
+    @Test("files wait for eight times the settling time at most")
     func patience() {
         var settling = settling()
         settle(["album/a": 0, "album/b": 8.5], in: &settling)
@@ -185,7 +185,7 @@ struct SettlingTests {
         #expect(due(settling, after: 9) == ["album/a"])
     }
 
-    @Test("a file that can't be read is looked at again after PollInterval=")
+    @Test("a file that can't be read is checked again after PollInterval=")
     func postponed() {
         var settling = settling()
         #expect(settling.postpone(key("a"), nil, at: after(0), cancelled: false) == after(3))
@@ -194,7 +194,7 @@ struct SettlingTests {
         #expect(!settling.isUnchanged(key("a"), file()))
     }
 
-    @Test("files wait while nothing may be taken, and are then all due")
+    @Test("files wait while nothing may be taken, and are all due afterwards")
     func held() {
         var settling = settling()
         settling.waitForRelease(key("a"), file(), cancelled: false)
@@ -205,7 +205,7 @@ struct SettlingTests {
         #expect(settling.isUnchanged(key("a"), file()))
     }
 
-    @Test("a file whose folder is gone settles no more")
+    @Test("a file whose folder is gone stops settling")
     func gone() {
         var settling = settling()
         settle(["a": 0, "album/b": 0, "c": 0], in: &settling)
@@ -215,7 +215,7 @@ struct SettlingTests {
         #expect(settling.count == 1 && settling.contains(key("c")))
     }
 
-    @Test("a file that was made empty is being written, until it is closed")
+    @Test("a file that was created empty counts as being written until it is closed")
     func written() {
         var settling = settling()
         settling.heard(.made("/in/a"), at: after(0), isEmpty: { _ in true })
@@ -226,7 +226,7 @@ struct SettlingTests {
         #expect(!settling.isWritten("/in/a", at: after(1)))
     }
 
-    @Test("cancel-all marks what settles, through changes and a look at everything anew, until it is taken or gone")
+    @Test("cancel-all marks settling files, through changes and a new scan, until they are taken or gone")
     func cancelled() {
         var settling = settling()
         settle(["a": 0, "b": 0], in: &settling)
@@ -244,7 +244,7 @@ struct SettlingTests {
         #expect(settling.marks == [])
     }
 
-    @Test("a cancel of one folder marks what settles in it at any depth, and nothing else")
+    @Test("cancelling a folder marks the files that settle in it, at any depth, and no others")
     func cancelledFolder() {
         var settling = settling()
         settle(["album/a": 0, "album/deep/b": 0, "albums/c": 0, "d": 0], in: &settling)

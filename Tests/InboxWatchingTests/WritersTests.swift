@@ -4,7 +4,7 @@ import Testing
 
 @testable import InboxWatching
 
-@Suite("Files that somebody still writes")
+@Suite("Files that are still being written")
 struct WritersTests {
     private let begun = DispatchTime(uptimeNanoseconds: 1_000_000_000)
     private let end = DispatchTime(uptimeNanoseconds: 3_000_000_000)
@@ -15,7 +15,7 @@ struct WritersTests {
     }
 
     @Test(
-        "a writer that is not seen to close it is waited for until WriterTimeout after the last change, and no longer"
+        "a file whose writer is not seen to close it waits until WriterTimeout= after its last change"
     )
     func patience() {
         var writers = Writers(patience: .seconds(2))
@@ -26,14 +26,14 @@ struct WritersTests {
         #expect(!writers.contains("/in/b.png", at: begun))
     }
 
-    @Test("with WriterTimeout=0 nobody is waited for")
+    @Test("with WriterTimeout=0 no file waits for a writer")
     func none() {
         var writers = Writers(patience: .zero)
         heard(.written("/in/a.png"), by: &writers, at: begun)
         #expect(!writers.contains("/in/a.png", at: begun))
     }
 
-    @Test("a writer that closes it, moves it or takes its folder away is waited for no more")
+    @Test("the wait for a writer ends when the file is closed or moved, or its folder vanishes")
     func over() {
         let file = "/in/album/a.png"
         for event in [Inotify.Event.closed(file), .gone(file), .movedIn(file), .folderGone("/in/album"), .overflow] {
