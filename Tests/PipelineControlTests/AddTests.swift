@@ -13,7 +13,7 @@ struct AddTests {
         daemon = try CannedDaemon()
         let last = Mutex(0)
         daemon.on(Call.Add.self) { call, conversation in
-            // The descriptor beside the call has to be readable, and to be that very file.
+            // The descriptor with the call must be readable, and be that very file.
             var room = [UInt8](repeating: 0, count: 100)
             let got = conversation.passed.first.map { read($0.number, &room, room.count) } ?? -1
             guard got >= 0, conversation.passed.count == 1 else { throw ControlError.refused("no picture came") }
@@ -35,7 +35,7 @@ struct AddTests {
         return path
     }
 
-    @Test("add passes the open file itself beside the call")
+    @Test("add passes the open file itself with the call")
     func one() async throws {
         let outcome = try await Pipectl.run(
             "add", file("a.jpg", "pixels"), "--chain", "noir | save", "--raw", "develop", "--json", at: daemon)
@@ -48,7 +48,7 @@ struct AddTests {
     }
 
     @Test(
-        "Several files are one batch; a missing one, and what is no file, don't stop the others, but the exit code tells"
+        "Several files are one batch; missing and invalid ones don't stop the others, but the exit code tells"
     )
     func several() async throws {
         #expect(mkfifo(daemon.root + "/pipe.jpg", 0o600) == 0)
@@ -75,7 +75,7 @@ struct AddTests {
         return "\(daemon.root)/\(name)"
     }
 
-    @Test("A folder is a batch with its name, its pictures in the order of their names; what is left out is said")
+    @Test("A folder is a batch with its name and its pictures in name order, and ignored files are listed")
     func folder() async throws {
         daemon.on(Call.Sift.self) { call, conversation in
             let ignored = call.names.filter { $0.hasSuffix(".txt") }
@@ -105,7 +105,7 @@ struct AddTests {
         #expect(try daemon.heard(Call.Sift.self).last?.recipe == "web")
     }
 
-    @Test("A folder without pictures makes no batch, and fails; files and folders beside each other are batches each")
+    @Test("A folder without pictures makes no batch and fails; files and folders given together are separate batches")
     func folders() async throws {
         daemon.answer(Call.Sift.self, .init(ignored: []))
         let (empty, one, other) = try (folder("empty", ".hidden"), folder("one", "a.jpg"), folder("two", "b.jpg"))
@@ -127,7 +127,7 @@ struct AddTests {
         #expect(try daemon.heard(Call.Add.self).map(\.name) == ["c.jpg", "d.jpg", "a.jpg", "b.jpg"])
     }
 
-    @Test("add --wait prints what came of the jobs")
+    @Test("add --wait prints the results of the jobs")
     func waiting() async throws {
         daemon.answer(Call.Wait.self, .init(jobs: [Sample.job(1, "failed", error: "truncated")]))
         let outcome = try await Pipectl.run("add", file("a.jpg", "1"), "--wait", at: daemon)
@@ -136,7 +136,7 @@ struct AddTests {
         #expect(try daemon.heard(Call.Wait.self).map(\.ids) == [[1]])
     }
 
-    @Test("add prints the number of the batch, and fails when a line of a list is no URL")
+    @Test("add prints the number of the batch, and fails when a line of a list is not a URL")
     func batches() async throws {
         let several = try await Pipectl.run("add", file("a.jpg", "1"), file("b.jpg", "2"), at: daemon)
         #expect(several.lines.last == "batch 7: 2 jobs")
@@ -149,7 +149,7 @@ struct AddTests {
         #expect(list.status == 1)
     }
 
-    @Test("Ctrl-C in add --wait exits with 130, and says which jobs go on and how to come back to them")
+    @Test("Ctrl-C in add --wait exits with 130, and says which jobs go on and how to return to them")
     func interrupted() async throws {
         daemon.on(Call.Wait.self) { _, conversation in
             try conversation.reply(Call.Wait.Reply(jobs: [Sample.job(1)]), continues: true)
@@ -172,7 +172,7 @@ struct AddTests {
         }
     }
 
-    @Test("A chain that is wrong is told once, and stops the rest")
+    @Test("An invalid chain is reported once, and stops the rest")
     func wrongChain() async throws {
         daemon.on(Call.Add.self) { _, _ in
             throw ControlError.badChain("unknown stage 'niro' at column 1", column: 1)
@@ -184,7 +184,7 @@ struct AddTests {
         #expect(try daemon.heard(Call.Add.self).count == 1)
     }
 
-    @Test("--after goes with each of the pictures; --anyway alone makes no sense")
+    @Test("--after applies to each picture, and --anyway alone is refused")
     func after() async throws {
         let outcome = try await Pipectl.run(
             "add", "--after", "4", "5", file("a.jpg", "1"), file("b.jpg", "2"), "--anyway", at: daemon)
@@ -195,13 +195,13 @@ struct AddTests {
         #expect(try await Pipectl.run("add", file("c.jpg", "1"), "--anyway", at: daemon).status == 2)
     }
 
-    @Test("A recipe and a chain at once are refused")
+    @Test("A recipe and a chain together are refused")
     func both() async throws {
         let outcome = try await Pipectl.run("add", "a.jpg", "--recipe", "noir", "--chain", "noir", at: daemon)
         #expect(outcome.status == 2)
     }
 
-    @Test("--raw goes with a chain, and takes two words")
+    @Test("--raw applies to a chain, and takes two values")
     func raw() async throws {
         let recipe = ["--recipe", "noir", "--raw", "preview"]
         for words in [["--raw", "develop"], recipe, ["--chain", "noir", "--raw", "x"]] {

@@ -14,7 +14,7 @@ struct BatchVerbTests {
         return batch
     }
 
-    @Test("batches lists them, the newest last, with their jobs by state, over several replies")
+    @Test("batches lists the batches, newest last, with their jobs by state, from several replies")
     func list() async throws {
         let daemon = try CannedDaemon()
         let (old, new) = (batch(3, "lucerne", ended: Self.morning), batch(12, nil, isOpen: true))
@@ -35,7 +35,7 @@ struct BatchVerbTests {
         #expect(try await Pipectl.run("batches", at: daemon).output == "no batches\n")
     }
 
-    @Test("The table fits, and a name keeps its ends", arguments: [60, 80, 200])
+    @Test("The table fits, and shortened names keep both ends", arguments: [60, 80, 200])
     func widths(width: Int) {
         let long = "lucerne-" + String(repeating: "x", count: 100) + "-end"
         let lines = Table([batch(3, long, ended: Self.morning), batch(12, "a", isOpen: true)]).lines(width: width)
@@ -46,7 +46,7 @@ struct BatchVerbTests {
         #expect(row.contains("19 done"))
     }
 
-    @Test("A name stands for the number of its batch; what else has it is said on standard error")
+    @Test("A name stands for the number of its batch, and other batches with that name are listed on standard error")
     func names() async throws {
         let daemon = try CannedDaemon()
         daemon.on(Call.FindBatch.self) { call, conversation in
@@ -71,7 +71,7 @@ struct BatchVerbTests {
         #expect(try daemon.heard(Call.List.self).map(\.batch) == [12, 12, 12, 12])
     }
 
-    @Test("An unknown name is the daemon's error, and nothing is asked for")
+    @Test("An unknown name gives the daemon's error, and nothing else is requested")
     func unknown() async throws {
         let daemon = try CannedDaemon()
         daemon.on(Call.FindBatch.self) { _, _ in throw ControlError.badValue("there is no batch 'x'") }

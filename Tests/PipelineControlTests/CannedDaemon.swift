@@ -4,11 +4,11 @@ import PipelineControl
 import Synchronization
 import SystemCalls
 
-/// Speaks the framing on a real socket, with answers that the test has prepared.
+/// A fake daemon that speaks the framing on a real socket, with answers prepared by the test.
 final class CannedDaemon: Sendable {
     typealias Answer = @Sendable (_ call: [UInt8], Conversation) throws -> Void
 
-    /// The serving threads share it, and may outlive the daemon itself.
+    /// Shared by the serving threads, which may outlive the daemon itself.
     private final class Memory: Sendable {
         let answers = Mutex<[String: Answer]>([:])
         let heard = Mutex<[(method: String, frame: [UInt8])]>([])
@@ -40,7 +40,7 @@ final class CannedDaemon: Sendable {
         try? FileManager.default.removeItem(atPath: root)
     }
 
-    /// Answers a call by the test's own conversation.
+    /// Answers a call with the test's own conversation.
     func on<Call: ControlCall>(
         _: Call.Type, _ answer: @escaping @Sendable (Call, Conversation) throws -> Void
     ) {
@@ -65,7 +65,7 @@ final class CannedDaemon: Sendable {
         }
     }
 
-    /// The calls of a kind that have come so far.
+    /// The calls of one kind so far.
     func heard<Call: ControlCall>(_: Call.Type) throws -> [Call] {
         try memory.heard.withLock { $0 }.filter { $0.method == Call.method }.map {
             try Wire.decode(WireCall<Call>.self, $0.frame).parameters
@@ -98,10 +98,10 @@ final class CannedDaemon: Sendable {
     }
 }
 
-/// The answer to a call, as it is being given.
+/// An answer in progress.
 struct Conversation: Sendable {
     let socket: Descriptor
-    /// The descriptors beside the call.
+    /// The descriptors passed with the call.
     let passed: [Descriptor]
 
     func reply(_ reply: some Codable & Sendable, continues: Bool? = nil) throws {
@@ -112,7 +112,7 @@ struct Conversation: Sendable {
         try send(Wire.frame(WireError(error)))
     }
 
-    /// The connection is gone, as when the daemon dies.
+    /// Closes the connection, as when the daemon dies.
     func hangUp() {
         shutdown(socket.number, Int32(SHUT_RDWR))
     }

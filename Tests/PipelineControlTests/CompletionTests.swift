@@ -29,7 +29,7 @@ struct CompletionTests {
 
     private func words(_ words: String...) -> [String] { candidates(words).map(\.word) }
 
-    @Test("Every verb, with its summary, and every option of it, with its help")
+    @Test("Every verb has its summary, and every option its help")
     func tables() {
         #expect(candidates("") == Verb.all.map { Candidate($0.name, $0.summary) })
         #expect(candidates("help", "") == candidates(""))
@@ -40,7 +40,7 @@ struct CompletionTests {
         }
     }
 
-    @Test("Every word that is called by one of these names can be completed")
+    @Test("Every word named like this can be completed")
     func kinds() {
         let named = [
             "RECIPE", "CHAIN", "FILE", "QUEUE", "ID", "STATE", "LEVEL", "PATH", "DIR", "WHEN", "LANGUAGE", "VERB",
@@ -55,7 +55,7 @@ struct CompletionTests {
         }
     }
 
-    @Test("Jobs that the verb can be about, the newest first, with what they are")
+    @Test("Jobs that suit the verb are offered, newest first, with a description")
     func jobs() {
         #expect(candidates("show", "") == [Candidate("12", "queued beach.jpg"), Candidate("11", "failed harbour.jpg")])
         #expect(words("cancel", "1") == ["12"])
@@ -65,7 +65,7 @@ struct CompletionTests {
         #expect(words("wait", "12", "1") == [])
     }
 
-    @Test("Recipes, queues, stages and files, where they fit")
+    @Test("Recipes, queues, stages and files are offered where they fit")
     func kindsOfWords() {
         #expect(candidates("list", "--recipe", "n") == [Candidate("noir", "Half size, black and white")])
         #expect(words("list", "--recipe=") == ["--recipe=noir"])
@@ -81,7 +81,7 @@ struct CompletionTests {
         #expect(words("status", "--color", "a") == ["auto", "always"])
     }
 
-    @Test("The last of a list with commas is completed, and nothing twice")
+    @Test("The last item of a comma-separated list is completed, without duplicates")
     func lists() {
         #expect(words("list", "--state", "queued,r") == ["queued,running"])
         #expect(words("depend", "3", "--after", "12,") == [])
@@ -89,7 +89,7 @@ struct CompletionTests {
         #expect(words("add", "x.jpg", "--after", "7", "") == ["12", ":files"])
     }
 
-    @Test("A chain is completed by stages, their parameters and these ones' values")
+    @Test("A chain is completed with stages, their parameters and the parameters' values")
     func chains() {
         func chain(_ text: String) -> [String] { words("add", "x.jpg", "--chain", text) }
         #expect(chain("") == ["noir"])
@@ -108,7 +108,7 @@ struct CompletionTests {
         #expect(words("explain", "noir contrast=y") == [":files", "noir contrast=yes"])
     }
 
-    @Test("Where nothing else fits, options do; a flag is written once, and none behind --")
+    @Test("Options are offered where nothing else fits; a flag only once, and none after --")
     func options() {
         #expect(words("reload", "").contains("--json"))
         #expect(!words("list", "--long", "--l").contains("--long"))
@@ -117,7 +117,7 @@ struct CompletionTests {
         #expect(words("list", "--nosuch=") == [])
     }
 
-    @Test("The verb asks the daemon that the line is about, and prints a word, a tab and its help")
+    @Test("The verb asks the daemon named in the line, and prints a word, a tab and its help")
     func verb() async throws {
         let outcome = try await Pipectl.run("complete", "--", "--root", daemon.root, "list", "--recipe", "")
         #expect(outcome.output == "noir\tHalf size, black and white\n")
@@ -125,7 +125,7 @@ struct CompletionTests {
         #expect(json == ["word": "resume", "help": "go on after a pause"])
     }
 
-    @Test("A name of a recipe can't drive the shell's terminal, nor be taken for two")
+    @Test("A recipe's name can neither control the shell's terminal nor count as two words")
     func hostile() async throws {
         var recipe = Sample.recipe
         recipe.name = "a\u{1b}[2J\nb\tc"
@@ -135,7 +135,7 @@ struct CompletionTests {
         #expect(outcome.output.unicodeScalars.filter { $0.value < 32 }.map(\.value) == [9, 10])
     }
 
-    @Test("Without a daemon, or with one that does not answer, there is nothing to say")
+    @Test("Without a daemon, or with a silent one, there are no candidates")
     func silence() async throws {
         let nobody = try await Pipectl.run("complete", "--", "--socket", "/nowhere", "show", "1")
         #expect(nobody.status == 0 && nobody.output.isEmpty && nobody.errors.isEmpty)

@@ -21,7 +21,7 @@ struct DocumentationTests {
         return String(rest[..<(rest.range(of: "\n#")?.lowerBound ?? rest.endIndex)])
     }
 
-    @Test("Every field of every type is in its own section")
+    @Test("Every field of every type is described in its own section")
     func fields() throws {
         for (type, fields) in InterfaceDescription(ControlInterface.control.description).types {
             let section = try section(type)
@@ -29,7 +29,7 @@ struct DocumentationTests {
         }
     }
 
-    @Test("Every verb and every exit code is there")
+    @Test("Every verb and every exit code is described")
     func verbsAndCodes() throws {
         for verb in Verb.all { #expect(page.contains("`\(verb.name)"), "\(verb.name)") }
         let codes = try section("Exit codes")

@@ -7,7 +7,7 @@ import Testing
 @testable import pipectl
 
 struct ExitCodeTests {
-    @Test("Without a daemon it is 3, and the message says how to start one")
+    @Test("Without a daemon the code is 3, and the message says how to start it")
     func unreachable() async throws {
         let system = try await Pipectl.run("status", "--socket", "/nowhere/control.sock")
         #expect(system.status == 3)
@@ -21,7 +21,7 @@ struct ExitCodeTests {
         #expect(error["message"]?.contains("`pipelined --root /nowhere`") == true)
     }
 
-    @Test("The system's daemon is started by systemctl")
+    @Test("The advice for the system's daemon is systemctl")
     func advice() {
         let system = SocketAddress(socket: nil, root: nil, variable: nil)
         let failure = Unreachable(address: system, cause: SystemError("connect", system.path, code: ENOENT)).failure
@@ -32,7 +32,7 @@ struct ExitCodeTests {
         #expect(other.message.contains("`systemctl start pipelined@web`"))
     }
 
-    @Test("Where permission is missing, the message names the socket's group and how to join it")
+    @Test("If permission is missing, the message names the socket's group and how to join it")
     func permission() {
         let unreachable = Unreachable(
             address: SocketAddress(socket: nil, root: nil, variable: nil),
@@ -41,7 +41,7 @@ struct ExitCodeTests {
         #expect(unreachable.permission(group: "pipelined").contains("`sudo usermod -aG pipelined $USER`"))
     }
 
-    @Test("--root finds the socket below it, and goes before the environment")
+    @Test("--root finds the socket below it, and takes precedence over the environment")
     func root() async throws {
         let daemon = try CannedDaemon()
         daemon.answer(Call.Status.self, .init(status: Sample.status()))
@@ -50,7 +50,7 @@ struct ExitCodeTests {
         #expect(outcome.status == 0)
     }
 
-    @Test("A daemon that dies in the middle is 3")
+    @Test("A daemon that dies during a call gives 3")
     func died() async throws {
         let daemon = try CannedDaemon()
         daemon.on(Call.Wait.self) { _, conversation in
@@ -63,7 +63,7 @@ struct ExitCodeTests {
     }
 
     @Test(
-        "The daemon's refusals have their codes",
+        "Each of the daemon's refusals has its code",
         arguments: [
             (ControlError.noSuchJob(7), 4, "NoSuchJob"), (.noSuchQueue("x", queues: ["render"]), 2, "NoSuchQueue"),
             (.badValue("too much"), 2, "BadValue"), (.refused("it is stopping"), 1, "Refused"),
@@ -79,7 +79,7 @@ struct ExitCodeTests {
     }
 
     @Test(
-        "Nonsense for a limit is refused with the allowed range, before anybody is asked",
+        "An invalid limit is refused with the allowed range, before the daemon is asked",
         arguments: ["banana", "-3", "1025", "2.5"])
     func limits(word: String) async throws {
         for words in [[word], ["publish", word]] {

@@ -18,7 +18,7 @@ struct FleetVerbTests {
 
     private static func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
-    /// What openssl says; it has to be content.
+    /// The output of openssl, which must succeed.
     private static func openssl(_ words: String...) async throws -> String {
         let outcome = await (try ChildProcess("/usr/bin/openssl", words)).outcome()
         #expect(outcome.status == 0, "\(words): \(outcome.errors)")
@@ -49,7 +49,7 @@ struct FleetVerbTests {
     }
 
     @Test(
-        "Words that make no sense are refused, each with what is wanted",
+        "Invalid words are refused, each with the expected form",
         arguments: [
             (["inti"], "unexpected 'inti'; did you mean 'init'?"),
             (["init", "a.example.org"], "init wants SERVERS and NODES: pipectl fleet init SERVERS NODES [--to DIR]"),
@@ -81,7 +81,7 @@ struct FleetVerbTests {
         #expect(failure?.message.hasPrefix(message) == true, "\(failure?.message ?? "")")
     }
 
-    @Test("A server may be a name or an address, with a port or without")
+    @Test("A server may be a name or an address, with or without a port")
     func servers() throws {
         for (text, address, name) in [
             ("Fleet.example.org", "tls://fleet.example.org:4222", "DNS:fleet.example.org"),
@@ -97,7 +97,7 @@ struct FleetVerbTests {
     }
 
     @Test(
-        "init writes an authority, a folder for each server and a file for each node, and keys that nobody else reads")
+        "init writes an authority, a folder per server and a file per node, and keys that others can't read")
     func files() async throws {
         try await withTemporaryFolder { folder in
             let fleet = FileSystem.absolute("\(folder)/fleet")
@@ -130,7 +130,7 @@ struct FleetVerbTests {
         }
     }
 
-    @Test("The certificates of servers are the authority's, and name them")
+    @Test("The servers' certificates are signed by the authority, and name the servers")
     func certificates() async throws {
         try await withTemporaryFolder { folder in
             let fleet = "\(folder)/fleet"
@@ -156,7 +156,7 @@ struct FleetVerbTests {
         }
     }
 
-    @Test("Three servers are a cluster, whose routes take the servers' keys alone")
+    @Test("Three servers form a cluster, whose routes accept only the servers' keys")
     func cluster() async throws {
         try await withTemporaryFolder { folder in
             let fleet = "\(folder)/fleet"
@@ -170,7 +170,7 @@ struct FleetVerbTests {
         }
     }
 
-    @Test("A node may publish and hear its own subjects, and none by which it would pass for another")
+    @Test("A node may use its own subjects, and none that would let it pose as another")
     func permissions() {
         let (published, heard) = (FleetClaims.published(by: "attic"), FleetClaims.heard(by: "attic"))
         #expect(published.count == 9 && published.allSatisfy { $0.hasSuffix(".attic") }, "\(published)")
@@ -178,9 +178,9 @@ struct FleetVerbTests {
         #expect(heard.allSatisfy { $0 == "nodes.*" || $0.contains(".attic.") }, "\(heard)")
     }
 
-    @Test("Keys are written as NATS writes them")
+    @Test("Keys have NATS's format")
     func keys() {
-        // The figures are those of another program.
+        // Computed by another program.
         let bytes = (0..<32).map { UInt8($0) }
         #expect(NKey.publicKey(.account, bytes) == "AAAACAQDAQCQMBYIBEFAWDANBYHRAEISCMKBKFQXDAMRUGY4DUPB776S")
         #expect(NKey.seed(.user, bytes) == "SUAAAAICAMCAKBQHBAEQUCYMBUHA6EARCIJRIFIWC4MBSGQ3DQOR4H776Y")
@@ -235,7 +235,7 @@ struct FleetVerbTests {
 
     // MARK: - join
 
-    /// A daemon with a folder for its configuration, and a file to join with.
+    /// Runs `body` with a daemon, its configuration folder, and a file to join with.
     private func withNode(
         problems: @escaping @Sendable (_ etc: String) -> [Control.Problem] = { _ in [] },
         _ body: (_ daemon: CannedDaemon, _ etc: String, _ file: String) async throws -> Void
@@ -253,7 +253,7 @@ struct FleetVerbTests {
         try await body(daemon, etc, "\(fleet)/darkroom.join")
     }
 
-    @Test("join writes the files and their settings, has the daemon try them, reloads, and shows the fleet")
+    @Test("join writes the files and settings, has the daemon test them, reloads, and shows the fleet")
     func joining() async throws {
         try await withNode { daemon, etc, file in
             let outcome = try await Pipectl.run("fleet", "join", file, at: daemon)
@@ -279,7 +279,7 @@ struct FleetVerbTests {
         }
     }
 
-    @Test("join has failed when no server is reached, and its files stay")
+    @Test("join fails when no server can be reached, and keeps its files")
     func notConnected() async throws {
         try await withNode { daemon, etc, file in
             var fleet = Self.fleet
@@ -293,7 +293,7 @@ struct FleetVerbTests {
         }
     }
 
-    @Test("leave removes what join has written, and reloads; settings of somebody else stay")
+    @Test("leave removes join's files and reloads, but keeps other settings")
     func leaving() async throws {
         try await withNode { daemon, etc, file in
             let nothing = try await Pipectl.run("fleet", "leave", at: daemon)
@@ -324,7 +324,7 @@ struct FleetVerbTests {
         }
     }
 
-    @Test("join --json is one document")
+    @Test("join --json prints one document")
     func document() async throws {
         try await withNode { daemon, etc, file in
             let document = try await Pipectl.run("fleet", "join", file, "--json", at: daemon).document()
@@ -335,7 +335,7 @@ struct FleetVerbTests {
         }
     }
 
-    @Test("Nothing stays of what the daemon can't use")
+    @Test("A rejected join leaves no files behind")
     func takenBack() async throws {
         let bad: @Sendable (String) -> [Control.Problem] = { etc in
             [.init(file: "\(etc)/pipelined.conf.d/fleet.conf", line: 4, message: "is no name")]
@@ -349,7 +349,7 @@ struct FleetVerbTests {
         }
     }
 
-    @Test("What is wrong in another file is said, and does not take the node's files back")
+    @Test("A mistake in another file is reported, and does not undo the join")
     func others() async throws {
         let bad: @Sendable (String) -> [Control.Problem] = { etc in
             [.init(file: "\(etc)/recipes.d/web.recipe", line: 9, message: "unknown stage 'niro'")]
@@ -363,7 +363,7 @@ struct FleetVerbTests {
         }
     }
 
-    @Test("A file that is none, or a part of one, is refused before anything is asked")
+    @Test("An invalid or truncated file is refused before anything is requested")
     func badFiles() async throws {
         try await withNode { daemon, _, file in
             let whole = try Self.text(file)

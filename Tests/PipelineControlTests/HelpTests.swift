@@ -20,7 +20,7 @@ struct HelpTests {
         for code in ExitCode.allCases { #expect(outcome.output.contains(code.meaning)) }
     }
 
-    @Test("Every verb has a page, by help and by --help alike", arguments: Verb.all.map(\.name))
+    @Test("Every verb has a page, the same by help and by --help", arguments: Verb.all.map(\.name))
     func pages(name: String) async throws {
         let page = try await Pipectl.run("help", name)
         #expect(page.status == 0)
@@ -28,7 +28,7 @@ struct HelpTests {
         #expect(try await Pipectl.run(name, "--help").output == page.output)
     }
 
-    @Test("Every verb's own words are in its page, and its examples are its own")
+    @Test("Every verb's words are on its page, and its examples belong to it")
     func complete() throws {
         for verb in Verb.all {
             let page = Manual.page(verb).map { $0.rendered(color: false) }.joined(separator: "\n")
@@ -42,7 +42,7 @@ struct HelpTests {
         }
     }
 
-    @Test("Lines of help fit into a hundred and ten columns")
+    @Test("Lines of help fit into 110 columns")
     func width() {
         let pages = Verb.all.flatMap(Manual.page) + Manual.overview()
         for line in pages { #expect(line.columns <= 110, "\(line.rendered(color: false))") }
@@ -76,7 +76,7 @@ struct HelpTests {
         #expect(failure?.message.hasPrefix(message) == true)
     }
 
-    @Test("Nonsense exits with 2, and nothing is printed as data")
+    @Test("Invalid usage exits with 2, and prints nothing on standard output")
     func usage() async throws {
         for words in [
             ["show"], ["show", "1", "2"], ["cancel", "x"], ["status", "--color", "blue"], ["list", "--state"],

@@ -6,12 +6,12 @@ import Testing
 
 @testable import pipectl
 
-/// pipectl ends by itself, with a code that it documents, whatever answers at the socket, and the terminal stays the
-/// reader's.
+/// pipectl ends by itself with a documented code, whatever answers at the socket, and never lets it control the
+/// terminal.
 struct HostileDaemonTests {
     private static let described = InterfaceDescription(ControlInterface.control.description)
 
-    /// A value for each scalar type.
+    /// An extreme value for each scalar type.
     struct Extreme: Sendable, CustomTestStringConvertible {
         var int: Int
         var float: Double
@@ -85,7 +85,7 @@ struct HostileDaemonTests {
         }
     }
 
-    @Test("Numbers that no sane daemon has, texts that drive terminals, empty and long lists", arguments: extremes)
+    @Test("Absurd numbers, texts that control terminals, and empty and long lists do no harm", arguments: extremes)
     func unheardOf(extreme: Extreme) async throws {
         let daemon = try CannedDaemon()
         for (method, types) in Self.described.methods {
@@ -100,7 +100,7 @@ struct HostileDaemonTests {
     }
 
     @Test(
-        "Nonsense is told as an answer that is not understood",
+        "An invalid answer is reported as not understood",
         arguments: [
             "hello\0", "\0", "null\0", "[]\0", "{}\0", #"{"parameters":5}"# + "\0", #"{"error":5}"# + "\0",
             #"{"parameters":{"jobs":[{"id":"\#(String(repeating: "x", count: 100_000))"}]}}"# + "\0",
@@ -116,7 +116,7 @@ struct HostileDaemonTests {
     }
 
     @Test(
-        "A daemon that goes away in the middle of an answer, or before it",
+        "A daemon that disappears before or during an answer is reported",
         arguments: ["", #"{"parameters":{"jobs":["#])
     func goesAway(part: String) async throws {
         let daemon = try daemon { _, conversation in
@@ -128,7 +128,7 @@ struct HostileDaemonTests {
         }
     }
 
-    @Test("An answer that does not end is not gathered for ever")
+    @Test("An endless answer is not buffered for ever")
     func endless() async throws {
         let daemon = try daemon { _, conversation in
             let piece = [UInt8](repeating: UInt8(ascii: "["), count: 1_000_000)
@@ -139,7 +139,7 @@ struct HostileDaemonTests {
         #expect(outcome.errors.contains("an answer that does not end"))
     }
 
-    @Test("An error that nobody knows is told by its name, on one line")
+    @Test("An unknown error is shown by its name, on one line")
     func unknownError() async throws {
         let daemon = try daemon { _, conversation in
             let error = #"{"error":"org.x\u001b[2J.Y\nfake","parameters":{"message":"a\nb","id":"seven"}}"#

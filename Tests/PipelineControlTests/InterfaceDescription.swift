@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// The interface's description, read as far as a comparison with the Swift side needs it.
+/// The interface's description, parsed as far as the comparison with Swift needs it.
 struct InterfaceDescription {
     typealias Fields = [String: String]
 
@@ -30,7 +30,7 @@ struct InterfaceDescription {
         return Dictionary(uniqueKeysWithValues: pairs)
     }
 
-    /// The places where a JSON value differs from the type; empty when there is none.
+    /// The places where a JSON value does not match the type.
     func mismatches(_ value: Any, _ type: String, at place: String) -> [String] {
         if type.hasPrefix("?") {
             return isNull(value) ? [] : mismatches(value, String(type.dropFirst()), at: place)

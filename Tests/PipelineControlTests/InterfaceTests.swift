@@ -1,11 +1,11 @@
 import PipelineControl
 import Testing
 
-/// Compares the description that any Varlink client reads with the output of the Swift that is made of it.
+/// Compares the description that Varlink clients read with the output of the Swift code generated from it.
 struct InterfaceTests {
     private let described = InterfaceDescription(ControlInterface.control.description)
 
-    @Test("The descriptions are the texts, with the limits in numbers", arguments: ControlInterface.all)
+    @Test("The descriptions equal the texts, with the limits as numbers", arguments: ControlInterface.all)
     func limits(interface: ControlInterface) {
         #expect(interface.description.contains("\ninterface \(interface.name)\n"))
         #expect(!interface.description.contains("\\("))
@@ -17,7 +17,7 @@ struct InterfaceTests {
         #expect(described.mismatches(try wireObject(value), type, at: type) == [])
     }
 
-    @Test("Every type writes the fields that are described")
+    @Test("Every type writes exactly the described fields")
     func types() throws {
         try check(Sample.jobs(), is: "Jobs")
         try check(Sample.queues["render"], is: "Queue")
@@ -48,7 +48,7 @@ struct InterfaceTests {
         #expect(described.mismatches(try wireObject(reply), method.reply, at: C.method) == [])
     }
 
-    @Test("Every call and every reply has the parameters that are described")
+    @Test("Every call and every reply has exactly the described parameters")
     func calls() throws {
         try check(Call.Status(), .init(status: Sample.status()))
         try check(Call.List(states: ["done"], before: 7), .init(jobs: [Sample.job(1)]))
@@ -103,7 +103,7 @@ struct InterfaceTests {
     }
 
     @Test(
-        "Every error has the parameters that are described",
+        "Every error has exactly the described parameters",
         arguments: [
             ControlError.noSuchJob(7), .noSuchQueue("rendr", queues: ["render"]), .noSuchRecipe("x", recipes: ["noir"]),
             .badChain("unknown stage", column: 24), .badValue("too much"), .refused("it is stopping"),

@@ -4,7 +4,8 @@ import Testing
 
 func isNull(_ value: Any) -> Bool { value is NSNull }
 
-/// Whether it is of a Varlink scalar type. JSON's numbers have one Swift type, and its booleans are numbers, too.
+/// Whether the value matches a Varlink scalar type. JSON's numbers have one Swift type, and its booleans are numbers,
+/// too.
 func isScalar(_ value: Any, _ type: String) -> Bool {
     switch type {
     case "string": value is String
@@ -15,7 +16,7 @@ func isScalar(_ value: Any, _ type: String) -> Bool {
     }
 }
 
-/// The object that a reader of the wire finds.
+/// The JSON object that goes over the wire.
 func wireObject(_ value: some Encodable) throws -> [String: Any] {
     try #require(try JSONSerialization.jsonObject(with: Data(Wire.encode(value))) as? [String: Any])
 }

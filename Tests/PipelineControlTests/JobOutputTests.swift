@@ -10,7 +10,7 @@ struct JobOutputTests {
         "before", "after", "milliseconds", "failure", "setbacks", "due", "redo", "bytes",
     ]
 
-    @Test("list --json prints one job a line, every name there")
+    @Test("list --json prints one job per line, with every field")
     func list() async throws {
         let daemon = try CannedDaemon()
         daemon.answer(
@@ -25,7 +25,7 @@ struct JobOutputTests {
         #expect(jobs[2]["finished"] is NSNull)
     }
 
-    @Test("The conditions of list reach the daemon")
+    @Test("The filters of list reach the daemon")
     func filters() async throws {
         let daemon = try CannedDaemon()
         daemon.answer(Call.List.self, .init(jobs: []))
@@ -42,7 +42,7 @@ struct JobOutputTests {
         #expect(call.until == "2026-03-01")
     }
 
-    @Test("The table is aligned, and says what came of each job")
+    @Test("The table is aligned, and shows the result of each job")
     func table() async throws {
         let daemon = try CannedDaemon()
         daemon.answer(
@@ -55,7 +55,7 @@ struct JobOutputTests {
             ])
     }
 
-    @Test("What is said of a done job stands behind its results")
+    @Test("Remarks about a done job follow its results")
     func remarked() async throws {
         let daemon = try CannedDaemon()
         let jobs = [Sample.job(9, reason: "left: a.jpg"), Sample.job(10, "cancelled", reason: "undone")]
@@ -68,7 +68,7 @@ struct JobOutputTests {
         #expect(lines[0] == "#9 done  harbour.jpg → /srv/outbox/noir/harbour.jpg; left: a.jpg")
     }
 
-    @Test("A download is named by its URL, a batch by its number, and each result has its line on a terminal")
+    @Test("A download is named by its URL, a batch by its number, and each result has its own line on a terminal")
     func named() async throws {
         let daemon = try CannedDaemon()
         var (one, other) = (Sample.job(1, "waiting", input: "photo.jpg", reason: "settling"), Sample.job(2))
@@ -90,7 +90,7 @@ struct JobOutputTests {
             ])
     }
 
-    @Test("A file's name can't drive the terminal")
+    @Test("A file's name can't control the terminal")
     func injection() async throws {
         let daemon = try CannedDaemon()
         let name = "a\u{1b}]0;owned\u{7}\n\u{202e}gpj.\u{9b}2J"
@@ -102,7 +102,7 @@ struct JobOutputTests {
         #expect(job["input"] as? String == name)
     }
 
-    @Test("On a terminal long names give way in the middle; elsewhere they are whole")
+    @Test("On a terminal long names are shortened in the middle; elsewhere they are whole")
     func shortening() async throws {
         let daemon = try CannedDaemon()
         let name = "the-beginning-" + String(repeating: "x", count: 200) + "-the-end.jpg"
@@ -133,7 +133,7 @@ struct JobOutputTests {
         #expect((story["job"] as? [String: Any])?["id"] as? Int == 12)
     }
 
-    @Test("wait prints jobs as they end, and fails when one of them did")
+    @Test("wait prints jobs as they end, and fails when one of them failed")
     func wait() async throws {
         let daemon = try CannedDaemon()
         daemon.answer(Call.Wait.self, .init(jobs: [Sample.job(1)]), .init(jobs: [Sample.job(2)]))
@@ -155,7 +155,7 @@ struct JobOutputTests {
         #expect(try documents.objects().count == 1)
     }
 
-    @Test("A reader that stops ends pipectl without a word")
+    @Test("A reader that stops ends pipectl silently")
     func brokenPipe() async throws {
         let daemon = try CannedDaemon()
         let many = Call.List.Reply(jobs: (0..<5000).map { Sample.job($0) })

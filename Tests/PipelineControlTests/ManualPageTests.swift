@@ -6,7 +6,7 @@ import Testing
 
 @Suite("pipectl(1)")
 struct ManualPageTests {
-    @Test("It says all that the tables say: verbs, arguments, options, examples, exit codes")
+    @Test("The page has everything in the tables: verbs, arguments, options, examples, exit codes")
     func complete() async throws {
         let outcome = try await Pipectl.run("help", "--man")
         #expect(outcome.status == 0 && outcome.errors.isEmpty)
@@ -25,7 +25,7 @@ struct ManualPageTests {
         has(SocketAddress.systemPath)
     }
 
-    @Test("The page is of all verbs, and no JSON")
+    @Test("The page covers all verbs, and is never JSON")
     func alone() async throws {
         for words in [["help", "list", "--man"], ["help", "--man", "--json"]] {
             #expect(try await Pipectl.run(words).status == 2)

@@ -3,7 +3,7 @@ import SystemCalls
 import TestTools
 
 enum Pipectl {
-    /// The build puts it beside the test's own program.
+    /// The build puts pipectl beside the tests.
     private static let program: String = {
         let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent("pipectl").path

@@ -18,24 +18,24 @@ final class PipectlTerminal {
             words, at: daemon, environment: environment, output: Descriptor(owning: theirs))
     }
 
-    /// Reads until the screen has shown this, or the program has ended.
+    /// Reads until the screen has shown the text, or the program has ended.
     func read(until text: String) {
         while !seen.contains(text), more() {}
     }
 
     func resize(columns: UInt16, rows: UInt16) {
         var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
-        // The kernel does not signal the program, because the terminal is not the program's own.
+        // The kernel does not signal the program, because this is not its controlling terminal.
         _ = ioctl(screen.number, UInt(TIOCSWINSZ), &size)
         process.signal(SIGWINCH)
     }
 
-    /// The text on standard error, which is no terminal.
+    /// The text on standard error, which is not a terminal.
     var errors: String { process.errors }
 
     func interrupt() { process.signal(SIGINT) }
 
-    /// Reads to the end, and returns the exit code.
+    /// Reads to the end; returns the exit code.
     func finish() -> Int32 {
         while more() {}
         return process.wait().status

@@ -4,7 +4,7 @@ import Testing
 
 @testable import pipectl
 
-/// The picture that `watch` draws, as text.
+/// The progress that `watch` draws, as text.
 struct ProgressPageTests {
     private func download(_ id: Int, batch: Int? = 3, _ fraction: Double? = 0.38, name: String = "alps-panorama.jpg")
         -> Control.JobProgress
@@ -35,7 +35,7 @@ struct ProgressPageTests {
         ProgressPage(reply).lines(width: width, height: height).map { $0.rendered(color: false) }
     }
 
-    @Test("A bar for the batch with its rate and remaining time, and a line for each job in work")
+    @Test("A batch has a bar with its rate and remaining time, and each running job has a line")
     func batch() {
         let shown = lines(reply([download(7), download(12, 1, name: "lake.jpg")]) { $0.failed = 1 })
         #expect(shown.count == 3)
@@ -44,13 +44,13 @@ struct ProgressPageTests {
         #expect(shown[1] == "  #7  download  alps-panorama.jpg  ███░░░░░░░  38 %   1.2 MB/s         2 s")
     }
 
-    @Test("Where a server does not say how much comes, there is no bar, and what has come")
+    @Test("If a server does not say the size, the line shows the received bytes and no bar")
     func unknownTotal() {
         let line = lines(reply([download(7, nil)]))[1]
         #expect(line == "  #7 download  alps-panorama.jpg            1.6 MB   1.2 MB/s")
     }
 
-    @Test("A job that waits says why; one between two operations is counted")
+    @Test("A waiting job shows its reason, and a job between two operations is counted")
     func between() {
         var (waiting, ready) = (download(7), download(8))
         waiting.job.state = "waiting"
@@ -62,7 +62,7 @@ struct ProgressPageTests {
         #expect(shown[2] == "  … 1 ready for their next operation")
     }
 
-    @Test("It is never higher than the terminal, and says how many it leaves out", arguments: [1, 2, 3, 8, 11, 23])
+    @Test("The page is never higher than the terminal, and counts the jobs it omits", arguments: [1, 2, 3, 8, 11, 23])
     func height(_ height: Int) {
         let jobs = (1...40).map { download($0) } + (41...60).map { download($0, batch: nil) }
         let others = Control.Progress(unit: "jobs", done: 1, total: 30, fraction: 0.1)
@@ -75,7 +75,7 @@ struct ProgressPageTests {
         #expect(shown.contains { $0.hasPrefix("others  ") })
     }
 
-    @Test("Many batches are bars, as many as there is room for")
+    @Test("Many batches have as many bars as fit")
     func manyBatches() {
         var many = reply([])
         many.batches = (1...50).map {
@@ -89,7 +89,7 @@ struct ProgressPageTests {
     }
 
     @Test(
-        "No line is broken, however narrow it is, and names stay as long as they can",
+        "No line wraps, however narrow the terminal, and names stay as long as possible",
         arguments: [79, 59, 49, 30, 12, 1])
     func narrow(_ width: Int) {
         let jobs = [download(7), download(123_456, 0.5, name: "写真の風景-とても長い名前のファイル.jpg")]
@@ -103,14 +103,14 @@ struct ProgressPageTests {
         }
     }
 
-    @Test("Without colour it has no escape sequence, and a name can't drive the terminal")
+    @Test("Without colour there are no escape sequences, and a name can't control the terminal")
     func plain() {
         let shown = lines(reply([download(7, name: "a\u{1b}[2Jb.jpg")]))
         #expect(shown.allSatisfy { line in !line.unicodeScalars.contains { $0.drivesTerminals } })
     }
 
     @Test(
-        "Figures that no sane daemon has do no harm",
+        "Absurd numbers do no harm",
         arguments: [(Int.max, 1e308), (Int.min, -1e308), (0, Double.nan), (-1, .infinity)])
     func extremes(_ whole: Int, _ part: Double) {
         let odd = Control.Progress(
@@ -123,13 +123,13 @@ struct ProgressPageTests {
         _ = all.stillOpen
     }
 
-    @Test("Nothing to do is said")
+    @Test("An empty page says that there is nothing to do")
     func nothing() {
         let empty = Call.Progress.Reply(batches: [], others: Sample.nothing, jobs: [], unfinished: 0, running: 0)
         #expect(lines(empty) == ["nothing to do; waiting for pictures"])
     }
 
-    @Test("Slow work is told by the hour")
+    @Test("Slow work is shown per hour")
     func rates() {
         #expect(Amount.perMinute(2) == "120/min")
         #expect(Amount.perMinute(0.05) == "3.0/min")

@@ -10,7 +10,7 @@ struct SeenTests {
         return Sample.status(jobs: Sample.jobs { $0.queued = open }, inboxes: [inbox], cursor: cursor)
     }
 
-    @Test("Finished jobs come from the events, and unfinished ones from the status")
+    @Test("Finished jobs are counted from the events, and unfinished ones from the status")
     func figures() {
         var seen = Seen(status: status(open: 6), since: 0, now: 100)
         for id in 1...4 { seen.take(Sample.event(id, Sample.job(id))) }
@@ -30,13 +30,13 @@ struct SeenTests {
         #expect(seen.summary(now: 1).rendered(color: false) == "1 done in 1.0 s")
     }
 
-    @Test("A file that still settles is not idle")
+    @Test("A settling file means that the daemon is not idle")
     func settling() {
         #expect(!Seen(status: status(open: 0, settling: 1), since: 0, now: 0).isIdle)
         #expect(Seen(status: status(open: 0), since: 0, now: 0).isIdle)
     }
 
-    @Test("The events behind the status are waited for, those that are not counted, too")
+    @Test("All events up to the status are awaited, even those that are not counted")
     func caughtUp() {
         var seen = Seen(status: status(open: 0, cursor: 9), since: 8, now: 0)
         #expect(!seen.isCaughtUp)

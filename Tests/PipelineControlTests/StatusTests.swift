@@ -31,7 +31,7 @@ struct StatusTests {
         #expect(render["paused"] as? Bool == true)
     }
 
-    @Test("Without a verb it is the status, options and all")
+    @Test("Without a verb pipectl prints the status, with its options")
     func bare() async throws {
         let daemon = try daemon(Sample.status())
         let bare = try await Pipectl.run("--json", at: daemon)
@@ -39,7 +39,7 @@ struct StatusTests {
         #expect(bare.status == 0)
     }
 
-    @Test("The overview says what keeps the daemon from its work before anything else")
+    @Test("The overview begins with the problems that keep the daemon from its work")
     func problemsFirst() async throws {
         let daemon = try daemon(
             Sample.status(
@@ -60,7 +60,7 @@ struct StatusTests {
     }
 
     @Test(
-        "--check is a line for a monitor, with 0 for nothing, 1 for a person's attention, and 2 without a daemon",
+        "--check prints a line for monitors, and exits with 0 if all is well, 1 on problems, 2 without a daemon",
         arguments: [
             ([], 2, nil, "failed=2 unfinished=1 ignored=0", 1, "WARNING: 2 jobs failed"),
             (["--failed", "2"], 2, nil, "failed=2 unfinished=1 ignored=0", 0, "OK: nothing fails"),
@@ -85,7 +85,7 @@ struct StatusTests {
         #expect(outcome.output.hasSuffix(" | \(figures)\n"), "\(outcome.output)")
     }
 
-    @Test("--check names a paused queue, and counts only the failures since a time")
+    @Test("--check names a paused queue, and counts only recent failures")
     func checkSince() async throws {
         let daemon = try daemon(Sample.status(jobs: Sample.jobs { $0.failed = 40 }))
         daemon.answer(Call.List.self, .init(jobs: [Sample.job(7)]))
@@ -111,7 +111,7 @@ struct StatusTests {
     }
 
     @Test(
-        "--check that can't be made ends with 3, so that no monitor takes it for a state of the daemon",
+        "a --check that can't be made exits with 3, so that no monitor mistakes it for the daemon's state",
         arguments: [
             (["status", "--check", "--failed", "many"], "--failed wants a number, not 'many'"),
             (["st", "--bogus", "--check"], "unknown option '--bogus' for status"),
@@ -129,11 +129,11 @@ struct StatusTests {
         #expect(json.status == 3)
         #expect(try json.document()["state"] as? String == "unknown")
         #expect(try json.document()["reasons"] as? [String] == [reason])
-        // Another verb has a --check of its own.
+        // Another verb has its own --check.
         #expect(try await Pipectl.run("reload", "--check", "--bogus", at: daemon).status == 2)
     }
 
-    @Test("--check of a daemon that takes the call and says nothing ends, and counts as a daemon that is away")
+    @Test("--check of a daemon that accepts the call and stays silent times out, and counts as no daemon")
     func silent() async throws {
         let daemon = try daemon(Sample.status())
         daemon.on(Call.Status.self) { _, _ in }
@@ -143,7 +143,7 @@ struct StatusTests {
         #expect(outcome.output == line, "\(outcome)")
     }
 
-    @Test("Colour is for terminals, for whoever asks, and for nobody who refuses")
+    @Test("Colour is used on terminals and on request, and never after a refusal")
     func color() async throws {
         let daemon = try daemon(Sample.status())
         let escape = "\u{1b}["

@@ -10,7 +10,7 @@ struct TextTests {
         setlocale(LC_CTYPE, "C.UTF-8")
     }
 
-    @Test("Only a text's own literals are taken as they are")
+    @Test("Only a text's own literals are not escaped")
     func escaping() {
         let name = "a\tb\u{1b}[2J"
         let text: Text = "→ \(name)"
@@ -18,12 +18,12 @@ struct TextTests {
         #expect("Größe 写真 🙂 é".printable == "Größe 写真 🙂 é")
     }
 
-    @Test("Width is counted in columns of the terminal", arguments: [("abc", 3), ("写真", 4), ("e\u{301}", 1), ("é", 1)])
+    @Test("Width is counted in terminal columns", arguments: [("abc", 3), ("写真", 4), ("e\u{301}", 1), ("é", 1)])
     func width(text: String, columns: Int) {
         #expect(text.columns == columns)
     }
 
-    @Test("Shortening keeps both ends and never goes over", arguments: 1...30)
+    @Test("Shortening keeps both ends and never exceeds the limit", arguments: 1...30)
     func shortening(limit: Int) {
         for text in ["2026-03-01-harbour-at-dawn.jpg", "写真写真写真写真写真写真写真写真.jpg"] {
             let short = text.shortened(to: limit)
@@ -36,7 +36,7 @@ struct TextTests {
         #expect("/srv/outbox/web/harbour.jpg".shortened(to: 7) == "har…jpg")
     }
 
-    @Test("A table fits into its width when its elastic columns let it")
+    @Test("A table fits into its width if its elastic columns allow it")
     func table() {
         var table = Table([.init(title: "ID", right: true), .init(title: "NAME", fit: .name), .init(title: "STATE")])
         table.add("1", Text(String(repeating: "n", count: 300)), Text("running", .busy))
@@ -47,7 +47,7 @@ struct TextTests {
         #expect(lines[2].rendered(color: false) == "22  short")
     }
 
-    @Test("Words go on in the next line, with their beginning first, whatever the width", arguments: 1...40)
+    @Test("Words continue on the next line, with their beginning first, whatever the width", arguments: 1...40)
     func folding(width: Int) {
         let reason: Text = "the server answers \("503", .bad) (写真写真写真写真写真写真写真写真写真写真写真 is not available)"
         let lines = reason.folded(to: width)
@@ -63,7 +63,7 @@ struct TextTests {
     }
 
     @Test(
-        "Where it is narrow the least important columns go first; names keep their ends, reasons their beginnings",
+        "On narrow terminals the least important columns go first; names keep their ends, reasons their beginnings",
         arguments: [60, 80])
     func narrow(width: Int) {
         var table = Table([
@@ -86,7 +86,7 @@ struct TextTests {
     }
 
     @Test(
-        "A URL is named by host and path",
+        "A URL is shown by host and path",
         arguments: [
             ("https://example.com:8080/a/b.jpg?token=…#x", "example.com:8080/a/b.jpg"),
             ("https://…@example.com/a.jpg", "…@example.com/a.jpg"), ("http://example.com", "example.com"),
@@ -96,7 +96,7 @@ struct TextTests {
         #expect(WebName.short(url) == name)
     }
 
-    @Test("Times and sizes read as people say them")
+    @Test("Times and sizes are written for people")
     func amounts() {
         #expect(Moment.duration(45) == "45 s")
         #expect(Moment.duration(125) == "2 min 5 s")

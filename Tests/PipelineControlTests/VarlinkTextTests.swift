@@ -3,9 +3,9 @@ import Testing
 
 @testable import VarlinkSwift
 
-/// `InterfaceTests` compares what is made with the interface.
+/// `InterfaceTests` compares the generated code with the interface.
 struct VarlinkTextTests {
-    @Test("The checked-in Swift is made of the checked-in texts; if not, `./run generate` makes it anew")
+    @Test("The checked-in Swift matches the checked-in texts; otherwise `./run generate` renews it")
     func current() throws {
         let package = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardized
         let folder = package.appendingPathComponent("Sources/PipelineControl")
@@ -18,7 +18,7 @@ struct VarlinkTextTests {
         #expect(made.joined(separator: "\n") + "\n" == kept)
     }
 
-    @Test("A member has the comment that is right above it")
+    @Test("A member's comment is the one directly above it")
     func comment() throws {
         let text = try VarlinkText("# Of all.\ninterface a.b\n\n# Alone.\n\n# Two\n# lines.\ntype A (x: ?int)\n")
         #expect(text.name == "a.b")
@@ -26,7 +26,7 @@ struct VarlinkTextTests {
     }
 
     @Test(
-        "A text that is not understood is refused with its line",
+        "An invalid text is refused with its line",
         arguments: [
             "type A (x int)", "type A (x: (y: int))", "type a (x: int)", "method A()", "error A (x: int) -> ()",
             "type A (\n# between\nx: int)", "typo A (x: int)",

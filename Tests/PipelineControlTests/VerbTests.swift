@@ -6,7 +6,7 @@ import Testing
 
 @testable import pipectl
 
-/// The verbs that ask once and print the answer.
+/// Verbs that ask once and print the answer.
 struct VerbTests {
     private let daemon: CannedDaemon
 
@@ -14,7 +14,7 @@ struct VerbTests {
         daemon = try CannedDaemon()
     }
 
-    @Test("pause and resume name the queue and the reason, and print how things stand")
+    @Test("pause and resume name the queue and the reason, and print the queues")
     func pausing() async throws {
         daemon.answer(Call.Pause.self, .init(queues: Sample.queues))
         daemon.answer(Call.Resume.self, .init(queues: Sample.queues))
@@ -28,7 +28,7 @@ struct VerbTests {
         #expect(try daemon.heard(Call.Resume.self).first?.queue == nil)
     }
 
-    @Test("--node and --fleet have other machines do it, and a machine that has not done it is named")
+    @Test("--node and --fleet address other machines, and machines that fail are named")
     func nodes() async throws {
         daemon.answer(
             Call.Command.self,
@@ -58,7 +58,7 @@ struct VerbTests {
         #expect(try await Pipectl.run("drain", "--fleet", "--node", "attic", at: daemon).status == 2)
     }
 
-    @Test("fleet check has a line for each machine, and fails if one does not pass")
+    @Test("fleet check prints a line for each machine, and fails if one does not pass")
     func checks() async throws {
         daemon.answer(Call.CheckFleet.self, .init(checks: Sample.checks))
         let outcome = try await Pipectl.run("fleet", "check", "attic,cellar", at: daemon)
@@ -71,14 +71,14 @@ struct VerbTests {
         #expect(try await Pipectl.run("fleet", "check", "a", "b", at: daemon).status == 2)
     }
 
-    @Test("drain shows the queues")
+    @Test("drain prints the queues")
     func drain() async throws {
         daemon.answer(Call.Drain.self, .init(queues: Sample.queues))
         let outcome = try await Pipectl.run("drain", at: daemon)
         #expect(outcome.status == 0 && outcome.output.contains("paused: the CPU is needed"))
     }
 
-    @Test("A limit alone is the render queue's")
+    @Test("A limit without a queue applies to the render queue")
     func concurrency() async throws {
         daemon.answer(Call.Concurrency.self, .init(queues: Sample.queues))
         for words in [["concurrency"], ["concurrency", "0"], ["concurrency", "publish", "auto", "--save"]] {
@@ -93,7 +93,7 @@ struct VerbTests {
         #expect(try await Pipectl.run("concurrency", "download", "auto", at: daemon).lines.last == meaning)
     }
 
-    @Test("Short names of verbs and options mean the long ones, with the value behind them or beside")
+    @Test("Short names of verbs and options mean the long ones, with the value attached or separate")
     func shortNames() async throws {
         daemon.answer(Call.List.self, .init(jobs: [Sample.job(1)]))
         daemon.answer(Call.Cancel.self, .init(jobs: [Sample.job(1, "cancelled")]))
@@ -115,7 +115,7 @@ struct VerbTests {
         #expect(value.status == 2 && value.errors.contains("--json takes no value"))
     }
 
-    @Test("A wait with --timeout ends with 124 when its time is over, and the jobs go on")
+    @Test("A wait with --timeout exits with 124 when its time is over, and the jobs go on")
     func timeout() async throws {
         daemon.on(Call.Wait.self) { _, conversation in
             try conversation.reply(Call.Wait.Reply(jobs: [Sample.job(1)]), continues: true)
@@ -131,7 +131,7 @@ struct VerbTests {
         #expect(alone.status == 2 && alone.errors.hasPrefix("pipectl: --timeout wants --wait"))
     }
 
-    @Test("log prints a job's events, a line each, and as JSON a document each")
+    @Test("log prints a job's events, one per line, also as JSON")
     func log() async throws {
         let events = [
             Sample.event(1, Sample.job(1, "queued")), Sample.event(2, Sample.job(1, "failed", error: "broken")),
@@ -144,7 +144,7 @@ struct VerbTests {
         #expect(try daemon.heard(Call.Log.self).map(\.id) == [1, 1])
     }
 
-    @Test("cancel prints the jobs, cancel-all how many")
+    @Test("cancel prints the jobs, and cancel-all their number")
     func cancelling() async throws {
         daemon.answer(Call.Cancel.self, .init(jobs: [Sample.job(1, "cancelled")]))
         daemon.answer(Call.CancelAll.self, .init(cancelled: 3))
@@ -153,7 +153,7 @@ struct VerbTests {
         #expect(try await Pipectl.run("cancel-all", "--json", at: daemon).document()["cancelled"] as? Int == 3)
     }
 
-    @Test("cancel of what is over says so, and fails")
+    @Test("cancel of ended jobs says so, and fails")
     func cancellingInVain() async throws {
         daemon.answer(
             Call.Cancel.self, .init(jobs: [Sample.job(1), Sample.job(2, "cancelled"), Sample.job(3, "failed")]))
@@ -176,7 +176,7 @@ struct VerbTests {
                 == "pipectl: there is no recipe 'wbe'; the recipes are noir, web; did you mean 'web'?\n")
     }
 
-    @Test("ignored lists every file that is left alone, with the reason, over several replies")
+    @Test("ignored lists every ignored file with the reason, from several replies")
     func ignored() async throws {
         let files = (1...3).map { Control.Ignored(path: "/srv/inbox/\($0).txt", reason: "no recipe takes it") }
         daemon.answer(Call.ListIgnored.self, .init(ignored: Array(files[..<2])), .init(ignored: [files[2]]))
@@ -188,7 +188,7 @@ struct VerbTests {
         #expect(try daemon.heard(Call.ListIgnored.self).map(\.recipe) == ["noir", nil])
     }
 
-    @Test("cancel takes IDs, or what they have in common")
+    @Test("cancel takes IDs or conditions")
     func choosing() async throws {
         daemon.answer(Call.CancelMatching.self, .init(cancelled: 2))
         let outcome = try await Pipectl.run(
@@ -201,7 +201,7 @@ struct VerbTests {
         }
     }
 
-    @Test("depend names the jobs with spaces or commas, with or without their sign")
+    @Test("depend takes jobs separated by spaces or commas, with or without #")
     func depending() async throws {
         daemon.answer(Call.Depend.self, .init(job: Sample.job(3, "waiting", reason: "after job 4 and 2 more")))
         let outcome = try await Pipectl.run(
@@ -244,7 +244,7 @@ struct VerbTests {
         #expect(try await Pipectl.run("retry", "4", "--timeout", "9s", at: daemon).status == 2)
     }
 
-    @Test("explain tells files from chains")
+    @Test("explain distinguishes files from chains")
     func explaining() async throws {
         daemon.answer(Call.Explain.self, .init(explanation: Sample.explanation))
         let page = try await Pipectl.run("explain", "/srv/inbox/harbour.jpg", at: daemon)
@@ -275,7 +275,7 @@ struct VerbTests {
         #expect(calls.map(\.raw) == [nil, nil, nil, nil, nil, "develop"])
     }
 
-    @Test("metrics prints the texts that Prometheus reads, of either kind, to the letter")
+    @Test("metrics prints both Prometheus formats, exactly")
     func metrics() async throws {
         daemon.answer(Call.Metrics.self, .init(metrics: Sample.metrics))
         let samples = """
@@ -310,7 +310,7 @@ struct VerbTests {
         #expect(objects.map { $0["name"] as? String }.last == "pipelined_wait_seconds")
     }
 
-    @Test("recipes and settings say where things come from")
+    @Test("recipes and settings show their sources")
     func configuration() async throws {
         daemon.answer(Call.Recipes.self, .init(recipes: [Sample.recipe], folder: "/etc/pipelined/recipes.d"))
         daemon.answer(Call.Settings.self, .init(settings: [Sample.setting]))
@@ -324,7 +324,7 @@ struct VerbTests {
         #expect(try await Pipectl.run("settings", "--json", at: daemon).objects().first?["value"] as? String == "3")
     }
 
-    @Test("plugins lists stages and what was skipped, and prints the manual of one")
+    @Test("plugins lists stages and skipped files, and prints the manual of one stage")
     func plugins() async throws {
         daemon.answer(Call.Plugins.self, .init(stages: [Sample.stage], skipped: [Sample.skipped]))
         let list = try await Pipectl.run("plugins", at: daemon)
@@ -340,7 +340,7 @@ struct VerbTests {
         #expect(missing.errors.hasPrefix("pipectl: there is no stage 'nior'; did you mean 'noir'?"))
     }
 
-    @Test("reload says what is wrong, and that nothing has changed")
+    @Test("reload reports the problems, and that nothing has changed")
     func reloading() async throws {
         daemon.answer(Call.Reload.self, .init(problems: []))
         #expect(try await Pipectl.run("reload", at: daemon).status == 0)
@@ -365,7 +365,7 @@ struct VerbTests {
         #expect(try (skipped.document()["skipped"] as? [[String: Any]])?.first?["file"] as? String == "/plugins/old.so")
     }
 
-    @Test("version needs no daemon, but names its version when there is one")
+    @Test("version works without a daemon, and shows a running daemon's version")
     func versions() async throws {
         #expect(try await Pipectl.run("version", "--json", "--socket", "/nowhere").document()["pipelined"] is NSNull)
         daemon.answer(Call.Status.self, .init(status: Sample.status()))

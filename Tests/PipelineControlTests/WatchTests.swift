@@ -11,7 +11,7 @@ struct WatchTests {
         daemon = try CannedDaemon()
     }
 
-    /// Two jobs end, one after the other, once somebody watches; the status follows suit.
+    /// Two jobs end one after the other once somebody watches, and the status follows.
     private func twoJobs(second: String = "done") {
         let open = Mutex(2)
         daemon.on(Call.Status.self) { _, conversation in
@@ -29,7 +29,7 @@ struct WatchTests {
         daemon.answer(Call.Wait.self, .init(jobs: []))
     }
 
-    @Test("watch --json prints every event on a line, from the cursor it is given")
+    @Test("watch --json prints one event per line, from the given cursor")
     func events() async throws {
         twoJobs()
         let outcome = try await Pipectl.run("watch", "--json", "--since", "5", "--until-idle", at: daemon)
@@ -43,7 +43,7 @@ struct WatchTests {
         #expect(try daemon.heard(Call.Watch.self).map(\.cursor) == [5])
     }
 
-    @Test("Off a terminal it is one line an event, and the exit code tells of failures")
+    @Test("Without a terminal it prints one line per event, and the exit code tells of failures")
     func lines() async throws {
         twoJobs(second: "failed")
         let outcome = try await Pipectl.run("watch", "--until-idle", at: daemon)
@@ -52,7 +52,7 @@ struct WatchTests {
         #expect(outcome.lines.count == 2)
     }
 
-    @Test("On a terminal it shows the bar with the jobs in work, and leaves what has ended, and a summary")
+    @Test("On a terminal it shows the bar and running jobs, and leaves ended jobs and a summary")
     func summary() throws {
         daemon.answer(Call.Progress.self, Sample.progress(running: 2, of: 2))
         twoJobs()
@@ -81,7 +81,7 @@ struct WatchTests {
         #expect(terminal.seen.contains("0 done in ") && terminal.seen.contains(", 3 still open"))
     }
 
-    @Test("A queue that is paused shows above the bars, with the reason")
+    @Test("A paused queue is shown above the bars, with the reason")
     func paused() throws {
         daemon.answer(Call.Status.self, .init(status: Sample.status(jobs: Sample.jobs { $0.queued = 3 })))
         daemon.answer(Call.Progress.self, Sample.progress(running: 0, of: 3))
@@ -92,7 +92,7 @@ struct WatchTests {
         #expect(terminal.finish() == 130)
     }
 
-    @Test("A terminal that becomes another size is drawn anew, and no line is broken")
+    @Test("A resized terminal is redrawn, and no line wraps")
     func resized() throws {
         daemon.answer(Call.Status.self, .init(status: Sample.status(jobs: Sample.jobs { $0.running = 1 })))
         daemon.on(Call.Progress.self) { _, conversation in
@@ -107,7 +107,7 @@ struct WatchTests {
         #expect(terminal.finish() == 130)
     }
 
-    /// A batch of which one job fails, and beside it a job without a batch.
+    /// A batch with one failed job, and a job without a batch.
     private func batch(failed: Int) {
         let ended = Control.Batch(id: 3, done: 1, failed: failed)
         daemon.answer(Call.Status.self, .init(status: Sample.status(cursor: 12)))
@@ -125,7 +125,7 @@ struct WatchTests {
         }
     }
 
-    @Test("watch --batch tells of that alone, ends with it, and its exit code tells of failures", arguments: [0, 1])
+    @Test("watch --batch reports only that batch, ends with it, and its exit code tells of failures", arguments: [0, 1])
     func ofBatch(failed: Int) async throws {
         batch(failed: failed)
         let outcome = try await Pipectl.run("watch", "--batch", "3", "--since", "10", "--json", at: daemon)
@@ -134,7 +134,7 @@ struct WatchTests {
         #expect(try daemon.heard(Call.Progress.self).map(\.batch) == [3])
     }
 
-    @Test("watch --json --progress prints each change of progress beside the events")
+    @Test("watch --json --progress prints each change of progress between the events")
     func progressLines() async throws {
         batch(failed: 0)
         let outcome = try await Pipectl.run(
@@ -143,7 +143,7 @@ struct WatchTests {
         #expect(Set(progress.keys) == ["batches", "others", "jobs", "unfinished", "running"])
     }
 
-    @Test("On a terminal wait shows the same below what has ended")
+    @Test("On a terminal wait shows the same progress below the ended jobs")
     func waiting() throws {
         daemon.answer(Call.Progress.self, Sample.progress(running: 2, of: 2))
         let gate = Gate()
@@ -176,7 +176,7 @@ struct WatchTests {
         #expect(terminal.errors == "pipectl: jobs #2 #3 go on; `pipectl wait 2 3` waits again\n")
     }
 
-    @Test("On a terminal drain shows what is in work; Ctrl-C ends the waiting alone, and says how to come back")
+    @Test("On a terminal drain shows running jobs; Ctrl-C ends only the wait, and says how to return")
     func draining() throws {
         daemon.answer(Call.Progress.self, Sample.progress(running: 2, of: 2))
         let gate = Gate()
@@ -196,7 +196,7 @@ struct WatchTests {
         #expect(terminal.seen.contains("paused: the CPU is needed"))
     }
 
-    @Test("Ctrl-C between the last job and the end of the answer says nothing of jobs that go on, and exits as without")
+    @Test("Ctrl-C between the last job and the end of the answer exits as usual, without a word about jobs")
     func interruptedAtTheEnd() async throws {
         daemon.on(Call.Wait.self) { _, conversation in
             try conversation.reply(
@@ -209,7 +209,7 @@ struct WatchTests {
         #expect(outcome.status == 1 && outcome.errors.isEmpty, "\(outcome)")
     }
 
-    @Test("While nothing goes on, wait says why: below the bar, and elsewhere once on standard error")
+    @Test("When nothing progresses, wait says why: below the bar, or once on standard error")
     func stalled() async throws {
         daemon.answer(Call.Progress.self, Sample.progress(running: 0, of: 2))
         daemon.on(Call.WhyWaiting.self) { call, conversation in

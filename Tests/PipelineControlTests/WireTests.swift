@@ -17,7 +17,7 @@ struct WireTests {
         #expect(read.parameters.recipe == nil)
     }
 
-    @Test("However a stream is cut, its frames are the same", arguments: [1, 2, 3, 7, 1000])
+    @Test("However a stream is split, its frames are the same", arguments: [1, 2, 3, 7, 1000])
     func cuts(size: Int) {
         let frames = ["{\"a\":1}", "", "{}", String(repeating: "x", count: 500)]
         let stream = frames.flatMap { Array($0.utf8) + [0] } + Array("half".utf8)
@@ -31,7 +31,7 @@ struct WireTests {
         #expect(buffer.count == 4)
     }
 
-    @Test("An absent value is written as null, and read from null or from nothing")
+    @Test("A missing value is written as null, and read from null or from nothing")
     func nullable() throws {
         let text = String(decoding: try Wire.encode(Sample.job(1, "running")), as: UTF8.self)
         for name in ["batch", "reason", "error", "finished"] { #expect(text.contains("\"\(name)\":null")) }
@@ -41,7 +41,7 @@ struct WireTests {
         #expect(try Wire.decode(Control.Job.self, short).error == nil)
     }
 
-    @Test("Lists that an older daemon does not send yet are empty")
+    @Test("Lists that an older daemon does not send are empty")
     func olderDaemon() async throws {
         let daemon = try CannedDaemon()
         let stage = #"{"name":"noir","summary":"s","state":"loaded","traits":[],"parameters":[]}"#
@@ -58,7 +58,7 @@ struct WireTests {
         #expect(known?.atLeastOneOf == [] && known?.atMostOneOf == [])
     }
 
-    @Test("A failed job's own error is no failed call")
+    @Test("A failed job's error is not a failed call")
     func errorInside() throws {
         let daemon = try CannedDaemon()
         daemon.answer(Call.Cancel.self, .init(jobs: [Sample.job(1, "failed", error: "truncated")]))
@@ -66,7 +66,7 @@ struct WireTests {
     }
 
     @Test(
-        "Every error of the interface arrives as what it was",
+        "Every error of the interface arrives as that error",
         arguments: [
             ControlError.noSuchJob(7), .noSuchQueue("rendr", queues: ["render"]), .noSuchRecipe("x", recipes: ["noir"]),
             .badChain("unknown stage", column: 24), .badValue("too much"), .refused("it is stopping"),
@@ -79,7 +79,7 @@ struct WireTests {
         #expect(throws: error) { try client.call(Call.Status()) }
     }
 
-    @Test("A stream of many replies comes whole and in order")
+    @Test("A stream of many replies arrives whole and in order")
     func longStream() throws {
         let daemon = try CannedDaemon()
         daemon.on(Call.List.self) { _, conversation in
@@ -96,7 +96,7 @@ struct WireTests {
         #expect(ids == Array(0..<2000))
     }
 
-    @Test("A daemon that goes away in the middle is told as that")
+    @Test("A daemon that disappears during a call is reported as such")
     func closed() throws {
         let daemon = try CannedDaemon()
         daemon.on(Call.Status.self) { _, conversation in conversation.hangUp() }
