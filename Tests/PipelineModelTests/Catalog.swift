@@ -1,7 +1,7 @@
 import PipelineModel
 
 extension StageCatalog {
-    /// The report of a worker with the noir plugin, as far as chains need it.
+    /// A worker's report with the noir plugin, as far as chains need it.
     static let withNoir = StageCatalog(filters: [noir])
 
     static let noir = StageDescription(
@@ -16,7 +16,7 @@ extension StageCatalog {
         traits: [.lumaOnly, .pointwise])
 }
 
-/// The sentence that refuses `chain`, or nil when it is right.
+/// The message that refuses `chain`, or nil if it is valid.
 func refusal(of chain: String, catalog: StageCatalog = .withNoir) -> String? {
     do throws(ChainProblem) {
         _ = try Chain(parsing: chain, catalog: catalog)

@@ -3,7 +3,7 @@ import PipelineModel
 import Testing
 
 struct ChainTests {
-    @Test("A chain becomes its stages, every default filled in")
+    @Test("A chain is parsed into its stages, with all defaults")
     func stages() throws {
         let chain = try Chain(
             parsing: " resize scale=0.5 | noir | save format=jpeg quality=85 ", catalog: .withNoir)
@@ -25,7 +25,7 @@ struct ChainTests {
             ])
     }
 
-    @Test("A chain that does not say how to save ends in a plain save, and its text stays as written")
+    @Test("A chain without a save ends in a plain save, and its text stays as written")
     func saveIsAdded() throws {
         let chain = try Chain(parsing: "noir", catalog: .withNoir)
         #expect(chain.stages.map(\.name) == ["noir", "save"])
@@ -36,7 +36,7 @@ struct ChainTests {
     }
 
     @Test(
-        "The suffix of a result follows its format",
+        "A result's suffix follows its format",
         arguments: [
             ("jpeg", "jpg"), ("png", "png"), ("webp", "webp"), ("tiff", "tif"), ("avif", "avif"), ("gif", "gif"),
             ("jxl", "jxl"), ("same", nil),
@@ -48,7 +48,7 @@ struct ChainTests {
     }
 
     @Test(
-        "A format that this machine can't write is refused, with the package that would bring it",
+        "A format that this machine can't write is refused with the name of the missing package",
         arguments: ["gif", "jxl"])
     func missingEncoder(format: String) {
         let lack = MissingEncoder(format: format, remedy: "install what Debian calls libformat")
@@ -61,14 +61,14 @@ struct ChainTests {
         #expect(refusal(of: "resize scale=0.5", catalog: catalog) == nil)
     }
 
-    @Test("effort of a jxl is 3 to 9", arguments: [3, 9])
+    @Test("effort of a jxl ranges from 3 to 9", arguments: [3, 9])
     func effortOfJXL(effort: Int) throws {
         let save = try #require(Chain(parsing: "save format=jxl effort=\(effort)", catalog: .builtIn).stages.last)
         #expect(save.arguments["effort"] == .number(Double(effort)) && save.writesJXL)
         #expect(try Chain(parsing: "save", catalog: .builtIn).stages.last?.writesJXL == false)
     }
 
-    @Test("Quotes hold spaces, pipes and escaped quotes together")
+    @Test("Quotes keep spaces, pipes and escaped quotes together")
     func quotes() throws {
         let chain = try Chain(parsing: #"noir caption="a | \"b\" \\ c"|save"#, catalog: .withNoir)
         #expect(chain.stages.first?.arguments["caption"] == .text(#"a | "b" \ c"#))
@@ -83,7 +83,7 @@ struct ChainTests {
         #expect(chain.stages.first?.arguments["grain"] == .number(number))
     }
 
-    @Test("A chain survives the ledger: encoded and decoded it is the same")
+    @Test("A chain that is stored in the ledger and read back is the same")
     func coding() throws {
         let chain = try Chain(parsing: "resize width=320 | noir caption=\"a b\" | save format=webp", catalog: .withNoir)
         let output = RecipeOutput(name: "thumb", chain: chain)
@@ -243,7 +243,7 @@ struct ChainTests {
                 == "unknown stage 'noir' at column 1; it may be barrier, resize, save, tee")
     }
 
-    @Test("A filter can't take a built-in stage's place")
+    @Test("A filter can't replace a built-in stage")
     func builtInWins() {
         let impostor = StageDescription(name: "save", summary: "not me", file: "save.so", parameters: [])
         let catalog = StageCatalog(filters: [impostor, StageCatalog.noir])
@@ -251,7 +251,7 @@ struct ChainTests {
         #expect(catalog.stages.map(\.name) == ["barrier", "noir", "resize", "save", "tee"])
     }
 
-    @Test("A tee says what its result is called, each once")
+    @Test("Each tee names its result, and names are unique")
     func tees() throws {
         let chain = try Chain(parsing: "tee small | noir | tee name=grey", catalog: .withNoir)
         #expect(chain.tees == ["small", "grey"])
@@ -265,7 +265,7 @@ struct ChainTests {
         #expect(refusal(of: "barrier now") == "unknown parameter 'now' of barrier at column 9; it takes none")
     }
 
-    @Test("A chain has at most MaxStages stages, and the first that is too many is refused by its place")
+    @Test("A chain has at most MaxStages stages, and the first excess stage is refused with its position")
     func mostStages() throws {
         func limited(_ chain: String, _ most: Int) -> String? {
             do throws(ChainProblem) {
@@ -284,7 +284,7 @@ struct ChainTests {
         #expect(refusal(of: noirs(usual + 1))?.contains("at column \(usual * 7 + 1)") == true)
     }
 
-    @Test("A chain makes at most as many results as a worker can get files for")
+    @Test("A chain has at most as many results as a worker can get files for")
     func mostResults() {
         func tees(_ count: Int) -> String { (1...count).map { "tee t\($0)" }.joined(separator: " | ") }
         #expect(refusal(of: tees(Chain.mostResults - 1)) == nil)

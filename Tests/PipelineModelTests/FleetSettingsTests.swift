@@ -11,7 +11,7 @@ struct FleetSettingsTests {
     }
 
     @Test(
-        "a server is written with its port, and anything else is refused with the reason",
+        "a server needs its port, and other forms are refused with the reason",
         arguments: [
             ("Servers", "nats://", "is no list of servers"),
             ("Servers", "fleet.example.org:4222", "is no list of servers"),
@@ -35,7 +35,7 @@ struct FleetSettingsTests {
         #expect(settings.fleet == FleetSettings())
     }
 
-    @Test("what is at the edge is taken")
+    @Test("limits are inclusive")
     func edges() throws {
         var settings = Settings()
         let servers = "nats://127.0.0.1:1 tls://Fleet-1.example.org:65535 tls://[fd00::1]:4222"
@@ -46,7 +46,7 @@ struct FleetSettingsTests {
     }
 
     @Test(
-        "another machine is spoken to over TLS alone, and the two files belong together",
+        "other machines need TLS, and the two files must be given together",
         arguments: [
             ("Servers=nats://127.0.0.1:4222", nil), ("Servers=nats://localhost:4222 nats://[::1]:4222", nil),
             ("Servers=nats://fleet.example.org:4222", "has no Credentials= and Authority=, without which"),
@@ -61,7 +61,7 @@ struct FleetSettingsTests {
     }
 
     @Test(
-        "without a name the node has its machine's",
+        "without Name= the node has its machine's name",
         arguments: [
             ("darkroom.example.org", "darkroom"), ("Bill's_PC", "bill-s-pc"), ("", "node"), ("Büro", "b--ro"),
             (String(repeating: "x", count: 60), String(repeating: "x", count: 40)),

@@ -10,7 +10,7 @@ struct HostLoginTests {
         return (loaded.configuration.settings, loaded.problems.map(\.description))
     }
 
-    @Test("is a login, which later files add to, and is shown without what is secret")
+    @Test("a section is a login, later files add to it, and its secrets are not shown")
     func read() {
         let (settings, problems) = load(
             """
@@ -45,7 +45,7 @@ struct HostLoginTests {
     }
 
     @Test(
-        "counts for its own server alone, with the scheme's port as its default",
+        "a login applies only to its own server, with the scheme's default port",
         arguments: [
             ("https://a.org/x", "a.org"), ("https://user@A.ORG:443/x", "a.org"), ("http://a.org:80", "a.org"),
             ("https://a.org:80/", nil), ("https://b.org/", "b.org:443"), ("http://b.org/", nil),
@@ -59,7 +59,7 @@ struct HostLoginTests {
         #expect(settings.login(for: try WebAddress(url))?.host == host)
     }
 
-    @Test("has its mistakes told with their line, and never with what is secret")
+    @Test("mistakes are reported with their line, and never with a secret")
     func mistakes() {
         let many = (1...9).map { "Header=X-\($0): y" }.joined(separator: "\n")
         let (_, problems) = load(

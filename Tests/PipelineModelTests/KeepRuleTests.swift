@@ -2,7 +2,7 @@ import Testing
 
 @testable import PipelineModel
 
-@Suite("What is kept")
+@Suite("Rules of retention")
 struct KeepRuleTests {
     @Test(
         "a rule is an age, a size, both in any order, or everything, and is written as it is read",
@@ -21,7 +21,7 @@ struct KeepRuleTests {
     }
 
     @Test(
-        "anything else is refused with the reason",
+        "invalid rules are refused with the reason",
         arguments: [
             ("90", "Archive=90 is neither an age nor a size; write keep, an age as 90d"),
             ("keep 90d", "has 'keep' in it"), ("1d 2d", "has two ages"), ("1G 2G", "has two sizes"),
@@ -41,7 +41,7 @@ struct KeepRuleTests {
         #expect(settings.keep.keepsEverything)
     }
 
-    @Test("by default everything is kept, and each place has its own rule")
+    @Test("everything is kept by default, and each place has its own rule")
     func places() throws {
         var settings = Settings()
         #expect(settings.keep.keepsEverything)

@@ -35,7 +35,7 @@ struct NameTemplateTests {
     }
 
     @Test(
-        "An empty field goes with the sign before it, or at the beginning with the sign behind it",
+        "An empty field is removed with the separator before it, or after it at the beginning",
         arguments: [
             ("{stem}-{output}", "IMG_1.webp"), ("{output}-{stem}", "IMG_1.webp"), ("{album}/{stem}", "IMG_1.webp"),
             ("{stem}-{output}-{counter:2}", "IMG_1-07.webp"), ("a/{album} - {output}/{stem}", "a/IMG_1.webp"),
@@ -45,13 +45,13 @@ struct NameTemplateTests {
         #expect(try self.name(text) { ($0.album, $0.output) = ("", "") } == name)
     }
 
-    @Test("A field that is not known stays as it is written, and so does its form")
+    @Test("An unknown field stays as written, and so does its format")
     func unknown() throws {
         let text = "{date:%Y}/{album}/{stem}-{name}-{recipe}-{output}-{counter:4}-{width}x{height}-{format}-{hash:12}"
         #expect(try NameTemplate(text).path(NameFacts(), suffix: "jpg") == text + ".jpg")
     }
 
-    @Test("A number that tells a file from another comes before the suffix, and a suffix is written once")
+    @Test("A distinguishing number precedes the suffix, and the suffix appears once")
     func endings() throws {
         var facts = Self.facts
         facts.name = "album.AVIF"
@@ -64,7 +64,7 @@ struct NameTemplateTests {
     }
 
     @Test(
-        "No value leads out of the outbox, into a hidden folder, or hides a file",
+        "No value can leave the outbox, enter a hidden folder, or hide a file",
         arguments: [
             "..", ".", "../../etc/passwd", "/etc", ".staging", "...", "a/../b", "a\0b", "a\nb\u{7f}", "\u{85}", "",
             "/\u{308}..", "..\u{308}/x", "{stem}", "%Y", "-rf", "\u{202e}gpj", " ", "a//b/", "\\..\\",
@@ -82,7 +82,7 @@ struct NameTemplateTests {
         }
     }
 
-    @Test("A name is not hidden either when the value before its first dot has been shortened to nothing")
+    @Test("A name is not hidden even if the value before its first dot is shortened to nothing")
     func hiddenByLength() throws {
         let long = String(repeating: "a", count: 250)
         let name = try name("{stem}.{stem}") { $0.name = "\(long).jpg" }
@@ -90,7 +90,7 @@ struct NameTemplateTests {
     }
 
     @Test(
-        "A name of more than 255 bytes loses the ends of the longest values, and no number",
+        "A name of more than 255 bytes loses the ends of its longest values, but no number",
         arguments: [1, 255, 256, 4000])
     func long(length: Int) throws {
         for letter in ["x", "ü", "👨‍👩‍👧‍👦"] {
@@ -143,7 +143,7 @@ struct NameTemplateTests {
         }
     }
 
-    @Test("Texts are limited, so that the picture's name has room")
+    @Test("Templates have a limited length, so that the picture's name has room")
     func limits() throws {
         _ = try NameTemplate(String(repeating: "x", count: 180) + "{stem}")
         #expect(throws: Refusal.self) { try NameTemplate(String(repeating: "x", count: 181) + "{stem}") }
@@ -154,7 +154,7 @@ struct NameTemplateTests {
 
 struct PictureDateTests {
     @Test(
-        "EXIF's dates are read as the camera wrote them, and what is no date is none",
+        "EXIF dates are read as the camera wrote them, and invalid dates are ignored",
         arguments: [
             ("2026:11:24 09:30:05", "2026-11-24 09:30:05"), ("2024:02:29 00:00:00", "2024-02-29 00:00:00"),
             ("2026:11:24", "2026-11-24 00:00:00"), ("2026:11:24 24:61:00", "2026-11-24 00:00:00"),

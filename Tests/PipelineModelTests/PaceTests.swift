@@ -1,7 +1,7 @@
 import PipelineModel
 import Testing
 
-@Suite("The pace of late")
+@Suite("The recent pace")
 struct PaceTests {
     private func jobs(_ times: [Double], from begin: Double = 0) -> Pace {
         var pace = Pace(.jobs)
@@ -10,7 +10,7 @@ struct PaceTests {
         return pace
     }
 
-    @Test("nothing is said before there is enough to go by")
+    @Test("there is no rate before there is enough data")
     func proof() {
         #expect(Pace(.jobs).rate(at: 5) == nil)
         #expect(jobs([]).rate(at: 100) == nil)
@@ -21,7 +21,7 @@ struct PaceTests {
         #expect(jobs([1, 2]).remaining(6, at: 3) == nil)
     }
 
-    @Test("it is the rate of the last seconds, not of the whole night")
+    @Test("the rate is that of the last seconds, not of the whole night")
     func recent() throws {
         var pace = Pace(.jobs)
         pace.begin(at: 0)
@@ -31,7 +31,7 @@ struct PaceTests {
         #expect(abs(rate - 2) < 0.1)
     }
 
-    @Test("jobs that end in bunches, as when as many run at once, are not taken for fast ones")
+    @Test("jobs that end in bunches, as concurrent jobs do, are not mistaken for fast ones")
     func bunches() throws {
         let times = (1...10).flatMap { bunch in (0..<4).map { Double(bunch) * 20 + Double($0) * 0.01 } }
         for count in [4, 8, 12, 20, 40] {
@@ -41,13 +41,13 @@ struct PaceTests {
         }
     }
 
-    @Test("slow ones are known by their last, however long ago these were")
+    @Test("the rate of slow jobs comes from the last ones, however long ago they were")
     func slow() throws {
         let rate = try #require(jobs((1...20).map { Double($0) * 60 }).rate(at: 1200))
         #expect(abs(rate - 1 / 60) < 0.001)
     }
 
-    @Test("while nothing is done it falls, and a flow that has stopped has no remaining time")
+    @Test("while nothing ends the rate falls, and a stalled flow has no remaining time")
     func stalled() {
         let pace = jobs([1, 2, 3, 4])
         #expect((pace.rate(at: 100) ?? 1) < 0.05)
@@ -60,7 +60,7 @@ struct PaceTests {
         #expect(flow.remaining(10_000, at: 60) == nil)
     }
 
-    @Test("after a pause what was before does not count")
+    @Test("a pause discards the earlier measurements")
     func paused() {
         var pace = jobs([1, 2, 3, 4])
         pace.begin(at: 1000)
@@ -69,7 +69,7 @@ struct PaceTests {
         #expect(pace.rate(at: 1008) == 0.5)
     }
 
-    @Test("a new beginning, and a clock that is set back, begin the measuring again")
+    @Test("a new start, or a clock that is set back, restarts the measurement")
     func back() {
         var flow = Pace(.bytes)
         flow.begin(at: 0)
@@ -82,7 +82,7 @@ struct PaceTests {
         #expect(flow.rate(at: 1) == nil)
     }
 
-    @Test("its memory is bounded, and nothing is left to do when nothing is left")
+    @Test("the memory is bounded, and the remaining time is zero when nothing is left")
     func bounded() {
         var flow = Pace(.bytes)
         flow.begin(at: 0)

@@ -6,7 +6,7 @@ struct PlannerTests {
         RecipeOutput(name: name, chain: try Chain(parsing: chain, catalog: .withNoir))
     }
 
-    @Test("All stages of all outputs become one render, then publish, then announce")
+    @Test("All stages of all outputs become one render, followed by publish and announce")
     func fused() throws {
         let outputs = [
             try output(nil, "resize scale=0.5 | noir"), try output("thumb", "resize width=320 | save format=webp"),
@@ -22,7 +22,7 @@ struct PlannerTests {
                 == "decode for all; resize, noir, encode jpeg; thumb: resize, encode webp")
     }
 
-    @Test("A single output is told without ado")
+    @Test("A single output is described simply")
     func single() throws {
         let plan = Planner.plan(
             outputs: [try output(nil, "resize scale=0.5 | noir | save format=avif")], inBatch: false)
@@ -38,7 +38,7 @@ struct PlannerTests {
         pictures.map { $0.stages.map(\.name).joined(separator: " ") }
     }
 
-    @Test("A tee is one more result of the same render, written as the chain's own")
+    @Test("A tee is an additional result of the same render, saved as the chain's own")
     func tee() throws {
         let plan = try plan("resize scale=0.5 | tee preview | noir | save format=webp")
         #expect(plan.operations.map(\.kind) == ["render", "publish", "announce"])
@@ -47,7 +47,7 @@ struct PlannerTests {
         #expect(plan.results.map(\.format) == ["webp", "webp"])
     }
 
-    @Test("A barrier cuts a chain in two, and what is made before it is handed over without loss")
+    @Test("A barrier cuts a chain in two, and the intermediate picture is lossless")
     func barrier() throws {
         let plan = try plan("resize scale=0.5 | tee preview | barrier | noir")
         #expect(plan.segments.map(stages) == [["resize save", "resize save"], ["noir save"]])
@@ -63,13 +63,13 @@ struct PlannerTests {
             ])
     }
 
-    @Test("A job that is in no batch is not cut")
+    @Test("A job without a batch is not cut")
     func alone() throws {
         let plan = try plan("resize scale=0.5 | barrier | noir", inBatch: false)
         #expect(plan.segments.map(stages) == [["resize noir save"]])
     }
 
-    @Test("A chain that begins with a barrier hands nothing over, nor do two barriers in a row")
+    @Test("A leading barrier hands nothing over, and neither do two in a row")
     func nothingBetween() throws {
         #expect(try plan("barrier | noir").segments.map(stages) == [[], ["noir save"]])
         let twice = try plan("noir | barrier | barrier | resize scale=2")
@@ -77,7 +77,7 @@ struct PlannerTests {
         #expect(twice.segments[2][0].source == twice.segments[0][0].index)
     }
 
-    @Test("Each of several outputs is cut at its own barriers, and one without any is made at once")
+    @Test("Each output is cut at its own barriers, and an output without barriers is made at once")
     func several() throws {
         let plan = try plan("resize scale=0.5 | barrier | noir", "resize width=100")
         #expect(plan.segments.map(stages) == [["resize save", "resize save"], ["noir save"]])

@@ -9,7 +9,7 @@ struct RecipeNameTests {
         return (recipe?.outputs, loaded.problems.map(\.description))
     }
 
-    @Test("A recipe's Name= is for all its outputs, an output's own for that one, wherever the sections stand")
+    @Test("A recipe's Name= applies to all its outputs, and an output's own Name= overrides it, in any order")
     func inherited() {
         let loaded = load(
             """

@@ -13,7 +13,7 @@ struct RecipeTests {
 
     private let output = "[Output]\nChain=noir\n"
 
-    @Test("Without any file there is the noir recipe, and inbox/ is its")
+    @Test("Without any file there is the noir recipe with inbox/")
     func builtIn() {
         let loaded = load([:])
         #expect(loaded.problems == [])
@@ -31,7 +31,7 @@ struct RecipeTests {
         #expect(!noir.matches("a.psd"))
     }
 
-    @Test("When the noir plugin is missing, the built-in recipe says so and stays, without its output")
+    @Test("Without the noir plugin the built-in recipe reports that and stays, without its output")
     func builtInWithoutPlugin() {
         let loaded = load([:], catalog: .builtIn)
         #expect(
@@ -41,7 +41,7 @@ struct RecipeTests {
         #expect(loaded.configuration.defaultRecipe.outputs == [])
     }
 
-    @Test("A recipe's file says everything, and inherits what it does not say")
+    @Test("A recipe's file can set everything, and inherits the rest")
     func wholeFile() throws {
         let loaded = load(
             [
@@ -88,7 +88,7 @@ struct RecipeTests {
         #expect(Planner.plan(outputs: web.outputs, inBatch: false).results.map(\.suffix) == ["jpg", "webp"])
     }
 
-    @Test("Every setting of a recipe is told with its help, and understood by the parser")
+    @Test("Every setting of a recipe has help, and is understood by the parser")
     func reference() {
         let values = [
             "Description": "x", "Inbox": "x", "Outbox": "x", "Match": "*.x", "Original": "delete", "Conflict": "skip",
@@ -103,7 +103,7 @@ struct RecipeTests {
         #expect(Recipe.settings.contains { $0.section == "Recipe" && $0.key == "Original" && $0.default == "archive" })
     }
 
-    @Test("A recipe's inbox is a folder of its name, and inbox/ itself for the default one")
+    @Test("A recipe's inbox is a folder with its name, and the default recipe's is inbox/ itself")
     func inboxes() {
         let loaded = load(["a.recipe": output, "b.recipe": output], settings: "[Daemon]\nDefaultRecipe=b")
         #expect(loaded.problems == [])
@@ -112,13 +112,13 @@ struct RecipeTests {
         #expect(loaded.configuration.defaultRecipe.name == "b")
     }
 
-    @Test("An empty Match goes back to the names of pictures")
+    @Test("An empty Match restores the default patterns")
     func matchIsReset() {
         let loaded = load(["a.recipe": "[Recipe]\nMatch=*.xyz\nMatch=\n" + output])
         #expect(loaded.configuration.recipes.first?.match == Recipe.pictures)
     }
 
-    @Test("A chain of a recipe has as many stages as MaxStages allows")
+    @Test("A recipe's chain has at most MaxStages stages")
     func mostStages() {
         func problems(_ most: Int) -> [String] {
             load(["a.recipe": "[Output]\nChain=noir | noir | save\n"], settings: "[Daemon]\nMaxStages=\(most)").problems
@@ -131,7 +131,7 @@ struct RecipeTests {
         #expect(problems(Settings.mostStages) == [] && problems(Settings.mostStages + 1).count == 1)
     }
 
-    @Test("A mistake in a chain is shown in the file's own line and column")
+    @Test("A mistake in a chain is reported with the file's own line and column")
     func chainProblem() {
         let loaded = load([
             "noir.recipe": "# one\n# two\n[Recipe]\nDescription=x\n\n[Output]\nChain=resize scale=0.5|niro"
@@ -140,7 +140,7 @@ struct RecipeTests {
             loaded.problems == ["noir.recipe:7: unknown stage 'niro' at column 24; did you mean 'noir'?"])
     }
 
-    @Test("A mistake in a continued line is shown in that line")
+    @Test("A mistake in a continued line is reported on that line")
     func continuedChainProblem() {
         let loaded = load(["a.recipe": "[Output]\n Chain = resize scale=0.5 | \\\n# half\n   niro | \\\n save"])
         #expect(loaded.problems == ["a.recipe:4: unknown stage 'niro' at column 4; did you mean 'noir'?"])
@@ -207,7 +207,7 @@ struct RecipeTests {
             ])
     }
 
-    @Test("Two files can't have one recipe's name, and a file's name must make one")
+    @Test("Two files can't share a recipe's name, and every file's name must be a valid one")
     func names() {
         let loaded = load(["x/a.recipe": output, "y/a.recipe": output, ".recipe": output])
         #expect(
@@ -218,7 +218,7 @@ struct RecipeTests {
         #expect(loaded.configuration.recipes.map(\.name) == ["a", "noir"])
     }
 
-    @Test("A default recipe that does not exist is a problem with its place, and no other takes its inbox")
+    @Test("A missing default recipe is a problem with its position, and no other recipe takes its inbox")
     func unknownDefault() {
         let loaded = load(["web.recipe": output], settings: "\n[Daemon]\nDefaultRecipe=wbe")
         #expect(loaded.problems == ["pipelined.conf:3: DefaultRecipe=wbe names no recipe; did you mean 'web'?"])
@@ -227,7 +227,7 @@ struct RecipeTests {
         #expect(loaded.configuration.defaultRecipe.name == "wbe" && loaded.configuration.defaultRecipe.inbox == "")
     }
 
-    @Test("A broken default recipe stays the default one, and is held")
+    @Test("A broken default recipe stays the default, and is held")
     func brokenDefault() {
         let loaded = load(["noir.recipe": output + "[Output thumb]\nChain=nori"])
         #expect(loaded.problems == ["noir.recipe:4: unknown stage 'nori' at column 7; did you mean 'noir'?"])

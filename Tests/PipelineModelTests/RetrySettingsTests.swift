@@ -1,7 +1,7 @@
 import PipelineModel
 import Testing
 
-@Suite("The pauses between tries")
+@Suite("The delays between retries")
 struct RetrySettingsTests {
     private var retry: RetrySettings {
         var retry = RetrySettings()
@@ -10,14 +10,14 @@ struct RetrySettingsTests {
     }
 
     @Test(
-        "each is twice as long as the one before, up to the longest",
+        "each delay is twice the previous one, up to the longest",
         arguments: [(1, 5), (2, 10), (3, 20), (4, 40), (5, 60), (100, 60)])
     func doubled(number: Int, seconds: Int) {
         #expect(retry.pause(before: number, chance: 0) == .seconds(seconds))
         #expect(retry.pause(before: number, chance: 1) == .seconds(seconds) * 0.75)
     }
 
-    @Test("a server's own wish counts instead, but for the longest; nobody comes before that")
+    @Test("a server's own delay takes precedence, up to the longest, and no retry comes earlier")
     func asked() {
         #expect(retry.pause(before: 3, asked: .seconds(30), chance: 0) == .seconds(30))
         #expect(retry.pause(before: 3, asked: .seconds(30), chance: 1) == .seconds(33))

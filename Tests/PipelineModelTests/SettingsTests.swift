@@ -9,7 +9,7 @@ struct SettingsTests {
         return (loaded.configuration.settings, loaded.problems.map(\.description))
     }
 
-    @Test("Without files everything is at the default that the manual promises")
+    @Test("Without files everything has the documented default")
     func defaults() {
         let rows = load().settings.rows
         #expect(
@@ -41,7 +41,7 @@ struct SettingsTests {
         #expect(rows.allSatisfy { $0.value == $0.default && $0.source == "default" && !$0.help.isEmpty })
     }
 
-    @Test("Every default, written to a file as it is shown, is read back as the same settings")
+    @Test("Every default that is written to a file as shown is read back unchanged")
     func roundTrip() {
         let text = Settings().rows.map { "[\($0.section)]\n\($0.key)=\($0.value)\n" }.joined()
         let loaded = load(text)
@@ -60,7 +60,7 @@ struct SettingsTests {
         }
     }
 
-    @Test("A later file wins, and an empty assignment goes back to the default")
+    @Test("A later file wins, and an empty assignment restores the default")
     func laterWins() {
         let settings = load(
             "[Daemon]\nDrainTimeout=10s\nJobTimeout=1h\n[Queues]\nRender=2", "[Daemon]\nDrainTimeout=20s\nJobTimeout="
@@ -84,7 +84,7 @@ struct SettingsTests {
         #expect(loaded.settings.cancelGrace == .seconds(1))
     }
 
-    @Test("All problems are said at once, each with its line")
+    @Test("All problems are reported at once, each with its line")
     func problems() {
         let loaded = load(
             """
@@ -135,7 +135,7 @@ struct SettingsTests {
         if let bytes { #expect(loaded.settings.memoryBudget.bytes(of: 1000) == bytes) }
     }
 
-    @Test("A live change is checked like a file's, and its source is shown")
+    @Test("A change at run time is checked like a file, and its source is shown")
     func liveChange() throws {
         var settings = Settings()
         try settings.set("Render", in: "Queues", to: "3", source: "pipectl")

@@ -3,7 +3,7 @@ import Testing
 @testable import PipelineModel
 
 struct SpellingTests {
-    @Test("A word of another program is answered with the name here, and one format is no misspelling of another")
+    @Test("Another program's word is answered with our name for it, and one format is no misspelling of another")
     func suggestions() {
         let filters = ["grain", "mono", "noir", "resize"]
         for word in ["gray", "grey", "Grayscale"] {
@@ -27,14 +27,14 @@ struct SpellingTests {
     }
 
     @Test(
-        "A text that is no duration is refused",
+        "An invalid duration is refused",
         arguments: ["", " ", "s", "5 parsecs", "-5s", "1..5s", "99999999999d", "5M"])
     func badDurations(text: String) {
         #expect(Duration(text: text) == nil)
     }
 
     @Test(
-        "A duration is written in as few words as it takes, and read back the same",
+        "A duration is written as briefly as possible, and read back unchanged",
         arguments: [
             (Duration.milliseconds(300), "300ms"), (.seconds(300), "5min"), (.seconds(5400), "1h 30min"),
             (.milliseconds(1500), "1s 500ms"), (.zero, "0s"), (.seconds(86400), "1d"), (.nanoseconds(1), "1ns"),
@@ -44,7 +44,7 @@ struct SpellingTests {
         #expect(Duration(text: text) == duration)
     }
 
-    @Test("Pixels are counted in thousands, bytes in 1024s")
+    @Test("Pixels are counted in 1000s, bytes in 1024s")
     func magnitudes() {
         #expect(Magnitude.pixels.number("268M") == 268_000_000)
         #expect(Magnitude.bytes.number("512M") == 512 << 20)
@@ -59,7 +59,7 @@ struct SpellingTests {
     }
 
     @Test(
-        "A pattern matches names whatever their case",
+        "A pattern matches names in any case",
         arguments: [
             ("*.jpg", "Photo.JPG", true), ("*.jpg", "photo.jpeg", false), ("*", "", true), ("?.png", "a.png", true),
             ("?.png", ".png", false), ("img[0-9]*", "IMG7.tif", true), ("img[!0-9]*", "img7", false),
@@ -71,7 +71,7 @@ struct SpellingTests {
         #expect(Glob(pattern).matches(name) == matches)
     }
 
-    @Test("The nearest word forgives a letter or two, a swap and the case, and nothing more")
+    @Test("The nearest word allows for a letter or two, a swap and the case, and no more")
     func nearestWord() {
         #expect(nearest("niro", among: ["blur", "noir", "save"]) == "noir")
         #expect(nearest("Chian", among: ["Chain"]) == "Chain")

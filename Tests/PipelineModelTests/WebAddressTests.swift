@@ -4,7 +4,7 @@ import Testing
 
 struct WebAddressTests {
     @Test(
-        "A URL of the web is one that names a host",
+        "A web URL names a host",
         arguments: [
             "http://a", "https://a.example/b?c#d", "HTTPS://A", "http://user:word@a:80/", "http://[::1]:8/x",
             "http://ä/ö",
@@ -14,7 +14,7 @@ struct WebAddressTests {
     }
 
     @Test(
-        "A text that is no URL is refused, with the reason",
+        "An invalid URL is refused, with the reason",
         arguments: [
             ("", "is no http or https URL"), ("a.jpg", "is no http or https URL"),
             ("ftp://a/b", "is no http or https URL"), ("file:///etc/passwd", "is no http or https URL"),
@@ -30,7 +30,7 @@ struct WebAddressTests {
     }
 
     @Test(
-        "Its server is the host with its port, in small letters, without user and password",
+        "A URL's server is its host and port in lower case, without user and password",
         arguments: [
             ("https://b.example/1.png", "b.example"), ("http://User:p@ss@B.example/2.png", "b.example"),
             ("http://a.example:8080?q=/x@y", "a.example:8080"), ("http://b.example\\@d.example/", "b.example"),
@@ -41,7 +41,7 @@ struct WebAddressTests {
     }
 
     @Test(
-        "No secret of a URL is shown",
+        "A URL's secrets are not shown",
         arguments: [
             ("http://a/b.png", "http://a/b.png"), ("http://a/b?w=1&h=2#top", "http://a/b?w=1&h=2#top"),
             ("http://user:word@a:80/b", "http://…@a:80/b"), ("HTTPS://t0ken@a/b@c", "HTTPS://…@a/b@c"),
@@ -64,7 +64,7 @@ struct WebAddressTests {
     }
 
     @Test(
-        "A download has the name that its server gives, or its URL, or its host",
+        "A download's name comes from its server, or its URL, or its host",
         arguments: [
             ("a.jpg", "https://h/b.png", "a.jpg"), (nil, "https://h/x/b.png?c=/d.gif#e", "b.png"),
             (nil, "https://h/%C3%A4%20b.png", "ä b.png"), (nil, "https://h/x/", "h"), (nil, "https://h", "h"),
@@ -76,7 +76,7 @@ struct WebAddressTests {
     }
 
     @Test(
-        "A stranger's name is made safe",
+        "A name from outside is made safe",
         arguments: [
             ("../../etc/passwd", "passwd"), ("..\\..\\boot.ini", "boot.ini"), ("/", ""), ("..", ""), (".", ""),
             ("...", ""), (".bashrc", "bashrc"), ("-rf", "rf"), ("a\u{0}b", "ab"), ("a\r\nb", "ab"), ("a\tb", "ab"),
@@ -110,7 +110,7 @@ struct AddressListTests {
         }
     }
 
-    @Test("A list has one URL a line; blank lines and comments count, and are passed over")
+    @Test("A list has one URL per line; blank lines and comments count, but are skipped")
     func lines() throws {
         #expect(AddressList.kind(of: "a.URLS") == .lines)
         #expect(AddressList.kind(of: "a.Url") == .shortcut)
@@ -127,13 +127,13 @@ struct AddressListTests {
         #expect(try list("x" + String(repeating: "y", count: 1000)).first?.utf8.count ?? 0 < 300)
     }
 
-    @Test("A shortcut has its URL behind URL=, whatever else there is")
+    @Test("A shortcut's URL follows URL=, whatever else there is")
     func shortcut() throws {
         #expect(try list("[InternetShortcut]\r\nProp3=19,2\r\nurl=https://a/b\r\n", .shortcut) == ["https://a/b"])
         #expect(try list("[Desktop Entry]\nType=Link\nURL = http://a", .shortcut) == ["http://a"])
     }
 
-    @Test("More lines than allowed, or no URL, and the list is none")
+    @Test("A list with too many lines, or without a URL, is invalid")
     func limits() throws {
         #expect(try list("http://a\nhttp://b", most: 2).count == 2)
         #expect(try list("http://a\nhttp://b\n", most: 2).count == 2)
