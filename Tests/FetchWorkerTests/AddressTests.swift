@@ -4,7 +4,7 @@ import Testing
 
 struct AddressTests {
     @Test(
-        "An address that is not everybody's is not public, however it is written",
+        "A private address is not public, in any notation",
         arguments: [
             "0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.0", "100.127.255.255", "127.0.0.1",
             "127.255.255.255", "169.254.169.254", "172.16.0.1", "172.31.255.255", "192.0.0.8", "192.0.2.1",
@@ -20,7 +20,7 @@ struct AddressTests {
     }
 
     @Test(
-        "An address that is everybody's is public",
+        "A public address is public",
         arguments: [
             "1.1.1.1", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.1",
             "169.253.255.255", "172.15.255.255", "172.32.0.0", "192.0.1.1", "192.167.255.255", "198.17.255.255",
@@ -31,13 +31,13 @@ struct AddressTests {
         #expect(try #require(Address(text)).isPublic)
     }
 
-    @Test("A name, or half an address, is none", arguments: ["", "localhost", "1.2.3", "1.2.3.4.5", "::1::", "0x7f.1"])
+    @Test("A name or half an address is invalid", arguments: ["", "localhost", "1.2.3", "1.2.3.4.5", "::1::", "0x7f.1"])
     func none(text: String) {
         #expect(Address(text) == nil)
     }
 
     @Test(
-        "Content-Disposition's name of a download",
+        "A download's name is read from Content-Disposition",
         arguments: [
             ("attachment; filename=a.jpg", "a.jpg"), ("attachment; filename=\"a; b.jpg\"", "a; b.jpg"),
             ("inline;filename=\"a\\\"b.jpg\" ; x=y", "a\"b.jpg"),

@@ -7,7 +7,7 @@ import WorkerProtocol
 @Suite("A login")
 struct LoginTests {
     private static let picture = Data([1, 2, 3])
-    /// user:secret, as Basic has it.
+    /// `user:secret` in Basic encoding.
     private static let basic = "Basic dXNlcjpzZWNyZXQ="
 
     private static func login(_ host: String, plain: Bool = true) -> FetchLogin {
@@ -29,7 +29,7 @@ struct LoginTests {
         server.seen.requests.map { [$0.path, $0.headers["authorization"], $0.headers["x-key"]] }
     }
 
-    @Test("goes with each request to its own server, and with no other, whatever redirects lead to")
+    @Test("a login goes with each request to its own server and to no other, whatever redirects lead to")
     func redirects() throws {
         let other = try Self.server()
         let back = try Self.server(["/far": other.url("/there"), "/near": "/here"])
@@ -45,7 +45,7 @@ struct LoginTests {
         #expect(Self.shown(other) == [["/there", nil, nil]])
     }
 
-    @Test("comes back with a redirect that returns to its server, also for the rest of a file")
+    @Test("a login is used again when a redirect returns to its server, even for the rest of a file")
     func returns() throws {
         let home = try Self.server()
         let away = try Self.server(["/away": home.url("/home")])
@@ -63,7 +63,7 @@ struct LoginTests {
         }
     }
 
-    @Test("does not go to another download that shares the connection")
+    @Test("a login is not used by another download on the same connection")
     func shared() throws {
         let server = try Self.server()
         let worker = try FetchProcess()
@@ -74,7 +74,7 @@ struct LoginTests {
     }
 
     @Test(
-        "is kept back from another port, from another name, and from http",
+        "a login is withheld from other ports and names, and from http",
         arguments: [("127.0.0.1", true), ("localhost:PORT", true), ("127.0.0.1:80", true), ("127.0.0.1:PORT", false)])
     func keptBack(host: String, plain: Bool) throws {
         let server = try Self.server()
@@ -84,7 +84,7 @@ struct LoginTests {
         #expect(Self.shown(server) == [["/a", nil, nil]])
     }
 
-    @Test("gives way to one that stands in the URL")
+    @Test("a login in the URL takes precedence")
     func inURL() throws {
         let server = try Self.server()
         let worker = try FetchProcess()
@@ -94,7 +94,7 @@ struct LoginTests {
         #expect(Self.shown(server) == [["/a", "Basic b3RoZXI6d29yZA==", nil]])
     }
 
-    @Test("in a URL that is refused is no matter of the settings")
+    @Test("a refused login in the URL is not blamed on the settings")
     func refusedInURL() throws {
         let server = try HTTPServer { _, connection in try connection.reply(401) }
         let failure = try FetchProcess().failure(at: server.url("/a", host: "other:word@127.0.0.1"))
@@ -102,7 +102,7 @@ struct LoginTests {
     }
 
     @Test(
-        "that is refused, missing or kept back is told as that, without what is secret",
+        "a refused, missing or withheld login is reported as such, without its secrets",
         arguments: [
             (401, nil, "give pipelined.conf a section [Host NAME]"), (401, true, "mend the login in [Host HOST]"),
             (403, true, "mend the login in [Host HOST]"), (403, nil, "open the URL in a browser"),

@@ -4,9 +4,9 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-@Suite("A URL can't be used to reach inside")
+@Suite("URLs can't reach private addresses")
 struct PrivateAddressTests {
-    /// Spellings of 127.0.0.1, or this machine, at a port.
+    /// Spellings of 127.0.0.1, or of this machine, with a port.
     private static func ways(_ port: Int) -> [String] {
         [
             "127.0.0.1", "localhost", "LOCALHOST", "localhost.", "127.1", "127.0.1", "2130706433", "0x7f000001",
@@ -21,14 +21,14 @@ struct PrivateAddressTests {
         ]
     }
 
-    /// With a backslash libcurl takes the text before the @ for a password, and browsers do not.
+    /// libcurl takes the text before the @ for a password even after a backslash, and browsers do not.
     private static func isPlain(_ url: String) -> Bool { url.hasPrefix("http://127.0.0.1:") && !url.contains("\\") }
 
     private static func secret() throws -> HTTPServer {
         try HTTPServer { _, connection in try connection.reply(200, [:], Data("secret".utf8)) }
     }
 
-    @Test("by no way to write an address: nothing is ever connected to")
+    @Test("no notation of an address makes the worker connect")
     func direct() throws {
         let inside = try Self.secret()
         let worker = try FetchProcess()
@@ -45,7 +45,7 @@ struct PrivateAddressTests {
                     advice: "if that is meant, name its host in AllowPrivateHosts of [Download]"))
     }
 
-    @Test("by no redirect of a server that is allowed")
+    @Test("no redirect from a public server reaches inside")
     func redirected() throws {
         let inside = try Self.secret()
         let ways = Self.ways(inside.port) + ["file:///etc/passwd", "ftp://127.0.0.1:\(inside.port)/", "gopher://x"]
@@ -66,18 +66,18 @@ struct PrivateAddressTests {
         #expect(inside.seen.connections == 0)
     }
 
-    @Test("by no connection that was made for somebody who may")
+    @Test("no connection that was made for an allowed host is reused")
     func reused() throws {
         let inside = try Self.secret()
         let worker = try FetchProcess()
         _ = try worker.fetch(inside.url(), into: StagingFile())
         #expect(try worker.failure(at: inside.url(), FetchLimits()).message.contains("is no public address"))
         #expect(inside.seen.requests.count == 1)
-        // The transfer whose host is allowed goes on.
+        // The transfer with the allowed host continues.
         _ = try worker.fetch(inside.url(), into: StagingFile())
     }
 
-    @Test("but where AllowPrivateHosts= names the host as the URL does, with its port or without")
+    @Test("AllowPrivateHosts= allows a host as the URL names it, with or without its port")
     func allowed() throws {
         let inside = try Self.secret()
         let worker = try FetchProcess()
@@ -99,7 +99,7 @@ struct PrivateAddressTests {
         }
     }
 
-    @Test("nor is a proxy asked, whatever the environment says")
+    @Test("no proxy is used, whatever the environment says")
     func noProxy() throws {
         let proxy = try Self.secret()
         let variables = ["http_proxy", "https_proxy", "all_proxy", "ALL_PROXY"].map { "\($0)=\(proxy.url())" }
@@ -109,7 +109,7 @@ struct PrivateAddressTests {
         #expect(proxy.seen.connections == 0)
     }
 
-    @Test("and a server whose certificate nobody has signed is not believed")
+    @Test("a server with an unsigned certificate is rejected")
     func certificate() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "pipelined-test-\(UUID().uuidString)")

@@ -4,14 +4,14 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-@Suite("A transfer that breaks off")
+@Suite("An interrupted transfer")
 struct ResumeTests {
     private static let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) })
     private static let half = 100_000
     private static let today = "Thu, 22 Oct 2015 07:28:00 GMT"
     private static let yesterday = "Wed, 21 Oct 2015 07:28:00 GMT"
 
-    /// Breaks the first answer off half-way; the next obeys Range, when `validator` is still the same.
+    /// Interrupts the first answer half-way; the next one obeys Range if `validator` is still the same.
     private static func server(_ header: [String: String], after: [String: String]? = nil) throws -> HTTPServer {
         let header = ["Date": today].merging(header) { $1 }
         let after = after ?? header
@@ -33,7 +33,7 @@ struct ResumeTests {
     }
 
     @Test(
-        "goes on where it was, when the server has given something to tell the file by",
+        "a transfer resumes where it was if the server identifies the file",
         arguments: [
             ["ETag": "\"one\""], ["Last-Modified": yesterday], ["ETag": "\"one\"", "Last-Modified": yesterday],
         ])
@@ -55,7 +55,7 @@ struct ResumeTests {
     }
 
     @Test(
-        "keeps what there was while the server does not answer, or is busy; not when it has nothing to go on with",
+        "a partial file is kept while the server is silent or busy, but not when it can't be used",
         arguments: [(503, true), (404, true), (416, false), (200, false)])
     func kept(status: Int, isKept: Bool) throws {
         let server = try HTTPServer { _, connection in
@@ -72,7 +72,7 @@ struct ResumeTests {
         #expect(try worker.failure(at: "http://127.0.0.1:1/", into: file, resume: resume).kept == resume)
     }
 
-    /// What a server may answer to a request for the rest of `FetchResume(offset: 3, validator: "\"one\"", total: 8)`.
+    /// Possible answers to a request for the rest of `FetchResume(offset: 3, validator: "\"one\"", total: 8)`.
     private static let otherFiles: [[String: String]] = [
         ["Content-Range": "bytes 3-7/8", "ETag": "\"two\""],
         ["Content-Range": "bytes 3-7/8", "ETag": "W/\"one\""],
@@ -94,7 +94,7 @@ struct ResumeTests {
         ["ETag": "\"one\""],
     ]
 
-    @Test("takes no part that may be of another file, and leaves the beginning as it was", arguments: otherFiles)
+    @Test("a part that may belong to another file is rejected, and the partial file stays", arguments: otherFiles)
     func otherFile(header: [String: String]) throws {
         let server = try HTTPServer { _, connection in try connection.reply(206, header, Data("45678".utf8)) }
         let worker = try FetchProcess()
@@ -106,7 +106,7 @@ struct ResumeTests {
     }
 
     @Test(
-        "takes the rest that the server proves to be of the same file",
+        "a rest that the server proves to belong to the same file is accepted",
         arguments: [
             ["Content-Range": "bytes 3-7/8", "ETag": "\"one\""],
             ["Content-Range": "Bytes  3-7/8", "ETag": "\"one\"", "Last-Modified": yesterday],
@@ -121,7 +121,7 @@ struct ResumeTests {
         #expect(try file.content == Data("12345678".utf8))
     }
 
-    @Test("a part that ends before the whole does is no whole file, and neither is one whose total nobody knows")
+    @Test("a part that ends early is not a whole file, and neither is one of unknown total")
     func shortPart() throws {
         let server = try HTTPServer { request, connection in
             let range = request.path == "/short" ? "bytes 3-5/8" : "bytes 3-5/*"
@@ -139,7 +139,7 @@ struct ResumeTests {
         #expect(try file.content == Data("123456".utf8))
     }
 
-    @Test("a body that is longer than the part which it announces is not taken")
+    @Test("a body that is longer than its announced part is rejected")
     func longPart() throws {
         let server = try HTTPServer { _, connection in
             try connection.begin(
@@ -152,7 +152,7 @@ struct ResumeTests {
         #expect((failure.kind, failure.kept) == (.changed, nil))
     }
 
-    @Test("is told apart from a file that has changed by now")
+    @Test("an interrupted transfer is distinguished from a changed file")
     func changed() throws {
         let server = try Self.server(["ETag": "\"one\""], after: ["ETag": "\"two\""])
         let worker = try FetchProcess()
@@ -163,7 +163,7 @@ struct ResumeTests {
         #expect(try file.content == Self.body[..<Self.half])
     }
 
-    @Test("tells what could be kept of it before it is cancelled")
+    @Test("a transfer reports how much can be kept before it is cancelled")
     func cancelled() throws {
         let server = try HTTPServer { _, connection in
             try connection.begin(200, ["Content-Length": "\(Self.body.count)", "ETag": "\"one\""])
@@ -181,7 +181,7 @@ struct ResumeTests {
     }
 
     @Test(
-        "is not to be gone on with otherwise",
+        "transfers without reliable identification are not resumed",
         arguments: [
             [:], ["ETag": "W/\"weak\""], ["ETag": "\"one\"", "Accept-Ranges": "none"], ["ETag": "bare"],
             ["Last-Modified": today], ["Last-Modified": yesterday, "Date": "nonsense"],
@@ -194,7 +194,7 @@ struct ResumeTests {
         #expect(failure.resume == nil)
     }
 
-    @Test("takes no part that it has not asked for", arguments: ["bytes 0-4/5", "bytes 5-9/10", "bytes */10", ""])
+    @Test("a part that was not requested is rejected", arguments: ["bytes 0-4/5", "bytes 5-9/10", "bytes */10", ""])
     func wrongPart(range: String) throws {
         let server = try HTTPServer { _, connection in
             try connection.reply(206, ["Content-Range": range, "ETag": "\"one\""], Data("12345".utf8))
@@ -204,7 +204,7 @@ struct ResumeTests {
         #expect(try file.content == Data("abc".utf8))
     }
 
-    @Test("MaxSize= counts what was there already")
+    @Test("MaxSize= includes the bytes that are there already")
     func maxSize() throws {
         let server = try Self.server(["ETag": "\"one\""])
         let worker = try FetchProcess()

@@ -11,7 +11,7 @@ import WorkerProtocol
 struct TransferTests {
     private static let body = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
 
-    @Test("brings the bytes, and what the server says of them")
+    @Test("a transfer delivers the bytes and the server's description of them")
     func whole() throws {
         let server = try HTTPServer { _, connection in
             try connection.reply(200, ["Content-Disposition": "attachment; filename=\"a b.jpg\""], Self.body)
@@ -29,7 +29,7 @@ struct TransferTests {
         #expect(request.headers["user-agent"]?.hasPrefix("pipelined/") == true)
     }
 
-    @Test("shares the connections of those before it")
+    @Test("a transfer reuses earlier connections")
     func reuse() throws {
         let server = try HTTPServer { _, connection in try connection.reply(200, [:], Self.body) }
         let worker = try FetchProcess()
@@ -38,7 +38,7 @@ struct TransferTests {
         #expect(server.seen.requests.count == 5)
     }
 
-    @Test("goes on beside others; one server has no more than PerHost= connections")
+    @Test("transfers run concurrently, with at most PerHost= connections to one server")
     func many() throws {
         let server = try HTTPServer { _, connection in try connection.reply(200, [:], Self.body) }
         let worker = try FetchProcess()
@@ -53,7 +53,7 @@ struct TransferTests {
         #expect(server.seen.mostBusy <= 3)
     }
 
-    @Test("is not hurried by ConnectTimeout= while it waits for one of the PerHost= connections")
+    @Test("a transfer that waits for one of the PerHost= connections is not limited by ConnectTimeout=")
     func waitsForConnection() throws {
         let server = try HTTPServer { request, connection in
             if request.path == "/held" { connection.waitForClose() } else { try connection.reply(200, [:], Self.body) }
@@ -67,7 +67,7 @@ struct TransferTests {
                 $0.perHost = 1
                 $0.connectMilliseconds = 200
             })
-        // Its ConnectTimeout has passed when another, to a port that does not answer, has timed out.
+        // By the time the connection to a silent port has timed out, this transfer's ConnectTimeout has passed.
         let deaf = try DeafPort()
         let limits = FetchProcess.limits { $0.connectMilliseconds = 400 }
         #expect(try worker.failure(at: deaf.url, limits).message.contains("ConnectTimeout"))
@@ -79,7 +79,7 @@ struct TransferTests {
     }
 
     @Test(
-        "is stopped by cancel: the connection is closed, and the others go on; when it was the last, no kept one stays")
+        "a cancel closes the connection while others go on; after the last cancel no idle connection stays")
     func cancel() async throws {
         let server = try HTTPServer { request, connection in
             guard request.path == "/slow" else { return try connection.reply(200, [:], Self.body) }
@@ -97,7 +97,7 @@ struct TransferTests {
         _ = try worker.fetch(server.url(), into: StagingFile())
     }
 
-    @Test("follows redirects, as far as Redirects= allows")
+    @Test("a transfer follows redirects, as far as Redirects= allows")
     func redirects() throws {
         let server = try HTTPServer { request, connection in
             let left = Int(request.path.dropFirst()) ?? 0
@@ -114,7 +114,7 @@ struct TransferTests {
         #expect(try worker.failure(at: server.url("/1"), FetchProcess.limits { $0.redirects = 0 }).kind == .input)
     }
 
-    @Test("fails when it is larger than MaxSize=, by what is announced or by what comes, and to the byte")
+    @Test("a transfer larger than MaxSize= fails, by its announced or its actual size, to the byte")
     func maxSize() throws {
         let server = try HTTPServer { request, connection in
             if request.path == "/announced" { return try connection.reply(200, [:], Self.body) }
@@ -136,7 +136,7 @@ struct TransferTests {
         }
     }
 
-    @Test("counts what is encoded as what it is decoded to: a bomb does not go off")
+    @Test("encoded content counts by its decoded size, so that a bomb is harmless")
     func bomb() throws {
         let content = try Self.bomb
         let server = try HTTPServer { _, connection in
@@ -154,7 +154,7 @@ struct TransferTests {
     }
 
     @Test(
-        "refuses an encoding of the transfer, which only a request may ask for, whatever the version of libcurl",
+        "an encoding in Transfer-Encoding, which the worker never requests, is refused, with every libcurl version",
         arguments: ["gzip, chunked", "deflate", "chunked, gzip"])
     func encodedTransfer(encoding: String) throws {
         let content = try Self.bomb
@@ -173,7 +173,7 @@ struct TransferTests {
         #expect(try file.content.isEmpty)
     }
 
-    /// 64 MB of nothing in 64 KB, by gzip.
+    /// 64 MB of zeros, in 64 KB of gzip.
     private static var bomb: Data {
         get throws {
             let bomb = try StagingFile()
@@ -188,7 +188,7 @@ struct TransferTests {
     }
 
     @Test(
-        "says by the answer whether another try may help, and when",
+        "each failure says whether a retry may help, and when",
         arguments: [
             (404, FetchFailure.Kind.input, nil as String?, nil as Int?), (403, .input, nil, nil),
             (204, .input, nil, nil),
@@ -209,7 +209,7 @@ struct TransferTests {
         #expect(try file.content.isEmpty)
     }
 
-    @Test("an endless apology is not listened to for ever, and an empty answer is no picture")
+    @Test("an endless error page is not read for ever, and an empty answer is not a picture")
     func noBody() throws {
         let server = try HTTPServer { request, connection in
             if request.path == "/empty" { return try connection.reply() }
@@ -221,7 +221,7 @@ struct TransferTests {
         #expect(try worker.failure(at: server.url("/empty")).message == "the server sent nothing")
     }
 
-    @Test("a server that sends less than 1 KB within StallTimeout= is given up, also one that drips")
+    @Test("a server that sends less than 1 KB within StallTimeout= is abandoned, even if it drips")
     func stall() throws {
         let server = try HTTPServer { request, connection in
             try connection.begin(200, ["Content-Length": "1000000", "ETag": "\"one\""])
@@ -229,7 +229,7 @@ struct TransferTests {
             if request.path != "/drips" { return connection.waitForClose() }
             while true {
                 try connection.write("x")
-                // The server writes far more often than the timeout, and for ever.
+                // The server writes far more often than the timeout, endlessly.
                 usleep(10_000)
             }
         }
@@ -246,7 +246,7 @@ struct TransferTests {
         }
     }
 
-    @Test("a server that does not take the connection is given up after ConnectTimeout=")
+    @Test("a server that does not accept the connection is abandoned after ConnectTimeout=")
     func connectTimeout() throws {
         let deaf = try DeafPort()
         let failure = try FetchProcess().failure(at: deaf.url, FetchProcess.limits { $0.connectMilliseconds = 300 })
@@ -254,7 +254,7 @@ struct TransferTests {
         #expect(failure.message.contains("ConnectTimeout"))
     }
 
-    @Test("a header without end, a port with nobody, and nonsense fail alone")
+    @Test("an endless header, a closed port and an invalid answer fail alone")
     func nonsense() throws {
         let server = try HTTPServer { request, connection in
             switch request.path {
@@ -282,7 +282,7 @@ struct TransferTests {
         }
     }
 
-    @Test("ends with its supervisor")
+    @Test("the worker ends with its supervisor")
     func orphan() throws {
         let worker = try FetchProcess()
         shutdown(worker.channel.socket.number, Int32(SHUT_RDWR))
@@ -291,7 +291,7 @@ struct TransferTests {
         #expect(status == 0)
     }
 
-    @Test("ends with its supervisor, too, when it does not see that by its socket")
+    @Test("the worker ends with its supervisor even if its socket does not show that")
     func lostSupervisor() async throws {
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
         let script = """

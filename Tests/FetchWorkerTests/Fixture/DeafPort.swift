@@ -1,7 +1,7 @@
 import SystemCalls
 import TestTools
 
-/// A port of loopback that takes no connection, and refuses none: its queue is full.
+/// A port on loopback that neither accepts nor refuses connections: its queue is full.
 final class DeafPort {
     private let sockets: [Descriptor]
     let url: String

@@ -45,7 +45,7 @@ final class FetchProcess {
 
     private static var libraries: String { getenv("LD_LIBRARY_PATH").map { String(cString: $0) } ?? "" }
 
-    /// Loopback is private, so tests allow the server's address.
+    /// Limits that allow the test's server, because loopback is private.
     static func limits(_ change: (inout FetchLimits) -> Void = { _ in }) -> FetchLimits {
         var limits = FetchLimits(allowPrivateHosts: ["127.0.0.1"])
         change(&limits)
@@ -72,7 +72,7 @@ final class FetchProcess {
         }
     }
 
-    /// Waits until so many bytes have come.
+    /// Waits until this many bytes have arrived.
     func until(_ id: Int, has bytes: Int64) throws {
         while progress[id, default: 0] < bytes {
             if let answer = answers[id] { throw Unexpected("it has ended: \(answer)") }
@@ -102,7 +102,7 @@ final class FetchProcess {
         }
     }
 
-    /// The reason why it can't be downloaded.
+    /// The reason why the URL can't be downloaded.
     func failure(
         at url: String, _ limits: FetchLimits = FetchProcess.limits(), into file: StagingFile? = nil,
         resume: FetchResume? = nil, login: FetchLogin? = nil
