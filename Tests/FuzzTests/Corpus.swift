@@ -1,6 +1,6 @@
 import Foundation
 
-/// The inputs that reach most of the readers' code, a file for each reader: an input a line, in base64.
+/// Inputs that reach most of the readers' code: a file for each reader, with one base64 input per line.
 enum Corpus {
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Corpus")
 

@@ -3,7 +3,7 @@ import Foundation
 @testable import PipelineModel
 @testable import pipectl
 
-/// What people write into files, chains and names.
+/// Texts that people write: files, chains and names.
 extension FuzzTarget {
     static let configuration: [FuzzTarget] = [settings, recipes, chains, names, patterns, joinFiles]
 
@@ -59,7 +59,7 @@ extension FuzzTarget {
         }
     }
 
-    /// Lines: the template, then the picture's name, album, recipe, output, and EXIF's date.
+    /// Lines: the template, then the picture's name, album, recipe, output, and EXIF date.
     private static let names = text("names", words: NameField.allCases.map(\.example)) { text in
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         func line(_ number: Int) -> String? { number < lines.count ? lines[number] : nil }
@@ -73,7 +73,7 @@ extension FuzzTarget {
         for number in [0, 12] {
             let path = template.path(facts, number: number, suffix: "jpg")
             precondition(path.hasSuffix(".jpg"), "a result has no suffix: \(path)")
-            // The kernel knows bytes, and no characters.
+            // The kernel sees bytes, not characters.
             for name in path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
                 precondition(!name.isEmpty && name.first != UInt8(ascii: "."), "a name is empty, or hidden: \(path)")
                 precondition(name.count <= NameTemplate.longest, "a name is too long: \(path)")

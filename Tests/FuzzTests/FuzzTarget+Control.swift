@@ -4,11 +4,11 @@ import JobFlow
 @testable import ControlService
 @testable import PipelineControl
 
-/// What clients send to the daemon, and what a daemon answers.
+/// Clients' messages to the daemon, and a daemon's answers.
 extension FuzzTarget {
     static let control: [FuzzTarget] = [frames, calls, answers, moments]
 
-    /// The first byte says into how long pieces a socket cuts the stream.
+    /// The first byte sets the length of the pieces into which a socket splits the stream.
     private static let frames = FuzzTarget("frames") { bytes in
         guard let length = bytes.first.map({ Int($0) + 1 }) else { return }
         let stream = bytes.dropFirst()
@@ -37,7 +37,7 @@ extension FuzzTarget {
         precondition(first == second, "a call changes on its way")
     }
 
-    /// The first byte chooses the call that is answered.
+    /// The first byte chooses the call to be answered.
     private static let answers = FuzzTarget("answers") { bytes in
         guard let first = bytes.first else { return }
         let call: any ControlCall.Type = allCalls[Int(first) % allCalls.count]

@@ -6,7 +6,7 @@ import SystemCalls
 @testable import FleetWorker
 @testable import WorkerProtocol
 
-/// What other nodes and the fleet's server send.
+/// Messages from other nodes and the fleet's server.
 extension FuzzTarget {
     static let fleet: [FuzzTarget] = [asked, answered, lent, said]
 
@@ -42,7 +42,7 @@ extension FuzzTarget {
         precondition(FleetMessage.offered(1, offer.picture, origin: "attic").isPlausible { _ in nil })
     }
 
-    /// What a node says of itself, what it orders, and what it answers to an order.
+    /// A node's presence, its orders, and its answers to orders.
     private static let said = FuzzTarget("said") { bytes in
         let data = Data(bytes)
         if let presence = try? JSONDecoder().decode(Presence.self, from: data) {

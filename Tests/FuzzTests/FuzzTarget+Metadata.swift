@@ -1,6 +1,6 @@
 @testable import RenderWorker
 
-/// What pictures say about themselves.
+/// Metadata in pictures.
 extension FuzzTarget {
     static let metadata: [FuzzTarget] = [exif, xmp, iptc, photoshop, profiles]
 
@@ -33,7 +33,7 @@ extension FuzzTarget {
         let isUnwanted: (XMPPacket.Name) -> Bool = { AttachedPart.isPromised(by: $0) || PlaceName.matches($0) }
         _ = AttachedPart.mayBePromised(in: bytes)
         guard let cut = XMPPacket.cut(bytes, where: isUnwanted) else { return }
-        // What is left may have no element.
+        // The rest may have no element.
         let left = Array("<x>".utf8) + cut + Array("</x>".utf8)
         precondition(XMPPacket.cut(left, where: isUnwanted) == left, "something unwanted is left")
     }

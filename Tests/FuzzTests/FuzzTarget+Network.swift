@@ -4,7 +4,7 @@ import PipelineControl
 @testable import Gallery
 @testable import PipelineModel
 
-/// What servers and browsers send.
+/// Messages from servers and browsers.
 extension FuzzTarget {
     static let network: [FuzzTarget] = [addresses, answerHeaders, contentRanges, contentDispositions, requests]
 
@@ -19,7 +19,7 @@ extension FuzzTarget {
         }
     }
 
-    /// A download's name becomes that of a file.
+    /// A download's name becomes a file's name.
     private static func checkName(_ name: String) {
         precondition((1...DownloadName.longest).contains(name.utf8.count), "a name is empty, or too long: \(name)")
         precondition(!name.utf8.contains { $0 == UInt8(ascii: "/") || $0 < 0x20 }, "a name is a path: \(name)")

@@ -2,13 +2,13 @@ import SystemCalls
 
 @testable import RenderWorker
 
-/// Pictures, as far as their headers and the order of their parts go. Pixels are libraries' matter.
+/// Pictures' headers and structure. The pixels are the libraries' business.
 extension FuzzTarget {
     static let pictures: [FuzzTarget] = [files, jpegs, gifs, pngs, bmps, boxes, tiffs, webps]
 
-    /// A file of any format, asked everything that is asked before its pixels are read.
+    /// A file of any format, with every question that is asked before its pixels are read.
     private static let files = FuzzTarget("pictures") { bytes in
-        // A camera's file is LibRaw's matter.
+        // A camera file is LibRaw's business.
         let memory = SourceBytes.memory(bytes)
         guard !CameraRaw.isRaw(prefix: Array(bytes.prefix(16))), !CameraRaw.isRaw(tiff: memory.exactly, name: "") else {
             return

@@ -4,7 +4,7 @@ import SystemCalls
 
 @testable import WorkerProtocol
 
-/// What the supervisor and its workers tell each other. A worker that has read a stranger's bytes may be his.
+/// Messages between the supervisor and its workers. A picture may have taken its worker over.
 extension FuzzTarget {
     static let workers: [FuzzTarget] = [
         messages("render-orders", SupervisorMessage.self),
@@ -25,14 +25,14 @@ extension FuzzTarget {
         trail,
     ]
 
-    /// A message that has been read is read again as it was.
+    /// Checks that a message is the same after it is written and read again.
     private static func messages<Message: Codable & Sendable>(
         _ name: String, _: Message.Type, _ check: @escaping @Sendable (Message) -> Void = { _ in }
     ) -> FuzzTarget {
         FuzzTarget(name) { bytes in
             let message = try WorkerChannel.message(Message.self, bytes)
             check(message)
-            // A packed message lacks what nobody asks for. What it has stays.
+            // A packed message omits unused parts; the rest must stay.
             let sent = try WorkerChannel.message(Message.self, WorkerPacket(message).bytes)
             let again = try WorkerChannel.message(Message.self, WorkerPacket(sent).bytes)
             // A set is written in any order.
@@ -41,7 +41,7 @@ extension FuzzTarget {
         }
     }
 
-    /// A worker's word about its filters decides which chains are right.
+    /// A worker's report on its filters decides which chains are valid.
     private static func check(_ hello: Hello) {
         let catalog = StageCatalog(filters: hello.filters, missingEncoders: hello.missingEncoders)
         for filter in hello.filters.prefix(3) {

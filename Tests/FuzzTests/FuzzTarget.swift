@@ -1,9 +1,9 @@
 import Testing
 
-/// A reader of bytes that a stranger has written.
+/// A reader of untrusted bytes.
 struct FuzzTarget: Sendable, CustomTestStringConvertible {
     let name: String
-    /// Words of the reader's language, which a search puts into its inputs.
+    /// Words of the reader's language, which a fuzzer puts into its inputs.
     let words: [String]
     private let body: @Sendable ([UInt8]) throws -> Void
 
@@ -18,7 +18,7 @@ struct FuzzTarget: Sendable, CustomTestStringConvertible {
         FuzzTarget(name, words: words) { try body(String(decoding: $0, as: UTF8.self)) }
     }
 
-    /// A reader may refuse the bytes. A trap is a fault, and so is a promise about the result that does not hold.
+    /// A reader may refuse the bytes. A crash is a fault, and so is a broken promise about the result.
     func read(_ bytes: [UInt8]) { try? body(bytes) }
 
     var testDescription: String { name }

@@ -1,16 +1,16 @@
 import Foundation
 import Testing
 
-@Suite("Readers of strangers' bytes")
+@Suite("Readers of untrusted bytes")
 struct ReaderTests {
-    @Test("Every reader takes every input of the corpus without a crash", arguments: FuzzTarget.all)
+    @Test("Every reader survives every input of the corpus", arguments: FuzzTarget.all)
     func corpus(target: FuzzTarget) throws {
         // After a crash, the last line of the log names the reader.
         FileHandle.standardError.write(Data("\(target.name)\n".utf8))
         for input in try Corpus.inputs(of: target) { target.read(input) }
     }
 
-    @Test("The corpus has a file for every reader, and a megabyte in all")
+    @Test("The corpus has a file for every reader, and at most a megabyte in total")
     func size() throws {
         let files = try FileManager.default.contentsOfDirectory(
             at: Corpus.folder, includingPropertiesForKeys: [.fileSizeKey])
@@ -20,7 +20,7 @@ struct ReaderTests {
         #expect(size < 1 << 20)
     }
 
-    @Test("A search finds no input that a reader does not bear", .enabled(if: Search.name != nil))
+    @Test("The fuzzer finds no input that breaks a reader", .enabled(if: Search.name != nil))
     func search() throws {
         try Search.run(#require(FuzzTarget.all.first { $0.name == Search.name }))
     }

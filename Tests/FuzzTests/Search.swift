@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A search of libFuzzer for inputs that a reader does not bear. libFuzzer is there in a build that is made for it:
-/// `./run fuzz --target NAME MINUTES`.
+/// A libFuzzer search for inputs that break a reader. It needs a build with libFuzzer: `./run fuzz --target NAME
+/// MINUTES`.
 enum Search {
     /// The reader's name.
     static let name = ProcessInfo.processInfo.environment["PIPELINED_FUZZ"]
@@ -16,7 +16,7 @@ enum Search {
             @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32
         ) -> Int32
 
-    /// Begins a search with the options of this process. It ends the process.
+    /// Starts a search with the options of this process, and ends the process.
     static func run(_ target: FuzzTarget) throws {
         guard let symbol = dlsym(nil, "LLVMFuzzerRunDriver") else { throw NoFuzzer() }
         Self.target.withLock { $0 = target }
@@ -34,19 +34,19 @@ enum Search {
         }
     }
 
-    /// Writes the reader's words where libFuzzer is told to read them.
+    /// Writes the reader's words to the file that libFuzzer uses as its dictionary.
     private static func writeDictionary(of target: FuzzTarget, _ options: [String]) throws {
         guard let option = options.first(where: { $0.hasPrefix("-dict=") }) else { return }
         let lines = Set(target.words).sorted().map { word in
             "\"" + word.utf8.map { "\\x" + String(Int($0) + 256, radix: 16).dropFirst() }.joined() + "\"\n"
         }
-        // An empty file would be refused.
+        // libFuzzer rejects an empty file.
         try (["# \(target.name)\n"] + lines).joined().write(
             toFile: String(option.dropFirst("-dict=".count)), atomically: true, encoding: .utf8)
     }
 
-    /// The words of this process, before and from the first option of libFuzzer, which has one dash. libFuzzer begins some
-    /// of its work in a process of its own, by the first word that it is given.
+    /// This process's arguments, split at libFuzzer's first option, which has one dash. libFuzzer does some of its
+    /// work in a child process, which it starts by its first argument.
     private static var words: (own: [String], options: [String]) {
         let all = CommandLine.arguments
         let first = all.firstIndex { $0.hasPrefix("-") && !$0.hasPrefix("--") } ?? all.endIndex
