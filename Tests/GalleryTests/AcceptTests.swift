@@ -6,7 +6,7 @@ import Testing
 @Suite("The format that a monitor asks for")
 struct AcceptTests {
     @Test(
-        "OpenMetrics is for those who name it, and want it no less than plain text",
+        "OpenMetrics goes only to monitors that name it, and prefer it at least as much as plain text",
         arguments: [
             ([], MetricsFormat.prometheus), (["*/*"], .prometheus), (["text/plain"], .prometheus),
             (["application/openmetrics-text"], .openMetrics),

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The command line of the gallery")
 struct ArgumentsTests {
-    @Test("each bound is a number within its limits, and the help names its default")
+    @Test("each numeric option has limits, and the help shows its default")
     func bounds() throws {
         for (option, least, most) in [
             ("--clients", 1, 10_000), ("--streams", 1, 10_000), ("--headers", 1024, 1_048_576),
@@ -28,7 +28,7 @@ struct ArgumentsTests {
         }
     }
 
-    @Test("an address has a port; that of IPv6 stands between brackets")
+    @Test("an address has a port, and an IPv6 address stands in brackets")
     func addresses() throws {
         for good in ["127.0.0.1:9188", "[::1]:9188", "0.0.0.0:0", "localhost:1"] {
             #expect(InternetAddress(good) != nil, "\(good)")
@@ -49,7 +49,7 @@ struct ArgumentsTests {
         }
     }
 
-    @Test("one daemon is served, and every option stands in the help and in the manual")
+    @Test("only one daemon can be served, and every option is in the help and the manual")
     func words() throws {
         #expect(throws: UsageError.self) { try Arguments(["--root", "a", "--socket", "b"]) }
         #expect(throws: UsageError.self) { try Arguments(["--instance", "a", "--socket", "b"]) }

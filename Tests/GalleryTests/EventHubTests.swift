@@ -8,9 +8,9 @@ import Testing
 
 @testable import Gallery
 
-@Suite("What browsers are told")
+@Suite("Events for browsers")
 struct EventHubTests {
-    /// A daemon that keeps every call waiting, but ends the first calls of Progress, and then answers the next.
+    /// A daemon that never answers, except that it ends the first calls of Progress, and answers the next.
     private final class Daemon: Sendable {
         let path = NSTemporaryDirectory() + "/hub-\(UUID().uuidString.prefix(8)).sock"
         private let listener: Descriptor
@@ -31,7 +31,7 @@ struct EventHubTests {
         }
 
         private func serve(_ client: Descriptor) throws {
-            // What is accepted does not wait for bytes.
+            // The accepted socket is blocking.
             _ = fcntl(client.number, F_SETFL, 0)
             var call: [UInt8] = []
             while !call.contains(Wire.terminator) { call += try Socket.receive(room: 4096, from: client).bytes }
@@ -49,7 +49,7 @@ struct EventHubTests {
         }
     }
 
-    @Test("progress that ends alone is asked for again, and the bars move on", arguments: [0, 1, 3])
+    @Test("when only the progress ends it is requested again, and the bars move on", arguments: [0, 1, 3])
     func progress(failures: Int) async throws {
         let daemon = try Daemon(failing: failures)
         let executor = QueueExecutor("hub")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Gallery
 
-@Suite("Who may ask the gallery")
+@Suite("Access to the gallery")
 struct GuardTests {
     private static func request(_ method: String = "GET", _ headers: (String, String)...) -> HTTPRequest {
         HTTPRequest(
@@ -11,7 +11,7 @@ struct GuardTests {
             headers: headers.map { HTTPRequest.Header(name: $0, value: $1) })
     }
 
-    @Test("a page is served for this machine's own names and for those of --host, at any port")
+    @Test("a page is served for this machine's own names and those in --host, at any port")
     func hosts() {
         let guardian = Guard(hosts: Guard.loopback.union(["pictures.example"]))
         for host in ["localhost", "LOCALHOST:80", "127.0.0.1:8080", "[::1]:8080", "[::1]", "pictures.example:443"] {
@@ -27,7 +27,7 @@ struct GuardTests {
         }
     }
 
-    @Test("another site's page gets nothing and changes nothing, but a link from there may lead here")
+    @Test("another site's page can't read or change anything, but it may link here")
     func origins() {
         func status(_ method: String, _ headers: (String, String)...) -> Int? {
             let all = [("Host", "localhost:8080")] + headers
@@ -48,11 +48,11 @@ struct GuardTests {
         for origin in ["http://localhost", "http://localhost:9", "null", "http://evil.example", ""] {
             #expect(status("POST", ("Origin", origin)) == 403, "\(origin)")
         }
-        // No browser.
+        // A client other than a browser.
         #expect(status("POST") == nil)
     }
 
-    @Test("a code that is not used ends after a while, and so does a session; one that is used goes on")
+    @Test("an unused code expires, and so does an idle session, while a session in use continues")
     func ends() throws {
         let clock = Mutex(ContinuousClock.now)
         let door = Door(port: 8080) { clock.withLock { $0 } }
@@ -76,7 +76,7 @@ struct GuardTests {
         #expect(!door.admits(faithful))
     }
 
-    @Test("a code opens the door once, for the one who has its cookie; the oldest codes and cookies end")
+    @Test("a code works once and gives a cookie, which opens the door; the oldest codes and cookies expire")
     func door() throws {
         let door = Door(port: 8080)
         let code = door.makeCode()

@@ -11,7 +11,7 @@ struct HTTPRequestTests {
         return (request.refusal ?? request.refusal(longestBody: 10))?.status
     }
 
-    @Test("one host is wanted, in whatever letters its header is written")
+    @Test("exactly one Host header is required, in any case")
     func hosts() {
         #expect(Self.status("HTTP/1.1", ("hOST", "a")) == nil)
         #expect(Self.status("HTTP/1.1") == 400)
@@ -21,7 +21,7 @@ struct HTTPRequestTests {
         #expect(Self.status("HTTP/2.0", ("Host", "a")) == 505)
     }
 
-    @Test("a header's name is a token, its value has no control characters, and each is one line of the head")
+    @Test("a header's name is a token, its value has no control characters, and each header is one line")
     func plain() {
         for name in ["Transfer-Encoding ", "Transfer Encoding", " Host", "X\t", "", "X\u{e4}", "X(", "X\u{0}"] {
             #expect(Self.status("HTTP/1.1", ("Host", "a"), (name, "chunked")) == 400, "\(name)")
@@ -39,7 +39,7 @@ struct HTTPRequestTests {
         #expect(folded.refusal?.status == 400)
     }
 
-    @Test("a length is said once, as a number, and is at most the site's")
+    @Test("Content-Length appears once, as a number, and is at most the site's limit")
     func lengths() {
         for (length, status) in [
             ("0", nil), ("10", nil), ("11", 413), ("99999999999999999999", 400), ("-1", 400), ("+1", 400), ("1,1", 400),

@@ -13,7 +13,7 @@ struct PageFileTests {
         try String(contentsOf: Self.folder.appendingPathComponent(name), encoding: .utf8)
     }
 
-    @Test("Every file is served as it is, and nothing else")
+    @Test("Every file is served unchanged, and nothing else is")
     func all() throws {
         let names = try Self.names.get()
         #expect(names.count > 20)
@@ -24,7 +24,7 @@ struct PageFileTests {
         }
     }
 
-    @Test("A file says what it owns, is short, and makes no HTML of data")
+    @Test("Each file states its purpose, is short, and builds no HTML from data")
     func style() throws {
         for name in try Self.names.get() where !name.hasSuffix(".html") {
             let text = try text(name)
@@ -37,7 +37,7 @@ struct PageFileTests {
         }
     }
 
-    @Test("What a file imports is there, with the names that it asks for")
+    @Test("Imported files and names exist")
     func imports() throws {
         let statement = try Regex(#"import (?:\* as \w+|\{([^}]*)\}) from "\./([a-z]+\.js)";"#)
         for name in try Self.names.get() where name.hasSuffix(".js") {

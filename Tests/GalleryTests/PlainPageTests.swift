@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The page without JavaScript")
 struct PlainPageTests {
-    @Test("Whatever names of a fleet contain is text; a silent node keeps its place")
+    @Test("Names from a fleet are shown as text, and a silent node keeps its place")
     func fleet() {
         let odd = Control.Node(
             name: "m<i>", version: "", places: 2, taken: 1, lent: 3, lacks: ["a\"b", "<script>"])
