@@ -19,7 +19,7 @@ struct RoffTests {
         #expect(lines(.paragraph("a `--b` c `d`")).contains("a \\fB\\-\\-b\\fP c \\fBd\\fP"))
     }
 
-    @Test("A term is bold, and what it wants in italics")
+    @Test("A term is bold, and its argument in italics")
     func entries() {
         #expect(
             lines(.entry("--root ", value: "DIR", "it")).suffix(4) == [
@@ -29,7 +29,7 @@ struct RoffTests {
     }
 
     @Test(
-        "Every character comes out as itself",
+        "Every character is printed as itself",
         arguments: [
             (#"a\b"#, #"a\eb"#), ("it's", #"it\(aqs"#), ("^~", #"\(ha\(ti"#), ("…", #"\[u2026]"#), ("é", #"\[u00E9]"#),
             (".so x", #"\&.so x"#), ("'x", #"\(aqx"#), ("two\nlines", "two lines"),
@@ -38,14 +38,14 @@ struct RoffTests {
         #expect(lines(.paragraph(text)).contains(roff))
     }
 
-    @Test("A long paragraph goes over several lines, and none of them is taken for an instruction")
+    @Test("A long paragraph is split into lines, none of which looks like a roff instruction")
     func fills() {
         let word = "/etc/pipelined/recipes.d/", other = ".hidden"
         let page = lines(.paragraph(([word, word, word] + [other]).joined(separator: " ")))
         #expect(page.suffix(4) == [".PP", "\(word) \(word) \(word)", "\\&.hidden", ""])
     }
 
-    @Test("Lines stay as they are, backquotes too")
+    @Test("Literal lines stay as they are, including backquotes")
     func literal() {
         #expect(lines(.lines([".a  `b`", "-c"])).contains(#"\&.a  \(gab\(ga"#))
     }
