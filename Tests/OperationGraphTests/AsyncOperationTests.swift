@@ -3,10 +3,10 @@ import OperationGraph
 import Synchronization
 import Testing
 
-/// Each of these was a trap of Foundation's operations on Linux.
+/// Each of these cases was a trap of Foundation's operations on Linux.
 @Suite("An asynchronous operation")
 struct AsyncOperationTests {
-    @Test("cancelled while its queue is suspended, it says so at once, and ends when the queue goes on")
+    @Test("an operation that is cancelled in a suspended queue says so at once, and ends when the queue resumes")
     func cancelledWhileSuspended() async {
         let queue = GatedQueue(limit: 1)
         queue.pause(reason: nil)
@@ -19,7 +19,7 @@ struct AsyncOperationTests {
         #expect(operation.executed == 0)
     }
 
-    @Test("cancelled while it is held, it ends at once, behind a pause and whether Foundation has started it or not")
+    @Test("an operation that is cancelled while it is held ends at once, whether Foundation has started it or not")
     func cancelledWhileHeld() async {
         let queue = GatedQueue(limit: 1)
         queue.pause(reason: nil)
@@ -42,7 +42,7 @@ struct AsyncOperationTests {
         }
     }
 
-    @Test("cancelled while it works, it is interrupted, and ends when the work says so; only its first end counts")
+    @Test("a cancel interrupts a running operation, which ends when its work does; only the first end counts")
     func interrupted() async {
         let queue = GatedQueue(limit: 1)
         let operation = Held()
@@ -57,7 +57,7 @@ struct AsyncOperationTests {
         #expect((operation.spared, operation.interrupted, queue.report.running) == (0, 1, 0))
     }
 
-    @Test("no dependent works in a chain that is cancelled from its tail while the head works")
+    @Test("in a chain that is cancelled from its tail while the head runs, no dependent starts")
     func cancelledChain() async {
         let queue = GatedQueue(limit: 8)
         let (head, middle, tail) = (Held(), Held(), Held())
@@ -72,7 +72,7 @@ struct AsyncOperationTests {
         #expect([head, middle, tail].map(\.state) == [.cancelled, .cancelled, .cancelled])
     }
 
-    @Test("a dependent that is let go of before its dependency has finished takes nobody down")
+    @Test("releasing a dependent before its dependency has finished crashes nothing")
     func dependentLetGo() async {
         for _ in 0..<200 {
             let queue = GatedQueue(limit: 8)
@@ -92,7 +92,7 @@ struct AsyncOperationTests {
         }
     }
 
-    @Test("an operation that follows an ended one begins; once all have ended, nobody keeps them")
+    @Test("an operation starts even if its dependency has already ended, and both are released at the end")
     func released() async {
         weak var first: Held?
         weak var last: Held?
@@ -107,11 +107,11 @@ struct AsyncOperationTests {
             #expect([head.executed, late.executed] == [1, 1])
             (first, last) = (head, late)
         }
-        // The thread that told of the end may hold it a moment longer.
+        // The thread that reported the end may hold it a moment longer.
         while first != nil || last != nil { await Task.yield() }
     }
 
-    @Test("it lets go of its observer and of what it held once it has ended, with its dependents still there")
+    @Test("an ended operation releases its observer and its contents, even while its dependents exist")
     func lettingGo() async {
         let queue = GatedQueue(limit: 2)
         let operation = Held()
@@ -135,7 +135,7 @@ struct AsyncOperationTests {
     }
 
     @Test(
-        "an operation that has not begun can be withdrawn, one that has can't; what follows learns of it when it is cancelled"
+        "only an operation that has not begun can be withdrawn, and its dependents learn of that when it is cancelled"
     )
     func withdrawn() async {
         let queue = GatedQueue(limit: 1)
@@ -154,7 +154,7 @@ struct AsyncOperationTests {
     }
 
     @Test(
-        "thousands of chains with random cancels, pauses and limits all come to an end",
+        "thousands of chains with random cancels, pauses and limits all end",
         arguments: [GatedQueue.Starts.serial, .concurrent])
     func storm(starts: GatedQueue.Starts) async {
         let queues = (0..<3).map { _ in GatedQueue(limit: 4, on: starts) }
@@ -176,13 +176,13 @@ struct AsyncOperationTests {
             queue.set(4)
         }
         for operation in all { await operation.end() }
-        // An operation is told that it never began right after its end.
+        // An operation is told right after its end that it never began.
         for operation in all { while operation.executed + operation.spared == 0 { await Task.yield() } }
         #expect(all.allSatisfy { $0.executed + $0.spared == 1 })
         for (number, chain) in stride(from: 0, to: all.count, by: 3).map({ all[$0..<$0 + 3] }).enumerated() {
             #expect(number % 3 == 0 || chain.allSatisfy { $0.state == .finished })
         }
-        // No place is lost: the queue lets one more operation in.
+        // No place is lost: the queue still starts one more operation.
         for queue in queues {
             queue.set(1)
             let last = Held()

@@ -3,11 +3,11 @@ import OperationGraph
 import Synchronization
 import Testing
 
-/// The promises of the gate.
+/// The gate's guarantees.
 @Suite("A gated queue")
 struct GatedQueueTests {
     @Test(
-        "after a pause, a hold or a limit of 0 has returned nothing begins, though it was let in before",
+        "once a pause, a hold or a limit of 0 has returned, no operation begins, even one that had been admitted",
         arguments: [0, 1, 2])
     func pauseIsTrue(way: Int) async {
         for _ in 0..<50 {
@@ -15,7 +15,7 @@ struct GatedQueueTests {
             let operations = (0..<40).map { _ in Held() }
             for operation in operations { queue.add(operation) }
             await operations[0].beginning()
-            // Each end lets another operation in, on a thread of its own.
+            // Each end admits another operation, on a separate thread.
             for operation in operations.prefix(4) where operation.executed > 0 {
                 DispatchQueue.global().async { operation.finish(.finished) }
             }
@@ -29,7 +29,7 @@ struct GatedQueueTests {
                 operation.finish(.finished)
                 await operation.end()
             }
-            // Foundation has started by now what it was to start.
+            // By now Foundation has started all that it was going to start.
             await withCheckedContinuation { continuation in queue.ask { continuation.resume() } }
             #expect(operations.count { $0.executed > 0 } == begun)
             while queue.report.running > 0 { await Task.yield() }
@@ -41,7 +41,7 @@ struct GatedQueueTests {
         }
     }
 
-    @Test("a limit of 0 finishes what runs and starts nothing; raised, the queue goes on")
+    @Test("a limit of 0 lets running operations finish and starts none; when it is raised, the queue continues")
     func zero() async {
         let queue = GatedQueue(limit: 1)
         let (first, second) = (Held(), Held())
@@ -57,7 +57,7 @@ struct GatedQueueTests {
         second.finish(.finished)
     }
 
-    @Test("asynchronous operations reach their queue's limit at once, and never go beyond it")
+    @Test("asynchronous operations reach their queue's limit at once, and never exceed it")
     func limit() async {
         let queue = GatedQueue(limit: 16)
         let operations = (0..<64).map { _ in Held() }
@@ -73,7 +73,7 @@ struct GatedQueueTests {
     }
 
     @Test(
-        "a place is spare while no operation has it or waits for it; a queue that is held back has one once nothing runs"
+        "a place is spare while no operation uses or awaits it; a held queue has one once nothing runs"
     )
     func spare() async {
         let queue = GatedQueue(limit: 2)
@@ -95,7 +95,7 @@ struct GatedQueueTests {
         operations[2].finish(.finished)
         while queue.spare == 0 { await Task.yield() }
         while told.withLock({ $0 }) != [2, 1] { await Task.yield() }
-        // What waits behind a pause has no use for a place.
+        // An operation that waits behind a pause can't use a place.
         queue.pause(reason: nil)
         let waiting = Held()
         queue.add(waiting)
@@ -113,7 +113,7 @@ struct GatedQueueTests {
         await waiting.end()
     }
 
-    @Test("one more than the limit is let in to find a place elsewhere, then the next; none is at a limit of 0")
+    @Test("one operation beyond the limit is admitted to run elsewhere, then the next; none at a limit of 0")
     func beyond() async {
         let queue = GatedQueue(limit: 1)
         let operations = (0..<4).map { _ in Held() }
@@ -141,7 +141,7 @@ struct GatedQueueTests {
         await operations[3].end()
     }
 
-    @Test("auto follows what it means")
+    @Test("auto follows its current value")
     func automatic() async {
         let meaning = Mutex(1)
         let queue = GatedQueue(limit: nil, automatic: { meaning.withLock { $0 } })
@@ -178,7 +178,7 @@ struct GatedQueueTests {
         #expect(begun.withLock { $0 } == Array(0..<200))
     }
 
-    @Test("the higher priority begins first, then the lower position, whatever the order in which they were added")
+    @Test("the higher priority begins first, then the lower position, in whatever order they were added")
     func places() async {
         let queue = GatedQueue(limit: 0)
         let begun = Mutex<[Int]>([])
@@ -197,7 +197,7 @@ struct GatedQueueTests {
         #expect(begun.withLock { $0 } == [4, 0, 3, 5, 1])
     }
 
-    @Test("lanes take turns, each within its limit; in one lane the order is that of the places, whatever begins when")
+    @Test("lanes take turns within their limits, and one lane keeps the order of its positions")
     func lanes() async {
         let queue = GatedQueue(limit: 3)
         queue.set(lane: 2)
@@ -212,7 +212,7 @@ struct GatedQueueTests {
         queue.resume()
         for index in [0, 4, 5] { await operations[index].beginning() }
         #expect(queue.report.running == 3)
-        // A place is free, and operations of one lane alone wait.
+        // A place is free, and only operations of one lane wait.
         operations[4].finish(.finished)
         await operations[1].beginning()
         // Another place is free, but the lane has its share.
@@ -229,7 +229,7 @@ struct GatedQueueTests {
     }
 
     @Test(
-        "an operation that becomes ready during a pause, or is added, waits for its end; so it is during a hold and once closed"
+        "operations that become ready or are added during a pause wait for its end, as they do in a hold or a close"
     )
     func readyWhilePaused() async {
         let queue = GatedQueue(limit: 4)
@@ -265,7 +265,7 @@ struct GatedQueueTests {
         #expect(last.executed == 0)
     }
 
-    @Test("an operation that hangs and is set aside frees its place once, and its end frees no other")
+    @Test("a hanging operation that is set aside frees its place once, and its end frees no other")
     func setAside() async {
         let queue = GatedQueue(limit: 1)
         let operations = (0..<4).map { _ in Held() }
@@ -290,7 +290,7 @@ struct GatedQueueTests {
         #expect(queue.report.running == 0)
     }
 
-    @Test("a serial queue begins them in the order in which they become ready, whatever their places")
+    @Test("a serial queue starts operations in the order in which they become ready, whatever their positions")
     func serial() async {
         let (heads, queue) = (GatedQueue(limit: 8), GatedQueue(limit: 1, isSerial: true))
         let begun = Mutex<[Int]>([])
@@ -315,7 +315,7 @@ struct GatedQueueTests {
         #expect(begun.withLock { $0 } == [3, 0, 4, 2, 1])
     }
 
-    @Test("paused and without a place, it still answers, and traces each state of an operation in order")
+    @Test("a paused queue without places still answers, and traces each state of an operation in order")
     func traced() async {
         let queue = GatedQueue(limit: 0)
         queue.pause(reason: nil)
@@ -325,7 +325,7 @@ struct GatedQueueTests {
         let (first, second) = (Held { $0.finish(.failed) }, Held())
         queue.add(first, of: "first")
         queue.add(second, of: "second")
-        // Without a subject there is nothing to tell of.
+        // An operation without a subject is not traced.
         queue.add(Held { $0.finish(.finished) })
         await first.becomes(.ready)
         await second.becomes(.ready)

@@ -2,9 +2,9 @@ import Dispatch
 import OperationGraph
 import Synchronization
 
-/// An operation that works until the test finishes it, or does what the test says.
+/// An operation that runs until the test finishes it, or runs the test's work.
 final class Held: AsyncOperation, @unchecked Sendable {
-    // `@unchecked`: what changes is behind a `Mutex`.
+    // `@unchecked`: its mutable state is behind a `Mutex`.
     private let calls = Mutex((executed: 0, hasBegun: false, spared: 0, interrupted: 0))
     private let started = AsyncStream<Void>.makeStream()
     private let work: (@Sendable (Held) -> Void)?
@@ -14,7 +14,7 @@ final class Held: AsyncOperation, @unchecked Sendable {
         super.init()
     }
 
-    /// How often it was told that it was cancelled before it began, and while it worked.
+    /// How often it was told of a cancel, before it began and while it worked.
     var spared: Int { calls.withLock { $0.spared } }
     var interrupted: Int { calls.withLock { $0.interrupted } }
     var executed: Int { calls.withLock { $0.executed } }
@@ -30,7 +30,7 @@ final class Held: AsyncOperation, @unchecked Sendable {
     override func neverBegan() { calls.withLock { $0.spared += 1 } }
     override func interrupt() { calls.withLock { $0.interrupted += 1 } }
 
-    /// Waits until the test's work is done.
+    /// Waits until the operation has begun.
     func beginning() async {
         if calls.withLock({ $0.hasBegun }) { return }
         for await _ in started.stream { return }
@@ -40,7 +40,7 @@ final class Held: AsyncOperation, @unchecked Sendable {
         while self.state != state { await Task.yield() }
     }
 
-    /// Waits until Foundation has been told that it is finished. The operation itself is asked, because Foundation's
+    /// Waits until Foundation knows that the operation is finished. Asks the operation itself, because Foundation's
     /// queues are under test.
     func end() async {
         while !isFinished { await Task.yield() }
@@ -48,7 +48,7 @@ final class Held: AsyncOperation, @unchecked Sendable {
 }
 
 extension GatedQueue {
-    /// The queue on which Foundation starts operations.
+    /// The kind of queue on which Foundation starts operations.
     enum Starts {
         case serial, concurrent
     }

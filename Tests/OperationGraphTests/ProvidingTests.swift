@@ -2,10 +2,10 @@ import OperationGraph
 import Synchronization
 import Testing
 
-/// Operations that hand values on.
-@Suite("An operation that follows others")
+/// Operations that pass values on.
+@Suite("An operation that depends on others")
 struct ProvidingTests {
-    @Test("takes the first value of the type that it wants")
+    @Test("an operation gets the first value of the type that it needs")
     func first() async {
         let (empty, number, word, other) = (Source<Int>(nil), Source(1), Source("one"), Source("two"))
         let operation = await run(after: [empty, number, word, other])
@@ -15,7 +15,7 @@ struct ProvidingTests {
         #expect(operation.state == .finished)
     }
 
-    @Test("is cancelled if whatever provides something has come to nothing, and begins if nothing provides at all")
+    @Test("an operation is cancelled if all its providers failed, and starts if it has no providers")
     func inVain() async {
         let nothing = [Source<Int>(nil), Source<String>(nil), Held { $0.finish(.finished) }]
         #expect(await run(after: nothing).state == .cancelled)
@@ -32,7 +32,7 @@ struct ProvidingTests {
     }
 }
 
-/// Provides its value once it has finished; with nil it fails.
+/// Provides its value once it has finished; fails if the value is nil.
 private final class Source<Value: Sendable>: AsyncOperation, Providing, @unchecked Sendable {
     // `@unchecked`: its value is constant.
     private let value: Value?
