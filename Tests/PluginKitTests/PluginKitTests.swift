@@ -36,7 +36,7 @@ private struct EveryKind: Filter {
 struct PluginKitTests {
     init() { vips_init("tests") }
 
-    @Test("a filter's declaration is what the contract is told")
+    @Test("a filter's declaration becomes the contract's description")
     func description() throws {
         let filter = export(EveryKind.self).pointee
         #expect(filter.abi == UInt32(PIPELINE_PLUGIN_ABI))
@@ -70,7 +70,7 @@ struct PluginKitTests {
         #expect(choices[2] == nil)
     }
 
-    @Test("arguments reach the properties, and what is thrown reaches the host")
+    @Test("arguments reach the properties, and thrown errors reach the host")
     func arguments() throws {
         let texts = ["#010203", "hello", "top-left"].map { strdup($0 as String) }
         defer { for text in texts { free(text) } }
@@ -89,7 +89,7 @@ struct PluginKitTests {
         #expect(error?.description == "the caption complains")
     }
 
-    @Test("libvips' operations are called by name, and their mistakes have words")
+    @Test("libvips' operations are called by name, and their errors have messages")
     func calls() throws {
         let ramp = try Image.matrix([[0, 10, 200]]).cast("uchar")
         #expect(try ramp.invert().pixels == [255, 245, 55])
@@ -121,7 +121,7 @@ struct PluginKitTests {
         }
     }
 
-    @Test("luma, curves and alpha are what the contract says")
+    @Test("luma, curves and alpha follow the contract")
     func conveniences() throws {
         let colour = try Image.matrix([[255]]).cast("uchar").bandjoin(
             Image.matrix([[0]]).cast("uchar"), Image.matrix([[128]]).cast("uchar")
