@@ -3,7 +3,7 @@ import Testing
 
 /// The documents' promises about themselves.
 struct DocumentTests {
-    /// The pages that packaging/install.sh lays out, each at the same place as here.
+    /// The pages that packaging/install.sh installs, with the same layout as here.
     private static let pages = Result {
         let project = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardized
         let below = try FileManager.default.subpathsOfDirectory(atPath: project.path + "/docs").map { "docs/\($0)" }
@@ -15,7 +15,7 @@ struct DocumentTests {
             })
     }
 
-    @Test("Every link leads to a page or a heading that is there, also where the documents are installed")
+    @Test("Every link leads to an existing page or heading, even in the installed documents")
     func links() throws {
         let pages = try Self.pages.get()
         var count = 0
@@ -39,7 +39,7 @@ struct DocumentTests {
         return String(url.standardized.path.dropFirst())
     }
 
-    /// A heading's anchor is its text in small letters, with hyphens for spaces and without other signs.
+    /// A heading's anchor is its text in lower case, with hyphens for spaces and without other punctuation.
     private static func anchors(_ text: String) -> [String] {
         text.split(separator: "\n").filter { $0.hasPrefix("#") }.map { heading in
             heading.drop { $0 == "#" }.dropFirst().lowercased().replacingOccurrences(of: " ", with: "-")

@@ -5,7 +5,7 @@ import Testing
 struct ReliabilityTests {
     private static let project = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardized
 
-    @Test("Each test that it names is there, and each row names one")
+    @Test("Each test that the page names exists, and each row names a test")
     func named() throws {
         let text = try String(contentsOf: Self.project.appendingPathComponent("docs/reliability.md"), encoding: .utf8)
         let there = try Self.tests()

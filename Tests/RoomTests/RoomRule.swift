@@ -1,13 +1,13 @@
 import Testing
 
-/// A prohibition for rooms that the build does not keep, as a sentence and as a check. The build refuses the import of a
-/// target that Package.swift does not list.
+/// A rule for modules that the build does not enforce, as a sentence and as a check. The build itself refuses the
+/// import of a target that Package.swift does not list.
 struct RoomRule: CustomTestStringConvertible {
     let testDescription: String
-    /// The parts of a file that break the rule.
+    /// The lines of a file that break the rule.
     let offences: @Sendable (SourceFile) -> [String]
 
-    /// Only these folders import the module, or include its library's headers.
+    /// Only these folders may import the module, or include its library's headers.
     static func only(_ folders: [String], see module: String, header: String) -> RoomRule {
         RoomRule(testDescription: "Only \(folders.joined(separator: ", ")) see \(module)") { file in
             guard !folders.contains(where: file.lies(in:)) else { return [] }
@@ -17,7 +17,7 @@ struct RoomRule: CustomTestStringConvertible {
         }
     }
 
-    /// This room imports nothing but these modules.
+    /// This room may import only these modules.
     static func room(_ room: String, importsOnly modules: [String]) -> RoomRule {
         RoomRule(testDescription: "\(room) imports nothing but \(modules.joined(separator: ", "))") { file in
             file.room == room ? file.imports.filter { !modules.contains($0) } : []

@@ -9,7 +9,7 @@ struct RoomTests {
         }
     }
 
-    @Test("The rules look at all rooms, Swift and C")
+    @Test("The rules cover all rooms, Swift and C")
     func nothingIsOverlooked() throws {
         let files = try SourceFile.all()
         let rooms = Set(files.map(\.room))
@@ -30,7 +30,7 @@ struct RoomTests {
     }
 
     @Test(
-        "An offence is found, however it is written",
+        "An offence is found in every notation",
         arguments: [
             ("OperationGraph/Gate.swift", "package import PipelineModel"),
             ("PipelineModel/Chain.swift", "import Dispatch"),
@@ -70,7 +70,7 @@ struct RoomTests {
     }
 
     @Test(
-        "Innocent code is left in peace",
+        "Code that looks similar is accepted",
         arguments: [
             ("JobLedger/Database.swift", "import CSQLite\npackage import PipelineModel"),
             ("DaemonRuntime/Systemd/Journal.swift", "import CSystemd"),

@@ -1,21 +1,21 @@
 import Foundation
 
-/// A file below Sources/, with Swift's imports, or the includes of C.
+/// A file below Sources/, with its Swift imports or C includes.
 struct SourceFile {
     /// The path below Sources/: `Plugins/Noir/noir.c`.
     let path: String
     let imports: [String]
     let includes: [String]
-    /// The lines that make one of Dispatch's sources for a descriptor.
+    /// Lines that create a Dispatch source for a descriptor.
     let dispatchSources: [String]
-    /// The lines that put work onto threads that several queues share.
+    /// Lines that dispatch work to threads shared by several queues.
     let sharedThreads: [String]
-    /// The lines that make a task that nobody waits for.
+    /// Lines that create an unstructured task.
     let tasks: [String]
 
     init(path: String, text: String) {
         self.path = path
-        // A literal of several lines holds another file's text.
+        // A multi-line literal holds another file's text.
         let code = text.components(separatedBy: "\"\"\"").enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
             .joined()
         let lines = code.split(whereSeparator: \.isNewline)
@@ -25,7 +25,7 @@ struct SourceFile {
         }
         .map(String.init)
         sharedThreads = lines.filter { line in
-            // Without a queue, a global one runs the source's handler.
+            // Without a queue, a global queue runs the source's handler.
             let ofNoQueue = line.contains("DispatchSource.make") && !line.contains("queue:")
             return ofNoQueue || line.contains("DispatchQueue.global(") || line.contains("attributes: .concurrent")
         }
@@ -40,7 +40,7 @@ struct SourceFile {
     func lies(in folder: String) -> Bool { path.hasPrefix(folder + "/") }
 
     private static func importedModule(_ line: Substring) -> String? {
-        // Nearly no line is an import, and regular expressions are slow in a debug build.
+        // Few lines are imports, and regular expressions are slow in a debug build.
         guard line.contains("import") else { return nil }
         let pattern =
             #/
@@ -66,7 +66,7 @@ struct SourceFile {
 
     static func all() throws -> [SourceFile] { try found.get() }
 
-    /// All files of Sources/, found from this file's place, and read once.
+    /// All files of Sources/, found relative to this file, and read once.
     private static let found = Result { try find() }
 
     private static func find() throws -> [SourceFile] {
