@@ -6,16 +6,16 @@ import Testing
 @testable import RenderWorker
 @testable import WorkerConfinement
 
-/// The lists of system calls hold on every processor: a call that one of them lacks is passed over there, and glibc makes
-/// another in its place.
+/// The lists of system calls must work on every processor: a missing call is skipped there, and glibc makes another
+/// instead.
 struct CallRuleTests {
-    /// libseccomp's names of processors, which are the kernel's own.
+    /// libseccomp's constants of architectures, which are the kernel's own.
     enum Processor: UInt32, CaseIterable {
         case x86_64 = 0xc000_003e
         case aarch64 = 0xc000_00b7
         case riscv64 = 0xc000_00f3
 
-        /// The number of a call; negative where the processor lacks it, -1 for a name that nobody knows.
+        /// The number of a call; negative if the processor lacks it, and -1 if the name is unknown.
         func number(of call: String) -> Int32 {
             typealias Resolve = @convention(c) (UInt32, UnsafePointer<CChar>) -> Int32
             guard let resolve = dlsym(nil, "seccomp_syscall_resolve_name_arch") else { return -1 }
@@ -23,7 +23,7 @@ struct CallRuleTests {
         }
     }
 
-    /// Older calls, and those by which newer processors do without them.
+    /// Older calls and their successors on newer processors.
     private static let successors = [
         "access": "faccessat", "chmod": "fchmodat", "epoll_wait": "epoll_pwait", "fork": "clone", "mkdir": "mkdirat",
         "poll": "ppoll",
@@ -35,12 +35,12 @@ struct CallRuleTests {
         walls.flatMap { [$0.allowed, $0.opening, $0.refused, $0.deadly] }.map { $0.map(\.name) }
     }
 
-    @Test("Every name is that of a call, so that no rule is lost to a slip of the pen", arguments: Processor.allCases)
+    @Test("Every name is a system call's, so that no rule is lost to a typo", arguments: Processor.allCases)
     func known(processor: Processor) {
         for name in Self.lists.joined() { #expect(processor.number(of: name) != -1, "\(name)") }
     }
 
-    @Test("Where a processor lacks a call, the same list has its successor", arguments: Processor.allCases)
+    @Test("If a processor lacks a call, the same list has its successor", arguments: Processor.allCases)
     func successors(processor: Processor) throws {
         for list in Self.lists {
             for name in list where processor.number(of: name) < 0 {
