@@ -21,7 +21,7 @@ struct BrokenWorkerTests {
 
     private static let result = RenderedOutput(format: "jpeg", width: 8, height: 8, bands: 3, bytes: 100)
 
-    /// What no worker could truly say of a picture with one result.
+    /// Impossible messages about a picture with one result.
     private static let lies: [WorkerMessage] = [
         .rendered([]), .rendered([result, result]), header { $0.decoderPaths = [] },
         header { $0.decoderPaths = ["whole", "whole"] }, header { $0.framesTaken = [] },
@@ -46,7 +46,7 @@ struct BrokenWorkerTests {
         """
     }
 
-    @Test("costs its picture alone, whatever numbers it says", arguments: lies.indices)
+    @Test("a worker's impossible numbers cost only its picture", arguments: lies.indices)
     func lie(index: Int) async throws {
         try await withTemporaryFolder { folder in
             let program = "\(folder)/render"

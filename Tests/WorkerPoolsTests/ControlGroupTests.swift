@@ -13,7 +13,7 @@ struct ControlGroupTests {
         "35 31 0:32 \(root) \(folder) rw,relatime shared:7 - \(type) cgroup rw,\(options)\n"
     }
 
-    @Test("the group and all groups above it count, in either version")
+    @Test("the group and all its parents count, in either version")
     func hierarchy() throws {
         let mounts =
             Self.tmpfs + mount("cgroup", "/c/cpu,cpuacct", "cpu,cpuacct") + mount("cgroup", "/c/memory", "memory")
@@ -28,7 +28,7 @@ struct ControlGroupTests {
     }
 
     @Test(
-        "a container sees a part of the hierarchy",
+        "a container sees part of the hierarchy",
         arguments: [("/nas", ["/m/app", "/m"]), ("/nas/app", ["/m"]), ("/other", ["/m"])])
     func container(root: String, expected: [String]) {
         let mounts = mount("cgroup", "/m", root: root, "memory")
@@ -37,7 +37,7 @@ struct ControlGroupTests {
         )
     }
 
-    @Test("memory is limited by memory.max, and by memory.limit_in_bytes of the older version")
+    @Test("memory is limited by memory.max, and by memory.limit_in_bytes in the older version")
     func memory() throws {
         try withTemporaryFolder { folder in
             func group(_ type: String, _ file: String, _ own: String, _ above: String) throws -> ControlGroup? {

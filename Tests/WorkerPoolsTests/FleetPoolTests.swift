@@ -12,7 +12,7 @@ import WorkerProtocol
 
 @Suite("The fleet's process")
 struct FleetPoolTests {
-    /// Takes what is lent and says nothing more, or stops itself.
+    /// A fleet process that accepts a lent picture and says nothing more, or stops itself.
     private static func program(_ atLend: String) -> String {
         """
         #!/usr/bin/python3
@@ -30,7 +30,7 @@ struct FleetPoolTests {
         """
     }
 
-    /// What becomes of a picture that is lent to such a process, and then cancelled or not.
+    /// The fate of a picture that is lent to such a process, and is then cancelled or not.
     private func fate(_ atLend: String, cancelled: Bool, silence: Duration = .seconds(3600)) async throws -> String {
         try await withTemporaryFolder { folder in
             let program = "\(folder)/fleet"
@@ -72,13 +72,13 @@ struct FleetPoolTests {
     }
 
     @Test(
-        "a hung process blocks no cancel: it is ended after the grace, and what was lent is cancelled",
+        "a hung process blocks no cancel: it is killed after the grace period, and its lent pictures are cancelled",
         arguments: ["pass", "os.kill(os.getpid(), signal.SIGSTOP)"])
     func cancelled(atLend: String) async throws {
         #expect(try await fate(atLend, cancelled: true).contains("cancelled"))
     }
 
-    @Test("what a hung process has comes home", arguments: ["pass", "os.kill(os.getpid(), signal.SIGSTOP)"])
+    @Test("a hung process's pictures are rendered locally", arguments: ["pass", "os.kill(os.getpid(), signal.SIGSTOP)"])
     func silent(atLend: String) async throws {
         #expect(try await fate(atLend, cancelled: false, silence: .milliseconds(500)) == "home")
     }

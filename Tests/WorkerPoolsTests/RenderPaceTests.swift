@@ -8,7 +8,7 @@ import WorkerProtocol
 struct RenderPaceTests {
     private let outputs = [RenderOutput(name: nil, stages: [Stage(name: "noir")])]
 
-    @Test("begins with the first picture, and forgets the old ones")
+    @Test("the pace begins with the first picture, and forgets old ones")
     func latest() {
         var pace = RenderPace()
         #expect(pace.expected(outputs) == nil)
@@ -18,7 +18,7 @@ struct RenderPaceTests {
         #expect(pace.expected(outputs).map { $0 > .milliseconds(99) } == true)
     }
 
-    @Test("keeps some chains, and not any number")
+    @Test("the pace is kept for a limited number of chains")
     func most() {
         var pace = RenderPace()
         let many = (0...64).map { [RenderOutput(name: "\($0)", stages: [])] }
@@ -29,7 +29,7 @@ struct RenderPaceTests {
 
 @Suite("The price of lending")
 struct LendingPriceTests {
-    /// The guess for it is 12 ms on both sides.
+    /// The initial estimate is 12 ms on either side.
     private let megabyte = LentBytes.sources([1_000_000])
     private let start = ContinuousClock.now
 
@@ -39,7 +39,7 @@ struct LendingPriceTests {
         return price.of(megabyte)
     }
 
-    @Test("is what the process uses, on each side")
+    @Test("the price is the processor time that the process uses, on each side")
     func learnt() {
         #expect(LendingPrice().of(megabyte) == .milliseconds(12))
         let dear = price(after: 1000, each: .milliseconds(15), every: .milliseconds(100))
@@ -48,7 +48,7 @@ struct LendingPriceTests {
         #expect(cheap > .milliseconds(5) && cheap < .milliseconds(7), "\(cheap)")
     }
 
-    @Test("does not count what the process does in long pauses")
+    @Test("the price excludes the process's work during long pauses")
     func pauses() {
         #expect(price(after: 1000, each: .seconds(1), every: .seconds(3)) == .milliseconds(12))
     }

@@ -9,7 +9,7 @@ import WorkerProtocol
 
 @Suite("A worker's process")
 struct WorkerProcessTests {
-    /// Keeps the IDs of the transfers that have failed.
+    /// Collects the IDs of failed transfers.
     private final class Listening: WorkerProcess<FetchMessage> {
         nonisolated let failed = Mutex<[Int]>([])
         var heard: @Sendable (Int) -> Void = { _ in }
@@ -24,7 +24,7 @@ struct WorkerProcessTests {
         }
     }
 
-    @Test("messages that it does not read at once arrive later, whole and in order")
+    @Test("messages to a worker that does not read at once arrive later, whole and in order")
     func slowReader() async throws {
         let worker = try Coordination.sync {
             try Listening(program: InstalledProgram.folder + "/pipelined-fetch", arguments: [])
@@ -32,7 +32,7 @@ struct WorkerProcessTests {
         defer { Coordination.sync { worker.terminate() } }
         let count = 3000
         await withCheckedContinuation { continuation in
-            // Each transfer fails at once. All requests together are more than a socket holds.
+            // Each transfer fails at once. All requests together exceed a socket's buffer.
             kill(worker.process, SIGSTOP)
             let target = try? Descriptor.open("/dev/null", O_WRONLY)
             Coordination.sync {

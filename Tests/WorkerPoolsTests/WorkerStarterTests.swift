@@ -11,7 +11,7 @@ import WorkerProtocol
 @Suite("A pool's starter")
 @Coordination
 struct WorkerStarterTests {
-    /// Says what it hears from the worker, and how that ends.
+    /// Reports the worker's messages, and its end.
     private final class Started: WorkerProcess<FetchMessage>, StartedWorker {
         enum Event: Sendable {
             case hello(missing: [String])
@@ -35,7 +35,7 @@ struct WorkerStarterTests {
 
         override func ended(_ end: WorkerEnd) { event.yield(.ended(end.description)) }
 
-        /// Waits for the end, and returns how it came.
+        /// Waits for the end; returns its reason.
         func end() async -> String {
             for await case .ended(let how) in events { return how }
             return ""
@@ -55,7 +55,7 @@ struct WorkerStarterTests {
         try #require(starter.start(within: limit) { try Started(program: program, arguments: arguments) })
     }
 
-    @Test("tries again after each failed start, tells of the third, and forgets them after a success")
+    @Test("a starter retries after each failed start, reports the third, and forgets them after a success")
     func again() async {
         let (pauses, over) = AsyncStream<Void>.makeStream()
         var pause = pauses.makeAsyncIterator()
@@ -73,14 +73,14 @@ struct WorkerStarterTests {
         #expect(starter.problem == nil)
     }
 
-    @Test("ends a worker that does not say hello in time")
+    @Test("a starter ends a worker that does not say hello in time")
     func mute() async throws {
         let starter = starter()
         let worker = try start("/bin/sleep", ["1000"], by: starter, within: .zero)
         #expect(await worker.end().hasPrefix("was ended by signal 9"))
     }
 
-    @Test("ends a worker that has been stopped")
+    @Test("a starter ends a worker that has been stopped")
     func stopped() async throws {
         let starter = starter()
         let worker = try start(by: starter)
@@ -90,7 +90,7 @@ struct WorkerStarterTests {
         withExtendedLifetime(starter) {}
     }
 
-    @Test("refuses a worker that is not confined in every way, where that is required, and lets it go")
+    @Test("if full confinement is required, a starter refuses a worker that lacks any of it, and releases it")
     func confined() async throws {
         let starter = starter()
         let worker = try start(by: starter)
@@ -103,7 +103,7 @@ struct WorkerStarterTests {
         #expect(await worker.end() == "ended by itself with status 0")
     }
 
-    @Test("has stopped once its last worker is gone")
+    @Test("a starter has stopped once its last worker is gone")
     func stop() async throws {
         let starter = starter()
         let workers = [try start(by: starter), try start(by: starter)]
