@@ -1,7 +1,7 @@
 package import PipelineModel
 package import WorkerProtocol
 
-/// Where a picture's bytes lie, and what is known of them. Pixels are never in the supervisor.
+/// The files of a picture, and its known properties. The supervisor never holds pixels.
 package struct ImageHandle: Sendable {
     package struct Staged: Sendable {
         package var picture: PlannedPicture
@@ -13,16 +13,16 @@ package struct ImageHandle: Sendable {
         }
     }
 
-    /// The file as it came in.
+    /// The original.
     package var source: String
-    /// Its name, when that was not known before it came.
+    /// The picture's name, if only the download revealed it.
     package var name: String?
     package var size: Int?
     /// When the file was last written to, in nanoseconds since 1970.
     package var modified: Int?
     /// Pictures that were made of it before a barrier.
     package var earlier: [Staged] = []
-    /// Pictures that were made of it since.
+    /// Pictures that were made of it since the latest barrier.
     package var staged: [Staged] = []
     package var header: PictureHeader?
 
@@ -34,7 +34,7 @@ package struct ImageHandle: Sendable {
         (self.earlier, self.staged, self.header) = (earlier, staged, header)
     }
 
-    /// The pictures that are to be published.
+    /// The pictures to be published.
     package var results: [Staged] {
         (earlier + staged).filter(\.picture.isResult).sorted { $0.picture.index < $1.picture.index }
     }

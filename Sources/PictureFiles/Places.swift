@@ -1,22 +1,22 @@
 import Glibc
 package import SystemCalls
 
-/// Where things lie: in the system's places, or all below one folder with `--root`.
+/// Paths of the daemon's files: in the system's folders, or all below one folder with `--root`.
 package struct Places: Sendable, Hashable {
     package var root: String?
     package var configuration: String
     package var data: String
     package var run: String
-    /// Plugin folders; the first that has a filter's name wins.
+    /// Plugin folders. If several have a filter of the same name, the first folder wins.
     package var plugins: [String]
-    /// The name of one of several daemons of the system.
+    /// The daemon's name, if it is one of several on the system.
     package var instance: String?
 
     package static let system = Places(
         root: nil, configuration: "/etc/pipelined", data: "/var/lib/pipelined", run: "/run/pipelined",
         plugins: ["/usr/local/lib/pipelined/plugins", installedPlugins])
 
-    /// The same for one of several daemons of the system. Filters of one's own are for all of them.
+    /// The system's paths for one of several daemons. They all share the administrator's own filters.
     package static func instance(_ name: String) -> Places {
         func own(_ path: String) -> String { "\(path)@\(name)" }
         return Places(
@@ -24,17 +24,17 @@ package struct Places: Sendable, Hashable {
             plugins: system.plugins, instance: name)
     }
 
-    /// The words behind `pipectl` and `pipelined` that speak of this daemon, with a space before each.
+    /// The options that make `pipectl` and `pipelined` address this daemon, with a leading space.
     package var words: String {
         root.map { " --root \($0)" } ?? instance.map { " --instance \($0)" } ?? ""
     }
 
-    /// Everything below `folder`; filters also from where the program's own are.
+    /// Everything below `folder`, and the filters that come with the program.
     package static func below(_ folder: String) -> Places {
         laidOut(below: FileSystem.resolved(FileSystem.join(FileSystem.workingFolder, folder)))
     }
 
-    /// The same, with paths that begin as `root` does.
+    /// The same, but paths keep the spelling of `root`.
     package static func laidOut(below root: String) -> Places {
         Places(
             root: root, configuration: "\(root)/etc", data: root, run: "\(root)/run",
@@ -49,28 +49,28 @@ package struct Places: Sendable, Hashable {
     package var archive: String { "\(data)/archive" }
     package var failed: String { "\(data)/failed" }
     package var cancelled: String { "\(data)/cancelled" }
-    /// Originals that `--give-back` could not return to their inboxes, and files of the spool that no job knows.
+    /// Originals that `--give-back` could not return to their inboxes, and spool files that no job knows.
     package var recovered: String { "\(data)/recovered" }
     package var state: String { "\(data)/state" }
     package var pluginCopies: String { "\(state)/plugins" }
     package var spool: String { "\(state)/spool" }
     package var previews: String { "\(state)/previews" }
     package var ledger: String { "\(state)/ledger.sqlite" }
-    /// The text that a lost or damaged ledger leaves: see `LedgerFile`.
+    /// Explains a lost or damaged ledger to the user: see `LedgerFile`.
     package var ledgerNote: String { "\(state)/ledger-lost.txt" }
-    /// Room beside the ledger.
+    /// Disk space that is reserved for the ledger: see `LedgerReserve`.
     package var reserve: String { "\(state)/reserve" }
     package var saved: String { "\(state)/saved.conf" }
     package var lastGood: String { "\(state)/last-good.json" }
     package var identity: String { "\(state)/id" }
-    /// The file has the place where all this lay at the latest start.
+    /// Records where the data lay at the latest start.
     package var place: String { "\(state)/place" }
     /// The file exists from a start to a clean stop: see `Comeback`.
     package var comeback: String { "\(state)/comeback" }
     package var lock: String { "\(state)/lock" }
     package var socket: String { "\(run)/control.sock" }
 
-    /// Folders that the daemon writes to, none of which may lie in an inbox, nor an inbox in one of them.
+    /// Folders that the daemon writes to. None may lie in an inbox or contain one.
     package var own: [String] { [archive, failed, cancelled, state, run] }
 
     package func make() throws(SystemError) {
@@ -84,10 +84,10 @@ package struct Places: Sendable, Hashable {
         if root != nil { try FileSystem.makeFolders(recipes) }
     }
 
-    /// The filters that come with the program; a build puts them beside it.
+    /// The filters that come with the program. In a build they lie beside it.
     package static var ownPlugins: String { FileSystem.mayExist(installedPlugins) ? installedPlugins : programFolder }
 
-    /// The same, when it is installed.
+    /// Their folder in an installation.
     private static var installedPlugins: String { "\(FileSystem.folder(of: programFolder))/lib/pipelined/plugins" }
 
     package static var programFolder: String { InstalledProgram.folder }
@@ -96,7 +96,7 @@ package struct Places: Sendable, Hashable {
     package static var fetchWorker: String? { InstalledProgram.worker("pipelined-fetch") }
     package static var fleetWorker: String? { InstalledProgram.worker("pipelined-fleet") }
 
-    /// Removes a folder that an original has left, and those above it, as far as they are empty.
+    /// Removes a folder that an original has left, and the empty folders above it.
     package func removeEmptyFolders(ofKept folder: String) {
         for top in [archive, failed, cancelled] { FileSystem.removeEmptyFolders(from: folder, upTo: top) }
     }

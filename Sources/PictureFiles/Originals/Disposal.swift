@@ -6,7 +6,7 @@ import PipelineModel
 package import SystemCalls
 import WorkerPools
 
-/// Brings an original where it belongs once its job has ended. This last step is done once, and repeated after a crash
+/// Moves an original to its place once its job has ended. This last step is done once; after a crash it is repeated
 /// until it is recorded.
 package struct Disposal: Sendable {
     package let places: Places
@@ -22,7 +22,7 @@ package struct Disposal: Sendable {
     package func finish(_ moved: [(job: JobRecord, source: String)]) -> [String: SystemError] {
         var failures: [String: SystemError] = [:]
         let there = moved.filter { $0.source != $0.job.source }.map { FileSystem.folder(of: $0.source) }
-        // A removed original that a power cut brought back would be taken for a new picture.
+        // If a power cut brought a removed original back, the inbox would take it for a new picture.
         let removed = Set(moved.filter { Self.isRemoved($0.job) }.map { FileSystem.folder(of: $0.job.source) })
         for folder in removed.union(there) {
             do throws(SystemError) { try FileSystem.sync(folder) } catch {
@@ -42,7 +42,7 @@ package struct Disposal: Sendable {
         return failures
     }
 
-    /// Moves the original of an ended job where it belongs; returns where it lies now, or nil when it is gone.
+    /// Moves the original of an ended job to its place; returns its path there, or nil if the original is gone.
     package func dispose(_ job: JobRecord) throws -> String? {
         if job.origin == .kept { return job.source }
         if job.needsDownload { return try disposeOfNothing(job) }
@@ -70,19 +70,19 @@ package struct Disposal: Sendable {
         return target
     }
 
-    /// Whether the original is removed: it is a copy of an added file, or the recipe says so. A download has no other
-    /// copy.
+    /// Whether the original is removed: the recipe says so, or it is the copy of an added file. A downloaded original
+    /// stays, because it is the only copy.
     package static func isRemoved(_ job: JobRecord) -> Bool {
         job.state == .done && (job.order.original == .delete || (job.origin == .spooled && job.url == nil))
     }
 
-    /// The original of an ended job as it is kept at `source`; nil when it was removed, or is not the daemon's to remove.
+    /// Marks of the original that is kept at `source`; nil if it was removed, or is not the daemon's to remove.
     package func kept(_ job: JobRecord, _ source: String) -> KeptMarks? {
         if job.needsDownload {
             guard job.state == .failed else { return nil }
             return KeptMarks(recipe: job.order.recipe, path: Self.absentPath(job, places), file: .none)
         }
-        // It may have gone to a folder of somebody's choice.
+        // An undo may have moved it to a folder that a user chose.
         let own = [places.archive, places.failed, places.cancelled]
         guard job.origin != .kept, own.contains(where: { FileSystem.lies(source, within: $0) }),
             let there = try? FileSystem.status(source)
@@ -90,7 +90,7 @@ package struct Disposal: Sendable {
         return KeptMarks(recipe: job.order.recipe, path: source, file: there.identity)
     }
 
-    /// It was not downloaded: a failed one has its text all the same.
+    /// Disposes of an original that was never downloaded. If the job failed, its explanation is written all the same.
     private func disposeOfNothing(_ job: JobRecord) throws -> String {
         try FileSystem.remove(job.source)
         guard job.state == .failed else { return job.source }
@@ -100,12 +100,12 @@ package struct Disposal: Sendable {
         return job.source
     }
 
-    /// Where the original of a job that has none would lie; the number keeps it from any other.
+    /// The path that a missing original would have. The job's number makes it unique.
     package static func absentPath(_ job: JobRecord, _ places: Places) -> String {
         FileSystem.join(folder(job, places.failed), "\(FileSystem.name(of: job.path)).job\(job.id)")
     }
 
-    /// The folder that its original goes to, unless that is removed.
+    /// The folder that the original goes to, unless it is removed.
     package static func goal(of job: JobRecord, _ places: Places) -> String {
         switch job.state {
         case .done: folder(job, places.archive)
@@ -120,8 +120,8 @@ package struct Disposal: Sendable {
         FileSystem.join("\(place)/\(job.order.recipe)", FileSystem.subfolder(of: job.path))
     }
 
-    /// Where the original went when a crash came between the move and its record. The names before it may have become
-    /// free since, so every number counts.
+    /// Finds an original that a crash left moved but not recorded. Names that were taken at the time of the move may be
+    /// free now, so every numbered variant is checked.
     private func movedBefore(_ job: JobRecord) throws -> String? {
         let (folder, name) = (Self.goal(of: job, places), FileSystem.name(of: job.path))
         guard try FileSystem.exists(folder) else { return nil }

@@ -2,7 +2,7 @@ package import JobLedger
 import PipelineModel
 import SystemCalls
 
-/// Looks whether done jobs can be processed again, or undone. It waits for the disks of their originals and results.
+/// Checks whether done jobs can be processed again, or undone. It blocks on the disks of their originals and results.
 package struct DoneCheck: Sendable {
     package let originals: OriginalPlaces
 
@@ -10,7 +10,7 @@ package struct DoneCheck: Sendable {
         self.originals = originals
     }
 
-    /// Why it can't be processed again, in words that are the same for all such jobs.
+    /// Why the job can't be processed again. The text names no job, so that equal obstacles can be counted.
     package func obstacle(toRedoing job: JobRecord) -> String? {
         if let obstacle = Self.obstacle(job) { return obstacle }
         return looked(for: job) { there in
@@ -19,11 +19,11 @@ package struct DoneCheck: Sendable {
         }
     }
 
-    /// Why nothing is done with a job whose original was exchanged. The file there is somebody's own.
+    /// The obstacle if somebody has exchanged the original: the daemon leaves their file alone.
     static let otherFile = "another file lies where its original was, or somebody has changed it"
     private static let missing = "its original is not at its place any more"
 
-    /// Why it can't be undone.
+    /// Why the job can't be undone.
     package func obstacle(toUndoing job: JobRecord) -> String? {
         if let obstacle = Self.obstacle(job) { return obstacle }
         if !job.disposed { return "its original is still on its way to its place; try again" }
@@ -36,7 +36,7 @@ package struct DoneCheck: Sendable {
         }
     }
 
-    /// Whether a result will stay beside its successor.
+    /// Whether a changed result would stay beside its successor.
     package func hasChangedResults(_ job: JobRecord) -> Bool {
         job.outputs.contains { [.changed, .unknown].contains((try? $0.standing()) ?? .unknown) }
     }

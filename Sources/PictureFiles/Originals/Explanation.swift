@@ -7,11 +7,11 @@ import SystemCalls
 package struct Explanation {
     package let job: JobRecord
 
-    /// The place of the text for an original.
+    /// The path of the text that belongs to an original.
     package static func path(of original: String) -> String {
         let name = FileSystem.name(of: original)
         var stem = name
-        // Beside a name of 255 bytes there is no room for a longer one.
+        // A name of 255 bytes leaves no room for the suffix.
         while stem.utf8.count + ".error.txt".utf8.count > 250, !stem.isEmpty { stem.removeLast() }
         return FileSystem.join(FileSystem.folder(of: original), stem + ".error.txt")
     }

@@ -10,13 +10,13 @@ package struct JobPicture: Sendable {
     package var name: String
     package var file: Descriptor
     package var identity: FileStatus.Identity
-    /// What a worker has said of a result that it made.
+    /// The worker's description of a result that it made.
     package var made: JobStory.Picture?
 
-    /// A larger result is not handed out in place of a preview.
+    /// Maximum size of a result that is handed out in place of a preview.
     private static let mostBytes = 64 << 10
 
-    /// Whether it is a small result that any browser shows, with sides no longer than that.
+    /// Whether it is a small result that any browser shows, with no side longer than `side`.
     package func isSmall(side: Int) -> Bool {
         guard let made, identity.size <= Self.mostBytes, made.bytes == identity.size, made.pages == 1 else {
             return false
@@ -25,10 +25,11 @@ package struct JobPicture: Sendable {
     }
 }
 
-/// Opens pictures of jobs for clients: an original where it lies now, or a result in its outbox. It waits for their disks.
+/// Opens pictures of jobs for clients: an original where it lies now, or a result in its outbox. It blocks on their
+/// disks.
 ///
-/// Others may write in those folders, and put a link to somebody's secret at such a path. So no link is followed to a file,
-/// and a file is handed out only if it is the one that the ledger knows.
+/// Other users may write to those folders, and could put a link to a secret file at such a path. So the last component
+/// is never followed as a link, and a file is handed out only if it is the one that the ledger knows.
 package struct JobPictures: Sendable {
     package let originals: OriginalPlaces
 
@@ -36,7 +37,7 @@ package struct JobPictures: Sendable {
         self.originals = originals
     }
 
-    /// Where a disk is waited for that holds such a picture.
+    /// The lane on which to wait for the disk of this picture.
     package func lane(of result: Int?, of job: JobRecord) -> FileLane {
         let path = result.flatMap { $0 >= 1 && $0 <= job.outputs.count ? job.outputs[$0 - 1].path : nil }
         return FileLanes.looks(at: path ?? job.source)
@@ -83,7 +84,7 @@ package struct JobPictures: Sendable {
 
     private func opened(_ spot: FilePlace, _ path: String) throws -> (Descriptor, FileStatus.Identity) {
         do {
-            // The opening of a named pipe would wait for its writer.
+            // Opening a named pipe without O_NONBLOCK would wait for its writer.
             let file = try spot.open(O_RDONLY | O_NONBLOCK | O_NOCTTY)
             let status = FileStatus(try file.status())
             guard status.kind == .file else { throw JobFailure("\(path) is no file any more") }

@@ -4,19 +4,20 @@ import JobLedger
 import SystemCalls
 
 extension JobRecord {
-    /// Whether this file, which others can reach, is the job's original with the bytes that were claimed. Its inode says
-    /// nothing: another file may have the number of one that was removed, and a copy or a restored backup has another.
+    /// Whether this file, in a folder that others can reach, is the job's original with the bytes that were claimed.
+    /// Its inode proves nothing: a new file may reuse the number of a removed one, and a copy or a restored backup has
+    /// another.
     func isUnchangedOriginal(_ there: FileStatus.Identity) -> Bool {
         (there.size, there.modified) == (file.size, file.modified)
     }
 
-    /// Whether this file is the job's original on its way through the daemon's own folders. A late writer may have changed
-    /// its bytes, and a copy to another file system, a reboot, or on some file systems a rename, its inode.
+    /// Whether this file, in one of the daemon's own folders, is the job's original. A late writer may have changed its
+    /// bytes. A copy to another file system, a reboot or, on some file systems, a rename may have changed its inode.
     func isOriginalInWork(_ there: FileStatus.Identity) -> Bool {
         there.inode == file.inode || isUnchangedOriginal(there)
     }
 
-    /// It was a file that lists others.
+    /// Whether the original is a file that lists other pictures.
     package var isList: Bool { url == nil && origin != .spooled && FileNames.isList(path) }
 }
 

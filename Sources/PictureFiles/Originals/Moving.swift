@@ -1,13 +1,13 @@
 import Glibc
 package import SystemCalls
 
-/// Moving an original: never over another file, and never gone before it has arrived.
+/// Moves originals. A move never overwrites another file, and removes the source only after the target is complete.
 package enum Moving {
-    /// Opens the folder that an original goes to, and makes it durable if it is missing.
+    /// Opens the folder that an original goes to, or creates it durably if it is missing.
     package typealias Opening = () throws -> Descriptor
 
-    /// Moves `from` into `folder` under `name`, or `name-1`, …; returns where it lies now. It survives a power cut as
-    /// soon as the folder does. The next move finishes one that a crash has interrupted.
+    /// Moves `from` into `folder` as `name`, or `name-1`, …; returns the new path. The move is durable once the folder
+    /// is synced. If a crash interrupts a move, the next one finishes it.
     package static func move(
         _ from: FilePlace, into folder: String, as name: String, opening: Opening? = nil
     ) throws -> String {
@@ -19,7 +19,7 @@ package enum Moving {
         throw SystemError("rename", FileSystem.join(folder, name), code: EEXIST)
     }
 
-    /// Moves `from` to exactly this place; false when the name is taken.
+    /// Moves `from` to exactly this path; false if the name is taken.
     package static func move(_ from: FilePlace, to target: String) throws -> Bool {
         try move(from, to: FileSystem.name(of: target), in: FileSystem.folder(of: target), opening: nil)
     }
@@ -29,14 +29,14 @@ package enum Moving {
     ) throws -> Bool {
         for attempt in 0... {
             do {
-                // Open from here on: the folder may be replaced by a link to elsewhere.
+                // Use the open folder from here on: somebody may replace its path by a link.
                 let folder = try opening?() ?? open(path)
                 if try move(from, to: name, in: folder) { return true }
                 guard try FileSystem.isPlaceholder(name, in: folder) else { return false }
-                // A crash of an earlier move has left it.
+                // An earlier move that crashed has left this placeholder.
                 try FileSystem.remove(name, in: folder)
             } catch let error as SystemError {
-                // The folder may be removed as empty between making and renaming.
+                // Somebody may remove the folder as empty between its creation and the rename.
                 guard error.isMissing, attempt < 3, try from.status() != nil else {
                     throw SystemError(error.call, FileSystem.join(path, name), code: error.code)
                 }
@@ -50,7 +50,7 @@ package enum Moving {
         return try Descriptor.open(path, O_RDONLY | O_DIRECTORY)
     }
 
-    /// False when the name is taken.
+    /// False if the name is taken.
     private static func move(_ from: FilePlace, to name: String, in folder: Descriptor) throws(SystemError) -> Bool {
         do {
             try FileSystem.renameWithoutReplacing(from.name, in: from.folder, name, in: folder)

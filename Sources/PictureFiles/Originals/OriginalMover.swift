@@ -7,29 +7,31 @@ import PipelineModel
 import Synchronization
 import SystemCalls
 
-/// The mover's news for its owner, and the one thing that it asks of it.
+/// Hears of the mover's progress, and opens inboxes for it.
 @Coordination
 package protocol OriginalMoverDelegate: AnyObject {
     /// Originals are about to be moved.
     func originalsWillMove()
-    /// The originals of these ended jobs have arrived, and the ledger has recorded that.
+    /// The originals of these ended jobs have arrived, and the ledger has recorded it.
     func originalsArrived(of jobs: [JobRecord])
-    /// Returns that had failed, or that a crash broke off, have been undone for these jobs.
+    /// Failed or interrupted returns of these jobs have been undone.
     func returnsUndone(of jobs: Set<Int>)
-    /// A reason for which an original stays has come or gone.
+    /// A reason why an original stays has appeared or gone.
     func delaysChanged()
-    /// The ledger could not say which originals are still to be moved.
+    /// The ledger could not list the originals that still have to be moved.
     func backlogUnread()
-    /// Runs `body` on `line` when these inboxes are open: until then the ledger may not know all of their claimed files.
+    /// Runs `body` on `line` once these inboxes are open. Before that, the ledger may not know all of their claimed
+    /// files.
     func whenOpened(_ inboxes: Set<String>, on line: DispatchQueue, _ body: @escaping @Sendable () -> Void)
 }
 
-/// Moves the originals of ended jobs to where they belong, and brings them back for another try. It moves the originals of an
-/// inbox one after the other, so that a hanging disk holds up its own inboxes alone. An original that can't be moved stays,
-/// says why, and is tried again.
+/// Moves the originals of ended jobs to their places, and brings them back for another attempt. It moves the originals
+/// of an inbox one after another, so a hanging disk holds up only its own inboxes. An original that can't be moved
+/// stays, with a reason, and its move is retried.
 @Coordination
 package final class OriginalMover {
-    /// The moves of an inbox. Originals that are being brought back are nobody else's, and have a queue of their own.
+    /// The queues of an inbox. No other move touches originals that are being brought back, so they have a queue of
+    /// their own.
     private struct Line {
         let moves = DispatchQueue(label: "pipelined.disposal")
         let returns = DispatchQueue(label: "pipelined.return")
@@ -37,9 +39,9 @@ package final class OriginalMover {
 
     private struct State {
         var lines: [String: Line] = [:]
-        /// Jobs that have ended and whose original is about to be moved, by their inbox.
+        /// Ended jobs by inbox whose originals are about to be moved.
         var leaving: [String: [JobRecord]] = [:]
-        /// The rest is left for the next start.
+        /// Once true, the next start moves the rest.
         var isTimeUp = false
     }
 
@@ -62,10 +64,10 @@ package final class OriginalMover {
         stuck.tryAgain = { [weak self] in self?.disposeBacklog() }
     }
 
-    /// Leaves what has not been moved yet for the next start.
+    /// Leaves unmoved originals for the next start.
     package func leaveRest() { state.withLock { $0.isTimeUp = true } }
 
-    /// Calls `done` when all that is to be moved by now has been, that is recorded, and nothing is left of it.
+    /// Calls `done` once all pending moves are made and recorded, and the results that they took back are removed.
     package nonisolated func whenDisposed(_ done: @escaping @Sendable () -> Void) {
         let group = DispatchGroup()
         for line in state.withLock({ Array($0.lines.values) }) {
@@ -79,7 +81,7 @@ package final class OriginalMover {
         }
     }
 
-    /// Moves the original of an ended job, in the background, together with others that end at about the same time.
+    /// Moves the original of an ended job in the background, in a batch with others that end at about the same time.
     package func dispose(_ record: JobRecord) {
         let inbox = record.order.inbox
         let isFirst = state.withLock { state in
@@ -91,7 +93,7 @@ package final class OriginalMover {
             usleep(Self.gathering)
             let gathered = state.withLock { $0.leaving.removeValue(forKey: inbox) } ?? []
             do {
-                // The backlog may have come first; and what has been brought back since is not to be moved.
+                // The backlog may have moved some already, and a retry may have brought others back.
                 let left = try ledger.undisposed(gathered.map(\.id))
                 moves.move(gathered.filter { left[$0.id] == $0.finished }, of: inbox)
             } catch {
@@ -100,11 +102,10 @@ package final class OriginalMover {
         }
     }
 
-    /// The wait for others.
+    /// Time to wait for other jobs that end.
     nonisolated private static let gathering: UInt32 = 20_000  // microseconds
 
-    /// Moves the originals of ended jobs that have not been moved: after a crash, after a cancel of many, and when
-    /// moving has failed.
+    /// Moves the originals of ended jobs that have not been moved: after a crash, a bulk cancellation or a failed move.
     package func disposeBacklog() {
         delegate?.originalsWillMove()
         do {
@@ -116,8 +117,8 @@ package final class OriginalMover {
         }
     }
 
-    /// At the start, the inboxes are open before: they may find the claimed original of an ended job, which is moved as
-    /// well. Returns that a crash broke off are undone: nobody was told that they happened.
+    /// Moves the backlog at the start, once each inbox is open: opening it may find the claimed original of an ended
+    /// job, which is moved as well. Returns that a crash interrupted are undone, since no client was told of them.
     package func begin() throws {
         try returns.begin()
         for inbox in try inboxesWithBacklog() {
@@ -129,7 +130,8 @@ package final class OriginalMover {
 
     // MARK: - Bringing back
 
-    /// Moves the originals to where work begins; `done` with what has become of them. The next ones are prepared meanwhile.
+    /// Moves the originals to where work begins, then calls `done` with the outcome. The next jobs are prepared
+    /// meanwhile.
     package func bringBack(
         _ wanted: [Returns.Wanted], done: @escaping @Coordination @Sendable (Returns.Outcome) -> Void
     ) {
@@ -138,9 +140,9 @@ package final class OriginalMover {
         for (inbox, some) in Dictionary(grouping: wanted, by: \.job.order.inbox) {
             group.enter()
             let line = line(of: inbox)
-            // After the moves under way: an original is brought back from where it has arrived.
+            // After the moves under way: an original is brought back from its final place.
             delegate?.whenOpened(Set(some.map(\.order.inbox)), on: line.moves) { [self] in
-                // These jobs are read from the ledger next, so it must have the moves just made.
+                // `prepare` reads these jobs from the ledger, so the ledger must contain the latest moves.
                 if moves.areUnrecorded(of: some.map(\.job.id)) { _ = ledger.flush(seconds: 10) }
                 let prepared = returns.prepare(some)
                 line.returns.async { [self] in
@@ -161,7 +163,7 @@ package final class OriginalMover {
         }
     }
 
-    /// Withdraws the results of done jobs, and moves their originals; `done` when that has happened, but for originals
+    /// Withdraws the results of done jobs and moves their originals, then calls `done`. It does not wait for originals
     /// that can't be moved.
     package func undo(
         _ jobs: [JobRecord], to goal: String?,
@@ -204,7 +206,7 @@ package final class OriginalMover {
                 left.formUnion(moves.move(jobs, of: inbox))
                 last = end.id
             }
-            // The others have been brought back by `pipectl retry`.
+            // `pipectl retry` has brought the others back.
             stuck.keep(left, of: inbox)
         } catch {
             Coordination.async { self.delegate?.backlogUnread() }
@@ -232,7 +234,7 @@ package final class OriginalMover {
     /// Why the original of this job stays where it is.
     package nonisolated func reason(for job: Int) -> String? { stuck.reason(for: job) }
 
-    /// What holds up originals, among these jobs or all.
+    /// Reasons that hold up the originals of these jobs, or of all.
     package func delays(among ids: Set<Int>? = nil) -> [String] {
         [stuck.text(among: ids), moves.hangText(among: ids)].compactMap(\.self)
     }

@@ -7,13 +7,13 @@ import Synchronization
 import SystemCalls
 import WorkerPools
 
-/// Moves the originals of ended jobs, each once, and knows which of them a disk holds up.
+/// Moves the original of each ended job once, and reports moves that hang.
 @Coordination
 package final class OriginalMoves {
     private struct State {
-        /// Jobs whose original has been moved, until that is recorded.
+        /// Jobs whose original has been moved, until the ledger has recorded it.
         var moved: Set<Int> = []
-        /// The original being moved out of each inbox.
+        /// The move under way in each inbox.
         var moving: [String: Move] = [:]
     }
 
@@ -29,7 +29,7 @@ package final class OriginalMoves {
     private let stuck: StuckOriginals
     private let state = Mutex(State())
     private let discards = DispatchGroup()
-    /// Moves that take too long, by job, with what was said of each.
+    /// Moves that take too long, by job, with the reported reason.
     private var hanging: [Int: String] = [:]
     package weak var delegate: (any OriginalMoverDelegate)?
 
@@ -56,7 +56,7 @@ package final class OriginalMoves {
         }
         for record in records where begin(record, of: inbox) {
             do {
-                // Nobody needs files from before a barrier any more.
+                // Files from before a barrier are no longer needed.
                 for file in record.staged { try FileSystem.remove(file.path) }
                 // A job that is not done has no published results.
                 if let intent = record.intent { try publisher.takeBack(intent) }
@@ -90,12 +90,12 @@ package final class OriginalMoves {
         }
     }
 
-    /// Calls `done` when the results that were taken back by the moves recorded so far have been removed.
+    /// Calls `done` once the results that the moves recorded so far took back are removed.
     nonisolated func whenDiscarded(_ done: @escaping @Sendable () -> Void) {
         Coordination.notify(discards, done)
     }
 
-    /// Whether any of these jobs' originals has been moved, and that is not recorded yet.
+    /// Whether any of these jobs has a move that is not recorded yet.
     nonisolated func areUnrecorded(of jobs: [Int]) -> Bool { state.withLock { !$0.moved.isDisjoint(with: jobs) } }
 
     nonisolated private func record(_ gone: [(job: JobRecord, source: String)], _ disposal: Disposal) {
@@ -137,7 +137,7 @@ package final class OriginalMoves {
         }
     }
 
-    /// The first move that hangs and holds up these jobs, or any.
+    /// Describes the first hanging move that holds up these jobs, or any job if nil.
     package func hangText(among ids: Set<Int>?) -> String? {
         let moves = state.withLock { $0.moving.values.map(\.job) }
         hanging = hanging.filter { job, _ in moves.contains { $0.id == job } }

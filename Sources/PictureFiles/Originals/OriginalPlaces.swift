@@ -5,7 +5,7 @@ import PipelineModel
 import Synchronization
 package import SystemCalls
 
-/// Finds out where the original of a job lies, and where work on it can begin.
+/// Finds the place of a job's original, and a place where work on it can begin.
 package struct OriginalPlaces: Sendable {
     package let ledger: Ledger
     package let places: Places
@@ -22,7 +22,7 @@ package struct OriginalPlaces: Sendable {
         (self.ledger, self.places, self.claims) = (ledger, places, claims)
     }
 
-    /// The same for the moves of a moment: each claim folder stays open from its first use.
+    /// Returns a copy for one series of moves: each claim folder is opened once, and stays open.
     func openingOnce() -> OriginalPlaces {
         let open = OpenClaims()
         return OriginalPlaces(ledger, places) { [claims] inbox in try open.folder(of: inbox, claims) }
@@ -34,15 +34,15 @@ package struct OriginalPlaces: Sendable {
         try job.spot(of: path) { try claims(job.order.inbox) }
     }
 
-    /// The place that has the original, of these: the same file, or an equal one when it was copied to another disk.
+    /// The candidate that holds the original: the same file, or an equal one if it was copied to another disk.
     package func place(of job: JobRecord, among candidates: [String]) throws -> String? {
         let found = try candidates.compactMap { path in try status(path, of: job).map { (path, $0.identity) } }
         let same = found.first { $0.1.inode == job.file.inode }
         return (same ?? found.first { job.isUnchangedOriginal($0.1) })?.0
     }
 
-    /// A place to begin from that no job has; of those in `free` this is known. Another file may lie there. An original
-    /// that was never moved stays where it is.
+    /// A place to begin from that no job uses; places in `free` are known to be unused. Another file may lie there. An
+    /// original that is kept in place or already lies in a workplace is not moved.
     package func start(
         of job: JobRecord, for order: WorkOrder, except taken: Set<String>, free: Set<String> = []
     ) throws -> String {
@@ -56,8 +56,8 @@ package struct OriginalPlaces: Sendable {
         throw SystemError("rename", job.path, code: EEXIST)
     }
 
-    /// The places that these jobs would begin from first, without those that a job has. For many jobs, one question costs
-    /// less than many.
+    /// The first choices of these jobs' starting places, as far as no job uses them. One query for many jobs costs less
+    /// than one for each.
     package func free(_ jobs: [(job: JobRecord, order: WorkOrder)]) throws -> Set<String> {
         let moved = jobs.lazy.filter { !$0.job.needsDownload && isMoved($0.job, $0.order) }
         let first = try moved.map { try place(0, of: $0.job, $0.order) }
@@ -75,7 +75,7 @@ package struct OriginalPlaces: Sendable {
     }
 }
 
-/// Claim folders that are open for a while.
+/// Claim folders that stay open during a series of moves.
 private final class OpenClaims: Sendable {
     private let folders = Mutex<[String: ClaimFolder]>([:])
 
@@ -88,15 +88,15 @@ private final class OpenClaims: Sendable {
 }
 
 extension Places {
-    /// Whether originals in work lie here, in the spool or among the claimed files of an inbox.
+    /// Whether `path` is a workplace: the spool for spooled originals, otherwise the claim folder of the inbox.
     package func isWorkplace(of job: JobRecord, _ path: String, _ order: WorkOrder) -> Bool {
         FileSystem.lies(path, within: job.origin == .spooled ? spool : FileSystem.join(order.inbox, ClaimFolder.name))
     }
 }
 
 extension JobRecord {
-    /// The spot at this path; nil when the folder around it does not exist. `claims` opens the job's inbox. This throws
-    /// when the inbox may be away, with the originals in it: then its disk is not mounted.
+    /// The place at this path; nil if the folder around it does not exist. `claims` opens the job's inbox. Throws if
+    /// the inbox's disk may be unmounted, with the originals on it.
     package func spot(of path: String, in claims: () throws -> ClaimFolder) throws -> FilePlace? {
         guard origin == .claimed, FileSystem.lies(path, within: order.inbox) else { return FilePlace(path) }
         let folder: ClaimFolder
@@ -116,7 +116,7 @@ extension JobRecord {
 }
 
 extension FileStatus.Identity {
-    /// Whether the disk of this file is mounted where the missing `path` was: the nearest folder above is on it.
+    /// Whether this file's disk is mounted around the missing `path`: the nearest existing folder above lies on it.
     package func isDiskThere(at path: String) throws -> Bool {
         var folder = FileSystem.folder(of: path)
         while true {

@@ -7,16 +7,17 @@ import Synchronization
 import SystemCalls
 import WorkerPools
 
-/// Brings originals back to where work begins, and undoes what a crash has broken off of it. A row says where its
-/// original goes before that is moved: nobody else touches the job meanwhile.
+/// Brings originals back to where work begins, and undoes returns that a crash interrupted. A row records its
+/// original's target before the move, so nobody else touches the job meanwhile.
 ///
-/// All but `takeBack` runs on the line of an inbox (`OriginalMover`).
+/// `prepare` and `end` run on the queue `moves` of an inbox, and `takeBack` runs on its queue `returns`
+/// (`OriginalMover`).
 package final class Returns: Sendable {
-    /// A job that is wanted back, and its new order.
+    /// A job to be brought back, and its new order.
     package struct Wanted: Sendable {
         package var job: JobRecord
         package var order: WorkOrder
-        /// The states that it is brought back from.
+        /// The job is brought back only from these states.
         package var states: [JobState] = [.failed, .cancelled]
 
         package init(job: JobRecord, order: WorkOrder, states: [JobState] = [.failed, .cancelled]) {
@@ -27,7 +28,7 @@ package final class Returns: Sendable {
     /// The outcome for the jobs that were wanted back.
     package struct Outcome: Sendable {
         package var brought: [JobRecord] = []
-        /// Jobs that somebody else has brought back, or is bringing back.
+        /// Jobs that another request has brought back, or is bringing back.
         package var others: [Int] = []
         package var lost: [(job: Int, why: any Error)] = []
 
@@ -38,7 +39,8 @@ package final class Returns: Sendable {
         }
     }
 
-    /// Jobs whose rows say where their originals go. Nobody else touches them until they are there.
+    /// Jobs whose rows record the targets of their originals. Nobody else touches the jobs until the originals are
+    /// there.
     struct Prepared: Sendable {
         fileprivate let originals: OriginalPlaces
         fileprivate var jobs: [(record: JobRecord, order: WorkOrder, start: String)] = []
@@ -50,27 +52,27 @@ package final class Returns: Sendable {
     private let ledger: Ledger
     private let originals: OriginalPlaces
     private let publisher: Publisher
-    /// Jobs whose return has failed or was broken off, by their inbox, until it is known where their originals lie.
+    /// Jobs by inbox whose return failed or was interrupted, until their originals are located.
     private let unfinished = Mutex<[String: Set<Int>]>([:])
 
     package init(_ originals: OriginalPlaces, _ publisher: Publisher) {
         (ledger, self.originals, self.publisher) = (originals.ledger, originals, publisher)
     }
 
-    /// Finds the returns that a crash broke off.
+    /// Finds the returns that a crash interrupted.
     package func begin() throws {
         for job in try ledger.returning() { leaveUnfinished(job) }
     }
 
-    /// Inboxes of which it is not known where all originals lie.
+    /// Inboxes with originals whose place is unknown.
     package var inboxes: Set<String> { unfinished.withLock { Set($0.keys) } }
 
-    /// Records where originals go, of those that can be brought back.
+    /// Records the targets of the originals that can be brought back.
     func prepare(_ wanted: [Wanted]) -> Prepared {
         var prepared = Prepared(originals: originals.openingOnce())
         let originals = prepared.originals
         let records = Result { try ledger.current(wanted.map(\.job)) }
-        // Without an answer each job asks for itself, and fails for itself.
+        // If this query fails, `start` looks up each job by itself, and only that job can fail.
         let free = (try? originals.free(wanted.map { ($0.job, $0.order) })) ?? []
         var taken: Set<String> = []
         for one in wanted {
@@ -87,13 +89,14 @@ package final class Returns: Sendable {
                     guard let file = try originals.status(record.source, of: record) else {
                         throw SystemError("open", record.source, code: ENOENT)
                     }
-                    // A failed picture may have been mended; the original of a done job is the one that its results came from.
+                    // A user may have repaired a failed picture. The original of a done job must be the one that its
+                    // results came from.
                     guard record.state != .done || record.isUnchangedOriginal(file.identity) else {
                         throw JobFailure(DoneCheck.otherFile)
                     }
                     record.file = file.identity
                 }
-                // The next try follows another order.
+                // The intent belongs to the old order; the next attempt follows another.
                 if let intent = record.intent { try publisher.takeBack(intent) }
                 let start = try originals.start(of: record, for: one.order, except: taken, free: free)
                 taken.insert(start)
@@ -114,7 +117,7 @@ package final class Returns: Sendable {
         return prepared
     }
 
-    /// Moves the originals to where they go.
+    /// Moves the originals to their recorded targets.
     func takeBack(_ prepared: Prepared) -> Outcome {
         var outcome = prepared.outcome
         for (record, order, start) in prepared.jobs {
@@ -126,8 +129,8 @@ package final class Returns: Sendable {
         return outcome
     }
 
-    /// Undoes the returns of an inbox that have failed or were broken off. Returns which they were, and the jobs whose
-    /// original can't be found now.
+    /// Undoes returns of an inbox that failed or were interrupted. Returns their jobs, and the jobs whose original
+    /// can't be found now.
     package func end(in inbox: String) throws -> (ended: Set<Int>, lost: [(job: JobRecord, why: any Error)]) {
         let wanted = unfinished.withLock { $0[inbox] ?? [] }
         var ended: Set<Int> = []
@@ -155,8 +158,8 @@ package final class Returns: Sendable {
         ledger.putRight(job.id, source: place)
     }
 
-    /// A crash may have come between the arrival of a copy and the removal of its original. Nobody knows the copy, and the next
-    /// start would take it for one more picture.
+    /// Removes a copy whose original still exists, because a crash came before the original's removal. No job knows the
+    /// copy, so the next start would take it for a new picture.
     private func removeCopy(of job: JobRecord) throws {
         guard job.origin != .kept, let place = job.returns, place != job.source,
             let copy = try originals.spot(place, of: job), try copy.status() != nil,
@@ -166,7 +169,7 @@ package final class Returns: Sendable {
         try copy.remove()
     }
 
-    /// The return has failed: `end` finds out where the original lies.
+    /// Leaves a failed return to `end`, which locates the original.
     private func leaveUnfinished(_ job: JobRecord) {
         unfinished.withLock { _ = $0[job.order.inbox, default: []].insert(job.id) }
     }
@@ -177,7 +180,7 @@ package final class Returns: Sendable {
     ) {
         var record = record
         do {
-            // The next try may use their names.
+            // The next attempt may use their names.
             for file in record.staged.map(\.path) + (record.intent?.steps.map(\.staging) ?? []) {
                 try FileSystem.remove(file)
             }
@@ -188,7 +191,7 @@ package final class Returns: Sendable {
                 try move(&record, order, to: start, originals)
             }
             if record.state == .failed { try? FileSystem.remove(Explanation.path(of: old)) }
-            // Another priority than the recipe's was somebody's wish.
+            // A user has set any priority that differs from the recipe's, so it stays.
             if record.priority == record.order.priority.rank { record.priority = order.priority.rank }
             if record.state == .done { record.former = record.order }
             record.order = order
@@ -198,7 +201,7 @@ package final class Returns: Sendable {
         }
     }
 
-    /// Moves an original to this place, or to another if it is taken.
+    /// Moves an original to `start`, or to another place if that is taken.
     private func move(
         _ record: inout JobRecord, _ order: WorkOrder, to start: String, _ originals: OriginalPlaces
     ) throws {
@@ -216,14 +219,14 @@ package final class Returns: Sendable {
         record.source = place
     }
 
-    /// False when the place is taken. A file that is renamed stays the same; a copy is another one.
+    /// False if the place is taken. A renamed file keeps its identity; a copy gets a new one.
     private func move(
         _ original: FilePlace, to place: String, _ claims: ClaimFolder?, _ file: inout FileStatus.Identity
     ) throws -> Bool {
         do {
             if let claims { return try claims.take(original, to: place) }
         } catch let error as SystemError where error.code == EXDEV {
-            // It lies on another file system.
+            // The original lies on another file system.
         }
         guard try claims?.takeCopy(original, to: place) ?? Moving.move(original, to: place) else { return false }
         if let there = try claims?.status(place) ?? FileSystem.status(place) { file = there.identity }

@@ -3,7 +3,7 @@ package import JobLedger
 import Synchronization
 import WorkerPools
 
-/// Originals that can't be moved, each with its reason, until they can. They are tried again every two seconds.
+/// Originals that can't be moved, each with its reason. Their moves are retried every two seconds.
 @Coordination
 package final class StuckOriginals {
     private struct Stuck {
@@ -17,7 +17,7 @@ package final class StuckOriginals {
         [weak self] in
         self?.tryAgain()
     }
-    /// Called when it is time to try them again.
+    /// Retries the moves.
     package var tryAgain: @Coordination () -> Void = {}
 
     package weak var delegate: (any OriginalMoverDelegate)?
@@ -43,18 +43,18 @@ package final class StuckOriginals {
         }
     }
 
-    /// Its original has been moved, to `source`.
+    /// The original could be moved at last, to `source`.
     package nonisolated func moved(_ record: JobRecord, to source: String) {
         guard jobs.withLock({ $0.removeValue(forKey: record.id) }) != nil else { return }
         ledger.append(.job(record.id, record.state, "its original could be moved now, to \(source)"))
     }
 
-    /// Forgets originals that are to be moved no longer.
+    /// Forgets originals that no longer need to be moved.
     package nonisolated func forget(_ ids: [Int]) {
         jobs.withLock { jobs in for id in ids { jobs[id] = nil } }
     }
 
-    /// No other originals of this inbox stay.
+    /// Forgets the stuck originals of this inbox, except those in `left`.
     package nonisolated func keep(_ left: Set<Int>, of inbox: String) {
         jobs.withLock { jobs in jobs = jobs.filter { $0.value.inbox != inbox || left.contains($0.key) } }
     }
@@ -62,7 +62,7 @@ package final class StuckOriginals {
     /// Why the original of this job stays where it is.
     package nonisolated func reason(for job: Int) -> String? { jobs.withLock { $0[job]?.reason } }
 
-    /// The first of these jobs, or of all, with the reason.
+    /// Describes the first stuck original among these jobs, or among all if nil.
     package func text(among ids: Set<Int>?) -> String? {
         let stays = jobs.withLock { $0 }.filter { ids?.contains($0.key) != false }
         guard let first = stays.min(by: { $0.key < $1.key }) else { return nil }

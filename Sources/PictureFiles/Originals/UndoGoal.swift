@@ -5,16 +5,16 @@ import PipelineModel
 package import SystemCalls
 import WorkerPools
 
-/// The folder that somebody wants originals to be moved to. A client chooses the names of files, by the URLs that it adds: so no
-/// folder from which a program reads its settings, or which the daemon uses itself, takes originals.
+/// Checks and opens the folder that a user wants originals to be moved to. Clients choose file names by the URLs that
+/// they add. So the daemon refuses folders from which programs read their settings, and its own.
 package enum UndoGoal {
-    /// Folders of the system. The daemon's user may write in some of them, depending on how it is run.
+    /// System folders. Depending on how the daemon is run, its user may be able to write to some of them.
     private static let system = [
         "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/proc", "/sbin", "/sys", "/usr", "/var/spool",
     ]
 
-    /// Why a folder can't take originals. It waits for the folder's disk. `own` are folders that the daemon watches, or keeps to
-    /// itself, and `tops` the folders around them.
+    /// Why a folder can't take originals. It blocks on the folder's disk. `own` are folders that the daemon watches or
+    /// keeps to itself; `tops` are the folders around them.
     package static func refusal(of folder: String, own: [String], tops: [String] = []) -> String? {
         guard folder.hasPrefix("/"), !folder.contains("\0") else {
             return "'\(folder.prefix(200))' is no absolute path"
@@ -53,8 +53,8 @@ package enum UndoGoal {
             return "the daemon can't write to \(folder): \(error.reason); \(remedy)"
         }
     }
-    /// Opens a folder below a goal, and makes it if it is missing. It follows no link: the goal was recorded without any, and
-    /// somebody may have put one in its place since.
+    /// Opens a folder below a goal, or creates it if it is missing. It follows no link: the recorded goal contains
+    /// none, so somebody has placed any link there since.
     package static func open(_ goal: String, below path: String) throws -> Descriptor {
         do {
             let top = try Descriptor.open("/", O_RDONLY | O_DIRECTORY)

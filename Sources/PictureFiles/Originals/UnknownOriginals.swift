@@ -1,7 +1,7 @@
 package import JobLedger
 import SystemCalls
 
-/// Counts files in the archive that no job knows: History= has forgotten their jobs, or somebody else has put them there.
+/// Counts files in the archive that no job knows: History= has dropped their jobs, or somebody else has put them there.
 package struct UnknownOriginals {
     package let ledger: Ledger
     package let archive: String
@@ -10,14 +10,14 @@ package struct UnknownOriginals {
         (self.ledger, self.archive) = (ledger, archive)
     }
 
-    /// The path as the ledger has it, which names the archive as the daemon does.
+    /// The path in the ledger's spelling, which begins with the archive's path as the daemon writes it.
     package func known(_ path: String) -> String {
         let (real, top) = (FileSystem.resolved(path), FileSystem.resolved(archive))
         guard FileSystem.lies(real, within: top) else { return path }
         return FileSystem.join(archive, FileSystem.relative(real, to: top))
     }
 
-    /// Nothing is counted outside the archive.
+    /// Returns 0 for paths outside the archive.
     package func count(at path: String) throws -> Int {
         guard FileSystem.lies(path, within: archive), let there = try FileSystem.status(path) else { return 0 }
         var files: Set<String> = []

@@ -2,14 +2,14 @@ package import JobLedger
 import PipelineModel
 import SystemCalls
 
-/// Undoes done jobs. A commit makes a job cancelled, with its results as an intent that is to be taken back; its
-/// disposal takes them back and moves the original, and is repeated after a crash until it is recorded.
+/// Undoes done jobs. One commit cancels a job and records its results as an intent to be taken back. The job's disposal
+/// takes the results back and moves the original; after a crash it is repeated until it is recorded.
 ///
-/// All of it runs on the line of an inbox (`OriginalMover`).
+/// Runs on the queue `moves` of an inbox (`OriginalMover`).
 package struct Withdrawals: Sendable {
     package struct Outcome: Sendable {
         package var undone: [Int] = []
-        /// Results that stay, because somebody has changed them, by job.
+        /// Results by job that stay because somebody has changed them.
         package var left: [Int: [String]] = [:]
         package var refused: [(job: Int, why: String)] = []
 
@@ -24,7 +24,7 @@ package struct Withdrawals: Sendable {
     package let check: DoneCheck
     package let staging: Staging
 
-    /// `goal` is the folder for the originals, if that is not `cancelled/`.
+    /// `goal` is the folder for the originals; nil stands for `cancelled/`.
     package func undo(_ ids: [Int], to goal: String?) -> Outcome {
         var outcome = Outcome()
         var wanted: [Ledger.Undone] = []
@@ -64,7 +64,7 @@ package struct Withdrawals: Sendable {
             switch try result.standing() {
             case .same:
                 let place = "\(folder)/\(job.id)-undone-\(index)"
-                // An earlier undo may have left it.
+                // An earlier undo may have left this file.
                 if try FileSystem.exists(place) { try FileSystem.remove(place) }
                 steps.append(
                     PublishIntent.Step(staging: place, target: result.path, conflict: .number, file: result.file))

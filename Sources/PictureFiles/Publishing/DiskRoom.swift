@@ -1,9 +1,9 @@
 import Glibc
 package import SystemCalls
 
-/// The room of a file system: bytes, and files.
+/// The capacity and free space of a file system: bytes, and files (inodes).
 package struct DiskRoom: Sendable {
-    /// Total, free or not.
+    /// Capacity.
     private let bytes: Int64
     /// Bytes that this user may fill, and how many of them are free.
     package let usable: Int64
@@ -23,16 +23,16 @@ package struct DiskRoom: Sendable {
         filesLeft = Int64(clamping: status.f_favail)
     }
 
-    /// Bytes that must be free before work goes on: `FreeSpace=`, but at most a tenth of the file system; or twice what
-    /// the job had written, if that is more.
+    /// Bytes that must be free before work goes on: `FreeSpace=`, but at most a tenth of the file system; or twice the
+    /// bytes that the job had written, if that is more.
     package func wanted(written: Int64, freeSpace: Int64) -> Int64 {
         max(2 * written, bytes > 0 ? min(freeSpace, bytes / 10) : freeSpace)
     }
 
-    /// Some file systems have no limit of files, and report none.
+    /// Some file systems have no limit on files, and report 0.
     private var lacksFiles: Bool { files > 0 && filesLeft < max(1, min(64, files / 10)) }
 
-    /// The event that the work waits for, in words.
+    /// Describes the event that the work waits for.
     package func hope(written: Int64, freeSpace: Int64) -> String {
         if lacksFiles {
             return "files are removed there: its file system has room for \(filesLeft) more, whatever their size"
@@ -43,11 +43,11 @@ package struct DiskRoom: Sendable {
             ? hope : "\(hope), but it has only \(bytes >> 10) KB in all: make it larger"
     }
 
-    /// Throws unless there is that much room, which it tries with a file of that size.
+    /// Throws if there is too little space, which it tests with a file of that size.
     package static func check(in folder: String, written: Int64, freeSpace: Int64) throws(SystemError) {
         try FileSystem.makeFolders(folder)
         let room = try DiskRoom(in: folder)
-        // With no files left by count, the file made below decides: some file systems do not count files.
+        // If the count says that no files are left, the file made below decides: some file systems do not count files.
         guard room.filesLeft == 0 || !room.lacksFiles else { throw SystemError("make a file in", folder, code: ENOSPC) }
         let wanted = room.wanted(written: written, freeSpace: freeSpace)
         try FileSystem.checkRoom(for: wanted, in: folder)

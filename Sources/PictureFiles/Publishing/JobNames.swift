@@ -5,7 +5,7 @@ package import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// The facts that the names of a job's results take from elsewhere. It reads the ledger, and only for names that ask for it.
+/// Collects the facts for result names that the picture's path lacks. It reads the ledger only for names that need it.
 package struct JobNames: Sendable {
     private let order: WorkOrder
     private var path: String
@@ -13,12 +13,12 @@ package struct JobNames: Sendable {
     private let plan: Plan
     private let ledger: Ledger
 
-    /// `path` is the picture's in its inbox, or its name.
+    /// `path` is the picture's path in its inbox, or its name.
     package init(_ order: WorkOrder, path: String, batch: Int?, _ plan: Plan, _ ledger: Ledger) {
         (self.order, self.path, self.batch, self.plan, self.ledger) = (order, path, batch, plan, ledger)
     }
 
-    /// Throws when two results come to one name, as far as that is known of a picture that is not rendered.
+    /// Throws if two results would have the same name, as far as names are known before rendering.
     package func check(_ image: ImageHandle) throws {
         guard order.outputs.contains(where: { $0.naming != nil }) else { return }
         var named = self
@@ -26,7 +26,7 @@ package struct JobNames: Sendable {
         _ = try named.expected(facts(image))
     }
 
-    /// The paths of all results as far as they are known, in the plan's order.
+    /// The paths of all results, as far as they are known, in the plan's order.
     package func expected(_ facts: NameFacts) throws -> [(output: String?, path: String)] {
         let staged = plan.results.map { ImageHandle.Staged(picture: $0, path: "") }
         let name = ResultName(order: order, path: path, facts: facts)
@@ -54,12 +54,12 @@ package struct JobNames: Sendable {
 extension WorkOrder {
     fileprivate func asks(for field: NameField) -> Bool { outputs.contains { $0.naming?.asks(for: field) ?? false } }
 
-    /// A name has the picture's date in it.
+    /// Whether a name contains the picture's date.
     package var wantsDate: Bool { asks(for: .date) }
 }
 
 extension PictureDate {
-    /// A file's modification time, in nanoseconds since 1970, by the daemon's clock.
+    /// A file's modification time, in nanoseconds since 1970, as a date in the daemon's time zone.
     package init?(modified nanoseconds: Int) {
         var (seconds, parts) = (time_t(nanoseconds / 1_000_000_000), tm())
         guard localtime_r(&seconds, &parts) != nil else { return nil }

@@ -2,10 +2,10 @@ package import JobLedger
 import WorkerPools
 
 extension JobRecord {
-    /// Its results are in the outbox, and nothing of its earlier troubles matters any more.
+    /// Records the published results, and clears the intent and all earlier failures.
     package mutating func conclude(_ outcome: Publisher.Outcome) {
         outputs = outcome.published.map(\.file)
-        // After a crash nothing is known of them but their places.
+        // After a crash, only the results' paths are known.
         story?.after = outcome.published.compactMap(\.picture)
         (intent, former) = (nil, nil)
         (error, advice, failure) = (nil, nil, nil)

@@ -2,7 +2,7 @@ import DaemonRuntime
 import SystemCalls
 import WorkerPools
 
-/// Files of no further use. A file that can't be removed now is tried a few more times; the sweep of the next start
+/// Removes files that are no longer needed. A failed removal is retried a few times; the sweep of the next start
 /// removes the rest.
 package enum Litter {
     package static func remove(_ path: String, tries: Int = 5) {

@@ -1,9 +1,9 @@
 import JobLedger
 import SystemCalls
 
-/// The folders of an outbox in which results lie. They come with the first result, and go with the last.
+/// The folders of results in an outbox. They are made for the first result, and removed with the last.
 enum OutboxFolders {
-    /// Renames into such a folder. One that has been removed as empty, after a result's name was chosen, is made anew.
+    /// Renames into such a folder. If it was removed as empty after the result's name was chosen, it is made again.
     static func rename(_ from: String, _ to: String, replacing: Bool = false) throws(SystemError) {
         for attempt in 0... {
             do {
@@ -15,7 +15,7 @@ enum OutboxFolders {
         }
     }
 
-    /// Removes the folders that are empty without these results, but for the outbox itself.
+    /// Removes the folders that are empty without these results, except the outbox itself.
     static func removeEmpty(around steps: [PublishIntent.Step]) {
         let folders = steps.map { (FileSystem.folder(of: $0.target), Staging.outbox(ofFile: $0.staging)) }
         for (folder, outbox) in Dictionary(folders, uniquingKeysWith: { first, _ in first }) {
@@ -23,8 +23,8 @@ enum OutboxFolders {
         }
     }
 
-    /// Makes durable that these results have left the outbox, or come back to it: a rename is durable for certain when the
-    /// folder that it leads to is.
+    /// Makes it durable that these results have left the outbox, or returned to it. A rename is sure to be durable only
+    /// when its target folder is.
     static func sync(_ steps: [PublishIntent.Step]) throws(SystemError) {
         var folders: Set<String> = []
         for place in steps.flatMap({ [$0.target, $0.staging] }) {

@@ -4,16 +4,16 @@ package import Synchronization
 import SystemCalls
 import WorkerPools
 
-/// The work of jobs on the disk of an outbox, on a thread of its own: a disk that hangs holds up no other. Turns that
-/// came together go together, so that the disk gets all files at once, and one call makes a folder durable for all who
-/// have changed it.
+/// Does the jobs' work on the disk of an outbox, on its own thread: a hanging disk holds up no other. Turns that arrive
+/// together form a batch: the disk gets all their files at once, and one sync makes a folder durable for every turn
+/// that changed it.
 package final class OutboxLine: Sendable {
     package struct Turn: Sendable {
-        /// First these are made durable.
+        /// Files to make durable first.
         package var files: [ImageHandle.Staged] = []
-        /// Then this is done; returns the folders that are to be made durable, too.
+        /// Runs next; returns the folders to make durable afterwards.
         package var work: @Sendable () throws -> Set<String>
-        /// All of that survives a power cut when this is called without an error.
+        /// Called without an error once all of that survives a power cut.
         package var done: @Sendable ((any Error)?) -> Void
 
         package init(
@@ -25,13 +25,12 @@ package final class OutboxLine: Sendable {
     }
 
     private let queue = DispatchQueue(label: "pipelined.outbox")
-    /// The names that jobs in flight have chosen in this outbox. The lock is held while its disk is asked.
+    /// Names that jobs in flight have chosen in this outbox. The lock is held during look-ups on its disk.
     package let reserved = Mutex<Set<String>>([])
     private let waiting = Mutex<[Turn]>([])
-    /// Asked whether what is on its way is worth waiting for, in a burst.
+    /// Says in a burst whether results in flight are worth waiting for.
     private let awaitsOthers: @Sendable () -> Bool
-    /// Used on the queue alone, between groups, when the latest was one of several turns. A job on its own waits for
-    /// nobody.
+    /// Delays a batch if the previous one had several turns; a job on its own never waits. Used on the queue alone.
     private let spacing = Mutex(Spacing())
 
     package init(awaitsOthers: @escaping @Sendable () -> Bool = { false }) { self.awaitsOthers = awaitsOthers }
@@ -44,7 +43,7 @@ package final class OutboxLine: Sendable {
         if isFirst { queue.async { self.go() } }
     }
 
-    /// How many files are open together, unless a turn has more of its own.
+    /// Maximum files open together, unless a single turn has more.
     private static let mostFiles = 64
 
     private func go() {
@@ -55,7 +54,7 @@ package final class OutboxLine: Sendable {
                 files += turn.files.count
                 return files <= Self.mostFiles
             }
-            // A turn that comes from now on may change a folder after it was made durable, and is one of the next.
+            // A later turn may change a folder after its sync, so it goes into a later batch.
             let turns = fitting.isEmpty ? Array(waiting.prefix(1)) : Array(fitting)
             waiting.removeFirst(turns.count)
             return (turns, waiting.isEmpty)

@@ -6,7 +6,7 @@ import SystemCalls
 
 /// The choice of final names.
 extension Publisher {
-    /// Chooses the final names, and makes their folders. `before` are the results that the job has published already.
+    /// Chooses the final names, and makes their folders. `before` holds the results that the job has already published.
     package func choose(
         _ staged: [ImageHandle.Staged], order: WorkOrder, path: String, facts: NameFacts = NameFacts(),
         replacing before: Before? = nil
@@ -20,7 +20,7 @@ extension Publisher {
             }
             let targets = try self.targets(staged, name, order.conflict, former, isFree)
             guard let former else {
-                // A name that is taken under `skip` is met at the rename, and left out there.
+                // Under `skip`, the rename finds out that a name is taken, and leaves the result out.
                 let steps = try zip(staged, targets).map { try Self.step($0, to: $1, $0.conflict(order.conflict)) }
                 let names = steps.filter { $0.conflict == .number }.map(\.target)
                 return Publication(
@@ -53,7 +53,7 @@ extension Publisher {
         return PublishIntent.Step(staging: staged.path, target: target, conflict: conflict, file: file)
     }
 
-    /// The names of all results: those of before, if the job has published some, or else free ones.
+    /// The names of all results: the earlier ones if the job has published some, otherwise free ones.
     private func targets(
         _ staged: [ImageHandle.Staged], _ name: ResultName, _ conflict: ConflictPolicy, _ former: Former?,
         _ isFree: (String) throws -> Bool
@@ -78,7 +78,7 @@ extension Publisher {
         return staged.map { name.path($0, of: staged, number: $0.isCounted ? 0 : number, counter: counter) }
     }
 
-    /// A free number behind a taken one, or 1: the end of a long row is found in a few steps.
+    /// A free number after a taken one, or 1. Doubling and bisection find the end of a long series in a few steps.
     private static func firstNumber(_ isFree: (Int) throws -> Bool) rethrows -> Int {
         var (taken, free) = (0, 1)
         while try !isFree(free) { (taken, free) = (free, 2 * free) }
@@ -91,7 +91,7 @@ extension Publisher {
 }
 
 extension Set<String> {
-    /// Adds names, and returns those that no other publication has added.
+    /// Adds names, and returns those that no other publication has reserved.
     fileprivate mutating func take(_ names: [String]) -> Set<String> {
         let new = Set(names).subtracting(self)
         formUnion(new)
@@ -102,6 +102,6 @@ extension Set<String> {
 extension ImageHandle.Staged {
     fileprivate var isCounted: Bool { picture.naming?.asks(for: .counter) ?? false }
 
-    /// A counter finds a free name, whatever `Conflict=` says of a taken one.
+    /// A counter always finds a free name, whatever `Conflict=` says.
     package func conflict(_ policy: ConflictPolicy) -> ConflictPolicy { isCounted ? .number : policy }
 }

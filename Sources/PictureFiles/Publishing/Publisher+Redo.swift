@@ -4,7 +4,7 @@ import SystemCalls
 
 /// The names of results that take the places of earlier ones.
 extension Publisher {
-    /// The results that a job has published before, and the folder of their outbox where they go when they are withdrawn.
+    /// Results that a job has published before, and the staging folder of their outbox, which takes the withdrawn ones.
     package struct Before: Sendable {
         package var results: [PublishedFile]
         package var staging: String
@@ -14,9 +14,9 @@ extension Publisher {
         }
     }
 
-    /// How these results are now.
+    /// The current state of these results.
     struct Former: Sendable {
-        /// The results that nobody has changed, with their marks.
+        /// Unchanged results, with their identities.
         fileprivate private(set) var own: [String: FileStatus.Identity] = [:]
         /// The results that somebody has changed, or may have.
         fileprivate private(set) var changed: [String] = []
@@ -33,23 +33,23 @@ extension Publisher {
             }
         }
 
-        /// The name is a result of the job itself.
+        /// Whether the name belongs to an unchanged result of this job.
         func owns(_ path: String) -> Bool { own[path] != nil }
 
         func knowsAny(of paths: [String]) -> Bool { paths.contains { own[$0] != nil || changed.contains($0) } }
 
-        /// The lowest number, 0 or 1 at least, under which one of these paths is a result of before. It can be read in
-        /// that result's path.
+        /// The lowest number, from `lowest` on, under which one of these paths is an earlier result. Such a number
+        /// appears in the result's path, so only numbers from there are tried.
         func number(from lowest: Int, _ paths: (Int) -> [String]) -> Int? {
             let read = (own.keys + changed).reduce(into: Set([lowest])) { $0.formUnion($1.numbers) }
             return read.filter { $0 >= lowest }.sorted().first { knowsAny(of: paths($0)) }
         }
     }
 
-    /// The steps that bring new results to the places of former ones, and withdraw the others. A former result that is
-    /// not known to be what was published stays as it is, and its successor gets another name.
+    /// Steps that put new results in the places of former ones, and withdraw the others. A former result that somebody
+    /// may have changed stays as it is, and its successor gets another name.
     ///
-    /// `isFree` says whether a name can be taken.
+    /// `isFree` says whether a name is available.
     func steps(
         _ staged: [ImageHandle.Staged], to targets: [String], _ former: Former, _ conflict: ConflictPolicy,
         _ isFree: (String) throws -> Bool
@@ -81,7 +81,8 @@ extension Publisher {
 }
 
 extension String {
-    /// The numbers that can be read in it. Digits of something else may stand before or behind a number.
+    /// All numbers that the text may contain. Other digits may precede or follow a number, so parts of a run of digits
+    /// count.
     fileprivate var numbers: Set<Int> {
         var numbers: Set<Int> = []
         for digits in utf8.split(whereSeparator: { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {

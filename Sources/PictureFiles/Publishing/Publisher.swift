@@ -6,14 +6,14 @@ import Synchronization
 import SystemCalls
 import WorkerPools
 
-/// The steps that bring results into an outbox: durable files first, then the intent, then the renames. Blocking;
-/// called where waiting for a disk is no harm.
+/// Brings results into an outbox: makes the files durable, records the intent, then renames. It blocks, so callers use
+/// threads that may wait for a disk.
 package final class Publisher: Sendable {
-    /// The renames of a job, with names that no other job in flight has chosen.
+    /// The renames of a job. No other job in flight has chosen the same names.
     package struct Publication: Sendable {
         package var intent: PublishIntent
         package var results: [ImageHandle.Staged]
-        /// The names that are reserved for it, in its outbox.
+        /// The names that it has reserved in its outbox.
         package var reserved: Set<String>
         package var outbox: String
     }
@@ -28,9 +28,9 @@ package final class Publisher: Sendable {
 
     package struct Outcome: Sendable, Equatable {
         package var published: [Published] = []
-        /// The results of before that stay, because somebody has changed them.
+        /// Earlier results that stay because somebody has changed them.
         package var left: [String] = []
-        /// The folders that were changed.
+        /// Folders that the renames have changed.
         package fileprivate(set) var folders: Set<String> = []
 
         package init(published: [Published] = [], left: [String] = [], folders: Set<String> = []) {
@@ -40,7 +40,7 @@ package final class Publisher: Sendable {
         fileprivate mutating func add(_ step: PublishIntent.Step, _ picture: JobStory.Picture?) {
             folders.insert(FileSystem.folder(of: step.target))
             guard !step.isWithdrawal else {
-                // A rename is durable for certain when the folder that it leads to is.
+                // A rename is sure to be durable only when its target folder is.
                 folders.insert(FileSystem.folder(of: step.staging))
                 return
             }
@@ -48,11 +48,11 @@ package final class Publisher: Sendable {
         }
     }
 
-    /// Records an intent, and answers whether it is durable.
+    /// Records an intent, then reports whether it is durable.
     package typealias Record = (PublishIntent, @escaping @Sendable (Bool) -> Void) -> Void
 
     private let lines = Mutex<[String: OutboxLine]>([:])
-    /// Asked whether what is on its way is worth waiting for, in a burst.
+    /// Says in a burst whether results in flight are worth waiting for.
     private let awaitsOthers: @Sendable () -> Bool
 
     package init(awaitsOthers: @escaping @Sendable () -> Bool = { false }) { self.awaitsOthers = awaitsOthers }
@@ -66,18 +66,18 @@ package final class Publisher: Sendable {
         }
     }
 
-    /// Step 3: the renames. When somebody else has taken a name in the meantime, another is chosen, and recorded by
-    /// `rerecord` before it is used. A rename that fails takes back those before it.
+    /// Step 3: the renames. If somebody else has taken a name meanwhile, another one is chosen, and recorded with
+    /// `rerecord` before its use. A rename that fails takes back those before it.
     package func publish(_ publication: Publication, rerecord: Record) throws -> Outcome {
         defer { release(publication) }
         var intent = publication.intent
         var outcome = Outcome()
         do {
-            // Behind the results come those of before that have no successor.
+            // The steps after the results withdraw earlier results that have no successor.
             for index in intent.steps.indices {
                 let isPublished = try Self.rename(index, of: &intent, rerecord)
-                // A result left out by `skip` stays in staging until the job's end is recorded: that tells it from a
-                // published one.
+                // A result left out by `skip` stays in staging until the job's end is recorded, so recovery can tell
+                // that it was not published.
                 if !isPublished { continue }
                 let isResult = publication.results.indices.contains(index)
                 outcome.add(intent.steps[index], isResult ? publication.results[index].inStory : nil)
@@ -90,8 +90,8 @@ package final class Publisher: Sendable {
         return outcome
     }
 
-    /// Finishes an interrupted publication: a missing staging file was published, one that is there is renamed now. Nil
-    /// when neither staging files nor results are left.
+    /// Finishes an interrupted publication. A missing staging file was published; an existing one is renamed now. Nil
+    /// if neither staging files nor results are left.
     package func recover(_ intent: PublishIntent, rerecord: Record = { $1(true) }) throws -> Outcome? {
         if try isLost(intent) { return nil }
         var intent = intent
@@ -120,7 +120,8 @@ package final class Publisher: Sendable {
         }
     }
 
-    /// Neither staging files nor results are left of it; or a result of before is still there, and its successor is not.
+    /// Whether neither staging files nor results are left, or an earlier result is in place and its successor is gone.
+    /// In the second case, the rest is moved back.
     private func isLost(_ intent: PublishIntent) throws -> Bool {
         if try intent.steps.contains(where: { try Replacement($0)?.isLost ?? false }) {
             try moveBack(intent)
@@ -129,10 +130,10 @@ package final class Publisher: Sendable {
         return try intent.steps.allSatisfy { try !FileSystem.exists($0.staging) && !FileSystem.exists($0.target) }
     }
 
-    /// All outputs of a job are published, or none: moves published results back to staging, and the job's own results of
-    /// before to their places. Another's file that was replaced is gone, so its successor stays. So does a result that
-    /// somebody has changed. The folders that are empty then go, and all of that is durable. May be repeated until the
-    /// intent is forgotten.
+    /// Takes a publication back, because a job publishes all of its outputs or none. Moves published results back to
+    /// staging, and the job's earlier results to their places. If a result replaced somebody else's file, that file is
+    /// gone, so the result stays. A result that somebody has changed stays as well. Removes the emptied folders, and
+    /// makes everything durable. It may be repeated until the intent is forgotten.
     package func takeBack(_ intent: PublishIntent) throws {
         try moveBack(intent)
         let gone = try intent.steps.filter { try FileSystem.exists($0.staging) && !FileSystem.exists($0.target) }
@@ -141,7 +142,7 @@ package final class Publisher: Sendable {
             intent.steps.filter { try FileSystem.exists($0.staging) || FileSystem.exists($0.target) })
     }
 
-    /// The same without the folders: the next try needs them again.
+    /// Does the same but keeps the folders, which the next attempt needs.
     private func moveBack(_ intent: PublishIntent) throws {
         for step in intent.steps {
             if let replacement = Replacement(step) {
@@ -157,21 +158,22 @@ package final class Publisher: Sendable {
         }
     }
 
-    /// Finishes a rename of several steps that a crash broke off; true when the result has its name.
+    /// Finishes a rename of several steps that a crash interrupted; true if the result has its name.
     private static func finish(_ step: PublishIntent.Step) throws -> Bool {
         guard step.conflict != .replace, try FileSystem.exists(step.target) else { return false }
         if try FileSystem.isPlaceholder(step.target) {
             try FileSystem.remove(step.target)
             return false
         }
-        // The result is linked, and its name in staging still there; inode numbers can't tell on some file systems.
+        // The result may be linked to its name, and still be in staging. The contents are compared, because inode
+        // numbers are unreliable on some file systems.
         let staged = try Descriptor.open(step.staging, O_RDONLY | O_NOFOLLOW)
         guard try FileSystem.isCopy(step.target, of: staged) else { return false }
         try FileSystem.remove(step.staging)
         return true
     }
 
-    /// False when the name is taken, and no other is to be chosen.
+    /// False if the name is taken, and the policy allows no other.
     private static func rename(_ index: Int, of intent: inout PublishIntent, _ rerecord: Record) throws -> Bool {
         if let replacement = Replacement(intent.steps[index]) {
             if try replacement.perform() { return true }
@@ -187,7 +189,7 @@ package final class Publisher: Sendable {
         return true
     }
 
-    /// Chooses a free name, and records it before it is used.
+    /// Chooses a free name, and records it before its use.
     private static func chooseAnother(_ index: Int, of intent: inout PublishIntent, _ rerecord: Record) throws {
         var other = intent
         other.steps[index].target = try numbered(intent.steps[index].target)
@@ -202,7 +204,7 @@ package final class Publisher: Sendable {
         intent = other
     }
 
-    /// Removes what was replaced, withdrawn or left out by a publication that is recorded.
+    /// Removes the files that a recorded publication has replaced, withdrawn or left out.
     package func discard(_ intent: PublishIntent) {
         for step in intent.steps {
             Litter.remove(step.staging)
@@ -211,7 +213,7 @@ package final class Publisher: Sendable {
         OutboxFolders.removeEmpty(around: intent.steps.filter(\.isWithdrawal))
     }
 
-    /// The names may be chosen again.
+    /// Makes the reserved names available again.
     package func release(_ publication: Publication) {
         line(of: publication.outbox).reserved.withLock { $0.subtract(publication.reserved) }
     }
@@ -220,7 +222,7 @@ package final class Publisher: Sendable {
         for file in staged { Litter.remove(file.path) }
     }
 
-    /// False when the name is taken.
+    /// False if the name is taken.
     private static func rename(_ step: PublishIntent.Step) throws -> Bool {
         do {
             try OutboxFolders.rename(step.staging, step.target, replacing: step.conflict == .replace)
@@ -238,12 +240,12 @@ package final class Publisher: Sendable {
 }
 
 extension PublishIntent {
-    /// Somebody has changed the result of before at this step's target since its name was chosen. It stays.
+    /// Notes that an earlier result stays at this step's target: somebody has changed it since its name was chosen.
     fileprivate mutating func leave(_ index: Int) throws {
         if try FileSystem.exists(steps[index].target) { left = (left ?? []) + [steps[index].target] }
     }
 
-    /// Something is left in staging when all its renames are done.
+    /// Whether files stay in staging after all renames.
     package var leavesFiles: Bool { steps.contains { $0.replaces != nil } }
 }
 

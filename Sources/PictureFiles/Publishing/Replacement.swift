@@ -3,16 +3,16 @@ import JobLedger
 import SystemCalls
 
 extension PublishIntent.Step {
-    /// The result of before has no successor: it is withdrawn from `target` to `staging`.
+    /// Whether the earlier result has no successor, and is withdrawn from `target` to `staging`.
     var isWithdrawal: Bool { replaces != nil && file == nil }
 
-    /// The place of the result of before while an exchange takes several renames. Nobody else writes in that folder.
+    /// Holds the earlier result while an exchange takes several renames. Nobody else writes to that folder.
     var aside: String { "\(staging)\(PublishIntent.aside)" }
 }
 
-/// A result of before and its successor change places: the one goes to the staging folder, where it can be taken back
-/// from until the end of the job is recorded. Somebody else's file is never touched for good: what a rename has brought
-/// out is looked at afterwards, and put back when it is not the file that was published.
+/// Exchanges an earlier result and its successor. The earlier one goes to the staging folder, from where it can be
+/// brought back until the job's end is recorded. Somebody else's file is never lost: each rename checks afterwards
+/// whether it moved the published file, and puts any other file back.
 struct Replacement {
     private let step: PublishIntent.Step
 
@@ -22,10 +22,10 @@ struct Replacement {
         self.step = step
     }
 
-    /// Makes the change, or finishes it. False when the target is not the result of before any more: it stays.
+    /// Makes the exchange, or finishes it. False if somebody has changed the target, which then stays.
     func perform() throws -> Bool { try step.isWithdrawal ? withdraw() : exchange() }
 
-    /// The result of before is where it was, and its successor is gone.
+    /// Whether the earlier result is in place, and its successor is gone.
     var isLost: Bool {
         get throws {
             try !step.isWithdrawal && !FileSystem.exists(step.staging) && !FileSystem.exists(step.aside)
@@ -33,7 +33,7 @@ struct Replacement {
         }
     }
 
-    /// Brings the result of before back. A successor that somebody has changed stays.
+    /// Brings the earlier result back. A successor that somebody has changed stays.
     func takeBack() throws {
         if step.isWithdrawal {
             if try FileSystem.exists(step.staging) { try OutboxFolders.rename(step.staging, step.target) }
@@ -41,7 +41,7 @@ struct Replacement {
         }
         if try FileSystem.exists(step.aside) { return try finishTakingBack() }
         guard try FileSystem.exists(step.staging) else {
-            // It had the name for itself.
+            // The earlier result is gone, and the new one has the name.
             if try isNew(at: step.target) {
                 try FileSystem.renameWithoutReplacing(step.target, step.staging, inOwn: true)
             }
@@ -68,7 +68,7 @@ struct Replacement {
     private func exchange() throws -> Bool {
         if try FileSystem.exists(step.aside) { return try finishInSteps() }
         guard try FileSystem.exists(step.staging) else {
-            // It had the name for itself.
+            // The earlier result is gone, and the new one has the name.
             if try isNew(at: step.target) { return true }
             throw SystemError("rename", step.staging, code: ENOENT)
         }
@@ -77,12 +77,12 @@ struct Replacement {
             guard try FileSystem.exchange(step.staging, step.target) else { return try exchangeInSteps() }
         }
         if try isOld(at: step.staging) { return true }
-        // Somebody has put another file there in the last moment, maybe before a crash: it is put back.
+        // Somebody put another file there at the last moment, maybe before a crash: put it back.
         if try isNew(at: step.target) { _ = try FileSystem.exchange(step.staging, step.target) }
         return false
     }
 
-    /// On a file system that can't exchange two files.
+    /// Exchanges on a file system that has no atomic exchange.
     private func exchangeInSteps() throws -> Bool {
         guard try moveOut(to: step.aside) else { return false }
         return try finishInSteps()
@@ -109,7 +109,7 @@ struct Replacement {
         return try moveOut(to: step.staging)
     }
 
-    /// False when somebody has put another file there in the last moment, which is put back.
+    /// False if somebody put another file there at the last moment; that file is put back.
     private func moveOut(to place: String) throws -> Bool {
         try FileSystem.makeFolders(FileSystem.folder(of: place))
         try FileSystem.renameWithoutReplacing(step.target, place, inOwn: true)
@@ -122,7 +122,7 @@ struct Replacement {
 
     private func isOld(at path: String) throws -> Bool { try isThere(step.replaces, at: path) }
 
-    /// Two files of one size and time are told apart by their inodes.
+    /// If both files have the same size and time, their inodes tell them apart.
     private func isNew(at path: String) throws -> Bool {
         guard try isThere(step.file, at: path) else { return false }
         guard try isOld(at: path), let there = try FileSystem.status(path) else { return true }

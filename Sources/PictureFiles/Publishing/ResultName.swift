@@ -3,14 +3,15 @@ package import PipelineModel
 import SystemCalls
 import WorkerPools
 
-/// The names of a job's results: as `Name=` says, or else `<outbox>/<subfolder>/<stem>[-N][.<output>].<suffix>`, where an
-/// output named like its format leaves its name out.
+/// The names of a job's results: by `Name=`, or else `<outbox>/<subfolder>/<stem>[-N][.<output>].<suffix>`. An output
+/// whose name is its format omits the name.
 package struct ResultName {
     private let outbox: String
     private let path: String
     private let facts: NameFacts
 
-    /// `path` is the picture's in its inbox, or its name. `facts` are those that it does not tell: album and date.
+    /// `path` is the picture's path in its inbox, or its name. `facts` holds the album and the date, which the path
+    /// lacks.
     package init(order: WorkOrder, path: String, facts: NameFacts = NameFacts()) {
         (outbox, self.path) = (order.outbox, path)
         var facts = facts
@@ -18,7 +19,7 @@ package struct ResultName {
         self.facts = facts
     }
 
-    /// `all` are the results of the job, this one among them.
+    /// `all` are the results of the job, including this one.
     package func path(_ staged: ImageHandle.Staged, of all: [ImageHandle.Staged], number: Int, counter: Int? = nil)
         -> String
     {
@@ -42,7 +43,7 @@ package struct ResultName {
         return "\(folder)/\(Self.shortened(stem, toFit: ending))\(ending)"
     }
 
-    /// The part that tells a result from the others: nothing, `.thumb`, or, of several in one format, `-avif`.
+    /// The part that distinguishes a result from the others: nothing, `.thumb`, or `-avif` if several have one format.
     private func mark(_ staged: ImageHandle.Staged, of all: [ImageHandle.Staged]) -> String {
         guard let name = staged.picture.name else { return "" }
         guard staged.isNamedAsItsFormat else { return ".\(name)" }
@@ -50,7 +51,7 @@ package struct ResultName {
         return rivals.count > 1 ? "-\(name)" : ""
     }
 
-    /// Throws when two results of the job come to one name. A result that is not made yet may have a name of its own.
+    /// Throws if two results of the job have the same name. Names that depend on unmade results are not checked yet.
     package func check(_ staged: [ImageHandle.Staged]) throws {
         guard !staged.contains(where: \.isLie) else {
             throw JobFailure("the worker says of a result what can't be", advice: "report this")
@@ -74,14 +75,14 @@ package struct ResultName {
         return FileSystem.join(FileSystem.folder(of: path), shortened(stem, toFit: ending) + ending)
     }
 
-    /// Whether this is the name itself, or a name that `numbered` makes of it.
+    /// Whether `other` is `name`, or a name that `numbered` makes of it.
     static func isVariant(_ other: String, of name: String) -> Bool {
         if other == name { return true }
         guard let digits = split(other).stem.split(separator: "-").last, let number = Int(digits) else { return false }
         return FileSystem.name(of: numbered(name, number)) == other
     }
 
-    /// `a/b-1.jpg` → `a/b.jpg`; any other name stays.
+    /// `a/b-1.jpg` → `a/b.jpg`; other names stay the same.
     package static func unnumbered(_ path: String) -> String {
         let (stem, suffix) = split(FileSystem.name(of: path))
         guard let dash = stem.lastIndex(of: "-"), Int(stem[stem.index(after: dash)...]) != nil else { return path }
@@ -100,17 +101,18 @@ package struct ResultName {
 
 extension ImageHandle.Staged {
     fileprivate var format: String? { result?.format ?? picture.format }
-    /// The field stands for the suffix of a format that is not known yet.
+    /// If the format is not known yet, its field in the template stands for the suffix.
     fileprivate var suffix: String { format.map(RenderedOutput.suffix) ?? NameField.format.example }
-    /// Its name has nothing that only the worker tells.
+    /// Whether the name needs no fact that only the worker can provide.
     fileprivate var isDecided: Bool { result != nil || picture.format != nil && picture.naming?.needsResult != true }
 
-    /// True as well when it has no name.
+    /// Also true for an output without a name.
     fileprivate var isNamedAsItsFormat: Bool { picture.name.map { [suffix, format].contains($0) } ?? true }
 
     fileprivate var title: String { picture.name.map { "the result '\($0)'" } ?? "the result of [Output]" }
 
-    /// The worker has read a stranger's file, and its word becomes a part of a path.
+    /// Whether the worker's answer is impossible. The worker has read a foreign file, and its words become part of a
+    /// path.
     fileprivate var isLie: Bool {
         func consists(_ text: String, of digits: ClosedRange<UInt8>, _ letters: ClosedRange<UInt8>) -> Bool {
             text.utf8.allSatisfy { digits.contains($0) || letters.contains($0) }

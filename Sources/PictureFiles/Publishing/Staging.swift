@@ -6,14 +6,14 @@ package import PipelineModel
 package import SystemCalls
 import WorkerPools
 
-/// Where results are made: in their outbox, since a rename must not leave a file system, and there in a folder of this root's own. Another
-/// daemon may have the same outbox.
+/// Where results are made: in their outbox, because a rename must stay on one file system, and there in a folder of
+/// this root's own, because another daemon may share the outbox.
 package struct Staging: Sendable {
     package static let folderName = ".staging"
 
     package let root: String
 
-    /// Reads what this root is called among those that share an outbox; made up at its first start.
+    /// Reads the ID of this root, which is made at its first start. It is unique among the roots that share an outbox.
     package init(_ places: Places) throws {
         if let known = try Self.read(places.identity) {
             root = known
@@ -31,20 +31,21 @@ package struct Staging: Sendable {
 
     package func folder(in outbox: String) -> String { "\(outbox)/\(Self.folderName)/\(root)" }
 
-    /// The outbox of a file in staging; nil for one that lies elsewhere.
+    /// The outbox of a file in staging; nil for any other file.
     package static func outbox(ofFile path: String) -> String? {
         let top = FileSystem.folder(of: FileSystem.folder(of: path))
         return FileSystem.name(of: top) == folderName ? FileSystem.folder(of: top) : nil
     }
 
-    /// Where a picture of a job is made. Each try has a file of its own: what is left of the one before may still be on its way out. A
-    /// format that only a worker knows gives no suffix.
+    /// Where a picture of a job is made. Each attempt has its own file, because the previous attempt's may still be in
+    /// removal. If only the worker knows the format, the name has no suffix.
     package func path(of job: JobRecord, _ picture: PlannedPicture) -> String {
         let name = "\(job.id)-\(picture.index)" + (job.tries > 0 ? "-\(job.tries)" : "")
         return "\(folder(in: job.order.outbox))/\(name)\(picture.suffix.map { ".\($0)" } ?? "")"
     }
 
-    /// Removes what lies there, which belongs to nobody at the start but for `kept`: what an intent names has been published by then.
+    /// Removes leftovers, except for `kept`. At the start no other file has an owner: files of intents are published by
+    /// then.
     package func sweep(_ outbox: String, except kept: Set<String>) {
         let folder = folder(in: outbox)
         do {
@@ -57,7 +58,7 @@ package struct Staging: Sendable {
         }
     }
 
-    /// The folder itself, nil when it is missing. Others who may write in the outbox may have put a link in its place.
+    /// Opens the folder; nil if it is missing. Others who may write to the outbox could have put a link in its place.
     private func open(_ outbox: String) throws -> Descriptor? {
         do {
             let top = try Descriptor.open(outbox, O_RDONLY | O_DIRECTORY)
@@ -67,7 +68,7 @@ package struct Staging: Sendable {
         }
     }
 
-    /// Why an outbox may not be written, if so. Whether there is room is another matter.
+    /// Why the daemon may not write to an outbox, if so. A full disk is no reason.
     package func refusal(of outbox: String) -> SystemError? {
         do {
             try DiskRoom.check(in: folder(in: outbox), written: 0, freeSpace: 1)

@@ -2,8 +2,8 @@ import DaemonRuntime
 import Dispatch
 import Synchronization
 
-/// The sweep of all outboxes at a start. The start waits a moment for their disks, and goes on without those that do not
-/// answer. Nothing is made in an outbox before it is swept: the sweep would remove it.
+/// Sweeps all outboxes at a start. The start waits briefly for their disks, and goes on without those that do not
+/// answer. Nothing is made in an outbox before its sweep, which would remove it.
 package final class StagingSweep: Sendable {
     private struct State {
         var left: Set<String>
@@ -34,10 +34,10 @@ package final class StagingSweep: Sendable {
         }
     }
 
-    /// Blocks until every disk has answered, or has had its time.
+    /// Blocks until every disk has answered, or the time is up.
     package func wait() { _ = group.wait(timeout: .now() + Self.patience) }
 
-    /// Returns the outboxes that are not swept yet, and calls `done` for each of them later.
+    /// Returns the outboxes that are not swept yet; calls `done` for each of them later.
     @Coordination
     package func unswept(_ done: @escaping @Coordination @Sendable (String) -> Void) -> Set<String> {
         state.withLock { state in

@@ -3,12 +3,12 @@ import PipelineModel
 import SystemCalls
 import WorkerPools
 
-/// A staging file on its way to the disk. Several that are begun before the first is finished go there together.
+/// A staging file that is being synced. Files begun before the first one is finished are written together.
 struct StagingSync {
     private let file: ImageHandle.Staged
     private let opened: Result<Descriptor, SystemError>
 
-    /// Begins to write it, and waits for nothing.
+    /// Starts writing, without waiting.
     init(_ file: ImageHandle.Staged) {
         self.file = file
         do throws(SystemError) {
@@ -20,7 +20,7 @@ struct StagingSync {
         }
     }
 
-    /// It is what the worker said, and survives a power cut as soon as its folder does.
+    /// Syncs the file, and checks that it has the size that the worker reported. It is durable once its folder is.
     func finish() throws {
         let descriptor = try opened.get()
         try descriptor.sync(called: file.path)
