@@ -5,7 +5,7 @@ package import PictureFiles
 import PipelineModel
 import SystemCalls
 
-/// Done jobs are processed again, under their recipe as it is now, or undone.
+/// Processes done jobs again, under the present version of their recipe, or undoes them.
 @Coordination
 package final class DoneJobs {
     package enum Choice: Sendable {
@@ -13,13 +13,13 @@ package final class DoneJobs {
         case all(JobFilter)
     }
 
-    /// The chosen jobs: those that are changed, or would be, and those that can't be.
+    /// The chosen jobs: those that were or would be changed, and those that were refused.
     package struct Outcome: Sendable {
         package var ids: [Int] = []
         package fileprivate(set) var refused = Tally()
-        /// About jobs that can be.
+        /// Remarks about jobs that can be changed.
         package fileprivate(set) var remarks = Tally()
-        /// Why the search for jobs broke off.
+        /// Why the search for jobs stopped early.
         package fileprivate(set) var unread: (any Error)?
     }
 
@@ -40,8 +40,8 @@ package final class DoneJobs {
         (self.originals, self.changes, self.revivals, self.check) = (originals, changes, revivals, check)
     }
 
-    /// Brings the originals back to work. The results of before stay until there are new ones. `done` is called when
-    /// that is durable. With `asking` nothing is changed.
+    /// Brings the originals back to work. The earlier results stay until new ones replace them. Calls `done` when this
+    /// is durable. With `asking`, it changes nothing.
     package func redo(_ choice: Choice, asking: Bool, done: @escaping @Coordination @Sendable (Outcome) -> Void) {
         each(of: choice) { [self] records, outcome, goOn in
             lane(of: records).async { [check] in
@@ -88,8 +88,8 @@ package final class DoneJobs {
         }
     }
 
-    /// Takes results back, and brings originals to `cancelled/`, or to `goal`. `done` is called when they are there, but
-    /// for originals that can't be moved.
+    /// Takes results back, and moves originals to `cancelled/` or to `goal`. Calls `done` when they have arrived; it
+    /// does not wait for originals that can't be moved.
     package func undo(
         _ choice: Choice, to goal: String?, asking: Bool, done: @escaping @Coordination @Sendable (Outcome) -> Void
     ) {
@@ -110,7 +110,8 @@ package final class DoneJobs {
 
     nonisolated private static let stays = "somebody has changed a result, which stays in the outbox"
 
-    /// Hands over the folder that originals go to, as a path without links, or why it can't take any.
+    /// Calls `done` with the folder for the originals, as a path without links, or with the reason why it can't take
+    /// any.
     package func checkGoal(
         _ goal: String?, done: @escaping @Coordination @Sendable (_ place: String?, _ refusal: String?) -> Void
     ) {

@@ -3,7 +3,7 @@ package import DaemonRuntime
 package import JobLedger
 import PipelineModel
 
-/// Ended jobs are remembered for a while, and not for ever.
+/// Forgets ended jobs after a while.
 @Coordination
 package final class History {
     private let ledger: Ledger
@@ -11,9 +11,9 @@ package final class History {
     private let configuration: ConfigurationInForce
     private let window: Window
     private let ages: AgeClock
-    /// Jobs that have ended since old ones were last forgotten.
+    /// Jobs that have ended since the latest cleanup.
     private var sinceForgetting = 0
-    /// For jobs that grow old while nothing ends.
+    /// Forgets jobs that grow old while no others end.
     private lazy var sweeps = Appointment { [unowned self] _ in forgetOld() }
 
     private static let sweepInterval = 3600.0
@@ -26,23 +26,23 @@ package final class History {
         (self.window, self.ages) = (window, ages)
     }
 
-    /// Counts ended jobs. Old jobs are forgotten now and then, and not at each single end.
+    /// Counts ended jobs, and forgets old ones now and then rather than at each end.
     package func ended(_ count: Int) {
         sinceForgetting += count
         if sinceForgetting >= max(1, configuration.settings.historyJobs / 8) { forgetOld() }
     }
 
-    /// Forgets what is beyond HistoryJobs and History.
+    /// Forgets jobs beyond HistoryJobs= and History=.
     func forgetOld() {
         sinceForgetting = 0
         let settings = configuration.settings
         let seconds = settings.history / .seconds(1)
-        // While the clock is doubted, no job is too old.
+        // While the clock is in doubt, no job is too old.
         let oldest = ages.now.map { $0 - seconds } ?? -.infinity
         ledger.forget(allBut: settings.historyJobs, endedBefore: oldest) { [self] forgotten in
             Coordination.async { [self] in
                 counts.add(forgotten, times: -1)
-                // A portion at a time, so that nothing urgent waits behind a large one.
+                // One portion at a time, so that no urgent work waits behind a large one.
                 if !forgotten.isEmpty { return forgetOld() }
                 ledger.forgetOrders()
                 ledger.forgetBatches()
@@ -51,7 +51,7 @@ package final class History {
         }
     }
 
-    /// Forgets the chosen jobs that are over and ended before a time; `done` gets their number.
+    /// Forgets the chosen jobs that are over and ended before `time`; calls `done` with their number.
     package func forget(
         _ choice: JobChoice, endedBefore time: Double, soFar: Int = 0, done: @escaping @Sendable (Int) -> Void
     ) {

@@ -1,14 +1,14 @@
 import JobLedger
 import PipelineModel
 
-/// Counts the downloads of each host that are in the window and have not come yet. Each host has a share, so that a
-/// long list from one leaves room for the others.
+/// Counts the unfinished downloads of each host in the window. Each host has a share, so a long list from one host
+/// leaves room for the others.
 struct HostTurns {
     var share = 8
     private var pending: [HostLane: Int] = [:]
-    /// Lanes that have used up their share, and may have more rows.
+    /// Lanes that have used up their share, and may have more rows outside.
     private(set) var full: Set<HostLane> = []
-    /// Full lanes in which enough downloads have ended for a query to pay.
+    /// Full lanes in which enough downloads have ended to be worth a query.
     private(set) var due: Set<HostLane> = []
     /// The host that was served last.
     private var last: [Priority: String] = [:]
@@ -23,20 +23,20 @@ struct HostTurns {
         if full.contains(lane), left <= share / 2 { due.insert(lane) }
     }
 
-    /// The lane has no more room, and may have more rows.
+    /// Marks a lane that has used up its share, and may have more rows outside.
     mutating func close(_ lane: HostLane) {
         full.insert(lane)
         if room(for: lane) > share / 2 { due.insert(lane) } else { due.remove(lane) }
     }
 
-    /// The lane has no more rows, or they are found like any others.
+    /// Unmarks a lane that has no more rows, or whose rows the general search finds.
     mutating func open(_ lane: HostLane) {
         full.remove(lane)
         due.remove(lane)
     }
 
     /// Queued rows of the hosts that have room, host by host, beginning after the host served last. Fewer than `limit`
-    /// means that there are no more.
+    /// means that no more exist.
     mutating func rows(of ledger: Ledger, atLeast least: Priority, except: [Int], limit: Int) throws -> [JobRecord] {
         var rows: [JobRecord] = []
         for priority in Priority.allCases.reversed() where priority >= least {
@@ -57,7 +57,7 @@ struct HostTurns {
                 let room = room(for: lane)
                 let found = try ledger.queued(lane, except: except, limit: min(room, limit - rows.count))
                 rows += found
-                // There may be more.
+                // The lane may have more rows.
                 if found.count == room { close(lane) }
             }
             self.last[priority] = host

@@ -7,7 +7,7 @@ package import PipelineModel
 import Synchronization
 import WorkerPools
 
-/// Makes people's changes to jobs, in the window and as rows: they cancel jobs, and say which come first.
+/// Applies users' changes to jobs, in the window and as rows: cancellations, priorities and dependencies.
 @Coordination
 package final class JobChanges {
     private let ledger: Ledger
@@ -34,9 +34,9 @@ package final class JobChanges {
 
     // MARK: - Cancelling
 
-    /// Cancels the chosen jobs that were accepted before the call, and the chosen files that lie in these inboxes. `done`
-    /// is told their number when none of them runs any more: cancelled means stopped. Its second word says why files in
-    /// some inboxes are not cancelled.
+    /// Cancels the chosen jobs that were accepted before the call, and the chosen files in these inboxes. Calls `done`
+    /// with their number once none of them runs any more: cancelled means stopped. `left` says why files in some
+    /// inboxes are not cancelled.
     package func cancel(
         _ choice: JobChoice, settling files: SettlingChoice = .all, in some: [Inbox],
         done: @escaping @Coordination @Sendable (_ cancelled: Int, _ left: String?) -> Void
@@ -44,7 +44,7 @@ package final class JobChanges {
         let counted = Mutex((cancelled: 0, left: [String]()))
         let group = DispatchGroup()
         for _ in 0..<2 { group.enter() }
-        // First: a file that becomes a job from now on does so cancelled.
+        // First: a file that becomes a job from now on is cancelled at once.
         inboxes.catchUp(cancelling: files, some) { settling, left in
             counted.withLock { $0 = ($0.cancelled + settling, left) }
             group.leave()
@@ -59,22 +59,22 @@ package final class JobChanges {
         }
     }
 
-    /// Cancels jobs of the window, and rows.
+    /// Cancels jobs in the window, and rows.
     package func cancel(_ choice: JobChoice, done: @escaping @Coordination @Sendable (Int) -> Void) {
         let jobs = window.all.filter { choice.speaks(of: $0.record) }
         let rows = Mutex(0)
         let group = DispatchGroup()
         for _ in 0..<2 { group.enter() }
-        // The rows first: what comes after a job of the window, and is to be cancelled with it, does not fail instead.
+        // Rows first: a dependent row must be cancelled with its job in the window, and not fail because of it.
         cancelRows(choice) { count in
             rows.withLock { $0 = count }
             group.leave()
         }
-        // The newest first: a worker that gets free finds nothing left to be started.
+        // Newest first, so that a worker that becomes free finds nothing left to start.
         for job in jobs.sorted(by: { $0.record.position > $1.record.position }) { states.cancel(job) }
         waiters.waitUntilStopped(jobs.lazy.map(\.record.id)) { group.leave() }
         Coordination.notify(group) { [self] in
-            // Behind this everything that has ended is recorded, too.
+            // Once this is announced, all of these ends are recorded, too.
             announcements.whenAnnounced {
                 done(
                     rows.withLock { $0 }
@@ -83,9 +83,9 @@ package final class JobChanges {
         }
     }
 
-    /// Rows that are not in the window, with one statement; their originals follow in the background.
+    /// Cancels rows outside the window with one statement; their originals are moved in the background.
     private func cancelRows(_ choice: JobChoice, done: @escaping @Coordination @Sendable (Int) -> Void) {
-        // Rows that are about to be cancelled must not follow the jobs that leave the window.
+        // Rows that are about to be cancelled must not replace the jobs that leave the window.
         window.hold()
         ledger.cancelQueued(upTo: numbers.lastID, choice, except: window.ids, at: Timestamp.now()) {
             [self] cancelled in
@@ -105,11 +105,11 @@ package final class JobChanges {
 
     // MARK: - Order
 
-    /// Gives jobs that have not begun another priority; `done` is told how many have it now.
+    /// Gives jobs that have not begun another priority; calls `done` with the number of jobs that have it now.
     package func prioritise(
         _ choice: JobChoice, _ priority: Priority, done: @escaping @Coordination @Sendable (Int) -> Void
     ) {
-        // Others may come before them now, also such as are not in the window: they line up anew.
+        // Rows outside the window may now come first, so the chosen jobs in the window go back to the queue.
         window.hold()
         for job in window.all where choice.speaks(of: job.record) && !states.takeBack(job) {
             if job.record.state == .waiting { job.record.priority = priority.rank }
@@ -122,13 +122,13 @@ package final class JobChanges {
         }
     }
 
-    /// Changes what a job comes after, as long as it has not begun.
+    /// Changes the dependencies of a job that has not begun.
     package func depend(
         _ id: Int, after others: [Int], remove: [Int], anyway: Bool,
         done: @escaping @Coordination @Sendable (Ledger.NeedsAnswer) -> Void
     ) {
         if let job = window[id], !states.takeBack(job) { return done(.begun(job.record.state)) }
-        // The row is not taken into the window while it is being changed.
+        // Keeps the row out of the window while it changes.
         window.hold()
         ledger.depend(id, after: others, remove: remove, anyway: anyway) { [window] answer in
             Coordination.async {
@@ -138,8 +138,8 @@ package final class JobChanges {
         }
     }
 
-    /// The end of jobs, or somebody's wish, has changed jobs that come after others. They wait as rows; the ledger
-    /// releases them, or lets them fail, in the transaction in which the others end.
+    /// Adopts changes to dependent jobs, after others have ended or a user has edited dependencies. The dependents wait
+    /// as rows. The ledger releases them, or fails them, in the transaction that ends the others.
     func adopt(_ consequences: Consequences) {
         counts.add(consequences.counts)
         let failed = consequences.failed

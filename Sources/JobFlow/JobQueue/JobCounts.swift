@@ -1,14 +1,14 @@
 package import DaemonRuntime
 package import PipelineModel
 
-/// How many jobs there are in each state: nobody has to count the rows of the ledger.
+/// Number of jobs in each state, so that nobody has to count the ledger's rows.
 @Coordination
 package final class JobCounts {
     private var counts: [JobState: Int] = [:]
 
     package subscript(state: JobState) -> Int { counts[state] ?? 0 }
 
-    /// Some job has not ended.
+    /// Whether some job has not ended.
     var isBusy: Bool { unended > 0 }
     var unended: Int { JobState.allCases.reduce(0) { $1.isFinal ? $0 : $0 + max(0, self[$1]) } }
 

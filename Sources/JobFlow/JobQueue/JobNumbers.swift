@@ -1,26 +1,26 @@
 package import DaemonRuntime
 
-/// The next number of a job and of a batch, and the next place in the queue.
+/// The next numbers of a job and a batch, and the next position in the queue.
 @Coordination
 package final class JobNumbers {
     private var nextID = 1
     private var nextPosition = 1
     private var nextBatch = 1
 
-    /// The last job that was entered.
+    /// The newest job's number.
     var lastID: Int { nextID - 1 }
 
     func begin(after highest: (id: Int, position: Int, batch: Int)) {
         (nextID, nextPosition, nextBatch) = (highest.id + 1, highest.position + 1, highest.batch + 1)
     }
 
-    /// Returns the first of `count` numbers, and the first of as many places at the end of the queue.
+    /// Returns the first of `count` job numbers, and the first of as many positions at the end of the queue.
     func takeJobs(_ count: Int = 1) -> (id: Int, position: Int) {
         defer { nextID += count }
         return (nextID, takePositions(count))
     }
 
-    /// Returns the first of `count` places at the end of the queue.
+    /// Returns the first of `count` positions at the end of the queue.
     func takePositions(_ count: Int = 1) -> Int {
         defer { nextPosition += count }
         return nextPosition

@@ -3,18 +3,18 @@ import JobLedger
 import PictureFiles
 import WorkerPools
 
-/// The jobs of a filter, up to an ID, some at a time: others have their turn in between.
+/// The jobs of a filter, up to an ID, in portions that leave turns for other work.
 @Coordination
 struct JobPortions {
-    /// Jobs that are changed together, and share the price of a few commits.
+    /// Jobs that are changed together, and share the cost of a few commits.
     nonisolated static let size = 2000
 
     let ledger: Ledger
     let filter: JobFilter
     let last: Int
 
-    /// Calls `each` for each portion, which calls `goOn` when it is through; `done` after the last, with the error that
-    /// has broken off the reading.
+    /// Calls `each` with each portion; `each` calls `goOn` when it has finished. Calls `done` after the last, or with
+    /// the error that ended the reading.
     func each<Outcome: Sendable>(
         _ outcome: Outcome, after id: Int = 0,
         _ each:

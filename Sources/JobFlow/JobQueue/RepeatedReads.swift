@@ -9,14 +9,14 @@ protocol ReadsDelegate: AnyObject {
     func statusChanged()
 }
 
-/// Failed reads of the ledger are repeated, and nothing is taken for an answer meanwhile.
+/// Repeats failed reads of the ledger. Until one succeeds, nothing is assumed about the rows.
 @Coordination
 package final class RepeatedReads {
-    /// Work to do once the ledger can be read, beside looking for rows.
+    /// Work to repeat once the ledger can be read, besides filling the window.
     struct Missed {
         /// Ended jobs that waiters have not been told of.
         var ended: Set<Int> = []
-        /// Originals are still to be moved.
+        /// Whether originals still have to be moved.
         var backlog = false
     }
 
@@ -27,7 +27,7 @@ package final class RepeatedReads {
 
     init(_ ledger: Ledger) { self.ledger = ledger }
 
-    /// Nobody could be told that these jobs are over.
+    /// These jobs are over, but waiters could not be told.
     func missed(ended ids: some Sequence<Int>) {
         missed.ended.formUnion(ids)
         later()

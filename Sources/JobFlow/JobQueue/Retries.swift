@@ -3,14 +3,14 @@ package import DaemonRuntime
 import JobLedger
 import PipelineModel
 
-/// Jobs that wait for another try are queued again when that is due, or earlier when somebody wants it.
+/// Queues jobs that wait for a retry when it is due, or earlier on request.
 @Coordination
 package final class Retries {
     private let ledger: Ledger
     private let numbers: JobNumbers
     private let window: Window
     private let configuration: ConfigurationInForce
-    /// For the job that is the first to be tried again.
+    /// For the earliest retry.
     private lazy var next = Appointment { [unowned self] in queueDue(setBack: $0) }
 
     init(
@@ -20,23 +20,23 @@ package final class Retries {
         (self.window, self.configuration) = (window, configuration)
     }
 
-    /// A job waits until this time.
+    /// Schedules the retries that are due at this time.
     func make(at time: Double) { next.make(at: time) }
 
-    /// Queues due retries at the end of the queue, then makes an appointment for the next. The clock may have been set
-    /// back, by so many seconds.
+    /// Queues due retries at the end of the queue, then schedules the next. `setBack` is the number of seconds by which
+    /// the clock was set back.
     func queueDue(setBack: Double = 0) {
         let most = configuration.settings.retry.most / .seconds(1)
         ledger.bringBackDue(at: positions(), setBack: setBack, most: most) { [self] count, next in
             Coordination.async { [self] in
                 window.cameBack(count)
-                // Jobs that come close together are brought back together.
+                // Retries that are due in close succession are queued together.
                 if let next { make(at: max(next, Timestamp.now() + 0.1)) }
             }
         }
     }
 
-    /// Queues these jobs, or all, or all of a batch, before their time. Hands over which they were.
+    /// Queues these jobs, or all, or all of a batch, before their time; calls `done` with the jobs that it queued.
     func queueEarly(_ ids: [Int]?, of batch: Int? = nil, done: @escaping @Coordination @Sendable ([Int]) -> Void) {
         if ids?.isEmpty == true { return done([]) }
         ledger.bringBackEarly(ids, of: batch, upTo: numbers.lastID, at: positions()) { [self] brought in
@@ -47,14 +47,14 @@ package final class Retries {
         }
     }
 
-    /// Queues the jobs that wait for this, at the end of the queue.
+    /// Queues the jobs that wait for `resource` at the end of the queue.
     func queue(waitingFor resource: Resource) {
         ledger.bringBack(resource, except: window.ids, at: positions()) { [window] count in
             Coordination.async { window.cameBack(count) }
         }
     }
 
-    /// Places at the end of the queue for all that may come back. The counts are no bound: the ledger may have let more
-    /// jobs wait than it has told of.
+    /// Positions at the end of the queue for all jobs that may come back. The counts are no upper bound: more jobs may
+    /// wait in the ledger than it has reported.
     private func positions() -> Int { numbers.takePositions(numbers.lastID) }
 }

@@ -4,8 +4,8 @@ package import JobLedger
 package import PictureFiles
 package import PipelineModel
 
-/// Jobs that failed or were cancelled are tried again, under their recipe as it is now; jobs that wait for their next
-/// try don't wait any longer.
+/// Retries jobs that failed or were cancelled, under the present version of their recipe. Jobs that wait for a retry no
+/// longer wait.
 @Coordination
 package final class Revivals {
     private let ledger: Ledger
@@ -15,12 +15,12 @@ package final class Revivals {
     private let originals: OriginalMover
     private let changes: JobChanges
 
-    /// The outcome of a wish, as far as it is known.
+    /// The outcome of a request, as far as it is known.
     package struct Outcome: Sendable {
         package var ids: [Int]
-        /// Why the search for jobs broke off.
+        /// Why the search for jobs stopped early.
         package fileprivate(set) var unread: (any Error)?
-        /// The first few jobs that could not be brought back, in words.
+        /// The first few jobs that could not be brought back, with the reason.
         package fileprivate(set) var lost: [String] = []
         package fileprivate(set) var lostCount = 0
 
@@ -38,8 +38,8 @@ package final class Revivals {
         (self.retries, self.originals, self.changes) = (retries, originals, changes)
     }
 
-    /// Tries these jobs again, and all of the states up to the newest, or those of a batch. Jobs that wait for their
-    /// next try come before their time: the ones in `early`, or all if that is nil. `done` is called when it is durable.
+    /// Retries these jobs, and all jobs in `states` up to the newest, or those of a batch. Jobs that wait for a retry
+    /// are queued early: those in `early`, or all if it is nil. Calls `done` when this is durable.
     package func revive(
         _ records: [JobRecord], early: [Int]?, _ states: [JobState], of batch: Int? = nil,
         done: @escaping @Coordination @Sendable (Outcome) -> Void
@@ -50,7 +50,7 @@ package final class Revivals {
             bringBack(records, isNamed: true, for: revival) { [self] in
                 bringBackAll(JobFilter(states: states, batch: batch), upTo: last, for: revival) { [ledger] in
                     revival.whenOver {
-                        // Behind what was queued. Jobs that come after one that is not brought back have to fail again.
+                        // Behind the queued jobs. Jobs that depend on a job that was not brought back must fail again.
                         ledger.followAll { Coordination.async { done(revival.outcome) } }
                     }
                 }
@@ -58,13 +58,13 @@ package final class Revivals {
         }
     }
 
-    /// The order for another try of a job, unless its recipe is gone or held.
+    /// The order for a job's next attempt; nil if its recipe is gone or held.
     package func order(of record: JobRecord) -> WorkOrder? {
         if record.order.adHoc { return record.order }
         return configuration.now.recipe(record.order.recipe).map(configuration.order)
     }
 
-    /// All jobs of the filter up to an ID.
+    /// Brings back all jobs of the filter, up to an ID.
     private func bringBackAll(
         _ filter: JobFilter, upTo last: Int, for revival: Revival, done: @escaping @Coordination @Sendable () -> Void
     ) {
@@ -77,7 +77,7 @@ package final class Revivals {
         }
     }
 
-    /// Calls `goOn` when the next jobs may be given.
+    /// Calls `goOn` when it can take more jobs.
     private func bringBack(
         _ records: [JobRecord], isNamed: Bool, for revival: Revival,
         goOn: @escaping @Coordination @Sendable () -> Void
@@ -96,7 +96,7 @@ package final class Revivals {
         originals.bringBack(wanted) { [changes] returned in
             changes.queueAgain(returned.brought)
             for (job, why) in returned.lost { revival.outcome.lose(job, why) }
-            // A wish for everything passes over jobs that somebody else brings back.
+            // A request for all jobs passes over those that another request brings back.
             if isNamed { for job in returned.others { revival.outcome.lose(job, "somebody else has brought it back") } }
             revival.outcome.ids += returned.brought.map(\.id)
             revival.end()
@@ -105,11 +105,11 @@ package final class Revivals {
     }
 }
 
-/// A wish to bring jobs back, under way. While some are moved, the next ones are prepared, and more are given to their
-/// inboxes: these never wait.
+/// A request to bring jobs back, in progress. It prepares the next jobs while others are moved, and keeps more queued,
+/// so that the inboxes never wait.
 @Coordination
 private final class Revival {
-    /// Portions under way: one is moved, one is prepared, and one waits, so that both have the next at hand.
+    /// Portions in flight: one is moved, one is prepared, and one waits, so that both steps have the next at hand.
     private static let mostUnderWay = 3
 
     var outcome: Revivals.Outcome

@@ -1,9 +1,9 @@
-/// Jobs by what is said of them.
+/// Counts jobs by reason.
 package struct Tally: Sendable {
     package struct Entry: Sendable {
         package var reason: String
         package var jobs: Int
-        /// The first few of them.
+        /// The first few jobs.
         package var first: [Int]
     }
 

@@ -5,16 +5,16 @@ package import PictureFiles
 import PipelineModel
 import WorkerPools
 
-/// Somebody who waits for jobs to end.
+/// A client that waits for jobs to end.
 package struct Waiter {
     package enum Kind {
-        /// Certain jobs; the set holds those that have not ended.
+        /// Certain jobs; the set holds the unended ones.
         case these(Set<Int>)
-        /// Whatever there is, until nothing is left to do.
+        /// All jobs, until no work is left.
         case everything
         /// The jobs of a batch, until it has ended.
         case batch(Int)
-        /// Certain jobs, until none of them is in work; their originals may still be on their way.
+        /// Certain jobs, until none of them is being worked on; their originals may still be on their way.
         case stopping(Set<Int>)
     }
 
@@ -22,13 +22,13 @@ package struct Waiter {
     /// Called with jobs that are over, several at once if they ended together.
     package var each: @Sendable ([JobEnd]) -> Void
     package var done: @Sendable () -> Void
-    /// Called with what holds up the remaining jobs, and with nil when nothing does.
+    /// Called with the reason that delays the remaining jobs, and with nil when the delay is over.
     package var delayed: @Sendable (String?) -> Void = { _ in }
     var toldDelay: String?
-    /// The jobs of the batch that the waiter has been told of.
+    /// Jobs of the batch that were reported to the waiter.
     package var told: Set<Int> = []
     var batchHasEnded = false
-    /// False once nobody is there any more to be told.
+    /// False once the client is gone.
     package var isWanted: @Sendable () -> Bool = { true }
 
     package init(
@@ -41,7 +41,6 @@ package struct Waiter {
         (self.toldDelay, self.told, self.batchHasEnded, self.isWanted) = (toldDelay, told, batchHasEnded, isWanted)
     }
 
-    /// The batch that is waited for.
     fileprivate var batch: Int? { if case .batch(let batch) = kind { batch } else { nil } }
 }
 
@@ -49,7 +48,7 @@ extension JobRecord {
     fileprivate var end: JobEnd { JobEnd(id: id, state: state) }
 }
 
-/// Tells those who wait for jobs when these are over.
+/// Reports to waiting clients which jobs are over.
 @Coordination
 package final class Waiters {
     private let ledger: Ledger
@@ -59,7 +58,7 @@ package final class Waiters {
     private let reads: RepeatedReads
     private let originals: OriginalMover
     private var waiters: [Waiter] = []
-    /// Batches that are being read, and whether something has changed since that began.
+    /// Batches that are being read, and whether they have changed since the reading began.
     private var reading: [Int: Bool] = [:]
 
     package init(
@@ -86,8 +85,8 @@ package final class Waiters {
         check()
     }
 
-    /// Reports each job of a batch as it is over, also those that are over already, and calls `done` when the batch has
-    /// ended.
+    /// Reports each job of a batch as it is over, including those that are over already, and calls `done` when the
+    /// batch has ended.
     package func wait(forBatch batch: Int, _ waiter: Waiter) {
         var waiter = waiter
         waiter.kind = .batch(batch)
@@ -96,15 +95,15 @@ package final class Waiters {
         check()
     }
 
-    /// Something has become of a batch as a whole.
+    /// Re-evaluates a batch that has changed as a whole.
     package func changed(batch: Int) {
         lookUp(batch: batch)
         check()
     }
 
-    /// Finds out whether a batch has ended, and which of its jobs are over that no waiter was told of: those that ended before
-    /// the waiter came, and those that were changed in bulk. They may be many, so they are read on another queue. None is
-    /// read when each waiter has been told of as many jobs as have ended.
+    /// Finds out whether a batch has ended, and which of its jobs are over but not yet reported: jobs that ended before
+    /// the waiter came, and jobs that were changed in bulk. They may be many, so another queue reads them. If each
+    /// waiter knows as many jobs as have ended, none is read.
     private func lookUp(batch: Int) {
         guard reading.updateValue(reading[batch] != nil, forKey: batch) == nil else { return }
         let told = waiters.filter { $0.batch == batch }.map(\.told.count).min()
@@ -131,7 +130,7 @@ package final class Waiters {
         let isOutdated = reading.removeValue(forKey: batch) == true
         switch hasEnded {
         case .success(let hasEnded):
-            // A waiter may have come meanwhile, who was told of nothing yet.
+            // A new waiter may have come meanwhile, without any reports so far.
             if isOutdated { return lookUp(batch: batch) }
             for index in waiters.indices where waiters[index].batch == batch { waiters[index].batchHasEnded = hasEnded }
             check()
@@ -146,7 +145,7 @@ package final class Waiters {
         }
     }
 
-    /// Reports every job that ends, until nothing settles, waits or runs, and no original is on its way.
+    /// Reports every job that ends, until no file settles, no job waits or runs, and no original is on its way.
     package func waitForAll(_ waiter: Waiter) {
         inboxes.catchUp { [self] _, _ in
             waiters.append(waiter)
@@ -154,14 +153,14 @@ package final class Waiters {
         }
     }
 
-    /// Calls `done` when none of these jobs is in work, and its end is recorded.
+    /// Calls `done` when none of these jobs is being worked on, and their ends are recorded.
     func waitUntilStopped(_ ids: some Sequence<Int>, _ done: @escaping @Sendable () -> Void) {
         let present = Set(ids.filter { window[$0] != nil })
         guard !present.isEmpty else { return done() }
         waiters.append(Waiter(kind: .stopping(present), each: { _ in }, done: done))
     }
 
-    /// Jobs are over: they have ended, and their originals lie where they belong.
+    /// Reports jobs that are over: they have ended, and their originals are in place.
     package func ended(_ records: [JobRecord]) {
         tellDelays()
         tell(records)
@@ -187,7 +186,7 @@ package final class Waiters {
         }
     }
 
-    /// Nothing works on the job any more, and its end is recorded.
+    /// Notes that nothing works on the job any more, and that its end is recorded.
     package func stopped(_ id: Int) {
         for index in waiters.indices {
             guard case .stopping(var left) = waiters[index].kind, left.remove(id) != nil else { continue }
@@ -196,7 +195,7 @@ package final class Waiters {
         check()
     }
 
-    /// Rows were changed in bulk: the jobs that are waited for are looked up.
+    /// Looks up all jobs that clients wait for, because rows were changed in bulk.
     func lookUp() {
         var ids: Set<Int> = []
         for case .these(let left) in waiters.map(\.kind) { ids.formUnion(left) }
@@ -204,7 +203,7 @@ package final class Waiters {
         lookUp(ids)
     }
 
-    /// Tells of those jobs that are over.
+    /// Reports the jobs among these that are over.
     func lookUp(_ ids: Set<Int>) {
         let rows = ids.filter { window[$0] == nil }
         do {
@@ -214,7 +213,7 @@ package final class Waiters {
         }
     }
 
-    /// Something has changed for which somebody may wait.
+    /// Re-evaluates all waiters.
     package func check() {
         waiters.removeAll { !$0.isWanted() }
         guard !waiters.isEmpty else { return }

@@ -4,15 +4,15 @@ import JobLedger
 import OperationGraph
 import PipelineModel
 
-/// Makes a job of a row that comes into the window.
+/// Turns a row that enters the window into a job.
 @Coordination
 protocol WindowDelegate: AnyObject {
-    /// False when nothing more is to be taken for the time being.
+    /// False if the window should take no more rows for now.
     func take(_ row: JobRecord) -> Bool
 }
 
-/// The window: the jobs that have operations. All others wait as rows of the ledger, and follow in the order of their
-/// position. Downloads and pictures have room of their own.
+/// The window holds the jobs that have operations. All others wait as rows of the ledger, and follow in the order of
+/// their position. Downloads and pictures each have their own room.
 @Coordination
 package final class Window {
     private let ledger: Ledger
@@ -23,14 +23,14 @@ package final class Window {
     weak var delegate: (any WindowDelegate)?
 
     private var jobs: [Int: Job] = [:]
-    /// How many of them began in each queue.
+    /// Number of jobs by the queue in which they began.
     private var begun: [FirstQueue: Int] = [:]
-    /// Jobs that have left the window, and are not yet recorded as what they are.
+    /// Jobs that have left the window, but whose new state is not recorded yet.
     private var ending: Set<Int> = []
     /// Highest priority of the rows that are not in the window, or nil.
     private var outside: [FirstQueue: Priority] = [.download: .high, .render: .high]
     private var turns = HostTurns()
-    /// While rows are being changed in bulk, none is taken.
+    /// Number of bulk changes in progress. Meanwhile the window takes no row.
     private var holds = 0
     private var isClosed = false
 
@@ -49,7 +49,7 @@ package final class Window {
     var ids: [Int] { Array(jobs.keys) }
     var count: Int { jobs.count }
     var isEmpty: Bool { jobs.isEmpty }
-    /// The end of each job that has left is recorded.
+    /// Whether the new state of every job that has left is recorded.
     var isRecorded: Bool { ending.isEmpty }
 
     func enter(_ job: Job) {
@@ -63,16 +63,16 @@ package final class Window {
         begun[job.entry, default: 0] -= 1
     }
 
-    /// The row is not read again before it is recorded as what it has become.
+    /// Keeps the row from being read again until its new state is recorded.
     func beginEnding(_ id: Int) { ending.insert(id) }
 
-    /// `arrived` is its priority if it is a row that may be taken again.
+    /// `arrived` is the row's priority if the window may take it again.
     func finishEnding(_ id: Int, arrived: Priority? = nil) {
         ending.remove(id)
         fill(arrived: arrived)
     }
 
-    /// The job's download has ended: its host has room for another.
+    /// The job's download has ended, so its host has room for another.
     func downloaded(_ job: Job) {
         guard let lane = job.lane else { return }
         turns.leave(lane)
@@ -81,7 +81,7 @@ package final class Window {
 
     // MARK: - Rows
 
-    /// No row is taken before as many calls of `goOn`.
+    /// Stops taking rows until `goOn` has been called as often as `hold`.
     func hold() { holds += 1 }
 
     func goOn(arrived: Priority? = .high) {
@@ -89,22 +89,22 @@ package final class Window {
         fill(arrived: arrived)
     }
 
-    /// No row is taken any more.
+    /// Stops taking rows for good.
     func close() { isClosed = true }
 
-    /// Waiting rows, so many, are queued again.
+    /// The ledger has queued `count` waiting rows again.
     func cameBack(_ count: Int) {
         counts.move(count, from: .waiting, to: .queued)
         fill()
     }
 
-    /// A host has so many downloads in the window at the most.
+    /// Sets the maximum of downloads that a host may have in the window.
     func set(perHost: Int) {
         turns.share = min(max(8, 2 * perHost), max(perHost, configuration.settings.window / 2))
     }
 
-    /// Rows have just been inserted. Jobs that come before all that wait outside are taken as they are; the others are
-    /// read when their turn comes.
+    /// Takes rows that were just inserted. Jobs that precede all rows outside are taken at once; the others are read
+    /// when their turn comes.
     func fill(inserted rows: [JobRecord]) {
         var left: Priority?
         for row in rows where row.state == .queued && (left != nil || !takeAtOnce(row)) {
@@ -113,7 +113,8 @@ package final class Window {
         fill(arrived: left)
     }
 
-    /// A row that is in the window already was found there by another call. Downloads wait for the turn of their host.
+    /// True if the row needs no later read, also because another call has already taken it. Downloads wait for their
+    /// host's turn.
     private func takeAtOnce(_ row: JobRecord) -> Bool {
         if jobs[row.id] != nil || ending.contains(row.id) { return true }
         let room = WindowRoom(size: configuration.settings.window)
@@ -131,8 +132,8 @@ package final class Window {
 
     private func mayTake(_ entry: FirstQueue) -> Bool { !isClosed && holds == 0 && !queues[entry].report.paused }
 
-    /// Takes rows into the window, as far as there is room. `arrived` is the highest priority of those that may have
-    /// come to the queue.
+    /// Takes rows into the window, as far as there is room. `arrived` is the highest priority of rows that may have
+    /// joined the queue.
     func fill(arrived: Priority? = .high) {
         for entry in FirstQueue.allCases { fill(entry, arrived: arrived) }
     }
@@ -150,7 +151,7 @@ package final class Window {
             guard isNews || count(entry) <= room.limit(of: highest) - room.portion else { return }
             try fillFromOutside(entry, room)
         } catch {
-            // Logged by the ledger, and repeated by `RepeatedReads`.
+            // The ledger has logged it, and `RepeatedReads` retries.
         }
     }
 
@@ -186,7 +187,7 @@ package final class Window {
     /// Refills full lanes in which downloads have ended.
     private func fillLanes(_ room: WindowRoom) throws {
         while !room.isBlocked(by: ending.count), let lane = turns.due.first {
-            // The window is full: the lane's rows are found with all others later.
+            // The window is full, so a later general search finds the lane's rows.
             guard count(.download) < room.limit(of: lane.priority) else {
                 turns.open(lane)
                 outside[.download] = max(outside[.download] ?? .low, lane.priority)

@@ -1,12 +1,12 @@
 import PipelineModel
 
-/// How much room a window of this size has for jobs of each priority.
+/// The room of a window of this size for jobs of each priority.
 struct WindowRoom {
     let size: Int
 
-    /// The window takes a job of this priority while it holds fewer jobs than this. Each priority finds room that the
-    /// lower ones leave it, and need not wait until these have been worked off: low ones leave some of the window, high
-    /// ones go beyond it.
+    /// The window takes a job of this priority while it holds fewer jobs than this. Each priority has room that lower
+    /// ones can't use, so it need not wait for them: low ones leave part of the window free, and high ones may exceed
+    /// it.
     func limit(of priority: Priority) -> Int {
         let reserve = max(4, size / 8)
         return switch priority {
@@ -16,12 +16,12 @@ struct WindowRoom {
         }
     }
 
-    /// The lowest priority with room beside so many jobs.
+    /// The lowest priority that still has room beside `count` jobs.
     func lowest(beside count: Int) -> Priority? { Priority.allCases.first { count < limit(of: $0) } }
 
-    /// Rows are taken so many at a time: a query for each job that ends would cost more than the job.
+    /// Number of rows taken at a time: a query for each job that ends would cost more than the job.
     var portion: Int { max(1, size / 16) }
 
-    /// Jobs that reach a barrier without any work leave at once: no more are taken while many are unrecorded.
+    /// Jobs that reach a barrier without any work leave at once, so the window takes no more while many are unrecorded.
     func isBlocked(by unrecorded: Int) -> Bool { unrecorded > max(256, size) }
 }

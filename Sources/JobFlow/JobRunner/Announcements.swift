@@ -3,21 +3,21 @@ import JobLedger
 import OperationGraph
 import PipelineModel
 
-/// Tells, once each, that all jobs of a batch have arrived at a barrier or have ended.
+/// Announces, once each, that all jobs of a batch have reached a barrier or have ended.
 @Coordination
 final class Announcements {
     private let ledger: Ledger
     private let queue: GatedQueue
     private let window: Window
     private let waiters: Waiters
-    /// Batches of which something is being announced.
+    /// Batches with an announcement in progress.
     private var announcing: Set<Int> = []
 
     init(_ ledger: Ledger, on queue: GatedQueue, _ window: Window, _ waiters: Waiters) {
         (self.ledger, self.queue, self.window, self.waiters) = (ledger, queue, window, waiters)
     }
 
-    /// Something has become of a batch as a whole. Jobs at the barrier go on.
+    /// Announces news of a whole batch, and lets its jobs pass the barrier.
     func announce(_ news: BatchNews, of batch: Int) {
         guard announcing.insert(batch).inserted else { return }
         guard news != .joined else { return record(batch) {} }
@@ -35,9 +35,10 @@ final class Announcements {
         }
     }
 
-    /// Calls `done` when everything that has ended by now is announced.
+    /// Calls `done` when all ends so far are announced.
     func whenAnnounced(_ done: @escaping @Coordination @Sendable () -> Void) {
-        // A batch is told of behind the entry that has changed it: behind one more, its announcement is in the queue.
+        // The ledger reports news of a batch after the entry that caused it. So after one more entry, the announcement
+        // is in the queue.
         ledger.whenDurable { [queue] in
             Coordination.async {
                 let last = AnnounceOperation { over in

@@ -1,17 +1,17 @@
-/// Counts the jobs of URLs by who downloads them, and knows which ones other nodes are not to download.
+/// Counts URL jobs by the node that downloads them, and knows which jobs other nodes must not download.
 struct DownloadShares {
     private struct Host {
         var failures = 0
-        /// Until then this node downloads from it.
+        /// This node downloads from the host until then.
         var end = ContinuousClock.now
     }
 
-    /// The jobs of the window that another node downloads and renders, and those that are downloaded here.
+    /// Jobs in the window that another node downloads and renders; `here` counts those that this node downloads.
     private(set) var there = 0
     private(set) var here = 0
-    /// Jobs that have come home, and are downloaded here the next time.
+    /// Jobs that another node has returned. This node downloads them next time.
     private var home: Set<Int> = []
-    /// Hosts from which nodes could not download lately.
+    /// Hosts from which other nodes have recently failed to download.
     private var hosts: [String: Host] = [:]
 
     private static let mostFailures = 3
@@ -24,14 +24,15 @@ struct DownloadShares {
         if isThere, made, let host { hosts[host] = nil }
     }
 
-    /// Whether this job has come home, which is forgotten then.
+    /// Whether another node has returned this job; forgets it then.
     mutating func isHome(_ id: Int) -> Bool { home.remove(id) != nil }
 
     func takes(_ host: String) -> Bool { hosts[host].map { $0.failures < Self.mostFailures || $0.end < .now } ?? true }
 
-    /// `host` is named when the download has failed.
+    /// `host` is set if the download has failed.
     mutating func keepHome(_ id: Int, host: String?) {
-        // Nobody looks at those that were cancelled. One that is offered once more comes home once more.
+        // Cancelled jobs are never looked up, so the set has a limit. A forgotten job may be lent once more, and is
+        // returned again.
         if home.count > 10_000 { home = [] }
         home.insert(id)
         hosts = hosts.filter { $0.value.end > .now }

@@ -2,25 +2,24 @@ import DaemonRuntime
 import JobLedger
 import PipelineModel
 
-/// Counts pictures with which a filter has crashed or hung, one after the other. The filter would fail all pictures
-/// that come.
+/// Counts successive pictures with which a filter has crashed or hung. Such a filter would fail all further pictures.
 @Coordination
 final class FilterCrashes {
-    /// The pictures by filter, since it last did not crash or hang.
+    /// Pictures by filter, since the filter last worked.
     private var pictures: [String: Set<String>] = [:]
 
-    /// Returns how many pictures in a row it has been now.
+    /// Returns the number of such pictures in a row.
     func strike(_ filter: String, with picture: String) -> Int {
         pictures[filter, default: []].insert(picture)
         return pictures[filter]?.count ?? 0
     }
 
-    /// A picture has gone through all filters of its order.
+    /// Resets the filters of an order: a picture has passed through all of them.
     func acquit(_ order: WorkOrder) {
         guard !pictures.isEmpty else { return }
         pictures = pictures.filter { !order.outputs.uses(filter: $0.key) }
     }
 
-    /// Plugins were loaded anew: each gets another chance.
+    /// Gives each filter another chance, because plugins were reloaded.
     func forgive() { pictures = [:] }
 }

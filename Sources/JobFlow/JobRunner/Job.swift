@@ -11,18 +11,18 @@ package import WorkerProtocol
 /// A job within the window: its record, and its operations.
 @Coordination
 package final class Job {
-    /// Somebody wants a job out of the window before its end.
+    /// Why a job has to leave the window before its end.
     package enum Wish: Equatable {
-        /// Something that it needs is missing, for this reason.
+        /// A resource that it needs is missing, for this reason.
         case wait(String)
-        /// The daemon stops, or the job's row is changed: it goes back to the queue.
+        /// It goes back to the queue, because the daemon stops or its row is changed.
         case giveBack
         case cancel
     }
 
     package enum Phase {
         case working
-        /// The intent to publish is recorded, or on its way: the job ends `done`.
+        /// The intent to publish is recorded, or is being recorded: the job ends `done`.
         case publishing
         /// Its staging files are being removed.
         case discarding
@@ -31,20 +31,20 @@ package final class Job {
 
     package var record: JobRecord
     private let meters: Meters
-    /// The lane of its download.
+    /// The lane of its download's host.
     package let lane: HostLane?
     package let entry: FirstQueue
-    /// Fetches the URL; nil when there is none, when its picture is here, or when another node fetches it.
+    /// Fetches the URL; nil without a URL, if the picture is already here, or if another node fetches it.
     package let download: DownloadOperation?
     package let render: RenderOperation
-    /// Behind the last barrier only.
+    /// Only after the last barrier.
     package let publish: PublishOperation?
     package let announce: AnnounceOperation?
     package var wish: Wish?
     package var phase = Phase.working
     /// Why its intent could not be recorded.
     package var refusal: JobFailure?
-    /// How many pieces barriers cut it into.
+    /// Number of segments that barriers divide it into.
     package private(set) lazy var segments = max(record.segment + 1, record.plan.segments.count)
 
     package init(
@@ -56,10 +56,10 @@ package final class Job {
         (self.download, self.render, self.publish, self.announce) = (download, render, publish, announce)
     }
 
-    /// Somebody wants it out of the window, whatever it could still reach there.
+    /// Whether it has to leave the window, even if it could still make progress there.
     var isToLeave: Bool { wish == .cancel || wish == .giveBack }
 
-    /// Takes its operations back, unless it has begun; false then.
+    /// Cancels its operations unless it has begun; false if it has.
     package func withdraw() -> Bool {
         let first: AsyncOperation = download ?? render
         guard first.withdraw() else { return false }
@@ -67,30 +67,30 @@ package final class Job {
         return true
     }
 
-    /// Where its operations stand in their queues.
+    /// The place of its operations in their queues.
     package var place: QueuePlace { QueuePlace(priority: record.priority, position: record.position) }
 
-    /// The operations that work on the picture, from the tail.
+    /// The operations that work on the picture, the last one first.
     package var operations: [AsyncOperation] { [publish, render, download].compactMap(\.self) }
 
-    /// From the tail, so that no dependent is set free by the cancelling of what it waits for.
+    /// Cancels from the tail, so that no cancelled operation releases its dependent.
     func cancelOperations() {
         announce?.cancel()
         for operation in operations { operation.cancel() }
     }
 
-    /// Whether its operations have all ended, and the file that its download has brought is in its record: that is told a
-    /// turn later, and the file is to be disposed of with the job.
+    /// Whether all its operations have ended, and its record has the downloaded file. The record learns of the file one
+    /// turn later, and the job's disposal needs it.
     var isStill: Bool {
         operations.allSatisfy(\.state.isFinal) && !(record.needsDownload && download?.state == .finished)
     }
 
-    /// None of its operations works, and the next one waits behind a pause.
+    /// Whether none of its operations executes, and the next one waits behind a pause.
     var rests: Bool {
         [.queued, .waiting].contains(record.state) && !operations.contains { $0.state == .executing }
     }
 
-    /// Its picture is rendered, and its publishing has not begun.
+    /// Whether its picture is rendered, and its publishing has not begun.
     var waitsForPublish: Bool { render.state == .finished && publish?.hasBegun == false }
 
     package var story: JobStory { record.story ?? JobStory() }
@@ -101,7 +101,7 @@ package final class Job {
         record.story = story
     }
 
-    /// The operation that has begun is over.
+    /// Records the end of an operation in the story.
     package func end(
         _ kind: String, _ state: OperationState, _ detail: String? = nil, _ account: JobStory.Account? = nil,
         _ failure: FailureClass? = nil
@@ -119,10 +119,10 @@ package final class Job {
         end(kind, .failed, failure?.message, account, failure?.class)
     }
 
-    /// How often it was tried, of which a download is no try of its own.
+    /// Attempts so far. A download does not count as an attempt of its own.
     package var tries: Int { max(render.tries, download.map { min(1, $0.tries) } ?? 0) }
 
-    /// The record as it is at this moment, with who works on it.
+    /// The record at this moment, with the accounts of the operations in progress.
     package var recordNow: JobRecord {
         var now = record
         if let download { now.story?.note("download", download.account) }

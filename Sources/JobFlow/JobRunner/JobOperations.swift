@@ -9,25 +9,25 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// Hears what the operations of a job report.
+/// Receives the reports of a job's operations.
 @Coordination
 protocol JobOperationsDelegate: AnyObject {
     func downloading(_ job: Job, _ state: OperationState)
     func rendering(_ job: Job, _ state: OperationState)
     func publishing(_ job: Job, _ state: OperationState)
-    /// The job's unfinished download has left this part in its file, or none that another could continue.
+    /// The unfinished download has left this part in its file; nil if no later attempt could continue it.
     func holds(_ id: Int, _ part: FetchResume?, _ recorded: @escaping @Sendable () -> Void)
-    /// A job in work waits for this reason, or goes on when there is none any more.
+    /// A job in progress waits for this reason; nil ends the wait.
     func showWait(_ id: Int, _ reason: String?)
-    /// The job's worker was lost, and the picture is tried once more in another.
+    /// The job's worker was lost, and another one retries the picture.
     func lost(_ id: Int, _ failure: JobFailure, _ account: JobStory.Account)
-    /// Records the publish intent; false when the job has been cancelled before, or the ledger refuses it.
+    /// Records the publish intent; answers false if the job was cancelled first, or the ledger refuses it.
     func intend(_ id: Int, _ intent: PublishIntent, _ done: @escaping @Sendable (Bool) -> Void)
     /// Records the job's end.
     func conclude(_ id: Int, _ outcome: Publisher.Outcome, _ done: @escaping @Sendable () -> Void)
 }
 
-/// Makes the operations of a job, starts them, and cares for the files that they have made.
+/// Makes and starts the operations of a job, and looks after the files that they make.
 @Coordination
 final class JobOperations {
     private let ledger: Ledger
@@ -51,12 +51,12 @@ final class JobOperations {
         self.meters = meters
     }
 
-    /// Returns nil when there is nothing to do before the next barrier.
+    /// Returns nil if there is no work before the next barrier.
     func job(for record: JobRecord) -> Job? {
         let plan = record.plan
-        // With an intent everything is made, and only to be published.
+        // With an intent, all pictures are made and only have to be published.
         let pictures = record.intent == nil ? plan.segments[record.segment] : []
-        // Behind a download there is always a render, which hands on what has come, though it may have nothing to make.
+        // Each download needs a render after it, even one that makes no picture, because the render hands on the file.
         guard !pictures.isEmpty || record.needsDownload || record.intent != nil else { return nil }
         let names = JobNames(record.order, path: record.path, batch: record.batch, plan, ledger)
         let url = urlForOthers(record, plan, pictures)
@@ -95,7 +95,7 @@ final class JobOperations {
         if let announce = job.announce { queues.announce.add(announce, of: OperationSubject.job(subject)) }
     }
 
-    /// Reports from its begin on: each report is a turn of the queue.
+    /// Reports from `executing` on, because each report costs a turn of the queue.
     private func observe(
         _ operation: AsyncOperation,
         _ report: @escaping @Coordination @Sendable (any JobOperationsDelegate, OperationState) -> Void
@@ -107,7 +107,7 @@ final class JobOperations {
     }
 
     private func download(_ record: JobRecord) -> DownloadOperation? {
-        // With an intent the results are made of it, by a node that has downloaded it.
+        // With an intent, another node has downloaded the picture, and the results are made.
         guard record.needsDownload, record.intent == nil, let url = record.url else { return nil }
         return DownloadOperation(
             string: url, into: record.source, goingOn: record.partial,
@@ -143,8 +143,8 @@ final class JobOperations {
             lost: { [self] failure, account in Coordination.async { self.delegate?.lost(id, failure, account) } })
     }
 
-    /// A picture to be downloaded by the node that takes it: when no original of it is kept, and enough is on its way to
-    /// the places here.
+    /// A picture to be downloaded by the node that takes it: the recipe keeps no original, and this node has enough
+    /// downloads of its own to fill its places.
     private func urlForOthers(_ record: JobRecord, _ plan: Plan, _ pictures: [PlannedPicture])
         -> RenderOperation.RemoteDownload?
     {
@@ -154,7 +154,7 @@ final class JobOperations {
             pictures.allSatisfy({ $0.source == nil }), let host = record.host, shares.takes(host),
             shares.here >= 2 * queues.render.report.effective,
             let url = record.url.flatMap({ try? WebAddress($0) }),
-            // No other node is told a secret.
+            // Secrets stay on this node.
             settings.login(for: url) == nil, url.shown == url.text
         else { return nil }
         let picture = RenderOperation.RemoteDownload(url: url, most: settings.downloads.maxSize) {
@@ -165,7 +165,7 @@ final class JobOperations {
         return pool.lends(outputs, picture.bytes, besides: shares.there) ? picture : nil
     }
 
-    /// The next time its picture is downloaded here.
+    /// Makes this node download the picture next time.
     func keepHome(_ record: JobRecord, because reason: JobFailure) {
         shares.keepHome(record.id, host: reason.stage == FetchedFile.stage ? record.host : nil)
     }
@@ -193,7 +193,7 @@ final class JobOperations {
 
     private func announce(_ record: JobRecord) -> AnnounceOperation {
         AnnounceOperation { [ledger, id = record.id] done in
-            // The ledger writes its entries in this order; a wait for each commit would hold up the next.
+            // The ledger writes its entries in order. A wait for each commit would delay the next job.
             ledger.append(LoggedEvent(kind: "published", job: id, state: .done))
             done()
         }
@@ -201,7 +201,7 @@ final class JobOperations {
 
     // MARK: - Files
 
-    /// Removes what was made of a picture, and is not to be published.
+    /// Removes rendered pictures that won't be published.
     nonisolated func discard(_ image: ImageHandle, then done: @escaping @Sendable () -> Void = {}) {
         guard let path = image.staged.first?.path else { return done() }
         FileLanes.work(on: path).async { [publisher] in
@@ -210,8 +210,7 @@ final class JobOperations {
         }
     }
 
-    /// Makes durable what is handed over to the other side of a barrier: it has to outlive the job's leaving of the
-    /// window.
+    /// Makes pictures durable that pass a barrier, because they outlive the job's time in the window.
     func keep(_ image: ImageHandle, in outbox: String, done: @escaping @Coordination @Sendable ((any Error)?) -> Void) {
         publisher.line(of: outbox).take(
             OutboxLine.Turn(files: image.staged) {
@@ -223,7 +222,7 @@ final class JobOperations {
 }
 
 extension JobRecord {
-    /// The pictures that were made before a barrier.
+    /// The pictures from before a barrier.
     fileprivate func staged(_ plan: Plan) -> [ImageHandle.Staged] {
         let pictures = Dictionary(plan.pictures.map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
         return staged.compactMap { file in
@@ -231,7 +230,7 @@ extension JobRecord {
         }
     }
 
-    /// The bytes that these pictures are made from.
+    /// The size of the files that these pictures are made from.
     fileprivate func size(of pictures: [PlannedPicture]) -> Int {
         Set(pictures.map(\.source)).reduce(0) { size, source in
             guard let source else { return size + file.size }
