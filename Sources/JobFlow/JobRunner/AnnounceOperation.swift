@@ -2,13 +2,14 @@ import Foundation
 package import OperationGraph
 import PipelineModel
 
-/// Appends to the event log what has become of a picture, or of a batch. Readers follow the log by cursor, so none of them delays it.
+/// Appends the end of a job, or news of a batch, to the event log. Readers follow the log by cursor, so none of them
+/// delays it.
 package final class AnnounceOperation: AsyncOperation, @unchecked Sendable {
-    // `@unchecked`: everything it holds is constant.
+    // `@unchecked`: all its properties are constant.
 
     private let append: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    /// `append` calls what it is given when the next may be appended.
+    /// `append` calls its argument when the next event may be appended.
     init(append: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
         self.append = append
     }

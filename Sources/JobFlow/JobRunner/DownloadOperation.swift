@@ -12,16 +12,16 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// Downloads a URL into a file, by the fetch worker, and hands the file on as a picture.
+/// Downloads a URL into a file with the fetch worker, and passes the file on as a picture.
 package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendable {
-    // `@unchecked`: what changes is in `box`.
+    // `@unchecked`: all mutable state is in `box`.
 
     /// The server's answer.
     struct Response: Sendable, Hashable {
         /// The address after all redirects.
         var url: String
         var status: Int
-        /// A name that is safe to use.
+        /// A safe file name.
         var name: String
         var bytes: Int64
         /// The file, once it is durable.
@@ -35,32 +35,32 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
         var figures = Figures(.bytes)
         var tries = 0
         var partial: FetchResume?
-        /// What the worker has told last of the beginning that has come.
+        /// The worker's latest report about the part that has arrived.
         var come: FetchResume?
-        /// The bytes of the beginning that the ledger knows of.
+        /// Bytes of the part that the ledger knows.
         var recorded: Int64 = 0
         var isRecording = false
         var keepsPart = false
     }
 
-    /// In bytes: a kill costs no more than this of what has come, and what one report of the worker brings.
+    /// Bytes between records of the part. A kill loses no more of the download than this, plus the bytes of one report.
     private static let portion: Int64 = 4 << 20
 
     let url: WebAddress
     private let path: String
-    /// The part that an earlier download has left at `path`.
+    /// The part that an earlier download left at `path`.
     private let earlier: FetchResume?
     private let limits: DownloadLimits
     private let login: (host: String, login: HostLogin)?
     private let pool: FetchPool
-    /// Work that may wait for the disk, in order.
+    /// Runs work that may wait for the disk, in order.
     private let files = FileLane(threads: 1)
     private let record: @Sendable (FetchResume?, @escaping @Sendable () -> Void) -> Void
     private let box: Mutex<Box>
 
-    /// Downloads into the file at `path`, which is made unless it is there as `earlier` says. `record` makes durable what
-    /// is known of the beginning in the file, so that another daemon goes on there; it calls back when that is done. Nil
-    /// when `string` is no http or https URL.
+    /// Downloads into the file at `path`. If the file does not hold the part in `earlier`, it is made anew. `record`
+    /// makes the description of the part durable, so that another daemon can resume it, and calls back afterwards. Nil
+    /// if `string` is no http or https URL.
     init?(
         string: String, into path: String, goingOn earlier: FetchResume? = nil,
         limits: DownloadLimits = DownloadLimits(),
@@ -82,12 +82,12 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
     var response: Response? { box.withLock { $0.response } }
     var failure: JobFailure? { box.withLock { $0.failure } }
     var tries: Int { box.withLock { $0.tries } }
-    /// The part that a download leaves in the file when it fails or is given back, if a later one may continue it.
+    /// The part that stays in the file after a failure or an interruption, if a later download can resume it.
     var partial: FetchResume? { box.withLock { $0.partial } }
     var account: JobStory.Account {
         box.withLock { JobStory.Account(written: $0.figures.done > 0 ? Int($0.figures.done) : nil) }
     }
-    /// The bytes so far, and their total if the server has told it.
+    /// The bytes so far, and their total if the server has sent it.
     package var figures: Figures { box.withLock { $0.figures } }
 
     package override func execute() {
@@ -96,7 +96,7 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
                 try FileSystem.makeFolders(FileSystem.folder(of: path))
                 let there = try FileSystem.status(path)?.size ?? 0
                 guard let earlier else { return try begin(try open(O_CREAT | O_TRUNC), resume: nil) }
-                // A beginning that is not there any more is worth nothing.
+                // Without its part in the file, the record is worthless.
                 guard earlier.offset > 0, there >= earlier.offset else { return forget() }
                 try begin(try open(), resume: earlier)
             } catch let failure as JobFailure {
@@ -111,7 +111,7 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
         if let task = box.withLock({ $0.task }) { pool.cancel(task) }
     }
 
-    /// When it is cancelled, what has come by then is not thrown away.
+    /// Makes a later cancellation keep the part that has arrived.
     func keepPart() { box.withLock { $0.keepsPart = true } }
 
     private func open(_ flags: Int32 = 0) throws -> Descriptor {
@@ -147,7 +147,7 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
         if isDue, let kept { files.async { self.recordPart(kept) } }
     }
 
-    /// The bytes are durable before the ledger speaks of them.
+    /// Syncs the bytes before the ledger records them.
     private func recordPart(_ part: FetchResume) {
         guard (try? FileSystem.sync(path)) != nil else { return box.withLock { $0.isRecording = false } }
         record(part) { [self] in
@@ -169,7 +169,7 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
             guard let resume = failure.resume, tries <= limits.retries, !isCancelled else {
                 return end(JobFailure(failure), keeping: isCancelled && !keepsPart ? nil : failure.kept)
             }
-            // A part has come, so the rest may come as well.
+            // A part has arrived, so the rest may arrive as well.
             do { try begin(try open(), resume: resume) } catch {
                 end(
                     error as? JobFailure ?? JobFailure(error, during: "going on with the download"),
@@ -182,8 +182,8 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
 
     private var keepsPart: Bool { box.withLock { $0.keepsPart } }
 
-    /// Begins again without the beginning. Nothing takes its place in the file until the ledger has forgotten it: after a
-    /// crash the two would be taken for one.
+    /// Begins again from byte 0. First the ledger must forget the old part: after a crash, it would resume new bytes as
+    /// if they were the old ones.
     private func forget() { record(nil) { [self] in files.async { self.beginAgain() } } }
 
     private func beginAgain() {
@@ -196,7 +196,7 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
         do {
             try FileSystem.sync(path)
             try FileSystem.sync(FileSystem.folder(of: path))
-            // The worker reads strangers' bytes, so its word on the length is checked.
+            // The worker reads foreign bytes, so the length that it reports is checked.
             guard let there = try FileSystem.status(path), there.size == file.bytes else {
                 throw JobFailure("the file is not as long as the fetch worker says")
             }
@@ -213,8 +213,8 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
         }
     }
 
-    /// Removes partial files, unless a later try resumes them, before it reports the end. No failure means that it was
-    /// cancelled.
+    /// Removes the partial file, unless a later attempt can resume it, before it reports the end. Without a failure the
+    /// operation was cancelled.
     private func end(_ failure: JobFailure?, keeping kept: FetchResume? = nil) {
         var failure = failure
         failure?.stage = FetchedFile.stage

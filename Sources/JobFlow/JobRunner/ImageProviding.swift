@@ -1,7 +1,7 @@
 import OperationGraph
 import PictureFiles
 
-/// An operation that hands a picture on.
+/// An operation that passes a picture to its dependents.
 protocol ImageProviding: Providing {
     var image: ImageHandle? { get }
 }

@@ -5,7 +5,8 @@ import PipelineModel
 import SystemCalls
 import WorkerPools
 
-/// The jobs of a list of URLs. Their records are made one by one as they are written: there may be a hundred thousand.
+/// The jobs of a list of URLs. A list may have a hundred thousand entries, so each record is made only when it is
+/// written.
 package struct ListedJobs: Sequence, Sendable {
     let list: AddressList
     let name: String?
@@ -14,14 +15,14 @@ package struct ListedJobs: Sequence, Sendable {
     package let batch: BatchRecord
     /// The folder below which each download has a folder of its own.
     let spool: String
-    /// The first job's ID and position; the others have those that follow.
+    /// ID and position of the first job; the others follow consecutively.
     package let id: Int
     let position: Int
     let created = Timestamp.now()
 
     package var count: Int { list.entries.count }
 
-    /// A line that is no URL is a job that has failed.
+    /// Number of lines that are no URL. Each becomes a failed job.
     package var wrong: Int {
         list.entries.count { if case .wrong = $0 { true } else { false } }
     }
@@ -40,7 +41,7 @@ package struct ListedJobs: Sequence, Sendable {
         case .wrong(let line, let reason):
             record.path = "\(name ?? "the list") line \(line)"
             (record.state, record.finished, record.error, record.failure) = (.failed, created, reason, .input)
-            // There is nothing to be moved.
+            // It has no original to move.
             record.disposed = true
         }
         return record

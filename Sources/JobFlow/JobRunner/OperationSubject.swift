@@ -2,9 +2,9 @@ import DaemonRuntime
 import JobLedger
 import PictureFiles
 
-/// The subject of an operation, as the log says it.
+/// The subject of an operation, as it appears in the log.
 enum OperationSubject: CustomStringConvertible, Sendable {
-    /// A job, behind so many barriers.
+    /// A job that has passed `segment` barriers.
     case job(LogSubject, segment: Int = 0)
     case batch(Int, BatchNews)
 

@@ -7,15 +7,15 @@ import Synchronization
 import SystemCalls
 import WorkerPools
 
-/// Brings the results of a job into the outbox, all of them together.
+/// Moves all results of a job into the outbox together.
 package final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendable {
-    // `@unchecked`: what changes is in `box`.
+    // `@unchecked`: all mutable state is in `box`.
 
     /// The steps that the operation leaves to the supervisor.
     struct Steps: Sendable {
-        /// The facts that names take from elsewhere.
+        /// Provides the facts for names that the picture's path lacks.
         var facts: @Sendable (ImageHandle) throws -> NameFacts = { _ in NameFacts() }
-        /// Makes the intent durable; false when the job has been cancelled before, or the ledger refuses it.
+        /// Makes the intent durable; answers false if the job was cancelled first, or the ledger refuses it.
         var intend: @Sendable (PublishIntent, @escaping @Sendable (Bool) -> Void) -> Void
         /// Makes the job's end durable.
         var conclude: @Sendable (Publisher.Outcome, @escaping @Sendable () -> Void) -> Void
@@ -25,17 +25,17 @@ package final class PublishOperation: AsyncOperation, ImageProviding, @unchecked
         var outcome = Publisher.Outcome()
         var image: ImageHandle?
         var failure: JobFailure?
-        /// Neither staging files nor results were left of the intent.
+        /// Whether neither staging files nor results of the intent were left.
         var isLost = false
-        /// The date that is in the names.
+        /// The date in the names.
         var date: PictureDate?
     }
 
     private let order: WorkOrder
     private let path: String
-    /// The unfinished intent of an earlier try, which this one finishes.
+    /// The intent of an unfinished attempt, which this one finishes.
     private let resuming: PublishIntent?
-    /// The results of a job that was done before.
+    /// The earlier results of a job that is processed again.
     private let before: Publisher.Before?
     private let publisher: Publisher
     private let steps: Steps
@@ -52,7 +52,7 @@ package final class PublishOperation: AsyncOperation, ImageProviding, @unchecked
     var image: ImageHandle? { box.withLock { $0.image } }
     var failure: JobFailure? { box.withLock { $0.failure } }
     var isLost: Bool { box.withLock { $0.isLost } }
-    /// Which date the names have, and where it was read.
+    /// The date in the names, and its source.
     var detail: String? { box.withLock { $0.date.map { "dated \($0.words)" } } }
 
     package override func execute() {
@@ -70,7 +70,7 @@ package final class PublishOperation: AsyncOperation, ImageProviding, @unchecked
         with files: [ImageHandle.Staged] = [], _ work: @escaping @Sendable () throws -> Set<String>,
         done: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        // From now on: it may be held up behind others in an outbox that does not answer.
+        // The wait counts as file work, because an outbox that does not answer may hold up the turns before this one.
         fileWork.begin(order.outbox)
         publisher.line(of: order.outbox).take(
             OutboxLine.Turn(files: files, work: work) { [self] error in
@@ -102,7 +102,7 @@ package final class PublishOperation: AsyncOperation, ImageProviding, @unchecked
             box.withLock { $0.outcome = outcome }
             return outcome.folders
         } done: { [self] error in
-            // The intent is recorded: the next try finishes it, or the disposal of a failed job takes it back.
+            // The intent is recorded: the next attempt finishes it, or the disposal of a failed job takes it back.
             if let error { return end(error) }
             conclude(image, publication.intent)
         }

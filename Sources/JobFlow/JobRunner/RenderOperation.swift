@@ -12,9 +12,10 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// Source picture to result pictures, in one worker: every stage of every output that lies between two cuts.
+/// Renders source pictures into result pictures: every stage of every output between two cuts. A worker makes all
+/// pictures of one source.
 package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable {
-    // `@unchecked`: what changes is in `box`.
+    // `@unchecked`: all mutable state is in `box`.
 
     struct Work: Sendable {
         var name: String
@@ -22,37 +23,38 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         /// The pictures to make, with a path for each.
         var pictures: [PlannedPicture]
         var staging: [String]
-        /// Nil when an operation before it provides one, or the picture is elsewhere.
+        /// Nil if the operation before provides the picture, or another node downloads it.
         var source: ImageHandle?
-        /// The picture's URL, when a node that takes it downloads it. Nobody here has it.
+        /// The picture's URL, if the node that takes the picture has to download it. This node does not have the
+        /// picture.
         var remote: RemoteDownload?
-        /// The bytes that there are to read.
+        /// Bytes to read.
         var size: Int
-        /// The inbox that holds the original, where others can move things about.
+        /// The inbox that holds the original. Others can move files in it.
         var inbox: String?
-        /// Pictures that were made before a barrier.
+        /// Pictures from before a barrier.
         var earlier: [ImageHandle.Staged] = []
         var limits: RenderTask.Limits
         var names: JobNames
-        /// Its names are chosen already.
+        /// Whether its names have been chosen already.
         var isNamed = false
-        /// It was in work when the daemon crashed: nothing else is in work beside it now.
+        /// Whether it was in work when the daemon crashed. If so, nothing else is in work beside it.
         var suspect: Bool
-        /// Nil when it may not be lent.
+        /// Nil if the picture may not be lent to other nodes.
         var priority: Priority?
     }
 
     struct RemoteDownload: Sendable {
         var url: WebAddress
-        /// The most bytes that may be downloaded.
+        /// Maximum bytes of the download.
         var most: Int64
-        /// Nothing is to be downloaded for the time being.
+        /// Whether the download queue is paused.
         var isPaused: @Sendable () -> Bool
 
         var bytes: LentBytes { .url(url.text, most: most) }
     }
 
-    /// Pictures that are made from the same one, all at once.
+    /// Pictures that are made from one source in one task.
     private struct Part {
         var source: Int?
         var pictures: [PlannedPicture] = []
@@ -66,13 +68,13 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         var task: RenderTask?
         var results: [Int: RenderedOutput] = [:]
         var tries = 0
-        /// The latest to work on it.
+        /// The process that worked on it last.
         var worker: Int32?
-        /// The node that has made it, if another has.
+        /// The node that has rendered it, if not this one.
         var node: String?
-        /// What that node has downloaded.
+        /// The file that this node has downloaded.
         var downloaded: FetchedFile?
-        /// Why the picture is to be downloaded here.
+        /// Why this node has to download the picture.
         var homecoming: JobFailure?
         var figures = Figures(.pixels)
     }
@@ -83,7 +85,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
     private let claims: ClaimFolders
     /// Called with the reason while it waits, and with nil when it resumes.
     private let waits: @Sendable (String?) -> Void
-    /// Told why it is begun once more, and who had worked on it, before it is.
+    /// Called before another attempt, with the failure and account of the previous one.
     private let lost: @Sendable (JobFailure, JobStory.Account) -> Void
     private let box = Mutex(Box())
 
@@ -105,7 +107,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
 
     private var input: ImageHandle? { provided(ImageHandle.self) ?? work.source ?? downloaded }
 
-    /// The picture that another node has downloaded. Its bytes are not here.
+    /// The picture that another node has downloaded. Its bytes are not on this node.
     private var downloaded: ImageHandle? {
         guard let url = work.remote?.url, let file = box.withLock({ $0.downloaded }) else { return nil }
         return ImageHandle(
@@ -114,17 +116,17 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
     }
 
     var isRemote: Bool { work.remote != nil }
-    /// The name of what another node has downloaded.
+    /// The name of the file that another node has downloaded.
     var downloadedName: String? { downloaded?.name }
-    /// Why the picture is to be downloaded here after all.
+    /// Why this node has to download the picture after all.
     var homecoming: JobFailure? { box.withLock { $0.homecoming } }
     package var image: ImageHandle? { box.withLock { $0.image } }
     var failure: JobFailure? { box.withLock { $0.failure } }
     var header: PictureHeader? { box.withLock { $0.header } }
     var tries: Int { box.withLock { $0.tries } }
-    /// How far the latest try is: pixels of the picture, once for each result.
+    /// Progress of the latest attempt: the picture's pixels, counted once for each result.
     package var figures: Figures { box.withLock { $0.figures } }
-    /// The losses of the results, and how the picture was read: `thumb without IPTC, which png can't hold; jpeg, whole
+    /// Metadata that the results lost, and the decoder path: `thumb without IPTC, which png can't hold; jpeg, whole
     /// (…)`.
     var detail: String? {
         let (header, image, node) = box.withLock { ($0.header, $0.image, $0.node) }
@@ -142,7 +144,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
             + (node.map { [isRemote ? "downloaded and made on node \($0)" : "on node \($0)"] } ?? [])
         return words.isEmpty ? nil : words.joined(separator: "; ")
     }
-    /// The account of the latest try.
+    /// The account of the latest attempt.
     var account: JobStory.Account {
         let size = input?.size ?? work.size
         return box.withLock { box in
@@ -155,7 +157,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
     }
 
     package override func execute() {
-        // The operation that was to provide it has failed, or was cancelled.
+        // The operation before it has failed, or was cancelled.
         guard input != nil || isRemote else { return finish(.cancelled) }
         box.withLock { box in
             box.tries += 1
@@ -167,7 +169,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         begin(0)
     }
 
-    /// Parts follow each other, each in a worker that is free.
+    /// Parts run one after another, each in a free worker.
     private func begin(_ number: Int) {
         guard number < parts.count else { return made() }
         let paths = paths(of: parts[number])
@@ -179,8 +181,8 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         }
     }
 
-    /// Does what may wait for the disk of `path`, in its lane. To wait for a turn counts as waiting for the disk, which
-    /// may hold up what came before.
+    /// Runs work that may wait for the disk of `path`, in that disk's lane. The time in the lane counts as file work,
+    /// because the disk may hold up the turns before this one.
     private func onDisk<Value: Sendable>(
         of path: String, _ body: @escaping @Sendable () throws -> Value,
         then next: @escaping @Sendable (Result<Value, any Error>) -> Void
@@ -205,7 +207,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         return try claims.openOriginal(path, of: inbox, flags)
     }
 
-    /// The files that it is made from, and the original if that is another.
+    /// The files that the part is made from, followed by the original if that is a different file.
     private func paths(of part: Part) -> [String] {
         isRemote ? [] : work.earlier.filter { $0.picture.index == part.source }.map(\.path) + [input?.source ?? ""]
     }
@@ -266,13 +268,14 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         box.withLock { box in
             guard box.header == nil else { return }
             box.header = header
-            // The parts that follow are taken to be like the first.
+            // Assumes that the later parts are as large as the first.
             let outputs = max(1, header.framesTaken.count)
             box.figures.begin(total: header.pixelsToRead / Int64(outputs) * Int64(work.pictures.count))
         }
     }
 
-    /// So much of one part. Each result counts alike, for the sizes of the others are not known before they are opened.
+    /// Reports the progress of one part. All results count alike, because the sizes of later parts are unknown until
+    /// they open.
     private func read(_ fraction: Double, of number: Int) {
         let before = parts[..<number].reduce(0) { $0 + $1.pictures.count }
         let made = Double(before) + min(1, fraction) * Double(parts[number].pictures.count)
@@ -311,7 +314,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         execute()
     }
 
-    /// The picture is downloaded here, and what comes of it then is what counts.
+    /// Ends the operation so that this node downloads the picture; only that attempt's outcome counts.
     private func comeHome(_ reason: JobFailure) {
         box.withLock { ($0.homecoming, $0.tries) = (reason, 0) }
         end(.cancelled, nil)
