@@ -8,7 +8,7 @@ import PictureFiles
 import PipelineModel
 import WorkerPools
 
-/// SIGTERM: nothing new is taken, what runs may finish, the rest goes back to the queue.
+/// Handles SIGTERM: takes no new work, lets running jobs finish, and returns the rest to the queue.
 @Coordination
 package final class Shutdown {
     private let configuration: ConfigurationInForce
@@ -24,7 +24,7 @@ package final class Shutdown {
     private let fetch: FetchPool
     private let fleet: FleetMember
     package private(set) var isStopping = false
-    /// No job is left in work; originals may still be on their way.
+    /// No job is in work any more; originals may still be on their way.
     private var isDrained = false
     private var done: (@Sendable () -> Void)?
 
@@ -45,13 +45,13 @@ package final class Shutdown {
         self.done = done
         inboxes.stop()
         window.close()
-        // Downloading and rendering close; publishing and announcing go on with what has been rendered.
+        // Downloading and rendering close; publishing and announcing finish the rendered jobs.
         queues.download.close()
         queues.render.close()
         let isHeld = queues.publish.report.paused || queues.publish.report.effective == 0
         for job in window.all {
             let waitsForNobody = isHeld && job.render.state.isFinal && job.publish?.state != .executing
-            // A download could not be rendered any more.
+            // Its picture could not be rendered any more, even if its download finished.
             let isEarly = [.pending, .ready].contains(job.render.state)
             if [.queued, .waiting].contains(job.record.state) || waitsForNobody || isEarly { states.giveBack(job) }
         }
@@ -61,7 +61,7 @@ package final class Shutdown {
             Log.notice("stopping: \(running) running, which have \(settings.drainTimeout.text) to finish")
         }
         check()
-        // Nothing can be finished that can't be recorded.
+        // If the ledger can't record ends, nothing can finish.
         let patience = ledger.problem == nil ? settings.drainTimeout : .zero
         Coordination.after(patience) { self.drainTimedOut() }
         Coordination.after(patience + settings.cancelGrace + .seconds(5)) { self.giveUp() }
@@ -75,7 +75,7 @@ package final class Shutdown {
         for job in running { states.giveBack(job) }
     }
 
-    /// Something hangs, a mount for example: what it holds up is put right at the next start.
+    /// Stops without jobs that hang, for example on a mount. The next start puts them right.
     private func giveUp() {
         guard let done else { return }
         self.done = nil
@@ -87,7 +87,7 @@ package final class Shutdown {
         done()
     }
 
-    /// A job has left the window, or its end is recorded, or can't be.
+    /// Goes on once all jobs have left the window and their ends are recorded, or can't be.
     func check() {
         guard isStopping, window.isEmpty, !isDrained, window.isRecorded || ledger.problem != nil else { return }
         isDrained = true
@@ -108,7 +108,7 @@ package final class Shutdown {
         }
     }
 
-    /// Nobody waits for a ledger that can't be written.
+    /// Stops without waiting for a ledger that can't be written.
     private func stopUnrecorded() {
         Log.failure("stopping: \(ledger.unwritableReason ?? ""); what is not recorded is put right at the next start")
         fleet.stop { [self] in

@@ -7,8 +7,8 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// Decides by the class of a failure what becomes of its job: it ends, is tried again later, or waits until what it
-/// needs is there.
+/// Decides by the class of a failure what happens to its job: it ends, is retried later, or waits for a missing
+/// resource.
 @Coordination
 final class FailurePolicy: ShortagesDelegate {
     private let ledger: Ledger
@@ -59,7 +59,7 @@ final class FailurePolicy: ShortagesDelegate {
             of: LogSubject(job.record, failure))
     }
 
-    /// Another try after a while, longer each time, and not for ever.
+    /// Retries later, after growing pauses, up to the limit of attempts.
     private func retryLater(_ job: Job, _ failure: JobFailure) {
         let retry = configuration.settings.retry
         guard job.record.setbacks < retry.tries else { return end(job, failure) }
@@ -76,8 +76,8 @@ final class FailurePolicy: ShortagesDelegate {
         retries.make(at: due)
     }
 
-    /// A job has failed inside this filter. After `CrashStrikes=` different pictures in a row the recipes that use it
-    /// wait until there is another version of it.
+    /// Counts a job that failed inside this filter. After `CrashStrikes=` different pictures in a row, recipes with the
+    /// filter wait for another version of it.
     private func strike(_ filter: String, by job: Job) {
         let count = crashes.strike(filter, with: job.record.path)
         guard count >= configuration.settings.crashStrikes, shortages[.filter(filter)] == nil else { return }
@@ -86,9 +86,9 @@ final class FailurePolicy: ShortagesDelegate {
         shortages.begin(Shortage(reason: reason, need: .replacement), of: .filter(filter))
     }
 
-    // MARK: - Waiting for what is missing
+    // MARK: - Waiting for missing resources
 
-    /// A job has met a full outbox, or there is no room for its download.
+    /// Makes a job wait that has met a full outbox, or has no room for its download.
     private func waitForRoom(_ job: Job, _ failure: JobFailure) {
         let spool = configuration.places.spool
         let isOfDownload = failure.stage == FetchedFile.stage
@@ -107,7 +107,7 @@ final class FailurePolicy: ShortagesDelegate {
         }
     }
 
-    /// False when the job was cancelled or given back while a disk was looked at.
+    /// False if the job was cancelled or given back during the check of a disk.
     private func goesOn(_ job: Job) -> Bool {
         if job.phase == .ended { return false }
         if job.isToLeave {
@@ -117,7 +117,7 @@ final class FailurePolicy: ShortagesDelegate {
         return true
     }
 
-    /// A job has met something that is not there, or not permitted.
+    /// Makes a job wait that has met a missing file or filter, or a missing permission.
     private func waitForMending(_ job: Job, _ failure: JobFailure) {
         if let filter = failure.filter {
             let catalog = configuration.now.catalog
@@ -129,7 +129,7 @@ final class FailurePolicy: ShortagesDelegate {
         let outbox = job.record.order.outbox
         shortages.lookForPermission(in: outbox) { [self] refusal in
             guard goesOn(job), !waitsForResource(job) else { return }
-            // The outbox itself is well: it is a matter of one folder in it, and of the jobs that go there.
+            // The outbox itself is writable, so one folder in it must be at fault. Only the jobs that go there retry.
             guard let refusal else { return retryLater(job, failure) }
             let reason = "\(outbox) can't be written: \(refusal.reason)"
             shortages.begin(Shortage(reason: reason, need: .permission), of: .place(outbox))
@@ -137,7 +137,7 @@ final class FailurePolicy: ShortagesDelegate {
         }
     }
 
-    /// Whether a job failed because something that it needs is known not to be there, and waits for that.
+    /// Whether a resource that the failed job needs is known to be missing. If so, the job waits for it.
     private func waitsForResource(_ job: Job) -> Bool {
         let order = job.record.order
         guard let missing = shortages.first(where: job.record.needs) ?? shortages.gone(of: [order.inbox, order.outbox])
@@ -150,8 +150,8 @@ final class FailurePolicy: ShortagesDelegate {
         states.wait(job, .place, shortages[resource]?.reason ?? "\(resource)")
     }
 
-    /// Sets the row's work aside if a filter or an encoder of it is missing, because the job would only fail, or if its
-    /// outbox is not swept yet.
+    /// Sets aside the rows that lack the same resource as this one: a filter or an encoder, without which the job would
+    /// fail, or the sweep of the outbox. False if nothing is missing.
     func setAside(_ row: JobRecord) -> Bool {
         guard
             let missing = shortages.first(where: {
@@ -164,7 +164,7 @@ final class FailurePolicy: ShortagesDelegate {
     }
 
     func setAside(_ resource: Resource, because reason: String) {
-        // No row that is about to be changed is taken.
+        // Rows that are about to be changed must not enter the window.
         window.hold()
         ledger.setAside(resource, reason: reason, except: window.ids) { [self] count in
             Coordination.async { [self] in

@@ -8,8 +8,8 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// Leads each job through the window: from its row, by what its operations report, to its end. It never reads a
-/// picture: workers do, and answer. It waits for no disk.
+/// Takes each job through the window, from its row to its end, by the reports of its operations. It never reads a
+/// picture, which is the workers' task, and it never waits for a disk.
 @Coordination
 final class JobRunner: WindowDelegate, JobOperationsDelegate {
     private let ledger: Ledger
@@ -49,7 +49,7 @@ final class JobRunner: WindowDelegate, JobOperationsDelegate {
         return true
     }
 
-    // MARK: - What operations report
+    // MARK: - Reports of operations
 
     func downloading(_ job: Job, _ state: OperationState) {
         if state.isFinal {
@@ -87,7 +87,7 @@ final class JobRunner: WindowDelegate, JobOperationsDelegate {
         ledger.recordPart(of: job.record, done: recorded)
     }
 
-    /// The file that has come is an original like one that `pipectl add` has passed: it lies in the spool, and is not
+    /// Records the downloaded file as the original. Like a file from `pipectl add` it lies in the spool, and it is not
     /// downloaded again, not even after a crash.
     private func came(_ job: Job, _ response: DownloadOperation.Response) {
         job.record.path = response.name
@@ -99,7 +99,7 @@ final class JobRunner: WindowDelegate, JobOperationsDelegate {
         ledger.record(job.record)
     }
 
-    /// Another node has downloaded the picture, and made the results: there is no original here.
+    /// Records the name of a picture that another node has downloaded and rendered. This node has no original.
     private func cameElsewhere(_ job: Job, _ name: String) {
         job.record.path = name
         ledger.recordDownload(of: job.record)
@@ -111,7 +111,7 @@ final class JobRunner: WindowDelegate, JobOperationsDelegate {
         case .executing:
             job.begin("render")
             guard job.record.state == .queued else { return states.showWait(job.record.id, nil) }
-            // Beyond a barrier it goes on.
+            // Behind a barrier, an earlier start counts.
             if job.record.segment == 0 || job.record.started == nil { job.record.started = Timestamp.now() }
             states.move(job, to: job.wish == .cancel ? .cancelling : .running)
             watchForHangs()
@@ -122,7 +122,7 @@ final class JobRunner: WindowDelegate, JobOperationsDelegate {
             states.showPause(job)
             states.stopIfStill(job)
             if job.publish == nil { cross(job) }
-            // A drain does not wait for what can't be published.
+            // A drain does not wait for rendered jobs that can't be published.
             states.events?.jobRested()
         case .failed:
             job.note(job.render.header)
@@ -150,7 +150,7 @@ final class JobRunner: WindowDelegate, JobOperationsDelegate {
         job.begin("render")
     }
 
-    /// The results before a barrier are made.
+    /// Hands the pictures over to the next segment, and waits at the barrier.
     private func cross(_ job: Job) {
         guard let image = job.render.image, job.phase != .ended else { return }
         operations.keep(image, in: job.record.order.outbox) { [self] error in
@@ -169,7 +169,7 @@ final class JobRunner: WindowDelegate, JobOperationsDelegate {
 
     func publishing(_ job: Job, _ state: OperationState) {
         if state.isFinal { shortages.answered(job.record.id) }
-        // A job may have been stopped before it is told that its operation began, and failed.
+        // The job may have ended before this report of an earlier state arrives.
         guard job.phase != .ended else { return }
         switch state {
         case .executing:
@@ -188,10 +188,10 @@ final class JobRunner: WindowDelegate, JobOperationsDelegate {
         }
     }
 
-    /// The publish intent: from here on the job ends `done`, unless it has been cancelled before.
+    /// Records the publish intent. From here on the job ends `done`, unless it was cancelled first.
     func intend(_ id: Int, _ intent: PublishIntent, _ done: @escaping @Sendable (Bool) -> Void) {
         guard let job = window[id], !job.isToLeave else { return done(false) }
-        // The first, or one that was recorded before a name was taken by somebody else.
+        // Nil at first; later the intent from before somebody else took a name.
         let former = job.record.intent
         job.phase = .publishing
         job.record.intent = intent
@@ -221,7 +221,7 @@ final class JobRunner: WindowDelegate, JobOperationsDelegate {
         Log.notice(job.record.line(configuration.places), of: LogSubject(job.record))
     }
 
-    /// Something is in work: its disks are asked now and then whether they answer.
+    /// While jobs are in work, checks now and then whether their disks answer.
     func watchForHangs() {
         hangs.watch { [self] job, reason in states.showWait(job.record.id, reason) }
     }

@@ -4,7 +4,7 @@ import OperationGraph
 import PictureFiles
 import PipelineModel
 
-/// Changes the states of jobs in the window, records each change, and lets the jobs leave.
+/// Changes the states of jobs in the window, records each change, and takes jobs out of the window.
 @Coordination
 package final class JobStates {
     private let ledger: Ledger
@@ -31,7 +31,7 @@ package final class JobStates {
 
     // MARK: - Stopping
 
-    /// Cancels one job. Only one that is not yet publishing can be.
+    /// Cancels a job, unless it is already publishing.
     func cancel(_ job: Job) {
         guard job.wish != .cancel, [.working, .discarding].contains(job.phase) else { return }
         job.wish = .cancel
@@ -40,7 +40,7 @@ package final class JobStates {
         stopIfStill(job)
     }
 
-    /// The daemon stops: the job goes back to the queue.
+    /// Returns the job to the queue: the daemon stops, or another node has returned the picture.
     func giveBack(_ job: Job) {
         guard job.wish != .cancel, [.working, .discarding].contains(job.phase) else { return }
         job.wish = .giveBack
@@ -49,7 +49,7 @@ package final class JobStates {
         stopIfStill(job)
     }
 
-    /// A job that has not begun is a row again; false when it has begun.
+    /// Turns a job that has not begun into a row again; false if it has begun.
     func takeBack(_ job: Job) -> Bool {
         guard job.record.state == .queued, !job.isToLeave, job.withdraw() else { return false }
         job.wish = .giveBack
@@ -57,10 +57,10 @@ package final class JobStates {
         return true
     }
 
-    /// A job that is to stop has stopped once none of its operations works any more.
+    /// Ends a job that has to stop, once none of its operations works any more.
     func stopIfStill(_ job: Job) {
         guard job.wish != nil, job.phase == .working, job.isStill else { return }
-        // An intent speaks of what is staged: the next try publishes it, or the disposal takes it back.
+        // The intent names the staging files: the next attempt publishes them, or the disposal takes them back.
         guard let image = job.render.image, job.record.intent == nil else { return stopped(job) }
         job.phase = .discarding
         operations.discard(image) { Coordination.async { self.stopped(job) } }
@@ -83,7 +83,7 @@ package final class JobStates {
 
     // MARK: - States
 
-    /// The job leaves the window, and waits as a row.
+    /// Takes the job out of the window, to wait as a row.
     func wait(_ job: Job, _ waitReason: JobRecord.WaitReason, _ reason: String) {
         job.record.started = nil
         job.record.reason = reason
@@ -102,13 +102,12 @@ package final class JobStates {
         }
     }
 
-    /// Queues were paused, or go on.
+    /// Updates all jobs after queues were paused or resumed.
     func showPauses() {
         for job in window.all { showPause(job) }
     }
 
-    /// A rendered job that is not yet being published waits behind a pause of that queue; so does a downloaded job that
-    /// is not yet rendered.
+    /// Shows a pause as the reason why a rendered job does not publish yet, or a downloaded job does not render yet.
     func showPause(_ job: Job) {
         let isRendered = job.render.state == .finished
         guard isRendered || job.download?.state == .finished,
@@ -125,17 +124,17 @@ package final class JobStates {
         ledger.record(job.record)
     }
 
-    /// The job leaves the window in its last state, `queued` when the daemon stops, or `waiting`.
+    /// Takes the job out of the window: in its last state, as `queued` to be taken again, or as `waiting`.
     func finish(_ job: Job, _ state: JobState, done: @escaping @Sendable () -> Void = {}) {
         job.phase = .ended
         window.leave(job)
-        // A job that goes back without having begun is a row as before.
+        // A job that never began is still recorded as the row it was.
         if state == .queued, job.record.state == .queued {
             progress.left(job.record)
             events?.jobRested()
             return
         }
-        // Beyond a barrier it is still the same try.
+        // Passing a barrier does not start a new attempt.
         let goesOn = state == .waiting && job.record.waitReason == .barrier
         job.record.tries += goesOn ? max(0, job.tries - 1) : job.tries
         let former = job.record.state
@@ -146,7 +145,7 @@ package final class JobStates {
         window.beginEnding(record.id)
         ledger.record(record) { [self] in
             done()
-            // Once this is recorded nobody asks any more what has been published of it. An intent keeps what was made.
+            // Staging files are needed until this is recorded. Those of an intent stay.
             if record.intent == nil, state == .failed || (state == .waiting && !goesOn), let image = job.render.image {
                 operations.discard(image)
             }
@@ -164,7 +163,7 @@ package final class JobStates {
         window.fill(arrived: nil)
     }
 
-    /// The chains of this row begin with a barrier: it waits there without having been in the window.
+    /// Lets a row wait at a barrier without entering the window, because its chains begin with one.
     func arrive(_ record: JobRecord) {
         var record = record
         record.arrive()
@@ -181,7 +180,7 @@ package final class JobStates {
 }
 
 extension JobRecord {
-    /// It has arrived at a barrier.
+    /// Moves the record to the next barrier.
     package mutating func arrive() {
         segment += 1
         waitReason = .barrier

@@ -6,7 +6,7 @@ import PipelineModel
 import WorkerPools
 package import WorkerProtocol
 
-/// Does what the daemon is told to do as a whole, by its own clients or by another node of the fleet.
+/// Executes commands to the daemon as a whole, from its own clients or from another node of the fleet.
 @Coordination
 package final class Commands {
     private let ledger: Ledger
@@ -26,7 +26,7 @@ package final class Commands {
         (self.changes, self.inboxes) = (changes, inboxes)
     }
 
-    /// - Parameter peer: who says so, for the log
+    /// - Parameter peer: the sender, for the log
     package func obey(_ command: NodeCommand, by peer: String, done: @escaping CommandRefusal.Done) {
         do throws(CommandRefusal) {
             switch command {
@@ -56,7 +56,7 @@ package final class Commands {
         pauses.resume(some) { [self] in done(.success(report())) }
     }
 
-    /// Sets a limit, and keeps it when that is wished.
+    /// Sets a limit, and saves it if asked to.
     private func limit(
         _ name: String?, to text: String?, save: Bool, _ peer: String, _ done: @escaping CommandRefusal.Done
     ) throws(CommandRefusal) {
@@ -78,7 +78,7 @@ package final class Commands {
 
     private func cancelAll(_ peer: String, _ done: @escaping CommandRefusal.Done) {
         Log.notice("cancel of all jobs asked for by \(peer)")
-        // Everything that was accepted, claimed or settling before the call.
+        // Includes everything that was accepted, claimed or settling before the call.
         changes.cancel(JobChoice(), in: inboxes.all) { [self] cancelled, left in
             if let reason = ledger.unwritableReason ?? left { return done(.failure(.refused(reason))) }
             done(.success(report(cancelled: cancelled)))
