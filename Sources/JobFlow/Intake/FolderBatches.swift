@@ -3,8 +3,8 @@ package import InboxWatching
 import JobLedger
 import Synchronization
 
-/// The open batches of dropped folders: what comes into a folder of an inbox belongs together until the inbox says
-/// that the folder is quiet. After a crash the ledger closes them, and the rest of a folder is a batch of its own.
+/// The open batches of dropped folders: files from a folder of an inbox belong together until the inbox reports that
+/// the folder is quiet. After a crash the ledger closes them, and the rest of a folder becomes a batch of its own.
 @Coordination
 package final class FolderBatches {
     private struct Place: Hashable {
@@ -23,7 +23,7 @@ package final class FolderBatches {
         (self.ledger, self.numbers, self.inboxes) = (ledger, numbers, inboxes)
     }
 
-    /// The batch that a picture from this folder joins.
+    /// The batch that pictures from this folder join.
     func batch(of folder: String, in inbox: String) -> BatchRecord {
         let place = Place(folder, in: inbox)
         let id = open[place] ?? numbers.takeBatch()
@@ -31,8 +31,8 @@ package final class FolderBatches {
         return BatchRecord(id: id, name: folder, isOpen: true)
     }
 
-    /// Gives a folder of this name its batch while its first pictures still settle; `done` when that is durable, or
-    /// when there is no such folder.
+    /// Opens the batch of a folder of this name while its first pictures still settle. Calls `done` when it is durable,
+    /// or if no such folder exists.
     package func expect(_ folder: String, done: @escaping @Sendable () -> Void) {
         let isFound = Mutex(false)
         inboxes.expect(folder) { [self] inbox in
@@ -43,7 +43,7 @@ package final class FolderBatches {
         }
     }
 
-    /// The inbox and the folder from which pictures still come into this batch.
+    /// The inbox and the folder that still fill this batch.
     package func place(of batch: Int) -> (inbox: Inbox, folder: String)? {
         guard let place = open.first(where: { $0.value == batch })?.key,
             let inbox = inboxes.all.first(where: { place.inbox.elementsEqual($0.folder.utf8) })

@@ -14,16 +14,16 @@ package final class Inboxes {
     private let configuration: ConfigurationInForce
     private let claims: ClaimFolders
     package private(set) var all: [Inbox] = []
-    /// All have been watched, or were given up on.
+    /// Whether each inbox is watched, or the start has stopped waiting for it.
     private(set) var areOpen = false
-    /// Called when they are.
+    /// Called when `areOpen` becomes true.
     private var whenOpen: (@Sendable () -> Void)?
 
     init(_ configuration: ConfigurationInForce, _ claims: ClaimFolders) {
         (self.configuration, self.claims) = (configuration, claims)
     }
 
-    /// Nothing settles in them, and everything that was there at the start has been looked at.
+    /// Whether no file settles in them, and all files from before the start have been seen.
     var areIdle: Bool {
         all.allSatisfy { inbox in
             let report = inbox.report
@@ -31,7 +31,7 @@ package final class Inboxes {
         }
     }
 
-    /// Why nobody knows which files lie in some of them, until that has passed.
+    /// Passing problems of inboxes whose files are unknown for now.
     var delays: [String] {
         all.compactMap { inbox in
             let report = inbox.report
@@ -39,12 +39,12 @@ package final class Inboxes {
         }
     }
 
-    /// The files that settle in them.
+    /// Number of files that settle in them.
     var settling: Int { all.reduce(0) { $0 + $1.report.settling } }
 
     package func inbox(of recipe: String) -> Inbox? { all.first { $0.recipe.name == recipe } }
 
-    /// Opens the inboxes of the configuration; one that succeeds another on the same folder begins when that has
+    /// Opens the inboxes of the configuration. If one replaces another on the same folder, it begins once that has
     /// stopped.
     func open(adopting: Bool = false, into sink: any IntakeSink) {
         let old = all
@@ -77,19 +77,20 @@ package final class Inboxes {
         for inbox in all { inbox.mountsChanged() }
     }
 
-    /// Bytes of the longest folder path under which an original or a result of a recipe may lie.
+    /// Bytes of the longest folder path that an original or a result of a recipe may have.
     private func longestPlace(of recipe: Recipe, _ inbox: String) -> Int {
         let places = configuration.places
         let claimed = "\(inbox)/\(ClaimFolder.name)/\(UUIDName.make())/0000"
         let others = [places.archive, places.failed, places.cancelled].map { "\($0)/\(recipe.name)" }
-        // Numbers and suffixes come behind a name.
+        // Room for the numbers and suffixes that follow a name.
         return 64 + ([claimed, configuration.outbox(of: recipe)] + others).reduce(0) { max($0, $1.utf8.count) }
     }
 
-    // MARK: - Waiting for them
+    // MARK: - Waiting for inboxes
 
-    /// Lets these inboxes, or all, look at what has happened before now. The chosen files that lie there end cancelled;
-    /// `done` is told their number, and which inboxes have not cancelled theirs. Nobody waits for an inbox that hangs.
+    /// Lets these inboxes, or all, process every event so far. The chosen files in them end cancelled. Calls `done`
+    /// with their number, and with the inboxes that have not cancelled theirs. It does not wait for an inbox that
+    /// hangs.
     func catchUp(
         cancelling chosen: SettlingChoice? = nil, _ some: [Inbox]? = nil,
         done: @escaping @Coordination @Sendable (_ cancelled: Int, _ left: [String]) -> Void
@@ -105,7 +106,7 @@ package final class Inboxes {
         }
     }
 
-    /// Why the files that lie in an inbox are not cancelled.
+    /// Why the files in an inbox are not cancelled; nil if they are.
     private func leaves(_ inbox: Inbox, _ silent: [Inbox]) -> String? {
         let report = inbox.report
         let isSilent = silent.contains { $0 === inbox }
@@ -117,22 +118,22 @@ package final class Inboxes {
         return "\(line); \(advice)"
     }
 
-    /// Calls `found` with each inbox into which pictures of a folder of this name are on their way, and `done` behind
-    /// all. The inbox tells its sink later that the folder has ended.
+    /// Calls `found` with each inbox that is taking in pictures from a folder of this name, and `done` after all. The
+    /// inbox tells its sink later that the folder has ended.
     func expect(
         _ folder: String, found: @escaping @Coordination @Sendable (Inbox) -> Void,
         done: @escaping @Coordination @Sendable () -> Void
     ) {
         each(all) { inbox, wanted, over in
-            // The end of the folder comes from the same queue, and later.
+            // The folder's end is reported later on the same queue.
             inbox.expect(folder, wanted: wanted, found: { Coordination.async { found(inbox) } }, done: over)
         } done: { _ in
             done()
         }
     }
 
-    /// Asks these inboxes. Calls `done` when each has called `over` or is silent: an inbox that makes no step within
-    /// HangTimeout is given up.
+    /// Asks these inboxes. Calls `done` when each has called `over` or is silent: it gives up on an inbox that makes no
+    /// progress within HangTimeout.
     private func each(
         _ some: [Inbox],
         _ ask: (Inbox, _ wanted: @escaping @Sendable () -> Bool, _ over: @escaping @Sendable () -> Void) -> Void,
@@ -151,7 +152,7 @@ package final class Inboxes {
         giveUp(once, after: some.map(\.steps))
     }
 
-    /// A busy inbox is waited for as long as any is: it answers behind what it is at.
+    /// Waits on while any silent inbox makes progress: it answers after its present work.
     private func giveUp(_ once: Once, after former: [Int]) {
         Coordination.after(configuration.settings.hangTimeout) { [self] in
             guard !once.isOver else { return }
@@ -160,7 +161,7 @@ package final class Inboxes {
         }
     }
 
-    /// Runs `body` on `line` when the inboxes of these folders are open: at the start they take in claimed files that
+    /// Runs `body` on `line` once the inboxes of these folders are open. At the start they take in claimed files that
     /// the ledger does not know.
     func whenOpened(_ folders: Set<String>, on line: DispatchQueue, _ body: @escaping @Sendable () -> Void) {
         let opened = DispatchGroup()
@@ -171,8 +172,8 @@ package final class Inboxes {
         opened.notify(queue: line, execute: body)
     }
 
-    /// Calls `done` when each inbox is watched, or has said why it can't be. Nobody waits for long
-    /// for an inbox that does not answer.
+    /// Calls `done` when each inbox is watched, or has reported why it can't be. An inbox that does not answer delays
+    /// this by HangTimeout at most.
     func whenOpen(_ done: @escaping @Sendable () -> Void) {
         whenOpen = done
         lookWhetherOpen()
@@ -198,7 +199,7 @@ package final class Inboxes {
     }
 }
 
-/// A completion that has two ways to be reached, and counts once; and the inboxes that have not answered.
+/// A completion with two callers, which runs once; and the inboxes that have not answered.
 private final class Once: Sendable {
     typealias Body = @Coordination @Sendable (_ silent: [Inbox]) -> Void
 

@@ -9,16 +9,16 @@ package import PipelineModel
 package import SystemCalls
 package import WorkerPools
 
-/// Lists of URLs: each becomes a batch, a job for each URL, entered together, so that a crash leaves all of it or
-/// nothing.
+/// Lists of URLs: each becomes a batch with a job for each URL. All jobs are entered together, so that a crash leaves
+/// all of them or none.
 extension JobIntake {
-    /// A list that was read, or why it can't be.
+    /// A list that was read, or the reason why it can't be.
     package typealias Reading = Result<AddressList, JobFailure>
 
-    /// Files of an inbox, some of which are lists. A list is an original, too: its job ends as it is entered, and is
-    /// archived.
+    /// Enters files of an inbox that include lists. A list is an original, too: its job ends as it is entered, and it
+    /// is archived.
     ///
-    /// On the inbox's queue, where its disk may hang.
+    /// Runs on the inbox's queue, where its disk may hang.
     package nonisolated func accept(
         _ lists: [Claim], and others: [Claim], from inbox: Inbox, counted: @escaping @Sendable () -> Void,
         done: @escaping @Sendable () -> Void
@@ -66,7 +66,7 @@ extension JobIntake {
         }
     }
 
-    /// The jobs of a list, to be entered.
+    /// Makes the jobs of a list, which the caller enters.
     package func jobs(
         of list: AddressList, called name: String?, _ order: WorkOrder, in known: Int? = nil,
         _ priority: Priority? = nil
@@ -90,7 +90,7 @@ extension JobIntake {
         .flatMap { reading($0, called: FileSystem.name(of: claim.path)) }
     }
 
-    /// The one foreign text that the supervisor itself reads.
+    /// Reads the only foreign text that the supervisor itself reads.
     package nonisolated func reading(_ file: Descriptor, called name: String) -> Reading {
         let limits = configuration.settings.downloads
         do {

@@ -8,13 +8,13 @@ package import PipelineModel
 package import SystemCalls
 import WorkerPools
 
-/// Files that clients pass. Each is copied into the spool before the answer, so that nothing is read that the client
-/// can't read, and the client's file stays.
+/// Files that clients pass. Each is copied into the spool before the answer. The daemon reads only what the client can
+/// read, and the client keeps its file.
 extension JobIntake {
-    /// A client's wish for a file that it passes.
+    /// A client's request for a file that it passes.
     package struct Passed: Sendable {
         package var name: String
-        /// The folder of the outbox that its results go into.
+        /// The subfolder of the outbox for its results.
         package var folder: String?
         package var order: WorkOrder
         package var batch: Int?
@@ -34,15 +34,15 @@ extension JobIntake {
     }
 
     package enum PassedFailure: Error {
-        /// No job can be made of the file.
+        /// No job can be made of this file.
         case unfit(String)
-        /// It can't be done now.
+        /// The file can't be added now.
         case failed(String)
-        /// The job can't come after the others.
+        /// The job can't depend on the others.
         case needs(Ledger.NeedsAnswer, job: Int)
     }
 
-    /// An empty file without a name, for a client that wants to add a picture of so many bytes.
+    /// Makes an unnamed empty file for a client that wants to add a picture of this size.
     package func makeFile(bytes: Int64, done: @escaping @Sendable (Result<Descriptor, PassedFailure>) -> Void) {
         let (spool, most) = (configuration.places.spool, configuration.settings.control.maxSize)
         let freeSpace = configuration.settings.freeSpace
@@ -53,7 +53,7 @@ extension JobIntake {
         }
         FileLanes.work(on: spool).async {
             do {
-                // It is copied when it is added.
+                // The check includes room for the copy that adding makes.
                 try DiskRoom.check(in: spool, written: bytes, freeSpace: freeSpace)
                 done(.success(try Descriptor.unnamed(in: spool)))
             } catch {
@@ -62,7 +62,7 @@ extension JobIntake {
         }
     }
 
-    /// Copies the file, and waits for its disk.
+    /// Copies the file, which blocks on its disk.
     package nonisolated func add(
         _ file: Descriptor, _ wish: Passed, done: @escaping @Sendable (Result<JobRecord, PassedFailure>) -> Void
     ) {
@@ -107,12 +107,13 @@ extension JobIntake {
         }
         enter([record], after: others) { [ledger] answer in
             guard case .done = answer else { return done(.failure(.needs(answer, job: record.id))) }
-            // The job is recorded, even if the ledger can't be read now.
+            // The job is recorded, even if the ledger can't be read at the moment.
             done(.success((try? ledger.job(record.id)) ?? record))
         }
     }
 
-    /// A whole copy of a whole file, durable. Whatever else the descriptor may be, it is not read.
+    /// Makes a complete and durable copy of a regular file that did not change meanwhile. Other kinds of descriptors
+    /// are not read.
     nonisolated private static func copy(
         _ file: Descriptor, called name: String, to folder: String, most: Int64
     ) throws -> FileStatus.Identity {
@@ -127,7 +128,7 @@ extension JobIntake {
         try FileSystem.makeFolders(part)
         let copy = try Descriptor.open(target, O_RDWR | O_CREAT | O_EXCL)
         try FileSystem.copy(file, to: copy, called: target, most: before.size, durably: false)
-        // The time of the copying is no date of the picture.
+        // The copy keeps the picture's date.
         try FileSystem.copyTimes(of: file, to: copy)
         try copy.sync(called: target)
         let after = FileStatus(try file.status())

@@ -8,7 +8,7 @@ import PipelineModel
 package import SystemCalls
 import WorkerPools
 
-/// Takes pictures in, from inboxes and clients: each becomes a record, and a job once that is durable.
+/// Takes pictures in from inboxes and clients. Each becomes a record, and a job once the record is durable.
 @Coordination
 package final class JobIntake: IntakeSink {
     package let ledger: Ledger
@@ -94,8 +94,8 @@ package final class JobIntake: IntakeSink {
             priority: order.priority.rank)
     }
 
-    /// Records new jobs; `done` when they are durable. A record that the ledger refuses is no job: its file stays
-    /// claimed, and is taken in at the next start.
+    /// Records new jobs, and calls `done` when they are durable. A record that the ledger refuses becomes no job: its
+    /// file stays claimed, and the next start takes it in.
     package func enter(
         _ records: [JobRecord], _ listed: ListedJobs? = nil, batches: [BatchRecord] = [], isAsked: Bool = false,
         done: @escaping @Sendable () -> Void, refused: (@Sendable () -> Void)? = nil
@@ -111,7 +111,7 @@ package final class JobIntake: IntakeSink {
         } refused: { [self] in
             Coordination.async { [self] in
                 count(records, listed, -1)
-                // The client hears that nothing can be written, and nothing is done behind its back.
+                // The client gets an error, so nothing may be done behind its back.
                 if isAsked, ledger.problem != nil { return (refused ?? done)() }
                 let records = records + (listed.map { listed in (0..<listed.count).map(listed.record) } ?? [])
                 guard records.count > 1 else {
@@ -121,7 +121,7 @@ package final class JobIntake: IntakeSink {
                     waiters.check()
                     return (refused ?? done)()
                 }
-                // Only the one at fault is left out.
+                // Leaves out only the faulty record.
                 let group = DispatchGroup()
                 for record in records {
                     group.enter()
@@ -139,7 +139,7 @@ package final class JobIntake: IntakeSink {
         counts.add(sign * listed.wrong, to: .failed)
     }
 
-    /// Records new jobs that come after others.
+    /// Records new jobs that depend on others.
     package func enter(
         _ records: [JobRecord], batches: [BatchRecord] = [], after others: [Int],
         done: @escaping @Coordination @Sendable (Ledger.NeedsAnswer) -> Void

@@ -9,7 +9,7 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// Puts right what a crash, or a stop, has left in the middle, before anything new begins.
+/// Repairs whatever a crash or a stop has left unfinished, before new work begins.
 package struct Recovery: Sendable {
     let ledger: Ledger
     let configuration: ConfigurationInForce
@@ -19,11 +19,11 @@ package struct Recovery: Sendable {
 
     private var places: Places { configuration.places }
 
-    /// Puts the ledger right, and the spool. No other disk is asked: one that hangs would hold up the start.
+    /// Repairs the ledger and the spool. It touches no other disk, because one that hangs would hold up the start.
     func recover() throws {
         for var job in try ledger.interrupted() {
             if job.intent != nil {
-                // Its operations finish the intent, in their turn and on its outbox's line.
+                // The job's operations finish the intent, in their turn and on the outbox's line.
                 queueAgain(&job)
             } else if job.state == .cancelling {
                 job.end(.cancelled, at: Timestamp.now())
@@ -37,8 +37,8 @@ package struct Recovery: Sendable {
         guard ledger.flush(seconds: 30) else { throw JobFailure("the ledger can't be written; see above") }
     }
 
-    /// A job that was in work at a crash is tried again with nothing else beside it, and not for ever: if it could take
-    /// the daemon down, it would at every start.
+    /// Retries a job that was in work at a crash, with nothing else in work beside it, and a limited number of times: a
+    /// picture that crashes the daemon would do so at every start.
     private func again(_ job: inout JobRecord) {
         if job.state == .running {
             job.tries += 1
@@ -65,18 +65,18 @@ package struct Recovery: Sendable {
         Log.failure("\(job.order.recipe): \(job.path) failed: \(failure.message) (job \(job.id))", of: LogSubject(job))
     }
 
-    /// Removes the staging files that no row names, in each outbox on its line.
+    /// Removes staging files that no row names, in each outbox on its line.
     func sweepStaging() throws -> StagingSweep {
         var outboxes = Set(configuration.outboxes)
         outboxes.insert(configuration.adHocOutbox)
-        // A recipe may be another since.
+        // The recipes may have changed since.
         outboxes.formUnion(try ledger.unfinishedOutboxes())
         let kept = try ledger.stagedPaths()
         return StagingSweep(outboxes, publisher) { [staging] in staging.sweep($0, except: kept) }
     }
 
-    /// A file that no job knows may be the only copy, if the ledger was lost: it goes to `recovered/`. Only copies that
-    /// were not finished are removed.
+    /// Moves files that no job knows to `recovered/`: if the ledger was lost, they may be the only copies. Removes only
+    /// unfinished copies.
     private func sweepSpool() throws {
         var recovered = 0
         for name in (try? FileSystem.names(in: places.spool).compactMap(\.self)) ?? [] {
@@ -106,29 +106,29 @@ package struct Recovery: Sendable {
                 + "\(places.recovered)/added; drop them into an inbox, or remove them")
     }
 
-    /// Whether a file that no row names is the original that a job has lost. If so, the row is put right.
+    /// Whether a file that no row names is an original that a job has lost. If so, the row is corrected.
     func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool {
         let jobs = try ledger.candidates(forPath: path, file)
-        // An original that had left, or was removed, is its owner's again: it may have been put into the inbox once
-        // more.
+        // Only jobs in work can lose an original. One that had left, or was removed, belongs to its owner again, who
+        // may have put it into the inbox once more.
         return try jobs.filter { isAtWork($0) && !Disposal.isRemoved($0) }
             .contains { try putRight($0.id, source: source) }
     }
 
-    /// Whether the row has the original where it lies until its job is over.
+    /// Whether the row's original still lies where work is done, as it does until the job is over.
     private func isAtWork(_ job: JobRecord) -> Bool { places.isWorkplace(of: job, job.source, job.order) }
 
-    /// False when the job has its original, or somebody has returned it.
+    /// False if the job has its original, or is being brought back.
     private func putRight(_ id: Int, source: String) throws -> Bool {
         guard let job = try ledger.job(id), job.returns == nil else { return false }
-        // An original that is where the row says was away, with its disk, when it was recorded as gone.
+        // If the original is where the row says, its disk was away when it was recorded as gone.
         guard try job.source == source || FileSystem.status(job.source) == nil else { return false }
         Log.notice(
             job.source == source
                 ? "job \(id): its original, which was gone, lies at \(source) again"
                 : "job \(id): its original lay at \(source), and not at \(job.source) as is recorded; that is put right",
             of: LogSubject(job))
-        // Moves it where it belongs, unless work is done there.
+        // If the job is over, the file is moved to its recorded place.
         if job.isOver, !isAtWork(job), (try? FileSystem.renameWithoutReplacing(source, job.source)) != nil {
             return true
         }

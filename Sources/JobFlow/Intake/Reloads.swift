@@ -9,13 +9,13 @@ package import WorkerProtocol
 package struct Reloaded: Sendable {
     /// If there are any, nothing was changed.
     package var problems: [Problem] = []
-    /// The plugins left out of those now in use.
+    /// Plugins left out of the set in use.
     package var skipped: [SkippedPlugin] = []
-    /// The hooks that can't be run.
+    /// Hooks that can't be run.
     package var hooks: [Problem] = []
 }
 
-/// Reads configuration and plugins again: all of it counts, or, with problems, none.
+/// Reloads configuration and plugins: all of it takes effect, or, with problems, none.
 @Coordination
 package final class Reloads {
     package typealias Done = @Coordination @Sendable (Reloaded) -> Void
@@ -24,14 +24,14 @@ package final class Reloads {
     private let plugins: PluginShelf
     private let pool: WorkerPool
     private let inboxes: Inboxes
-    /// Files are read and tried here: their disk may not answer.
+    /// Reads and tries files, whose disk may not answer.
     nonisolated private let lane = FileLane(threads: 1)
     weak var events: (any DaemonEvents)?
-    /// Plugins are being tried.
+    /// Whether plugins are being tried.
     private var isReloading = false
-    /// The callers that have asked since it began for a reload, or for a trial of one, which changes nothing.
+    /// Callers that have asked meanwhile for a reload, or for a trial, which changes nothing.
     private var waiting: [(isTrial: Bool, done: Done)] = []
-    /// Why the latest reload has changed nothing.
+    /// Why the latest reload changed nothing.
     private var problems: [Problem] = []
 
     init(_ configuration: ConfigurationInForce, _ plugins: PluginShelf, in pool: WorkerPool, _ inboxes: Inboxes) {
@@ -39,14 +39,14 @@ package final class Reloads {
         (self.pool, self.inboxes) = (pool, inboxes)
     }
 
-    /// The difference between the files and the configuration in force, in words; nil if there is none.
+    /// Says why the configuration in force is older than the files; nil if it is not.
     var problem: String? {
         guard let first = problems.first else { return nil }
         let more = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
         return "the configuration is the one from before the reload: \(first)\(more)"
     }
 
-    /// Reloads follow each other; callers that ask during a reload share the next.
+    /// Reloads run one after another; callers that ask during a reload share the next.
     package func reload(asTrial isTrial: Bool = false, _ done: @escaping Done) {
         waiting.append((isTrial, done))
         if !isReloading { reloadNext() }
@@ -95,7 +95,7 @@ package final class Reloads {
         Coordination.async { done(reloaded) }
     }
 
-    /// The configuration in force stays, and the status says so until a reload succeeds.
+    /// Keeps the configuration in force. The status reports the problems until a reload succeeds.
     nonisolated private func refuse(_ problems: [Problem], _ done: @escaping Done) {
         for problem in problems { Log.failure("\(problem)") }
         Log.failure("nothing was changed by the reload: the configuration in force is the one from before")
@@ -106,7 +106,7 @@ package final class Reloads {
         }
     }
 
-    /// Makes copies of the plugins as they are now and tries them, one set at a time. `done` may wait for a disk.
+    /// Copies the present plugins and tries them, one set at a time. `done` may wait for a disk.
     nonisolated private func tryPlugins(
         _ done: @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>) -> Void
     ) {
@@ -116,8 +116,8 @@ package final class Reloads {
         }
     }
 
-    /// A worker did not have a filter that is configured: its copy is damaged. Others are made, if its file is there,
-    /// and `done` is called once the filter is.
+    /// Makes new copies of the plugins if a configured filter's file exists but a worker lacked the filter, because the
+    /// copy is damaged. Calls `done` once the filter is there.
     func look(for filter: String, done: @escaping @Coordination @Sendable () -> Void) {
         guard !isReloading, let stage = configuration.now.catalog.stages.first(where: { $0.name == filter }) else {
             return
