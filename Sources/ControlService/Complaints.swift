@@ -1,6 +1,7 @@
 import Dispatch
 
-/// A client that makes mistakes makes them fast: of each kind one line is logged in a while, with how many were not.
+/// Limits the log lines about clients, because a faulty client repeats its errors fast: one line of each kind per
+/// pause, with the number of suppressed lines.
 struct Complaints {
     enum Kind {
         case nonsense, excess, stall, full
@@ -9,7 +10,7 @@ struct Complaints {
     private static let pause = 10.0
     private var last: [Kind: (time: DispatchTime, unsaid: Int)] = [:]
 
-    /// The line to log, or nil when one of its kind has just been logged.
+    /// The line to log; nil if a line of this kind was just logged.
     mutating func line(_ kind: Kind, _ line: String, at now: DispatchTime) -> String? {
         guard let (time, unsaid) = last[kind] else {
             last[kind] = (now, 0)

@@ -6,10 +6,10 @@ import PipelineControl
 import PipelineModel
 import SystemCalls
 
-/// A client's connection: its calls are answered one after the other, in the order they came.
+/// A client's connection. Calls are answered one after another, in the order of their arrival.
 ///
-/// What it holds is bounded: no more is read while a call waits for its turn, and no call has its turn while there is
-/// much to be sent. A client that pipelines without reading the answers holds up itself alone.
+/// Its memory is bounded: it reads no more while a call waits for its turn, and starts no call while much output is
+/// unsent. A client that pipelines calls without reading the answers holds up only itself.
 actor ControlConnection: QueueActor {
     /// The next step of a stream.
     enum Step: Sendable {
@@ -19,43 +19,43 @@ actor ControlConnection: QueueActor {
         case nothing
     }
 
-    /// No call takes so many descriptors: a client that has passed them has to wait until they are taken.
+    /// No call takes this many descriptors. A client that has passed more is not read until they are taken.
     private static let mostDescriptors = 4
 
-    /// The server's.
+    /// The server's executor.
     nonisolated let executor: QueueExecutor
-    /// For the log: who is at the other end.
+    /// The client's user and process, for the log.
     nonisolated let peer: String
-    /// Until it is closed: whoever still has an answer to give holds the connection, and must not hold the descriptor.
+    /// Nil once closed: pending answers keep the connection alive, and must not keep the descriptor open.
     private var socket: Descriptor?
     private let service: ControlService
     private let over: @Sendable (ControlConnection) -> Void
     private let reading: ReadySource
-    /// It is suspended: no more is to be held.
+    /// Whether reading is suspended, because the limit is reached.
     private var isFull = false
-    /// There while the socket takes no more.
+    /// Set while the socket's buffer is full.
     private var writing: ReadySource?
     private var received = FrameBuffer()
     private var passing = PassingDescriptors()
     private var outgoing: [UInt8] = []
-    /// How many bytes have gone, in all.
+    /// Bytes sent so far.
     private var sent = 0
-    /// Descriptors that go with the byte of this number.
+    /// Descriptors to be sent with the byte of this number.
     private var leaving: [(at: Int, descriptors: [Descriptor])] = []
     private(set) var lastActive = DispatchTime.now()
     private var watchesForStall = false
     private var watchesForHangUp = false
-    /// A call has been taken, and not been answered to its end.
+    /// Whether a call is in progress, whose answer is not complete.
     private var isBusy = false
     private var hasAnswered = false
-    /// The client says no more.
+    /// Whether the client has closed its side.
     private var hasEnded = false
     private var producer: (() -> Step)?
     private var abandoned: (() -> Void)?
     private var isPumping = false
     private var closings: [@Sendable () -> Void] = []
 
-    /// `over` is called when it is closed, and nobody works for it any more.
+    /// `over` is called once it is closed and no work for it is left.
     init(
         _ socket: Descriptor, on executor: QueueExecutor, service: ControlService,
         over: @escaping @Sendable (ControlConnection) -> Void
@@ -73,9 +73,9 @@ actor ControlConnection: QueueActor {
 
     private var limits: ControlSettings { service.limits }
 
-    /// Nothing of it is being done, or waits to be sent.
+    /// Whether no call is in progress, and no output is unsent.
     var isIdle: Bool { socket != nil && !isBusy && outgoing.isEmpty }
-    /// Nobody at the other end waits for an answer that will come soon.
+    /// Whether the client expects no answer soon.
     var isAnswered: Bool { socket == nil || isStreaming || isIdle && hasAnswered }
 
     // MARK: - Reading
@@ -89,14 +89,14 @@ actor ControlConnection: QueueActor {
             received.append(packet.bytes)
             passing.append(packet, end: received.taken + received.count)
             next()
-            // Until nothing is left: an end that came together with data is no event of its own.
+            // Read until nothing is left: EOF that arrives with data raises no separate event.
             async { $0.receive() }
         } catch {
             if error.code != EAGAIN { close() }
         }
     }
 
-    /// Calls that came before the end are still answered, unless nobody reads the answers any more.
+    /// Still answers calls that came before EOF, unless the client no longer reads the answers.
     private func end() {
         guard let socket else { return }
         hasEnded = true
@@ -106,7 +106,7 @@ actor ControlConnection: QueueActor {
         next()
     }
 
-    /// Takes the next whole call, if the one before has been answered.
+    /// Takes the next complete call, if the previous one is answered.
     private func next() {
         guard socket != nil else { return }
         if !isBusy, outgoing.count < limits.maxUnread, let frame = received.next() {
@@ -126,7 +126,7 @@ actor ControlConnection: QueueActor {
         service.answer(ControlRequest(head: head, frame: frame, connection: self), passed)
     }
 
-    /// Reads on, or not: never more than is needed to have the next call ready.
+    /// Resumes or suspends reading: it never reads more than it needs to have the next call ready.
     private func balance() {
         guard socket != nil, !hasEnded else { return }
         let (isLong, isHeavy) = (received.count > limits.maxCall, passing.count > Self.mostDescriptors)
@@ -159,7 +159,7 @@ actor ControlConnection: QueueActor {
         isFull = false
     }
 
-    /// While nothing is read, the end of the other side does not show itself.
+    /// While reading is suspended, no event reports that the client has gone, so this polls.
     private func watchForHangUp() {
         guard !watchesForHangUp else { return }
         watchesForHangUp = true
@@ -174,7 +174,7 @@ actor ControlConnection: QueueActor {
 
     // MARK: - Answering, from any queue
 
-    /// A part of the answer; the `last` one ends it. Descriptors go beside its first byte.
+    /// Sends a part of the answer; `last` ends it. Descriptors go with its first byte.
     nonisolated func send(_ frame: [UInt8], _ descriptors: [Descriptor] = [], last: Bool) {
         async { connection in
             connection.enqueue(frame, descriptors)
@@ -184,8 +184,8 @@ actor ControlConnection: QueueActor {
 
     nonisolated func finishWithoutReply() { async { $0.finish() } }
 
-    /// Answers with a stream, until its last step, or until the call is answered otherwise: `produce` is asked whenever
-    /// there is room, and keeps in `state` how far it is. `abandoned` is called when the client goes away before.
+    /// Answers with a stream, until its last step or another answer to the call. Whenever there is room, it calls
+    /// `produce`, which keeps its position in `state`. It calls `abandoned` if the client goes away first.
     nonisolated func follow<State: Sendable>(
         _ state: State, _ produce: @escaping @Sendable (inout State) -> Step,
         abandoned: @escaping @Sendable () -> Void = {}
@@ -206,7 +206,7 @@ actor ControlConnection: QueueActor {
         pump()
     }
 
-    /// There may be more to say. It takes one step a turn: other clients have theirs in between.
+    /// Asks the stream for more. It makes one step in each turn, so that other clients get theirs.
     nonisolated func pump() {
         async { connection in
             guard connection.producer != nil, !connection.isPumping else { return }
@@ -243,7 +243,7 @@ actor ControlConnection: QueueActor {
         hasAnswered = true
         endStream()
         if socket == nil { return over(self) }
-        // Not by calling itself: many calls may have arrived in one piece.
+        // Not recursively: many calls may have arrived at once.
         async { $0.next() }
     }
 
@@ -257,7 +257,7 @@ actor ControlConnection: QueueActor {
     private func flush() {
         while !outgoing.isEmpty, let socket {
             do {
-                // The kernel hands descriptors over with the first byte of a message.
+                // The kernel delivers descriptors with the first byte of a message.
                 let beside = leaving.first.flatMap { $0.at == sent ? $0.descriptors : nil } ?? []
                 let next = leaving.first { $0.at > sent }.map { $0.at - sent } ?? outgoing.count
                 let count = try Socket.send(outgoing.prefix(next), descriptors: beside, to: socket)
@@ -275,7 +275,7 @@ actor ControlConnection: QueueActor {
             writing.cancel()
             self.writing = nil
         }
-        // There may be room again, for what streams and for what waits.
+        // There may be room again for the stream and for waiting calls.
         if producer != nil { pump() }
         next()
     }
@@ -288,7 +288,7 @@ actor ControlConnection: QueueActor {
         writing = source
     }
 
-    /// A client that reads nothing for too long is dropped.
+    /// Closes the connection of a client that reads nothing for too long.
     private func watchForStall() {
         guard !watchesForStall else { return }
         watchesForStall = true
@@ -308,14 +308,14 @@ actor ControlConnection: QueueActor {
         close()
     }
 
-    /// Calls `body` if the client goes away before the call that is being answered is over.
+    /// Calls `body` if the client goes away before the current call is answered.
     nonisolated func whenAbandoned(_ body: @escaping @Sendable () -> Void) {
         async { connection in
             if connection.socket == nil { body() } else { connection.abandoned = body }
         }
     }
 
-    /// At once, when it is closed already.
+    /// Calls `body` when the connection closes, or at once if it is closed already.
     nonisolated func whenClosed(_ body: @escaping @Sendable () -> Void) {
         async { connection in
             if connection.socket == nil { body() } else { connection.closings.append(body) }

@@ -3,7 +3,7 @@ import PipelineControl
 import Synchronization
 import SystemCalls
 
-/// One call of a client, and the way back.
+/// A client's call, and the way to answer it.
 package final class ControlRequest: Sendable {
     let method: String
     let more: Bool
@@ -34,8 +34,8 @@ package final class ControlRequest: Sendable {
         }
     }
 
-    /// Does work for this request that may wait for a disk. What does not fit is refused at once. A client that goes away
-    /// takes its waiting request with it.
+    /// Runs work for this request that may wait for a disk. If the lane is full, the request is refused at once. If the
+    /// client goes away first, the work is withdrawn.
     func work(on lane: FileLane, _ body: @escaping @Sendable () -> Void) {
         do {
             let place = try lane.take(body)
@@ -49,7 +49,7 @@ package final class ControlRequest: Sendable {
 
     var isAnswered: Bool { answered.withLock { $0 } }
 
-    /// Only the first answer is sent: a client may have been told already that the ledger can't be written.
+    /// Sends only the first answer: the client may already have learned that the ledger can't be written.
     private func takeAnswer() -> Bool {
         answered.withLock { isAnswered in
             defer { isAnswered = true }
@@ -94,7 +94,7 @@ package final class ControlRequest: Sendable {
         }
     }
 
-    /// The parameter that a decoding error speaks of.
+    /// The parameter that a decoding error is about.
     private static func name(of error: any Error) -> String {
         var path: [any CodingKey] = []
         switch error {

@@ -6,9 +6,9 @@ import PipelineModel
 package import SystemCalls
 import WorkerPools
 
-/// Listens at the control socket. Lives on a queue of its own, so that it answers whatever else is busy.
+/// Listens at the control socket. It has its own queue, so that it answers even if everything else is busy.
 package actor ControlServer: QueueActor {
-    /// The descriptors that a client may hold, with a copy being made for it.
+    /// Descriptors that a client may hold, including one for a copy that is being made for it.
     private static let descriptorsPerClient = 8
     private static let mostDescriptors = 65536
 
@@ -17,11 +17,11 @@ package actor ControlServer: QueueActor {
     private var listener: Descriptor?
     private var source: ReadySource?
     private var connections: [ObjectIdentifier: ControlConnection] = [:]
-    /// As many as there are descriptors for, with half of them left for the pictures.
+    /// Number of clients for which there are descriptors, if half of all are left for pictures.
     private var room = Int.max
     private var isResting = false
     private let path: String
-    /// Somebody else listens there for us, before we begin and after we have ended.
+    /// The listening socket, if systemd holds it before the daemon begins and after it has ended.
     private let passed: Descriptor?
 
     package init(path: String, passed: Descriptor?, service: ControlService) {
@@ -51,12 +51,12 @@ package actor ControlServer: QueueActor {
 
     private func listen() throws -> Descriptor {
         let listener = try Socket.listen(path)
-        // Everybody who may connect may act: the socket's mode and group are the lock.
+        // Everybody who can connect may give orders; the socket's mode and group decide who can.
         chmod(path, 0o660)
         return listener
     }
 
-    /// Accepts nobody any more; `done` when those who were accepted have their answers, or have had a second for that.
+    /// Accepts no more clients. Calls `done` once the accepted ones have their answers, after a second at most.
     package nonisolated func stop(_ done: @escaping @Sendable () -> Void) {
         async { server in
             server.source?.cancel()
@@ -72,7 +72,7 @@ package actor ControlServer: QueueActor {
         after(.milliseconds(5)) { $0.awaitAnswers(until: end, done) }
     }
 
-    /// Events have been committed: those who follow them are to look.
+    /// Wakes the clients that follow events, because some have been committed.
     package nonisolated func tellFollowers() {
         async { server in
             for connection in server.connections.values where connection.assumeIsolated({ $0.isStreaming }) {
@@ -98,8 +98,8 @@ package actor ControlServer: QueueActor {
         }
     }
 
-    /// Too many descriptors are open, most likely: those who wait are accepted later, not asked for at once again and
-    /// again.
+    /// Suspends accepting, most likely because too many descriptors are open. Without a pause, the waiting clients
+    /// would cause the same error at once, again and again.
     private func rest(_ error: any Error) {
         if !isResting { Log.failure("the control socket takes no connection: \(error); trying again every second") }
         isResting = true
@@ -115,7 +115,7 @@ package actor ControlServer: QueueActor {
         connection.assumeIsolated { $0.begin() }
     }
 
-    /// Where there are as many clients as there may be, the one that has been idle longest makes room.
+    /// Closes the client that has been idle longest, if the maximum is reached. False if none is idle.
     private func makeRoom() -> Bool {
         let most = min(room, service.limits.maxClients)
         guard connections.count >= most else { return true }
@@ -136,7 +136,7 @@ package actor ControlServer: QueueActor {
         return true
     }
 
-    /// A client that reads before it writes, or in spite of an error, learns why.
+    /// Tells the client why it is refused; it sees this if it reads before it writes, or despite an error.
     private func refuse(_ socket: Descriptor) {
         let most = min(room, service.limits.maxClients)
         let error = ControlError.refused(

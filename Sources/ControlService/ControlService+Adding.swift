@@ -109,7 +109,7 @@ extension ControlService {
         }
     }
 
-    /// The order and the priority for what is to be added, if it can be.
+    /// The order and the priority for an addition. Throws if the daemon can't take it.
     func adding(
         _ recipe: String?, _ chain: String?, _ raw: String?, _ batch: Int?, _ after: [Int]?, _ priority: String?
     ) throws(ControlError) -> (WorkOrder, Priority?) {
@@ -122,7 +122,7 @@ extension ControlService {
         return (order, try priority.map(self.priority(named:)))
     }
 
-    /// `raw` goes with a chain: a recipe has its own.
+    /// `raw` is only allowed with a chain, because a recipe has its own setting.
     package func order(recipe: String?, chain: String?, raw: String? = nil) throws(ControlError) -> WorkOrder {
         if let chain {
             guard recipe == nil else { throw .badValue("either a recipe or a chain can be given, not both") }

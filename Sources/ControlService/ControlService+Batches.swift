@@ -6,7 +6,7 @@ import PipelineControl
 import PipelineModel
 import SystemCalls
 
-/// Calls that make batches, list them, and find one by its number or its name.
+/// Calls that make batches, list them, and find a batch by its number or name.
 extension ControlService {
     func addBatchCalls() {
         onOwners(Call.NewBatch.self) { [self] call, request in
@@ -15,7 +15,7 @@ extension ControlService {
             }
             write(for: request)
             let batch = owners.numbers.takeBatch()
-            // A client that has gone adds nothing more.
+            // A client that has gone adds no more jobs.
             request.connection.whenClosed { [ledger] in ledger.close(batch: batch) }
             ledger.open(batch: batch, name: call.name) { request.reply(Call.NewBatch.Reply(batch: batch)) }
         }
@@ -46,7 +46,7 @@ extension ControlService {
         }
     }
 
-    /// Batches in a reply of its own, and in one of several.
+    /// Batches in a single reply, and in each of several.
     private static let (longPage, page) = (500, 100)
 
     private func batches(_ call: Call.Batches, _ request: ControlRequest) throws(ControlError) {
@@ -72,11 +72,11 @@ extension ControlService {
         }
     }
 
-    /// The names among which the nearest to a wrong one is looked for.
+    /// Maximum number of names that are compared with a misspelled one.
     private static let mostNames = 1000
 
     private func noSuchBatch(_ word: String) throws(ControlError) -> ControlError {
-        // A number is no misspelling.
+        // A number has no similar names.
         let names = try Int(word) == nil ? ledger.answer { try $0.batchNames(limit: Self.mostNames) } : []
         let hint = nearest(word, among: names).map { "; did you mean '\($0)'?" } ?? ""
         return .badValue("there is no batch '\(word.prefix(200))'\(hint); `pipectl batches` lists them".printable)

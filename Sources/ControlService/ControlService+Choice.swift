@@ -7,7 +7,7 @@ import PictureFiles
 package import PipelineControl
 import PipelineModel
 
-/// Calls that speak of many jobs at once.
+/// Calls about many jobs at once.
 extension ControlService {
     func addChoiceCalls() {
         onWriting(Call.CancelMatching.self) { [self] call, request in
@@ -52,12 +52,12 @@ extension ControlService {
             }
             states.append(state)
         }
-        // While none begins, what is recorded as queued is shown as waiting.
+        // Queued jobs of a queue that starts nothing are shown as waiting.
         let held = states.contains(.waiting) ? waitReasons().map(\.entry) : []
         return JobChoice(batch: call.batch, recipe: call.recipe, states: states.isEmpty ? nil : states, held: held)
     }
 
-    /// A settling file waits to become a job of its recipe, and of the batch of its folder.
+    /// A settling file counts as a waiting job of its inbox's recipe, and of its folder's batch.
     private func settling(_ choice: JobChoice) -> (files: SettlingChoice, inboxes: [Inbox]) {
         guard choice.states?.contains(.waiting) ?? true else { return (.all, []) }
         func isChosen(_ inbox: Inbox) -> Bool { choice.recipe == nil || inbox.recipe.name == choice.recipe }
@@ -94,14 +94,14 @@ extension ControlService {
         .badValue("there is no batch \(batch); `pipectl batches` lists them")
     }
 
-    /// A recipe that was removed may still have jobs.
+    /// A removed recipe may still have jobs.
     package func check(recipe: String?) throws(ControlError) {
         guard let recipe, current.recipe(recipe) == nil, current.held(recipe) == nil else { return }
         if try ledger.answer({ try $0.knows(recipe: recipe) }) { return }
         throw missing(recipe: recipe)
     }
 
-    /// Why there is no such recipe to be used.
+    /// Why this recipe can't be used.
     package func missing(recipe: String) -> ControlError {
         if let held = current.held(recipe) { return .refused(held.reason) }
         return .noSuchRecipe(recipe, recipes: current.configuration.recipes.map(\.name))

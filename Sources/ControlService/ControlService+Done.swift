@@ -5,14 +5,14 @@ import PictureFiles
 import PipelineControl
 import PipelineModel
 
-/// Calls about done jobs: again, and back.
+/// Calls that process done jobs again, or undo them.
 extension ControlService {
     func addDoneCalls() {
         on(Call.Redo.self) { [self] call, request in
             guard let path = call.path, path.hasPrefix("/"), !path.contains("\0") else { return redo(call, request) }
             request.work(on: FileLanes.looks(at: path)) { [self] in
                 var call = call
-                // A link may lead to the archive.
+                // A link may lead into the archive.
                 call.path = originals.known(path)
                 redo(call, request)
             }
@@ -22,7 +22,7 @@ extension ControlService {
         }
     }
 
-    /// Calls `body`; if it changes anything, only while that can be recorded.
+    /// Calls `body`; a call that changes anything needs a writable ledger.
     private func unlessAsking(
         _ isAsking: Bool?, _ request: ControlRequest, _ body: @escaping @Coordination @Sendable () throws -> Void
     ) {
@@ -72,7 +72,7 @@ extension ControlService {
             of: LogSubject(jobs: ids, batch: batch, recipe: recipe))
     }
 
-    /// The files at the path that no job knows are counted where a disk may be waited for.
+    /// Counts the files at the path that no job knows, on a lane that may wait for a disk.
     private func answer(_ call: Call.Redo, _ outcome: DoneJobs.Outcome, _ request: ControlRequest) {
         let reply = Call.Redo.Reply(
             jobs: outcome.ids, refused: outcome.refused.shown, remarks: outcome.remarks.shown, unknown: 0)

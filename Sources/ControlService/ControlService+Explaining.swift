@@ -14,10 +14,10 @@ import WorkerProtocol
 extension ControlService {
     func addExplaining() {
         onPassing(Call.Explain.self) { [self] call, passed, request in
-            // A file is looked for where a mount may hang.
+            // The search for the file may meet a hanging mount.
             request.work(on: FileLanes.looks(at: call.file ?? places.data)) { [self] in
                 let there = call.file.flatMap { try? FileSystem.status($0) }
-                // An error of the disk does not mean that the file is missing.
+                // A disk error does not prove that the file is missing.
                 let mayExist = call.file.map(FileSystem.mayExist) ?? false
                 let file = passed.descriptors.first.flatMap { file in
                     (try? file.status()).map(FileStatus.init)?.kind == .file ? file : nil
@@ -37,11 +37,11 @@ extension ControlService {
 
 @Coordination
 extension ControlService {
-    /// A picture is looked at by the next worker that is free; nobody waits longer than that for an explanation.
+    /// The next free worker looks at the picture. An explanation waits no longer than this.
     private static let patience = Duration.seconds(3)
 
-    /// Explains what is known without the picture, and how it would be read if the caller has opened it. `there` is the
-    /// status of the file at the path.
+    /// Explains as much as is known without the picture, and also its decoder path if the caller has opened it. `there`
+    /// is the status of the file at the path.
     fileprivate func explain(
         _ call: Call.Explain, _ there: FileStatus?, mayExist: Bool, opened file: Descriptor?,
         _ done: @escaping @Sendable (Result<Control.Explanation, ControlError>) -> Void
@@ -76,7 +76,7 @@ extension ControlService {
         return explanation
     }
 
-    /// Has a worker read a picture's header, and no more.
+    /// Has a worker read only a picture's header.
     private func look(
         at file: Descriptor, _ name: String, _ known: Known,
         _ done: @escaping @Sendable (Result<PictureHeader, Unread>) -> Void
@@ -101,10 +101,10 @@ extension ControlService {
         Coordination.after(Self.patience) { pool.cancel(task) }
     }
 
-    /// Why a picture's header is not known.
+    /// Why a picture's header could not be read.
     private struct Unread: Error {
         var words: String
-        /// A job with this picture would fail.
+        /// Whether a job with this picture would fail.
         var isLasting: Bool
     }
 
@@ -129,7 +129,7 @@ extension ControlService {
         return try explain(outside: file, there)
     }
 
-    /// Says what a chain would make of the file, wherever it lies.
+    /// Explains the results of a chain for a file in any place.
     private func explain(
         _ file: String, by chain: WorkOrder, _ there: FileStatus?, mayExist: Bool
     ) throws(ControlError) -> Known {
@@ -140,7 +140,7 @@ extension ControlService {
         return known
     }
 
-    /// Says which recipe would take the file, what would be done, and why it is not being done.
+    /// Names the recipe that would take the file, the operations, and the reason why they don't run.
     private func explain(
         _ file: String, in inbox: Inbox, _ there: FileStatus?, mayExist: Bool
     ) throws(ControlError) -> Known {
@@ -178,7 +178,7 @@ extension ControlService {
 
     private func explain(outside file: String, _ there: FileStatus?) throws(ControlError) -> Known {
         let name = FileSystem.name(of: file)
-        // An added file is known by its name and size alone.
+        // An added file is known only by its name and size.
         let added = try ledger.answer { try $0.newest(path: name) { $0.origin == .spooled && $0.url == nil } }
         if let record = added, let there, Int64(record.file.size) == there.size {
             return linked(record, "a file of this name and size is")
@@ -209,7 +209,7 @@ extension ControlService {
         for path in [path, ResultName.unnumbered(path)] {
             let record = try ledger.answer { ledger in
                 try ledger.newest(path: path) {
-                    // The original is moved before the move is recorded.
+                    // The move precedes its record.
                     $0.source == original || $0.file.inode == there?.identity.inode
                         || $0.needsDownload && Disposal.absentPath($0, places) == original
                 }
@@ -219,25 +219,25 @@ extension ControlService {
         return nil
     }
 
-    // MARK: - What is said of it
+    // MARK: - The explanation
 
     private struct Known {
         var explanation: Control.Explanation
         var order: WorkOrder
-        /// The results planned for the picture as it came in.
+        /// The results planned for the original.
         var pictures: [PlannedPicture]
-        /// Nil when nothing gets a name.
+        /// Nil if there are no names to show.
         var named: Named?
     }
 
-    /// The facts that names are made of.
+    /// The facts that names consist of.
     private struct Named {
         var path: String
         var modified: Int?
         var batch: Int?
     }
 
-    /// Adds the names of the results. The date is known once the header is.
+    /// Adds the names of the results. Their date is known only with the header.
     private func named(_ known: Known, _ header: PictureHeader?) -> Known {
         guard let named = known.named else { return known }
         var known = known
@@ -258,7 +258,7 @@ extension ControlService {
         return known
     }
 
-    /// The file belongs to a job; the plan is shown unless the job has ended.
+    /// Explains a file that belongs to a job; shows the plan unless the job has ended.
     private func linked(_ record: JobRecord, _ what: String) -> Known {
         var known = planned(
             current.recipe(record.order.recipe), record.order,
@@ -272,7 +272,7 @@ extension ControlService {
         return known
     }
 
-    /// Nothing is done with the file.
+    /// Explains why the daemon does nothing with the file.
     private func untouched(_ why: String) -> Known {
         let order = current.order(for: current.configuration.defaultRecipe, places)
         let explanation = Control.Explanation(recipe: nil, why: why, chains: [:], operations: [], job: nil)

@@ -27,7 +27,7 @@ extension ControlService {
                 throw missing(recipe: name)
             }
             let inboxes = owners.inboxes.all.filter { call.recipe == nil || $0.recipe.name == call.recipe }
-            // Sorting a great many files would hold up everything else.
+            // Sorting very many files here would hold up all other calls.
             FileLanes.ledger.async {
                 let files = inboxes.flatMap { $0.report.reasons }.map { (path: $0.key.path, reason: $0.value) }
                     .filter { file in call.after.map { file.path > $0 } ?? true }

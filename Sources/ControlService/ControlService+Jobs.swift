@@ -36,7 +36,7 @@ extension ControlService {
         onOwners(Call.Show.self) { [self] call, request in
             let record = try record(of: call.id)
             let current = current(of: call.id)
-            // It looks for the original, where a mount may hang.
+            // The search for the original may meet a hanging mount.
             request.work(on: FileLanes.looks(at: record.source)) { [self] in
                 do {
                     var story = try story(of: record)
@@ -95,7 +95,7 @@ extension ControlService {
 
     // MARK: - List
 
-    /// Jobs in a reply of its own, and in one of several.
+    /// Jobs in a single reply, and in each of several.
     private static let (longPage, page) = (500, 100)
 
     private func filter(
@@ -110,7 +110,7 @@ extension ControlService {
             }
             filter.states.append(state)
         }
-        // Queued jobs of a queue that begins nothing are shown as waiting.
+        // Queued jobs of a queue that starts nothing are shown as waiting.
         filter.held = waitReasons().map(\.entry)
         return filter
     }
@@ -160,7 +160,7 @@ extension ControlService {
         return record
     }
 
-    /// In the order of the IDs.
+    /// Returns the records in the order of the IDs.
     func records(of ids: [Int]) throws(ControlError) -> [JobRecord] {
         let found = try ledger.answer { try $0.jobs(ids) }.map { ($0.id, $0) }
         let recorded = Dictionary(found, uniquingKeysWith: { first, _ in first })
@@ -175,7 +175,7 @@ extension ControlService {
         }
     }
 
-    /// A call speaks of jobs that there are, and not of too many at once: others are to be served.
+    /// A call may name only existing jobs, and not too many at once, because other clients wait.
     package func check(_ ids: [Int]) throws(ControlError) {
         try check(numberOf: ids)
         if let unknown = try ledger.answer({ try $0.unknown(of: ids) }) { throw .noSuchJob(unknown) }
@@ -193,18 +193,18 @@ extension ControlService {
             followers: neighbours.followers.shown)
     }
 
-    /// The operations that have begun, of every try; then the rest of the latest try, or all of the next one.
+    /// Operations that have begun, of every attempt; then the rest of the latest attempt, or all of the next one.
     nonisolated private func operations(of record: JobRecord) -> [Control.Operation] {
         let chapters = record.story?.chapters ?? []
         let last = chapters.last?.attempt ?? 1
-        // The try before a redo ended with the publication, or was cancelled.
+        // The attempt before a redo ended with the publication, or was cancelled.
         let isPublished = chapters.last.map { $0.queue == "publish" && $0.state == "finished" }
         let isOver = isPublished.map { $0 || chapters.last?.state == "cancelled" }
         let isBegunAnew = record.former != nil && isOver ?? true
         let isBetween =
             [.waiting, .queued].contains(record.state) && (chapters.last?.state == "failed" || isBegunAnew)
         let attempt = isBetween ? last + 1 : last
-        // An undone job had been announced.
+        // A job that was undone had been announced.
         let isWhole = record.state == .done ? record.redoEnd == nil : record.state == .cancelled && isPublished == true
         let unrecorded = isWhole ? "finished" : record.state.isFinal ? "cancelled" : "pending"
         func operation(_ planned: PlannedOperation, _ state: String) -> Control.Operation {
@@ -219,7 +219,7 @@ extension ControlService {
             }
             shown.append(chapter.shown)
         }
-        // What was taken back is done again.
+        // Operations that were taken back run again.
         let tried = chapters.filter {
             ($0.attempt ?? 1) == attempt && ($0.state != "cancelled" || record.state.isFinal)
         }
@@ -228,13 +228,13 @@ extension ControlService {
         for next in (record.url == nil ? [] : [.download]) + record.plan.operations {
             defer { if next == .announceBatch { planned += 1 } }
             if next == .announceBatch {
-                // A job that waits at a barrier, or was cancelled there, counts as beyond it.
+                // A job that waits at a barrier, or was cancelled there, already counts as behind it.
                 let isPast = planned < record.segment && record.waitReason != .barrier && !record.state.isFinal
                 if planned >= segment { shown.append(operation(next, isPast ? "finished" : unrecorded)) }
             } else if next == .download, record.needsDownload, begun.contains("render 0") {
                 // Another node downloads what it renders.
             } else if next == .download, !record.needsDownload {
-                // A download stays, however often the rest is tried.
+                // A finished download stays, however often the other operations are retried.
                 if !chapters.contains(where: { $0.kind == next.kind }) {
                     shown.insert(operation(next, "finished"), at: 0)
                 }

@@ -8,7 +8,7 @@ import PipelineModel
 import Previewing
 import WorkerPools
 
-/// Calls about files and rows that jobs have left.
+/// Calls about files and rows that ended jobs have left.
 extension ControlService {
     func addKeepingCalls() {
         onOwners(Call.Clean.self) { [self] call, request in
@@ -41,7 +41,7 @@ extension ControlService {
         }
     }
 
-    /// The kept files of each place, with its rule. A place without files or a rule is left out.
+    /// The kept files of each place, with its rule. Places with neither are left out.
     package func kept() throws -> [Control.Kept] {
         let sums = try ledger.keptSums()
         let rules = owners.configuration.settings.keep
@@ -81,7 +81,7 @@ extension ControlService {
         }
     }
 
-    /// The chosen jobs, and the time before which they have ended.
+    /// The chosen jobs, and the time before which they must have ended.
     private func choice(of call: Call.Forget) throws(ControlError) -> (JobChoice, Double) {
         try check(recipe: call.recipe)
         try check(call.ids)
@@ -121,7 +121,7 @@ extension Tidying.Outcome {
 }
 
 extension Control.Overview {
-    /// With how full these disks are.
+    /// The status with figures about these disks.
     package func with(_ disks: [DiskFigures.Figure]) -> Control.Overview {
         var status = self
         status.disks = disks.map { Control.Disk(path: $0.path, bytes: $0.bytes, free: $0.free) }

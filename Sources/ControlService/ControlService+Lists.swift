@@ -8,7 +8,7 @@ package import SystemCalls
 import WorkerPools
 
 extension ControlService {
-    /// Adds the list in `file`, and answers the request.
+    /// Adds the list in `file`. Calls `done` with the reply, or answers the request with an error.
     package func add(
         _ call: Call.AddList, _ file: Descriptor, answering request: ControlRequest,
         done: @escaping @Sendable (Call.AddList.Reply) -> Void
@@ -27,7 +27,7 @@ extension ControlService {
         }
     }
 
-    /// URLs as the list that they would be in a file, where none of them may be a comment or two lines.
+    /// Turns URLs into a list file. Each is checked first, so none can be read as a comment or as two lines.
     package static func list(of call: Call.AddUrls) throws -> (Call.AddList, Descriptor) {
         for url in call.urls {
             do throws(Refusal) {
@@ -46,7 +46,7 @@ extension ControlService {
 
 @Coordination
 extension ControlService {
-    /// A list that `pipectl add` has passed: its jobs are in the ledger when `done` is called, with the first and the
+    /// Adds a list that `pipectl add` has passed. Calls `done` once its jobs are in the ledger, with the first and the
     /// last of them.
     package func add(
         _ call: Call.AddList, _ file: Descriptor, for request: ControlRequest,

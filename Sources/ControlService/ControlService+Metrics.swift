@@ -30,7 +30,7 @@ extension ControlService {
                         metrics.gauge(
                             "disk_free_ratio", "The free part of the fullest disk of originals and results.", free)
                         let known = metrics
-                        // Rows are read: others have their turn meanwhile.
+                        // Reading rows takes time, so it runs on the ledger's lane.
                         FileLanes.ledger.async { [self] in answer(known, request) }
                     }
                 }
@@ -123,7 +123,7 @@ private struct Metrics: Sendable {
 
     @Coordination
     mutating func add(_ meters: Meters, recipes: [String]) {
-        // A counter that is first seen with its first event looks to a monitor as if it had never grown.
+        // Counters start at 0: if a counter first appeared with its first event, a monitor would not see it grow.
         let ends = recipes.flatMap { recipe in
             JobState.allCases.filter(\.isFinal).map { (Meters.End(recipe: recipe, result: $0), 0) }
         }

@@ -36,7 +36,7 @@ extension ControlService {
         owners.changes.depend(call.id, after: call.after, remove: call.remove, anyway: call.anyway, done: done)
     }
 
-    /// The error for the client, if the wish can't be granted.
+    /// The error for the client if the dependency can't be changed.
     package nonisolated func error(_ answer: Ledger.NeedsAnswer, of job: Int) -> ControlError? {
         switch answer {
         case .done: return nil
@@ -57,14 +57,15 @@ extension ControlService {
         }
     }
 
-    /// `#3 → #7 → #3`; of a long way both ends.
+    /// `#3 → #7 → #3`; a long path shows only both ends.
     private nonisolated static func said(_ path: [Int]) -> String {
         let words = path.map { "#\($0)" }
         guard words.count > 12 else { return words.joined(separator: " → ") }
         return (words.prefix(8) + ["… \(words.count - 10) more …"] + words.suffix(2)).joined(separator: " → ")
     }
 
-    /// A job that comes after a failed one would fail again, unless that one is brought back, too.
+    /// Refuses to retry a job that depends on a failed one, because it would fail again, unless that one is retried,
+    /// too.
     func checkNeeds(ofRetried ids: [Int], _ states: [JobState]) throws(ControlError) {
         guard let found = try ledger.answer({ try $0.hindered(of: ids, bringingBack: states) }) else { return }
         let word =

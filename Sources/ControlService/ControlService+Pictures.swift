@@ -22,7 +22,7 @@ extension ControlService {
         }
     }
 
-    /// The smaller of the two sizes that is enough.
+    /// The smallest preview size that is wide enough.
     private static func previewSize(_ width: Int?) throws(ControlError) -> Int? {
         guard let width else { return nil }
         let sizes = [ControlInterface.smallPreview, ControlInterface.largePreview]
@@ -34,7 +34,7 @@ extension ControlService {
 
     @Coordination
     private func open(_ result: Int?, of record: JobRecord, _ request: ControlRequest) {
-        // A mount may hang.
+        // The picture may lie on a mount that hangs.
         request.work(on: owners.pictures.lane(of: result, of: record)) { [pictures = owners.pictures] in
             request.hand(
                 Result {

@@ -24,13 +24,13 @@ extension ControlService {
     }
 }
 
-/// How far the work is. Operations keep their figures themselves; here they are put together, when somebody asks.
+/// Progress of the work. Operations keep their own figures; a call for progress combines them.
 @Coordination
 extension ControlService {
-    /// The progress of one batch, or of all that is going on.
+    /// The progress of one batch, or of all work.
     func progress(of batch: Int?) throws(ControlError) -> Call.Progress.Reply {
         let now = Timestamp.now()
-        // Jobs that wait for their next operation come last, where they are left out first.
+        // Jobs that wait for their next operation come last, because the limit leaves out the end.
         let working = owners.window.all.filter { $0.isInWork && (batch == nil || $0.record.batch == batch) }
             .map { JobProgress($0, at: now) }
             .sorted { ($0.current == nil ? 1 : 0, $0.job.record.id) < ($1.current == nil ? 1 : 0, $1.job.record.id) }
@@ -58,14 +58,14 @@ extension ControlService {
         }
     }
 
-    /// The batches with something in the window first, then the oldest.
+    /// Batches with jobs in the window first, then the oldest.
     private func chosen(_ unfinished: [Int]) -> [Int] {
         let present = owners.progress.present
         let known = Set(present)
         return Array((present + unfinished.filter { !known.contains($0) }).prefix(ControlInterface.mostProgress))
     }
 
-    /// The figures of the operation of this job that works now.
+    /// Progress of this job's current operation.
     package func current(of id: Int) -> Control.Progress? {
         owners.window[id].flatMap { $0.isInWork ? shown(JobProgress($0, at: Timestamp.now())).progress : nil }
     }
@@ -83,7 +83,7 @@ extension ControlService {
     private func shown(_ record: BatchRecord, _ working: [JobProgress], at now: Double) -> Control.Progress {
         let fraction = record.tree(over: working).fractionCompleted
         let all = record.ended + record.unended
-        // Jobs that wait for something else than the others of their batch don't get done by going on.
+        // Jobs that wait for something other than their own batch don't finish at the batch's pace.
         let left = Double(all) * (1 - fraction) - Double(record.waiting)
         let (rate, remaining) = outlook(of: owners.progress[record.id], left, working, at: now)
         return Control.Progress(
@@ -91,7 +91,7 @@ extension ControlService {
             rate: rate, remaining: record.isOpen ? nil : remaining)
     }
 
-    /// The jobs that are in no batch.
+    /// The progress of jobs without a batch.
     private func others(than ofBatches: Int, _ working: [JobProgress], at now: Double) -> Control.Progress {
         let unended = [JobState.waiting, .queued, .running, .cancelling].reduce(0) { $0 + owners.counts[$1] }
         let (open, done) = (max(0, unended - ofBatches), Int(owners.progress[nil]?.pace.done ?? 0))
@@ -103,7 +103,7 @@ extension ControlService {
             rate: rate, remaining: remaining)
     }
 
-    /// Nothing is foretold while nothing goes on. The rest takes no less than any of the jobs in work does.
+    /// Makes no forecast while nothing runs. The remaining time is never shorter than that of any running job.
     private func outlook(
         of batch: BatchProgress?, _ left: Double, _ working: [JobProgress], at now: Double
     ) -> (rate: Double?, remaining: Double?) {
@@ -119,7 +119,7 @@ extension ControlService {
     }
 }
 
-/// Tells watchers of each change. There is a timer only while somebody watches.
+/// Reports each change of progress to watchers. The timer runs only while there are watchers.
 @Coordination
 final class ProgressWatchers {
     private var watchers: [ProgressWatcher] = []
@@ -146,7 +146,7 @@ final class ProgressWatchers {
 }
 
 extension Job {
-    /// Some operation of it has begun.
+    /// Whether an operation of it has begun.
     fileprivate var isInWork: Bool { phase != .ended && (download ?? render).hasBegun }
 }
 
@@ -163,14 +163,13 @@ extension Progress {
 }
 
 extension Double {
-    /// No more digits than say something, also of one job of a hundred thousand.
+    /// Rounds to the digits that still matter for one job of a hundred thousand.
     fileprivate var figure: Double { (self * 1000).rounded() / 1000 }
-    /// Rounds down: 1 means the end.
+    /// Rounds down, so that 1 always means the end.
     fileprivate var share: Double { (self * 100_000).rounded(.down) / 100_000 }
 }
 
-/// Somebody who is told of progress as it changes. News that nobody has taken yet gives way to newer, so that a slow
-/// reader costs nothing.
+/// A client that follows progress. A newer report replaces one that is not sent yet, so a slow reader costs nothing.
 final class ProgressWatcher: Sendable {
     private struct State {
         var told: Result<Call.Progress.Reply, ControlError>?
@@ -200,7 +199,7 @@ final class ProgressWatcher: Sendable {
         if isNews { connection.pump() }
     }
 
-    /// On the server's queue.
+    /// Called on the server's queue.
     func next() -> ControlConnection.Step {
         let told = state.withLock { state in
             defer { state.isTaken = true }
@@ -215,7 +214,7 @@ final class ProgressWatcher: Sendable {
         }
     }
 
-    /// The batch has ended.
+    /// Whether the watched batch has ended, or the call has failed.
     private func isLast(_ news: Result<Call.Progress.Reply, ControlError>?) -> Bool {
         switch news {
         case .success(let reply)?: batch != nil && reply.unfinished == 0

@@ -8,8 +8,9 @@ import WorkerPools
 
 @Coordination
 extension ControlService {
-    /// Brings back jobs that failed or were cancelled, under the recipe as it is now; those that wait for their next
-    /// try don't wait any longer. Hands over their IDs when that is durable, or what could not be brought back.
+    /// Brings back jobs that failed or were cancelled, under the present version of their recipe; jobs that wait for a
+    /// retry no longer wait. Calls `done` with their IDs when that is durable, or with an error that names the jobs
+    /// that can't be brought back.
     func retry(_ call: Call.Retry, done: @escaping @Sendable (Result<[Int], ControlError>) -> Void) throws(ControlError)
     {
         guard call.ids.isEmpty || call.batch == nil else { throw .badValue("Retry takes either IDs or a batch") }

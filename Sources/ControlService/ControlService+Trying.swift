@@ -78,7 +78,7 @@ extension ControlService {
 }
 
 extension ChainTrial.Candidate {
-    /// The words below the results on a sheet: the recipe and the output, or the chain.
+    /// Captions for the results on a sheet: the recipe and the output, or the chain.
     fileprivate var captions: [String] {
         pictures.map { picture in
             guard let recipe else { return String(order.chain(of: picture).prefix(200)) }
@@ -88,7 +88,7 @@ extension ChainTrial.Candidate {
 }
 
 extension ChainTrial.Made {
-    /// The format of a small picture for a sheet says nothing of the result's.
+    /// A small picture for a sheet has its own format, so its suffix is unknown unless the chain sets one.
     fileprivate func shown(_ candidate: ChainTrial.Candidate, isSmall: Bool) -> Control.Proof {
         Control.Proof(
             recipe: candidate.recipe, output: picture.name, chain: candidate.order.chain(of: picture),
@@ -105,7 +105,7 @@ extension RenderedOutput {
 }
 
 extension WorkOrder {
-    /// The chain as it is written. A tee belongs to the chain that it stands in.
+    /// The output's chain as the user wrote it. A tee counts for the chain that contains it.
     fileprivate func chain(of picture: PlannedPicture) -> String {
         let output = outputs.first { $0.name == picture.name || $0.chain.tees.contains { $0 == picture.name } }
         return (output ?? outputs.first)?.chain.text ?? ""

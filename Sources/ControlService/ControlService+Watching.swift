@@ -59,8 +59,8 @@ extension ControlService {
         }
     }
 
-    /// Reads the event log from the cursor, as fast as the client takes it, and goes on as it grows. The client is told
-    /// of events that it never sees.
+    /// Reads the event log from the cursor at the client's pace, and continues as it grows. If events are missing, the
+    /// client gets an event that says so.
     private func watch(_ call: Call.Watch, _ request: ControlRequest) throws {
         let ledger = ledger
         let last = ledger.cursor
@@ -103,18 +103,19 @@ extension ControlService {
     }
 }
 
-/// Jobs that have ended, until the one who waits for them has taken them. Only their names are kept: it may be slow.
+/// Ended jobs that a waiting client has not received yet. The client may be slow, so only their IDs and states are
+/// kept.
 private final class Endings: Sendable {
     private struct State {
         var ended: [JobEnd] = []
-        /// How many of them the client has got.
+        /// Number of jobs that the client has received.
         var taken = 0
         var isOver = false
         var isWanted = true
         var delay: String?
         var isDelayTold = true
 
-        /// The next few. Those that were taken before go in one piece: there may be a great many behind them.
+        /// Takes the next few. Received jobs are removed in large blocks, because very many may follow them.
         mutating func take(_ most: Int) -> [JobEnd] {
             let page = Array(ended[taken...].prefix(most))
             taken += page.count
@@ -134,7 +135,7 @@ private final class Endings: Sendable {
 
     func append(_ over: [JobEnd]) { state.withLock { $0.ended += over } }
 
-    /// Tells the client what holds up the remaining jobs.
+    /// Sets the reason that delays the remaining jobs.
     func tell(_ delay: String?) { state.withLock { ($0.delay, $0.isDelayTold) = (delay, false) } }
 
     func end() { state.withLock { $0.isOver = true } }
@@ -163,7 +164,7 @@ private final class Endings: Sendable {
         } catch {
             return .last(ControlRequest.frame(error))
         }
-        // In the order they ended; in the state they ended in, though they may have been brought back since.
+        // Jobs appear in the order and the state in which they ended, even if they have been brought back since.
         let jobs = page.compactMap { ending in
             records[ending.id].map { $0.shown(state: ending.state, reason: $0.state == ending.state ? $0.reason : nil) }
         }
@@ -179,7 +180,7 @@ extension ControlService {
 }
 
 extension Control.Event {
-    /// An event as clients see it: the job in the state that the event tells of.
+    /// An event as clients see it, with the job in the state that the event reports.
     init(_ event: LoggedEvent, _ record: JobRecord?, _ batch: BatchRecord?) {
         self.init(
             cursor: event.cursor, time: Timestamp.text(event.time), kind: event.kind,
@@ -192,7 +193,7 @@ extension Control.Event {
 }
 
 extension JobRecord {
-    /// The event tells of the job's present end, or of what came behind it, and not of an end before.
+    /// Whether the event reports the job's present end or something later, and not an earlier end.
     fileprivate func hasEnded(at event: LoggedEvent) -> Bool {
         finished.map { event.time >= $0 } ?? false
     }

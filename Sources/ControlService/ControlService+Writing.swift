@@ -8,13 +8,13 @@ import Synchronization
 /// A request whose answer waits for the ledger.
 struct WritingRequest: Sendable {
     let request: ControlRequest
-    /// What holds though it can't be recorded.
+    /// Describes an effect that took place but can't be recorded.
     let holds: String?
 }
 
-/// Refuses calls that change something, at once, while the ledger can't be written.
+/// While the ledger can't be written, refuses calls at once that change something.
 extension ControlService {
-    /// Calls `body` if the ledger can be written, and refuses the request if it can't be, now or until the answer.
+    /// Calls `body` if the ledger is writable; refuses the request if it is not, now or before the answer.
     func whenWritable(_ request: ControlRequest, _ body: @escaping @Coordination @Sendable () throws -> Void) {
         write(for: request)
         ledger.whenTried { [self] isWritable in
@@ -25,7 +25,7 @@ extension ControlService {
         }
     }
 
-    /// The request is refused as soon as the ledger can't be written.
+    /// Refuses the request as soon as the ledger can't be written.
     package func write(for request: ControlRequest, but holds: String? = nil) {
         writing.withLock { writing in
             writing.removeAll(where: \.request.isAnswered)
@@ -34,7 +34,7 @@ extension ControlService {
         refuseWriting()
     }
 
-    /// Refuses all of them, if the ledger can't be written now.
+    /// Refuses all waiting requests if the ledger can't be written now.
     package func refuseWriting() {
         guard ledger.problem != nil else { return }
         let waiting = writing.withLock { writing in

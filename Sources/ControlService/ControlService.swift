@@ -10,11 +10,11 @@ import Synchronization
 import SystemCalls
 import WorkerPools
 
-/// Answers the calls of the interface. Each method is one handler; those of one subject share a file.
+/// Answers the calls of the interface. Each method has one handler; the handlers of one subject share a file.
 package final class ControlService: Sendable {
     package let owners: Owners
     package let version: String
-    /// The limits of clients; a reload changes them.
+    /// Limits for clients; a reload changes them.
     package var limits: ControlSettings { owners.configuration.settings.control }
     let watchers = ProgressWatchers()
     private let complaints = Mutex(Complaints())
@@ -48,14 +48,14 @@ package final class ControlService: Sendable {
     package var places: Places { owners.configuration.places }
     package var current: LoadedConfiguration { owners.configuration.now }
 
-    /// A method whose parameters are `Call`. What is passed beside it is closed at once.
+    /// Adds a method with `Call` as its parameters. Descriptors that are passed with it are closed at once.
     package func on<Call: ControlCall>(
         _ call: Call.Type, _ handler: @escaping @Sendable (Call, ControlRequest) throws -> Void
     ) {
         onPassing(call) { call, _, request in try handler(call, request) }
     }
 
-    /// The same for one that wants what is passed beside it.
+    /// Adds a method that uses the descriptors passed with it.
     func onPassing<Call: ControlCall>(
         _ call: Call.Type, _ handler: @escaping @Sendable (Call, PassedDescriptors, ControlRequest) throws -> Void
     ) {
@@ -66,7 +66,7 @@ package final class ControlService: Sendable {
         }
     }
 
-    /// The same, answered where the owners live.
+    /// Adds a method that is answered on the coordination queue.
     func onOwners<Call: ControlCall>(
         _ call: Call.Type, _ handler: @escaping @Coordination @Sendable (Call, ControlRequest) throws -> Void
     ) {
@@ -77,7 +77,7 @@ package final class ControlService: Sendable {
         }
     }
 
-    /// The same for a call that changes the ledger: if that can't be written, the call is refused at once, before it
+    /// Adds a method that changes the ledger. If the ledger can't be written, the call is refused at once, before it
     /// changes anything.
     func onWriting<Call: ControlCall>(
         _ call: Call.Type, _ handler: @escaping @Coordination @Sendable (Call, ControlRequest) throws -> Void
@@ -85,7 +85,7 @@ package final class ControlService: Sendable {
         on(call) { [self] call, request in whenWritable(request) { try handler(call, request) } }
     }
 
-    /// The same for a call that is obeyed even then. Its client hears at once what holds, and that it is not recorded.
+    /// Adds a method that works even then. The client learns at once what took effect, and that it is not recorded.
     func onWriting<Call: ControlCall>(
         _ call: Call.Type, but holds: String,
         _ handler: @escaping @Coordination @Sendable (Call, ControlRequest) throws -> Void
@@ -96,7 +96,7 @@ package final class ControlService: Sendable {
         }
     }
 
-    /// On the server's queue.
+    /// Called on the server's queue.
     package func answer(_ request: ControlRequest, _ passed: PassedDescriptors) {
         do {
             guard let handler = handlers.withLock({ $0[request.method] }) else { throw Self.unknown(request.method) }
@@ -106,7 +106,7 @@ package final class ControlService: Sendable {
         }
     }
 
-    /// About a client, in the log.
+    /// Logs a complaint about a client, at a limited rate.
     func complain(_ kind: Complaints.Kind, _ line: String) {
         guard let line = complaints.withLock({ $0.line(kind, line, at: .now()) }) else { return }
         Log.failure(line)
@@ -117,7 +117,7 @@ package final class ControlService: Sendable {
         return .interfaceNotFound(method.split(separator: ".").dropLast().joined(separator: "."))
     }
 
-    /// Varlink's own interface, by which a service describes itself.
+    /// Varlink's own interface, which describes the service.
     private func addServiceCalls() {
         let version = version
         on(Call.GetInfo.self) { _, request in

@@ -4,7 +4,7 @@ import WorkerPools
 import WorkerProtocol
 
 extension FleetMember {
-    /// Nil when there is no fleet.
+    /// Nil without a fleet.
     package var report: Control.Fleet? {
         guard isOn else { return nil }
         let state = state

@@ -4,10 +4,10 @@ package import FleetSharing
 import PipelineControl
 package import WorkerProtocol
 
-/// A call that another node asks, made as a client of this daemon's own control socket.
+/// Makes a call that another node asks for, as a client of this daemon's own control socket.
 package enum OwnCall {
     private static let queue = DispatchQueue(label: "pipelined.fleet.calls")
-    /// Seconds. A disk may hang.
+    /// Timeout in seconds, because a disk may hang.
     private static let patience = 5
 
     package static func make(_ question: NodeQuestion, at socket: String, done: @escaping CommandRefusal.Done) {

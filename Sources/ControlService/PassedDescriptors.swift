@@ -1,19 +1,19 @@
 import SystemCalls
 
-/// The descriptors that came beside a call.
+/// The descriptors that arrived with a call.
 package struct PassedDescriptors: Sendable {
     var descriptors: [Descriptor] = []
-    /// There were more than this process could take.
+    /// Whether more arrived than this process could take.
     var lost = false
 }
 
-/// Descriptors on their way to the call that they came with. A stream tells only up to which byte it had brought them:
-/// they belong to the call that was being read there.
+/// Descriptors until their call is read. The stream only shows the byte count at which they arrived; they belong to the
+/// call that contains that byte.
 struct PassingDescriptors {
     private var waiting: [(end: Int, passed: PassedDescriptors)] = []
     private(set) var count = 0
 
-    /// `end` is how many bytes of the stream have come so far.
+    /// `end` is the number of bytes that the stream has brought so far.
     mutating func append(_ packet: Received, end: Int) {
         guard !packet.descriptors.isEmpty || packet.truncated else { return }
         waiting.append((end, PassedDescriptors(descriptors: packet.descriptors, lost: packet.truncated)))

@@ -4,7 +4,7 @@ import JobLedger
 import PipelineControl
 import Synchronization
 
-/// The line that `systemctl status` shows. It is told when something has changed, and once a second at the most.
+/// The line that `systemctl status` shows. It is updated after changes, at most once a second.
 @Coordination
 package final class ServiceStatus {
     private static let pause = DispatchTimeInterval.seconds(1)
@@ -13,14 +13,14 @@ package final class ServiceStatus {
     private let isDue = Atomic(false)
     private var latest: DispatchTime?
     private var told = ""
-    /// The failures that were counted: how many failed jobs there were then, and since when it counts.
+    /// The counted failures: the number of failed jobs at that time, and the time from which failures count.
     private var failed = (all: 0, since: 0.0, count: 0)
 
     package nonisolated init(of service: ControlService) {
         self.service = service
     }
 
-    /// Something may have changed. May be called on any thread, and as often as one likes.
+    /// Schedules an update, because something may have changed. Any thread may call it, any number of times.
     package nonisolated func changed() {
         guard ServiceManager.isListening, !isDue.exchange(true, ordering: .relaxed) else { return }
         Coordination.async { [self] in
@@ -34,12 +34,12 @@ package final class ServiceStatus {
         isDue.store(false, ordering: .relaxed)
         let status = service.status()
         let known = failed
-        // Rows are counted: others have their turn meanwhile.
+        // Counting rows takes time, so it runs on the ledger's lane.
         FileLanes.ledger.async { [self] in
             let midnight = Timestamp.midnight()
             var failed = known
             if failed.all != status.jobs.failed || failed.since != midnight {
-                // When the ledger can't be read, the former number stays.
+                // If the ledger can't be read, the former number stays.
                 let count = try? service.ledger.failedCount(since: midnight)
                 if let count { failed = (status.jobs.failed, midnight, count) }
             }
