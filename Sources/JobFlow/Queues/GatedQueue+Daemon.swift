@@ -2,8 +2,8 @@ import DaemonRuntime
 package import OperationGraph
 package import PipelineModel
 
-/// The daemon's queues start their operations on the coordination queue, have their limits from settings, and tell the
-/// log.
+/// Adapts queues to the daemon: operations start on the coordination queue, limits come from settings, and state
+/// changes can be logged.
 extension GatedQueue {
     convenience init(
         _ name: String, limit: QueueLimit, isSerial: Bool = false, automatic: @escaping @Sendable () -> Int
@@ -13,7 +13,7 @@ extension GatedQueue {
 
     package func set(_ limit: QueueLimit) { set(limit.count) }
 
-    /// Whether each state of an operation is a line of the log.
+    /// Turns the logging of each operation's states on or off.
     package func log(operations: Bool) {
         guard operations else { return trace(nil) }
         trace { name, subject, state in
@@ -27,6 +27,6 @@ extension GatedQueue.Report {
     /// Why a job behind the pause waits.
     var pauseText: String { "paused" + (reason.map { ": \($0)" } ?? "") }
 
-    /// Why nothing begins until a person changes that, or nil.
+    /// Why nothing starts until a user changes it; nil if operations can start.
     var obstacle: String? { paused ? pauseText : effective < 1 ? "its limit is 0" : nil }
 }

@@ -3,14 +3,14 @@ import FleetSharing
 import JobLedger
 import OperationGraph
 
-/// Pauses queues, which outlives a restart, and lets them go on; drains the daemon.
+/// Pauses and resumes queues, and drains the daemon. A pause outlives a restart.
 @Coordination
 final class Pauses {
     /// How a drain ended.
     enum DrainEnd: Sendable {
-        /// Everything that was in work is published.
+        /// Everything that was in progress is published.
         case drained
-        /// The queues were resumed before.
+        /// The queues were resumed first.
         case resumed
         /// Rendered pictures can't be published, for this reason.
         case heldBack(Int, String)
@@ -22,7 +22,7 @@ final class Pauses {
     private let window: Window
     private let progress: ProgressBoard
     private let fleet: FleetMember
-    /// The callers that wait until nothing is in work.
+    /// Callers that wait until nothing is in progress.
     private var drains: [@Coordination @Sendable (DrainEnd) -> Void] = []
 
     init(
@@ -33,7 +33,7 @@ final class Pauses {
         (self.window, self.progress, self.fleet) = (window, progress, fleet)
     }
 
-    /// Pauses the queues that were paused before the start.
+    /// Pauses the queues that were paused before the restart.
     func begin() throws {
         for (name, reason) in try ledger.pausedQueues() {
             guard let queue = queues.all.first(where: { $0.name == name }) else { continue }
@@ -44,7 +44,7 @@ final class Pauses {
         }
     }
 
-    /// When `done` is called nothing new starts, and that is recorded.
+    /// Calls `done` when nothing new starts, and the pause is recorded.
     func pause(_ some: [GatedQueue], reason: String?, done: @escaping @Coordination @Sendable () -> Void) {
         let changed = some.map { (queue: $0, reason: $0.pause(reason: reason)) }
         states.showPauses()
@@ -62,8 +62,8 @@ final class Pauses {
         record(some.map { ($0, nil) }, paused: false, done: done)
     }
 
-    /// Pauses download and render. `done` is called when what was in work is published, and no picture of another node is
-    /// here any more; or when that can't come true.
+    /// Pauses download and render. Calls `done` when all work in progress is published and no other node's picture is
+    /// here any more, or when that has become impossible.
     func drain(done: @escaping @Coordination @Sendable (DrainEnd) -> Void) {
         pause([queues.download, queues.render], reason: "drained") { [self] in
             drains.append(done)
@@ -71,7 +71,7 @@ final class Pauses {
         }
     }
 
-    /// Something may have come to rest.
+    /// Ends the drains if all work has come to rest.
     func check() {
         guard !drains.isEmpty, fleet.takenCount == 0, window.isRecorded else { return }
         let obstacle = queues.publish.report.obstacle

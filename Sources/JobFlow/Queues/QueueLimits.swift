@@ -7,18 +7,17 @@ import OperationGraph
 package import PipelineModel
 import WorkerPools
 
-/// The limits of the queues: those of the configuration, those that were set since the start, and what `auto` means
-/// now.
+/// The limits of the queues: the configured ones, those set since the start, and the present value of `auto`.
 @Coordination
 package final class QueueLimits {
     private let queues: Queues
     private let ledger: Ledger
     private let file: String
-    /// Limits set by `pipectl` since the start; they hold over a reload.
+    /// Limits that `pipectl` has set since the start; they survive a reload.
     private var live: [String: QueueLimit] = [:]
-    /// The live limits that `--save` has kept for the next start.
+    /// Queues whose live limit was saved for the next start.
     private var saved: Set<String> = []
-    /// Kept limits are written one after the other.
+    /// Writes saved limits one after another.
     private let saving = DispatchQueue(label: "pipelined.saving")
     private var followsProcessors = false
     weak var events: (any DaemonEvents)?
@@ -29,13 +28,13 @@ package final class QueueLimits {
         (self.queues, self.ledger, self.file) = (queues, ledger, file)
     }
 
-    /// A reload has brought other settings.
+    /// Adopts the settings of a reload.
     func adopt(_ settings: Settings) {
         let limits = [settings.download, settings.render, settings.publish]
         for (queue, limit) in zip(queues.pausable, limits) { queue.set(live[queue.name] ?? limit) }
     }
 
-    /// The limit set since the start, and whether it is kept for the next one.
+    /// The limit set since the start, and whether it is saved for the next one.
     package func live(of key: String) -> (limit: QueueLimit, isSaved: Bool)? {
         live[key].map { ($0, saved.contains(key)) }
     }
@@ -48,7 +47,7 @@ package final class QueueLimits {
         ledger.append(LoggedEvent(kind: "queue", queue: queue.name, text: "limit \(limit)"))
     }
 
-    /// Keeps a limit for the next start.
+    /// Saves a limit for the next start.
     func save(_ limit: QueueLimit, of queue: GatedQueue, done: @escaping @Coordination @Sendable ((any Error)?) -> Void)
     {
         let name = queue.name
@@ -66,7 +65,7 @@ package final class QueueLimits {
 
     // MARK: - Processors
 
-    /// `auto` follows the processors that the service may use. Nothing tells when they change.
+    /// `auto` follows the processors that the service may use. No event reports their changes, so this polls.
     package func lookAtProcessors() {
         let render = queues.render
         guard render.followAutomatic() else { return }
@@ -76,7 +75,7 @@ package final class QueueLimits {
         ledger.append(LoggedEvent(kind: "queue", queue: render.name, text: "limit auto: \(limit)"))
     }
 
-    /// Looks at the processors now, and again as long as there is work.
+    /// Checks the processors now, and again as long as there is work.
     func followProcessors(while hasWork: @escaping @Coordination @Sendable () -> Bool) {
         guard !followsProcessors else { return }
         followsProcessors = true

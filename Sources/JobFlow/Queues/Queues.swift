@@ -3,12 +3,12 @@ package import OperationGraph
 package import PipelineModel
 import WorkerPools
 
-/// The queues of operations, in the order in which a job passes through them.
+/// The queues of operations, in the order in which a job passes them.
 package struct Queues: Sendable {
     package let download: GatedQueue
     package let render: GatedQueue
     package let publish: GatedQueue
-    /// It tells what has happened, in order, and is never held.
+    /// Reports events in order, and is never paused.
     package let announce: GatedQueue
 
     package init(_ settings: Settings) {
@@ -29,8 +29,8 @@ package struct Queues: Sendable {
         }
     }
 
-    /// Whether others are about to be published as well, for whom it pays to wait. Neither the first of a burst nor the
-    /// last one waits, nor does a render for a place behind it.
+    /// Whether a publication should wait for others that will follow soon. The first and the last of a burst never
+    /// wait. None waits while half of the publish queue's places are taken, so that rendered jobs find a free one.
     var awaitsOthers: @Sendable () -> Bool {
         { [render, publish] in
             let behind = publish.report
@@ -38,7 +38,7 @@ package struct Queues: Sendable {
         }
     }
 
-    /// Why no queued job begins in this queue, if so.
+    /// Why no queued job starts in this queue; nil if jobs can start.
     package func waitReason(_ entry: FirstQueue, _ ledger: Ledger) -> String? {
         let report = self[entry].report
         return report.paused ? report.pauseText : ledger.unwritableReason
