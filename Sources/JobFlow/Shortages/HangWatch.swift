@@ -7,8 +7,8 @@ import PictureFiles
 import PipelineModel
 import SystemCalls
 
-/// While something is in work, looks now and then whether its file systems answer. A call that does not return can't be
-/// stopped: its place in the queue is freed, and nothing more of the kind is begun.
+/// While jobs are in work, checks now and then whether their file systems answer. A call that hangs can't be stopped.
+/// So its operation gives up its place in the queue, and no more work for the same folder begins.
 @Coordination
 final class HangWatch {
     private let configuration: ConfigurationInForce
@@ -22,7 +22,7 @@ final class HangWatch {
         (self.shortages, self.originals) = (shortages, originals)
     }
 
-    /// Watches until nothing is in work. `showWait` is called with jobs that wait for an answer.
+    /// Watches as long as jobs are in work. Calls `showWait` with each job that waits for a file system.
     func watch(showWait: @escaping @Coordination @Sendable (Job, String) -> Void) {
         guard !isWatching else { return }
         isWatching = true

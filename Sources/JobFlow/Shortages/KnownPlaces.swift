@@ -4,7 +4,7 @@ import PictureFiles
 import PipelineModel
 import SystemCalls
 
-/// Knows under how many mounts the inboxes and outboxes lay when they were first looked at, and so when one is gone.
+/// Remembers how many mounts each inbox and outbox lay under when first checked, and so notices when one is gone.
 @Coordination
 final class KnownPlaces {
     private struct Place {
@@ -16,8 +16,8 @@ final class KnownPlaces {
 
     private let configuration: ConfigurationInForce
     private var known: [String: Place] = [:]
-    /// Folders being looked at, and whether they are to be looked at once more: a disk that does not answer holds one
-    /// thread.
+    /// Folders being checked, and whether another check must follow. One check at a time, because a disk that does not
+    /// answer holds one thread.
     private var looking: [String: Bool] = [:]
 
     init(_ configuration: ConfigurationInForce) { self.configuration = configuration }
@@ -35,7 +35,7 @@ final class KnownPlaces {
 
     private func learn(_ folder: String) {
         guard looking.updateValue(false, forKey: folder) == nil else {
-            // The mounts may have changed after that look.
+            // The mounts may have changed since that check began.
             looking[folder] = true
             return
         }

@@ -1,18 +1,18 @@
 import JobLedger
 
-/// Why the work that needs something waits, and what for.
+/// Why work waits that needs a resource, and the event that ends the wait.
 package struct Shortage {
     enum Need {
-        /// The place was full for a job that had written so many bytes; `hope` says what the work waits for.
+        /// The place was full for a job that had written `written` bytes; `hope` describes the event.
         case room(written: Int64, hope: String)
         case mount
         case permission
-        /// The plugin's file is looked for if it is known.
+        /// Only a known plugin's file is looked for.
         case plugin(isKnown: Bool)
-        /// Another version of a filter.
+        /// Another version of the filter.
         case replacement
         case encoder
-        /// The answers that these jobs wait for.
+        /// Answers from the disk to these jobs.
         case answer(Set<Int>)
         /// The sweep of an outbox at the start.
         case sweep
@@ -33,7 +33,7 @@ package struct Shortage {
         }
     }
 
-    /// Says of a resource that it is over.
+    /// Reports that the resource is available again.
     func farewell(_ resource: Resource) -> String {
         switch need {
         case .room: "there is room in \(resource) again"

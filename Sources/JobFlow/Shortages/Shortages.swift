@@ -8,21 +8,20 @@ import PipelineModel
 import SystemCalls
 import WorkerPools
 
-/// The work that needs something waits, and goes on.
+/// Stops and restarts the work that needs a resource.
 @Coordination
 protocol ShortagesDelegate: AnyObject {
-    /// Work that needs this and has not begun waits, instead of being rendered in vain.
+    /// Makes work wait that needs this resource and has not begun, instead of rendering in vain.
     func setAside(_ resource: Resource, because reason: String)
-    /// Work that waits for this goes on.
+    /// Releases the work that waits for this resource.
     func bringBack(_ resource: Resource)
 }
 
-/// Knows what work waits for: outboxes for room or permission, inboxes and outboxes for their disk, filters for their
-/// plugin, formats for their encoder.
+/// Knows the resources that work waits for: outboxes without room or permission, inboxes and outboxes without their
+/// disk, filters without their plugin, formats without their encoder.
 ///
-/// A full disk is nobody's fault, nor is one that is not mounted or may not be written, nor a filter that is missing: a
-/// job that met it waits, and goes on by itself when that is mended. Nothing is taken meanwhile for the recipes that
-/// need it; the others go on.
+/// None of these shortages is the picture's fault. A job that meets one waits, and goes on by itself when it is over.
+/// Meanwhile the inboxes of the recipes concerned take no files; other recipes go on.
 @Coordination
 package final class Shortages {
     private let configuration: ConfigurationInForce
@@ -33,7 +32,7 @@ package final class Shortages {
     private let places: KnownPlaces
     weak var delegate: (any ShortagesDelegate)?
     private var shortages: [Resource: Shortage] = [:]
-    /// Resources being looked at: a disk that does not answer holds one thread.
+    /// Resources being checked. One check at a time, because a disk that does not answer holds one thread.
     private var looking: Set<Resource> = []
     private lazy var looks = Repetition(while: { [weak self] in self?.shortages.isEmpty == false }) { [weak self] in
         self?.look()
@@ -52,10 +51,10 @@ package final class Shortages {
 
     package var count: Int { shortages.count }
 
-    /// The first thing that is known not to be there, of those for which this holds.
+    /// The first missing resource that satisfies the condition.
     func first(where isNeeded: (Resource) -> Bool) -> Resource? { shortages.keys.sorted().first(where: isNeeded) }
 
-    /// The missing things, and what their work waits for, in words.
+    /// Describes the missing resources, and the events that their work waits for.
     var problems: [String] {
         shortages.sorted { $0.key < $1.key }.map { "\($1.reason); its work goes on when \($1.hope)" }
     }
@@ -72,7 +71,7 @@ package final class Shortages {
         looks.begin()
     }
 
-    /// A job has found no room in `place`, after it had written so many bytes.
+    /// Records that `place` has no room for a job that had written `written` bytes.
     func begin(noRoomIn place: Resource, written: Int64, _ room: DiskRoom?) {
         var written = written
         if case .room(let known, _) = shortages[place]?.need { written = max(written, known) }
@@ -85,7 +84,7 @@ package final class Shortages {
         }
     }
 
-    /// Looks why an outbox can't be written as a whole, if so.
+    /// Checks whether the whole outbox is unwritable; calls `done` with the reason, or nil.
     func lookForPermission(in outbox: String, done: @escaping @Coordination @Sendable (SystemError?) -> Void) {
         FileLanes.work(on: outbox).async { [staging] in
             let refusal = staging.refusal(of: outbox)
@@ -93,7 +92,7 @@ package final class Shortages {
         }
     }
 
-    /// The place, of these, whose disk is gone.
+    /// The first of these folders whose disk is gone.
     func gone(of folders: [String]) -> Resource? {
         guard let gone = folders.first(where: places.isGone) else { return nil }
         beginGone(gone)
@@ -104,8 +103,8 @@ package final class Shortages {
         begin(Shortage(reason: "\(place) is not mounted any more", need: .mount), of: .place(place))
     }
 
-    /// The job waits for a file system that does not answer. Returns why it waits, or nil when it waits already, for
-    /// this or something else.
+    /// Makes the job wait for a file system that does not answer. Returns the reason, or nil if the job already waits
+    /// for it, or the place has another shortage.
     func begin(noAnswerFrom place: String, for job: Int) -> String? {
         switch shortages[.place(place)]?.need {
         case .answer(let jobs) where jobs.contains(job): return nil
@@ -116,7 +115,7 @@ package final class Shortages {
         return shortages[.place(place)]?.reason
     }
 
-    /// The disk of this outbox has not answered at the start. Its jobs wait until it is swept.
+    /// Makes jobs wait until this outbox is swept: its disk has not answered at the start.
     func begin(unswept outbox: String) {
         begin(Shortage(reason: "\(outbox) does not answer", need: .sweep), of: .place(outbox))
     }
@@ -127,7 +126,7 @@ package final class Shortages {
         if case .sweep = shortages[resource]?.need { true } else { false }
     }
 
-    /// An operation of the job has ended: what it was waiting for has answered.
+    /// Notes that an operation of the job has ended, so its file system has answered.
     func answered(_ job: Int) {
         for (resource, shortage) in shortages {
             guard case .answer(var jobs) = shortage.need, jobs.remove(job) != nil else { continue }
@@ -145,14 +144,15 @@ package final class Shortages {
         holdInboxes()
     }
 
-    /// Plugins were loaded anew: filters that were to be replaced have been.
+    /// Ends the wait for other versions of filters, because plugins were reloaded.
     func filtersReplaced() {
         for (resource, shortage) in shortages {
             if case .replacement = shortage.need { goOn(resource) }
         }
     }
 
-    /// A start or a reload has found out which encoders there are. A start goes on with recipes that lack one.
+    /// Compares the needed encoders with those that a start or a reload has found. A start goes on with recipes that
+    /// lack one.
     func encodersChanged() {
         let missing = configuration.now.catalog.missingEncoders
         let lacks = missing.map { ($0, Resource.encoder($0.format)) }
@@ -166,7 +166,7 @@ package final class Shortages {
         }
     }
 
-    /// Inboxes and outboxes are others than before: what is mounted now is what is meant.
+    /// Learns the mounts anew, because a reload has changed the inboxes or outboxes.
     func placesChanged() {
         holdInboxes()
         places.forget()
@@ -180,7 +180,7 @@ package final class Shortages {
         places.learn()
     }
 
-    /// Looks what of it is mended.
+    /// Checks which shortages have ended.
     func look() {
         let freeSpace = configuration.settings.freeSpace
         for (resource, shortage) in shortages {
