@@ -6,11 +6,11 @@ import PipelineModel
 import SystemCalls
 import WorkerPools
 
-/// The clock by which files and jobs grow old.
+/// The clock that measures the age of files and jobs.
 ///
-/// A machine may start with a clock that is years ahead, and then everything that is limited by age would be removed. The
-/// clock is doubted when it is far beyond the latest time that was believed, unless the system has synchronised it, or
-/// somebody removes files by age by hand.
+/// A machine may start with a clock that is years ahead; every age limit would then remove everything. The daemon
+/// doubts a clock that is far beyond the latest trusted time, unless the system has synchronised it, or a user has
+/// removed files by age.
 @Coordination
 package final class AgeClock {
     struct Reading {
@@ -22,10 +22,10 @@ package final class AgeClock {
     private let ledger: Ledger
     private let configuration: ConfigurationInForce
     private let read: @Coordination () -> Reading
-    /// The latest time that was believed, and the time since the boot then.
+    /// The latest trusted time, and the uptime at that moment.
     private var believed: (time: Double, uptime: Double)?
     private var recorded = 0.0
-    /// Why ages don't count, and what to do.
+    /// Why ages don't count, and the remedy.
     private(set) var doubt: String? {
         didSet {
             guard (doubt == nil) != (oldValue == nil) else { return }
@@ -35,9 +35,10 @@ package final class AgeClock {
     }
     weak var events: (any DaemonEvents)?
 
-    /// No file came before 2026: pipelined is no older. A time before it is from a machine that had no clock yet.
+    /// No file can be from before 2026, because pipelined is no older. An earlier time comes from a machine whose clock
+    /// was not set yet.
     nonisolated static let earliest = 1_767_225_600.0
-    /// The ledger gets the time when it has moved on by this, in seconds.
+    /// The trusted time is recorded whenever it has advanced by this many seconds.
     private static let step = 3600.0
 
     init(
@@ -47,7 +48,7 @@ package final class AgeClock {
         (self.ledger, self.configuration, self.read) = (ledger, configuration, read)
     }
 
-    /// Continues with the time that earlier runs believed.
+    /// Continues with the time that earlier runs trusted.
     func begin() throws {
         guard let time = try ledger.believedTime() else { return }
         believed = (time, read().uptime)
@@ -72,11 +73,11 @@ package final class AgeClock {
         return reading.time
     }
 
-    /// Somebody has removed files by age, by hand: the clock is right.
+    /// Trusts the clock, because a user has removed files by age.
     func confirm() { believe(read()) }
 
     private func believe(_ reading: Reading) {
-        // A machine without a battery starts in the past, and is set right later.
+        // A machine without a clock battery starts in the past, and its clock is corrected later.
         let time = reading.isSynchronised ? reading.time : max(reading.time, believed?.time ?? 0)
         believed = (time, reading.uptime)
         doubt = nil

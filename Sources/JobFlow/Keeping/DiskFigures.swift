@@ -5,8 +5,8 @@ import PictureFiles
 import Synchronization
 import SystemCalls
 
-/// How full the disks are on which originals and results lie. A disk that does not answer holds one thread, and no
-/// client.
+/// Size and free space of the disks that hold originals and results. A disk that does not answer blocks one thread, but
+/// no client.
 @Coordination
 package final class DiskFigures {
     package struct Figure: Sendable, Hashable {
@@ -18,17 +18,17 @@ package final class DiskFigures {
 
     private let configuration: ConfigurationInForce
     private var known: [String: Figure] = [:]
-    /// Folders being looked at, with those who wait for that.
+    /// Folders being checked, with the calls that wait for them.
     private var looking: [String: [DispatchGroup]] = [:]
-    /// Folders among them whose disk has not answered in time. Nobody waits for them any more.
+    /// Folders whose disk has not answered in time. New calls don't wait for them.
     private var late: Set<String> = []
 
-    /// How long somebody waits for a disk.
+    /// Longest wait for a disk.
     private static let patience = Duration.milliseconds(500)
 
     package init(_ configuration: ConfigurationInForce) { self.configuration = configuration }
 
-    /// Looks at the disks; `done` gets a figure for each that has answered in time.
+    /// Checks the disks; calls `done` with a figure for each that has answered in time.
     package func look(_ done: @escaping @Coordination @Sendable ([Figure]) -> Void) {
         let group = DispatchGroup()
         let folders = folders
@@ -45,7 +45,7 @@ package final class DiskFigures {
                     return !answered
                 })
             else { return }
-            // An earlier figure is of no use if the disk does not answer now.
+            // If the disk does not answer now, its earlier figure is useless.
             for folder in folders where late.contains(folder) || waits(group, for: folder) {
                 known[folder] = nil
                 late.insert(folder)
@@ -72,7 +72,7 @@ package final class DiskFigures {
         }
     }
 
-    /// The daemon's own folder comes first.
+    /// The daemon's own folder first, then the outboxes.
     private var folders: [String] {
         let outboxes = configuration.outboxes + [configuration.adHocOutbox]
         let own = configuration.places.data

@@ -7,17 +7,17 @@ package import PipelineModel
 import Previewing
 import WorkerPools
 
-/// Keeps as much as the rules of [Keep] say of what jobs have left, and no more. It looks when files have come that a
-/// size limits, and when the oldest comes of age.
+/// Applies the rules of [Keep] to the files that jobs have left. It checks them when new files arrive, and when
+/// the oldest file reaches its age limit.
 @Coordination
 package final class Keeping {
     private let ledger: Ledger
     private let configuration: ConfigurationInForce
     private let ages: AgeClock
-    /// The work on files: one look after the other.
+    /// Runs the work on files, one check after another.
     nonisolated private let files = FileLane(threads: 1)
     private var isLooking = false
-    /// Something has changed since the present look began.
+    /// Whether files have arrived or rules have changed since the present check began.
     private var isToLookAgain = false
     private(set) var problems: [String] = [] {
         didSet { if problems != oldValue { events?.statusChanged() } }
@@ -25,11 +25,11 @@ package final class Keeping {
     weak var events: (any DaemonEvents)?
     private lazy var looks = Appointment { [unowned self] _ in look() }
 
-    /// Files that come within this time are looked at together, in seconds.
+    /// Files that arrive within this many seconds are checked together.
     nonisolated private static let gathering = 1.0
-    /// The pause before files that can't be removed are tried again, in seconds.
+    /// Seconds before another attempt to remove files that can't be removed.
     nonisolated private static let pause = 3600.0
-    /// The pause before a doubted clock is read again, in seconds.
+    /// Seconds before a doubted clock is read again.
     private static let doubtPause = 60.0
 
     init(_ ledger: Ledger, _ configuration: ConfigurationInForce, _ ages: AgeClock) {
@@ -38,28 +38,28 @@ package final class Keeping {
 
     private var rules: KeepSettings { configuration.settings.keep }
 
-    /// Finishes what a crash has broken off.
+    /// Finishes the removals that a crash interrupted.
     func begin() {
         let tidying = tidying
         files.async {
-            // The ledger says itself why it can't be read; the next start goes on.
+            // The ledger reports why it can't be read; the next start continues.
             try? tidying.goOn()
         }
         look()
     }
 
-    /// Files have come.
+    /// Schedules a check, because files have arrived.
     func came() {
         guard !rules.keepsEverything else { return }
         looks.make(at: Timestamp.now() + Self.gathering)
     }
 
-    /// The ledger can be written again: files whose removal could not be recorded are not left for an hour.
+    /// Retries unrecorded removals now, instead of after an hour, because the ledger is writable again.
     func ledgerRecovered() {
         if !problems.isEmpty { look() }
     }
 
-    /// Removes what is over a rule.
+    /// Removes files that exceed a rule.
     func look() {
         guard !rules.keepsEverything else {
             problems = []
@@ -80,11 +80,11 @@ package final class Keeping {
 
     private struct Seen {
         var problems: [String] = []
-        /// When the next file comes of age.
+        /// When the next file reaches its age limit.
         var next = Double.infinity
     }
 
-    /// Without a time nothing is removed by its age.
+    /// Without a time, nothing is removed by age.
     nonisolated private static func keep(_ rules: KeepSettings, _ tidying: Tidying, _ time: Double?) throws -> Seen {
         var seen = Seen()
         for place in KeptPlace.allCases {
@@ -103,7 +103,7 @@ package final class Keeping {
                 seen.problems.append("\(wish.by): \(outcome.refused) files can't be removed: \(refusal)")
                 seen.next = min(seen.next, now + pause)
             } else if let age, let oldest = try tidying.ledger.oldestKept(in: place) {
-                // A file that is of age and stays is being brought back, or its disk is not mounted.
+                // A file that is old enough but stays is being brought back, or its disk is not mounted.
                 seen.next = min(seen.next, oldest + age > now ? oldest + age : now + pause)
             }
         }
@@ -120,7 +120,7 @@ package final class Keeping {
             problems = seen.problems
             if seen.next < .infinity { looks.make(at: seen.next) }
         case .failure:
-            // The ledger has said why it can't be read.
+            // The ledger has reported why it can't be read.
             looks.make(at: Timestamp.now() + Self.pause)
         }
         if isToLookAgain {
@@ -129,7 +129,7 @@ package final class Keeping {
         }
     }
 
-    /// Removes files by hand, or only counts them.
+    /// Removes files on a user's request, or only counts them.
     package func clean(
         _ wishes: [Tidying.Wish], done: @escaping @Sendable (Result<[Tidying.Outcome], any Error>) -> Void
     ) {
@@ -156,7 +156,7 @@ package final class Keeping {
         }
     }
 
-    /// A line in the log about what went.
+    /// Logs what was removed.
     nonisolated private static func tell(_ outcome: Tidying.Outcome, _ wish: Tidying.Wish) {
         guard let oldest = outcome.oldest, let newest = outcome.newest else { return }
         Log.notice(
@@ -168,7 +168,7 @@ package final class Keeping {
 }
 
 extension KeepSettings {
-    /// The rule of a place, as one writes it in a file.
+    /// The rule of a place, as in a configuration file.
     package func said(of place: KeptPlace) -> String {
         let name = place.rawValue
         return "Keep \(name.prefix(1).uppercased() + name.dropFirst())=\(self[place].text)"

@@ -12,10 +12,10 @@ package struct LedgerReserve: Sendable {
     package let path: String
     package let ledger: Ledger
 
-    /// Bytes. It is enough for the records of many thousand files.
+    /// In bytes. Enough for the records of many thousands of files.
     private static let size: Int64 = 4 << 20
 
-    /// Makes the file as large as it should be, but never takes more than a quarter of the free room.
+    /// Enlarges the file to its full size, but never beyond a quarter of the free space.
     func renew() {
         guard ledger.problem == nil, let room = try? DiskRoom(in: FileSystem.folder(of: path)),
             let present = try? FileSystem.status(path)?.size ?? 0
@@ -31,7 +31,7 @@ package struct LedgerReserve: Sendable {
         }
     }
 
-    /// Gives the room to the ledger, if it can't be written. Returns whether it can be now.
+    /// Gives the space to the ledger if it is unwritable. Returns whether it is writable now.
     package func give() -> Bool {
         guard ledger.problem != nil else { return false }
         try? FileSystem.remove(path)
@@ -39,7 +39,7 @@ package struct LedgerReserve: Sendable {
         return ledger.problem == nil
     }
 
-    /// Gives the room to a start that has less: it copies plugins, and opens the ledger.
+    /// Gives the space to a start on a full disk, which copies plugins and opens the ledger.
     package static func give(toStartOf places: Places) {
         guard let size = try? FileSystem.status(places.reserve)?.size, isFull(places, for: size) else { return }
         do {
@@ -52,7 +52,7 @@ package struct LedgerReserve: Sendable {
         }
     }
 
-    /// Runs a part of the start that writes to the state folder. If it fails on a full disk, the error says so.
+    /// Runs a part of the start that writes to the state folder. If the disk is full, the error says so.
     package static func writing<Value>(_ places: Places, _ body: () throws -> Value) throws -> Value {
         do { return try body() } catch {
             guard isFull(places, for: 1 << 20) else { throw error }

@@ -6,20 +6,20 @@ import Previewing
 import SystemCalls
 import WorkerPools
 
-/// Removes the oldest of the files that are kept in a place, as far as somebody wishes. Only a file that is still the one
-/// that the daemon has put there is removed. It waits for disks, and for the ledger.
+/// Removes the oldest files that are kept in a place, as far as a rule or a user wants. It removes a file only if it is
+/// still the one that the daemon put there. It blocks on disks and on the ledger.
 package struct Tidying: Sendable {
     package struct Wish: Sendable {
         package var place: KeptPlace
-        /// Files that came before this time go.
+        /// Remove files that came before this time.
         package var before: Double?
-        /// The oldest files go until no more bytes than these are left. Without this and a time, all go.
+        /// Remove the oldest files until at most this many bytes are left. If this and `before` are nil, remove all.
         package var most: Int?
-        /// Only files of this recipe go.
+        /// Remove only files of this recipe.
         package var recipe: String?
-        /// The setting or the verb that wants it, for the log and the job.
+        /// The setting or the command that asks, for the log and the job.
         package var by: String
-        /// The files are counted, and stay.
+        /// Count the files without removing them.
         package var isTrial = false
 
         package init(
@@ -34,7 +34,7 @@ package struct Tidying: Sendable {
     package struct Outcome: Sendable {
         package var files = 0
         package var bytes = 0
-        /// When the oldest and the newest of them came.
+        /// Times at which the oldest and the newest of them came.
         package var oldest: Double?
         package var newest: Double?
         /// Files that can't be removed, with the first reason.
@@ -48,7 +48,7 @@ package struct Tidying: Sendable {
             newest = max(newest ?? file.time, file.time)
         }
 
-        /// How many of these lie on disks that do not answer.
+        /// Number of refused files on disks that do not answer.
         fileprivate var silent = 0
 
         fileprivate mutating func refuse(_ error: any Error, files: Int = 1) {
@@ -60,21 +60,21 @@ package struct Tidying: Sendable {
 
     private enum Finding {
         case same
-        /// Another file lies there, or the same with other bytes.
+        /// Another file lies there, or its contents have changed.
         case changed
         case gone
-        /// Its disk may not be mounted.
+        /// Its disk may be unmounted.
         case unknown
     }
 
     package let ledger: Ledger
     package let places: Places
-    /// How long a disk may take to answer. The files of one that takes longer stay, and hold up no others.
+    /// How long a disk may take to answer. Files on a slower disk stay, and delay no others.
     package var patience = Duration.seconds(30)
     /// Called with the path of each file that is removed.
     package let each: @Sendable (String) -> Void
 
-    /// So many that can't be removed are enough to give up for now.
+    /// Gives up for now after this many files that can't be removed.
     private static let mostRefused = 20
     private static let portion = 200
 
@@ -95,7 +95,7 @@ package struct Tidying: Sendable {
                     break
                 }
                 position = Ledger.KeptPosition(of: file)
-                // A file that stays, for whatever reason, does not cost a newer one its place.
+                // Even a file that stays counts as removed here, so that no newer file has to go in its place.
                 excess? -= file.file.size
                 do {
                     switch try onDisk(of: file, { try look(at: file) }) {
@@ -118,7 +118,7 @@ package struct Tidying: Sendable {
         return outcome
     }
 
-    /// Removes the files whose removal a crash, or a full disk, has broken off.
+    /// Finishes removals that a crash or a full disk has interrupted.
     func goOn() throws {
         reserve.renew()
         var outcome = Outcome()
@@ -129,7 +129,7 @@ package struct Tidying: Sendable {
 
     private var reserve: LedgerReserve { LedgerReserve(path: places.reserve, ledger: ledger) }
 
-    /// The bytes beyond the most that may be left.
+    /// The number of bytes above the limit.
     private func excess(_ wish: Wish) throws -> Int? {
         guard let most = wish.most else { return nil }
         return try ledger.keptSum(in: wish.place, of: wish.recipe).bytes - most
@@ -148,15 +148,15 @@ package struct Tidying: Sendable {
     }
 
     private func isSame(_ file: KeptFile, _ there: FileStatus.Identity) -> Bool {
-        // Others may write where results lie.
+        // Other users may write to outboxes.
         if file.place == .results { return file.file.isStill(there, at: file.path) }
-        // The number of an inode changes when a backup is restored.
+        // Restoring a backup changes inode numbers.
         return (there.size, there.modified) == (file.file.size, file.file.modified)
     }
 
     /// Whether the disk of a missing file is mounted.
     private func isMounted(_ file: KeptFile) throws -> Bool {
-        // Results are taken away all the time, and their disk is not recorded.
+        // Users take results away all the time, and the results' disk is not recorded.
         try file.place == .results || file.file.isDiskThere(at: file.path)
     }
 
@@ -170,7 +170,7 @@ package struct Tidying: Sendable {
         finish(files.filter { begun.contains($0.id) }, &outcome)
     }
 
-    /// Removes files whose removal is recorded. One that has changed meanwhile stays.
+    /// Removes files whose removal is recorded, unless they have changed meanwhile.
     private func finish(_ files: [KeptFile], _ outcome: inout Outcome) {
         var gone: [KeptFile] = []
         var changed: [KeptFile] = []
@@ -196,14 +196,14 @@ package struct Tidying: Sendable {
                 left.append(file)
             }
         }
-        // An outbox elsewhere, and its folders, are its owner's.
+        // An outbox elsewhere and its folders belong to its owner.
         let tops = Set(
             gone.map { file in
                 file.place == .results ? FileSystem.join(places.outbox, file.recipe) : places.folder(of: file.place)
             })
         for folder in Set(gone.map { FileSystem.folder(of: $0.path) }) {
             try? FileLanes.work(on: folder).wait(patience) {
-                // A file that comes back with a power cut is one that nobody knows, and does no harm.
+                // If a power cut brings a file back, no job knows it, and it does no harm.
                 try? FileSystem.sync(folder)
                 for top in tops { FileSystem.removeEmptyFolders(from: folder, upTo: top) }
             }
@@ -218,7 +218,8 @@ package struct Tidying: Sendable {
         try FileLanes.work(on: file.path).wait(patience, for: work)
     }
 
-    /// The text beside a failed original goes first: without the original, it may be about another of the same name.
+    /// The text beside a failed original goes first: if it were left alone, it could be taken for that of a later
+    /// original with the same name.
     private func remove(_ file: KeptFile) throws {
         if file.place == .failed { try FileSystem.remove(Explanation.path(of: file.path)) }
         if file.file != .none { try FileSystem.remove(file.path) }
@@ -226,7 +227,7 @@ package struct Tidying: Sendable {
 }
 
 extension Places {
-    /// The folder below which everything lies that is kept in a place.
+    /// The folder that contains all files of a place.
     package func folder(of place: KeptPlace) -> String {
         switch place {
         case .archive: archive
