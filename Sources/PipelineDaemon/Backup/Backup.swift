@@ -8,16 +8,18 @@ import PictureFiles
 import PipelineModel
 import SystemCalls
 
-/// `pipelined --backup DIR`, which is `pipectl backup DIR`: copies all that the daemon has, whether it runs or not, and checks the copy.
+/// Implements `pipelined --backup DIR`, which `pipectl backup DIR` runs: copies all data of the daemon, whether it runs
+/// or not, and checks the copy.
 struct Backup {
-    /// How often the folders are read again because jobs have ended, and their originals gone, between the copies.
+    /// Maximum rounds through the folders. Another round follows if jobs ended between the copies, and their originals
+    /// moved on.
     private static let mostRounds = 5
 
     private let places: Places
     private let mirror: Mirror
     private let output: BackupOutput
     private var folder: BackupFolder
-    /// Inboxes and outboxes that lie elsewhere.
+    /// Inboxes and outboxes outside the daemon's folder.
     private let elsewhere: [String]
     private var jobs = 0
 
@@ -70,7 +72,8 @@ struct Backup {
                 jobs: jobs, elsewhere: elsewhere))
     }
 
-    /// Copies the ledger, checks it, and copies what its rows need. Returns originals that are nowhere any more.
+    /// Copies the ledger, checks it, and copies the files that its rows need. Returns originals that no longer exist
+    /// anywhere.
     private mutating func copyLedger() throws -> [LedgerView.Original] {
         guard try FileSystem.exists(places.ledger) else { return [] }
         let live = try LedgerView(path: places.ledger)
@@ -105,7 +108,7 @@ struct Backup {
         if let loss = LedgerFile.loss(places) { throw BackupError("Refused", loss) }
     }
 
-    /// The inboxes and outboxes of all recipes, the held ones too.
+    /// The inboxes and outboxes of all recipes, including held ones.
     private static func folders(_ places: Places) -> [String] {
         let files = ConfigurationFiles(places)
         let loaded = Configuration.load(settings: files.allSettings, recipes: files.recipes, catalog: .builtIn)
@@ -117,7 +120,7 @@ struct Backup {
         return Set(folders).sorted()
     }
 
-    /// Returns how much will be copied.
+    /// Returns the amount that will be copied.
     private static func checkRoom(_ places: Places, _ folder: BackupFolder) throws -> Mirror.Amount {
         let trial = Mirror(leaving: places.leftOutOfBackups, order: places.way, isTrial: true)
         for root in places.backedUp { try trial.copyFolder(root, to: folder.place(of: root)) }

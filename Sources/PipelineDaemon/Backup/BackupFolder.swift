@@ -5,7 +5,7 @@ import Glibc
 import PictureFiles
 import SystemCalls
 
-/// Why there is no backup, or no whole one.
+/// Why there is no backup, or an incomplete one.
 struct BackupError: Error, CustomStringConvertible {
     var name: String
     var description: String
@@ -13,7 +13,7 @@ struct BackupError: Error, CustomStringConvertible {
     init(_ name: String, _ description: String) { (self.name, self.description) = (name, description) }
 }
 
-/// The folder of a backup. Files lie in it at their whole paths, and a note says whether they are all there.
+/// The folder of a backup. It holds each file at its full path, and a note that says whether the backup is complete.
 struct BackupFolder {
     /// `pipelined-backup.json`.
     struct Note: Codable {
@@ -35,7 +35,8 @@ struct BackupFolder {
     private var note: Note
     private let lock: Descriptor
 
-    /// Makes the folder, or opens that of an earlier backup, for this process alone. `watched` folders have pictures in them.
+    /// Makes the folder, or opens that of an earlier backup, and locks it for this process. `watched` are the inboxes
+    /// and outboxes.
     init(_ folder: String, of places: Places, watched: [String]) throws {
         path = FileSystem.resolved(FileSystem.absolute(folder))
         try Self.check(path, against: watched + places.backedUp)
@@ -58,7 +59,7 @@ struct BackupFolder {
         }
         guard let there = try FileSystem.status(path) else { return }
         guard there.kind == .folder else { throw BackupError("Refused", "\(path) is no folder") }
-        // A new ext4 file system has a folder of its own.
+        // A new ext4 file system contains the folder lost+found.
         let names = try FileSystem.names(in: path).filter { $0 != "lost+found" }
         guard names.isEmpty || names.contains(note) else {
             throw BackupError(
@@ -75,13 +76,13 @@ struct BackupFolder {
         return note
     }
 
-    /// Where a file's copy lies.
+    /// The path of a file's copy.
     func place(of path: String) -> String { self.path + path }
 
-    /// From here on the folder says that it is incomplete.
+    /// Marks the backup as incomplete from here on.
     func begin() throws { try write(note) }
 
-    /// Makes all durable, and says that it is complete.
+    /// Makes everything durable, and marks the backup as complete.
     mutating func finish() throws {
         guard clinux_sync_disk(lock.number) == 0 else { throw SystemError("syncfs", path) }
         (note.isComplete, note.ended) = (true, Timestamp.dated(Timestamp.now()))
@@ -96,7 +97,7 @@ struct BackupFolder {
 }
 
 extension Places {
-    /// The folders of a backup: the daemon's own, its settings, and filters of one's own.
+    /// The folders in a backup: the daemon's own, its settings, and the administrator's own filters.
     var backedUp: [String] {
         var folders = [data]
         for folder in [configuration, plugins[0]] where !FileSystem.lies(folder, within: data) {
@@ -105,11 +106,11 @@ extension Places {
         return folders.filter(FileSystem.isFolder)
     }
 
-    /// What a start makes anew, and what would not be whole as a mere file.
+    /// Files that a start makes again, and files that a plain copy could not capture consistently.
     var leftOutOfBackups: Set<String> {
         Set([run, previews, lock, reserve, pluginCopies, comeback] + ["", "-wal", "-shm"].map { ledger + $0 })
     }
 
-    /// The order in which a picture moves.
+    /// The folders in the order in which a picture moves through them.
     var way: [String] { [inbox, state, outbox, archive, failed, cancelled, recovered] }
 }

@@ -3,8 +3,8 @@ import JobLedger
 import PictureFiles
 import SystemCalls
 
-/// Completes a backup by what the rows of its ledger need. Pictures have moved between the copying of their folders and that of the
-/// ledger; each is copied from where it lies now to where its row looks for it.
+/// Completes a backup with the files that the rows of its ledger need. Pictures may have moved after their folders were
+/// copied and before the ledger was. Each is copied from its present place to the place that its row names.
 struct BackupNeeds {
     private let data: String
     private let copyOfData: String
@@ -12,7 +12,7 @@ struct BackupNeeds {
     private let mirror: Mirror
     private let source: Descriptor
     private let target: Descriptor
-    /// Originals that are needed, and that are not there: their jobs have ended since.
+    /// Originals that are needed but not found, because their jobs have ended since.
     private(set) var late: [LedgerView.Original] = []
 
     init(_ places: Places, _ folder: BackupFolder, live: LedgerView, mirror: Mirror) throws {
@@ -26,14 +26,15 @@ struct BackupNeeds {
         var late: [LedgerView.Original] = []
         try copy.forEachOriginal { original in
             guard !isThere(original.places), try !bring(original) else { return }
-            // An original in its place may have been removed by hand.
+            // A user may have removed the original of a job that is over.
             if !original.isOver { late.append(original) }
         }
         self.late = late
         try copy.forEachMade { path in if !isThere([path]) { _ = try bring(path, to: path) } }
     }
 
-    /// Whether the backup has one of them. Files elsewhere are not of this backup.
+    /// Whether the backup has a file at one of these paths. Files outside the daemon's folder don't belong to this
+    /// backup.
     private func isThere(_ paths: [String]) -> Bool {
         paths.contains { path in
             guard let relative = relative(path) else { return true }
@@ -41,7 +42,7 @@ struct BackupNeeds {
                 _ = try target.open(relative, O_RDONLY | O_NONBLOCK | O_NOCTTY)
                 return true
             } catch {
-                // A link leads elsewhere.
+                // Other errors come from a link that leads elsewhere.
                 return ![ENOENT, ENOTDIR].contains(error.code)
             }
         }
@@ -49,7 +50,7 @@ struct BackupNeeds {
 
     private func bring(_ original: LedgerView.Original) throws -> Bool {
         for place in original.places where try bring(place, to: place) { return true }
-        // It moves while it is looked for, a few times at most.
+        // It may move during the search, but only a few times.
         for _ in 0..<5 {
             guard let now = try live.original(of: original.job) else { return false }
             for place in now.places where try bring(place, to: original.places[0]) { return true }

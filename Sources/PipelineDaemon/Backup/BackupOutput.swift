@@ -2,18 +2,18 @@ import Foundation
 import Glibc
 import SystemCalls
 
-/// What was copied, as JSON and in words.
+/// The result of a backup, as JSON or as text.
 struct BackupReport: Encodable {
     var folder: String
     /// The daemon's folder.
     var of: String
-    /// All files of the backup, but for the ledger's.
+    /// All files of the backup, except the ledger's.
     var all: Mirror.Amount
     var copied: Mirror.Amount
-    /// How many files, and folders, the backup had, and the daemon has no more.
+    /// Number of files and folders that were removed from the backup, because the daemon no longer has them.
     var removed: Int
     var jobs: Int
-    /// Inboxes and outboxes that are not in the backup.
+    /// Inboxes and outboxes that are not part of the backup.
     var elsewhere: [String]
 
     var lines: [String] {
@@ -29,13 +29,13 @@ struct BackupReport: Encodable {
     }
 }
 
-/// Standard output has the report, standard error the progress, if it is a terminal, and the reason of a failure: `pipectl backup` becomes
-/// this process.
+/// Writes the report to standard output, and the reason of a failure to standard error, which also shows the progress
+/// if it is a terminal. `pipectl backup` becomes this process.
 final class BackupOutput {
     private let json: Bool
     private let showsProgress: Bool
     private var shown = ContinuousClock.now
-    /// How much will be copied.
+    /// The amount that will be copied.
     var total = Mirror.Amount()
 
     init(json: Bool) {

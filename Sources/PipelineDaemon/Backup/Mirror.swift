@@ -5,10 +5,11 @@ import InboxWatching
 import PictureFiles
 import SystemCalls
 
-/// Copies folders into a backup. It skips files that the backup has already, and finally removes files that the daemon no longer has.
-/// Files may come, move and go meanwhile.
+/// Copies folders into a backup. It skips files that the backup already has, and finally removes files that the daemon
+/// no longer has. Meanwhile files may come, move and go.
 ///
-/// Pictures move on in one direction, and folders are read in that direction too: a picture that moves is met at least once.
+/// Pictures move in one direction, and folders are read in the same direction, so that a moving picture is met at least
+/// once.
 final class Mirror {
     struct Amount: Encodable {
         var files = 0
@@ -17,7 +18,7 @@ final class Mirror {
         mutating func add(_ size: Int64) { (files, bytes) = (files + 1, bytes + size) }
     }
 
-    /// All files that belong into the backup, and those of them that were copied, or would be.
+    /// All files that belong in the backup; `copied` counts those that were copied, or would be.
     private(set) var all = Amount()
     private(set) var copied = Amount()
     private(set) var removed = 0
@@ -29,19 +30,19 @@ final class Mirror {
     private let tell: (Mirror) -> Void
     private var gone: [String] = []
 
-    /// Paths in `left` are not copied. Folders in `order` are read in that order, behind all others of their folder. A trial copies
-    /// nothing, and counts.
+    /// Paths in `left` are not copied. Folders in `order` are read in that order, after all other entries of their
+    /// parent. A trial only counts.
     init(leaving left: Set<String>, order: [String], isTrial: Bool = false, tell: @escaping (Mirror) -> Void = { _ in })
     {
         (self.left, self.order, self.isTrial, self.tell) = (left, order, isTrial, tell)
     }
 
-    /// The name of a copy until it is whole. One that was left is gone with the files that have no original.
+    /// The name of an unfinished copy. A leftover is removed along with files that have no original.
     private static let unfinished = ".pipelined-backup.part"
 
     // MARK: - Folders
 
-    /// Another round through all folders. What could not be read in the one before is tried again.
+    /// Starts another round through all folders, which retries files that the previous one could not read.
     func begin() { (all, problems) = (Amount(), []) }
 
     /// Copies the folder at `path` into the folder `target`.
@@ -80,7 +81,8 @@ final class Mirror {
         }
     }
 
-    /// Files come before folders, and staging before the outbox's own files. Claimed originals, which lay in the inbox before, come last.
+    /// Files come before folders, and staging before the outbox's other files. Claimed originals, which came from the
+    /// inbox, are last.
     private func sorted(
         _ names: [String], in folder: Descriptor, _ path: String
     ) throws -> [(name: String, status: FileStatus)] {
@@ -101,7 +103,7 @@ final class Mirror {
         try FileSystem.makeFolders(target, mode: 0o700)
     }
 
-    /// Removes files that the daemon no longer has. A picture that has moved is in the backup at its new place by then.
+    /// Removes files that the daemon no longer has. By now the backup has a moved picture at its new place.
     func removeGone() throws {
         for path in gone where try FileSystem.exists(path) {
             try FileManager.default.removeItem(atPath: path)
@@ -112,7 +114,7 @@ final class Mirror {
 
     // MARK: - Files
 
-    /// Copies one file, unless it is there already. `name` may be a path below `folder`.
+    /// Copies one file, unless the backup already has it. `name` may be a path below `folder`.
     func copyFile(
         _ name: String, _ status: FileStatus, in folder: Descriptor, called path: String, to target: String
     ) throws {
@@ -130,7 +132,7 @@ final class Mirror {
         if let there, there.kind != .file { try FileManager.default.removeItem(atPath: target) }
         let part = FileSystem.join(FileSystem.folder(of: target), Self.unfinished)
         let copy = try Descriptor.open(part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o600)
-        // Marks from before: a file that is written to meanwhile is copied again next time.
+        // Marks from before the copying: a file that changes meanwhile is copied again next time.
         let before = FileStatus(try source.status())
         do throws(SystemError) {
             try FileSystem.copy(source, to: copy, called: path, durably: false)
@@ -152,13 +154,13 @@ final class Mirror {
         try FileManager.default.createSymbolicLink(atPath: target, withDestinationPath: aim)
     }
 
-    /// Nil when the file is gone, or may not be read, which is a problem.
+    /// Nil if the file is gone, or is unreadable, which is recorded as a problem.
     private func open(_ name: String, _ flags: Int32, in folder: Descriptor, called path: String) throws -> Descriptor?
     {
         do throws(SystemError) {
             return try folder.open(name, O_RDONLY | flags)
         } catch {
-            // A link has taken its place, or it has moved on.
+            // A link has replaced it, or it has moved on.
             if [ENOENT, ENOTDIR, ELOOP, EXDEV].contains(error.code) { return nil }
             guard !isTrial else { return nil }
             problems.append("\(path): \(error.reason)")
@@ -168,16 +170,16 @@ final class Mirror {
 
     // MARK: - Marks
 
-    /// Only root may give a file away; the copies of others are theirs.
+    /// Only root can set owners. Copies that another user makes belong to that user.
     private static let givesAway = geteuid() == 0
 
     private static func isOther(_ there: FileStatus, _ status: FileStatus) -> Bool {
         there.mode != status.mode || (givesAway && (there.owner, there.group) != (status.owner, status.group))
     }
 
-    /// Owner, mode, further attributes such as access lists, and times.
+    /// Sets owner, mode, extended attributes such as access lists, and times.
     private func setMarks(_ status: FileStatus, of source: Descriptor?, on copy: Descriptor) throws {
-        // Some file systems have no owners: a restore sets them.
+        // Some file systems have no owners; a restore sets them.
         if Self.givesAway { _ = fchown(copy.number, status.owner, status.group) }
         _ = fchmod(copy.number, status.mode & 0o7777)
         if let source { clinux_copy_attributes(source.number, copy.number) }
