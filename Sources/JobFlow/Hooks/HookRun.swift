@@ -5,9 +5,9 @@ import Glibc
 import PipelineModel
 import SystemCalls
 
-/// One run of a hook's program: it reads the event on its standard input, and its words are kept for the log.
+/// One run of a hook's program. The program reads the event on its standard input, and the log keeps its output.
 actor HookRun: QueueActor {
-    /// Bytes of output that are logged.
+    /// Maximum bytes of output in the log.
     private static let mostWords = 1000
 
     nonisolated let executor: QueueExecutor
@@ -18,7 +18,7 @@ actor HookRun: QueueActor {
     private var said: [UInt8] = []
     private var timedOut = false
 
-    /// Starts `program`. `ended` is called once, with what went wrong if something did.
+    /// Starts `program`. Calls `ended` once, with the problem if there was one.
     init(
         _ program: String, event: [UInt8], environment: [String], timeout: Duration, on executor: QueueExecutor,
         ended: @escaping @Sendable (String?) -> Void
@@ -52,7 +52,7 @@ actor HookRun: QueueActor {
         return reap(limit)
     }
 
-    /// It, and whatever it has started, are ended.
+    /// Terminates the program and all its descendants.
     func giveUp() {
         guard !timeout.isCancelled else { return }
         timedOut = true

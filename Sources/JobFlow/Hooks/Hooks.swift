@@ -7,19 +7,19 @@ import PipelineModel
 import Synchronization
 import WorkerPools
 
-/// Runs the recipes' hooks: a program for each picture that is over, and each batch that has ended, as far as the recipe
-/// wants; one after the other for a recipe, and never again for the same event. Hooks follow the event log by cursor, so
-/// that a slow one delays nobody.
+/// Runs the recipes' hooks: a program for each picture that is over and each batch that has ended, on the occasions
+/// that the recipe chooses. A recipe's runs follow one another, and no event causes a second run. Hooks follow the
+/// event log by cursor, so a slow hook delays nobody.
 package actor Hooks: QueueActor {
     package struct Report: Sendable {
         package var failures = 0
         /// Runs that have ended since the daemon's start.
         package var runs = 0
-        /// The fault of the latest run, if it had one.
+        /// The problem of the latest run, if it had one.
         package var problem: String?
     }
 
-    /// A program, and what it is run for.
+    /// A program, and the occasions on which it runs.
     package struct Order: Sendable {
         var program: String
         var occasions: Set<HookOccasion>
@@ -28,17 +28,17 @@ package actor Hooks: QueueActor {
     private struct Hook {
         var order: Order
         var record: Ledger.HookRecord
-        /// The cursors of the events that it is still to run for.
+        /// The cursors of the events that it still has to run for.
         var due: [Int] = []
         var isBusy = false
-        /// Nil while the program is being looked at.
+        /// Nil while the program is being checked.
         var run: HookRun?
         var isLookedAt = false
     }
 
     private static let notRun = "is not run: "
 
-    /// Announcements that are read at once.
+    /// Announcements in one read.
     private static let page = 500
 
     package nonisolated let executor = QueueExecutor("pipelined.hooks")
@@ -49,7 +49,7 @@ package actor Hooks: QueueActor {
     private var hooks: [String: Hook] = [:]
     private var timeout = Duration.seconds(30)
     private var seen = 0
-    /// Hooks to be set once the ledger can be read.
+    /// The hooks to adopt once the ledger can be read.
     private var awaited: (orders: [String: Order], held: Set<String>, from: Int)?
     private var looksAgain = false
     private var finished: (@Sendable () -> Void)?
@@ -68,7 +68,7 @@ package actor Hooks: QueueActor {
 
     package nonisolated var reports: [String: Report] { byRecipe.withLock { $0 } }
 
-    /// The faults of the latest runs.
+    /// The problems of the latest runs.
     package nonisolated var problems: [String] {
         byRecipe.withLock { $0 }.sorted { $0.key < $1.key }.compactMap { recipe, report in
             let failures = report.failures > 0 ? " (\(report.failures) failed in all)" : ""
@@ -76,7 +76,7 @@ package actor Hooks: QueueActor {
         }
     }
 
-    /// The hooks of the recipes in force. A new one begins with what happens from now on. The hook of a held recipe
+    /// Sets the hooks of the recipes in force. A new hook begins with the events from now on. The hook of a held recipe
     /// keeps its position.
     package nonisolated func set(_ orders: [String: Order], timeout: Duration, keeping held: Set<String> = []) {
         let now = ledger.cursor
@@ -88,7 +88,7 @@ package actor Hooks: QueueActor {
         }
     }
 
-    /// The ledger alone says how far a hook has come: a guess would run it twice, or not at all.
+    /// Only the ledger knows a hook's position: a guess would run the hook twice, or not at all.
     private func setAwaited() throws {
         guard let (orders, held, now) = awaited else { return }
         let known = try ledger.hooks()
@@ -112,7 +112,7 @@ package actor Hooks: QueueActor {
         }
     }
 
-    /// A program that can't be run is told before its first event.
+    /// Checks the programs, so that a program that can't run is reported before its first event.
     private func lookAtPrograms() {
         for (recipe, hook) in hooks {
             let program = hook.order.program
@@ -132,12 +132,12 @@ package actor Hooks: QueueActor {
         }
     }
 
-    /// Something was appended to the event log, perhaps.
+    /// Looks for new events, because some may have been appended to the log.
     package nonisolated func eventsAppended() {
         if isNeeded.withLock({ $0 }) { async { $0.look() } }
     }
 
-    /// Begins nothing more; `done` when what runs has ended, or when `time` has passed, at which it is ended.
+    /// Starts no more runs. Calls `done` when the present ones have ended, or terminates them after `time`.
     package nonisolated func stop(within time: Duration, _ done: @escaping @Sendable () -> Void) {
         async { hooks in
             hooks.finished = done
@@ -153,7 +153,7 @@ package actor Hooks: QueueActor {
     }
 
     private func finishIfIdle() {
-        // A program whose disk does not answer can't be ended.
+        // A program whose disk does not answer has not started yet, so there is nothing to terminate.
         guard hooks.values.allSatisfy({ !$0.isBusy || timeIsUp && $0.run == nil }), let finished else { return }
         self.finished = nil
         finished()
@@ -181,7 +181,7 @@ package actor Hooks: QueueActor {
         for recipe in hooks.keys { next(recipe) }
     }
 
-    /// A hook that wants more occasions from some time on does not begin with those that it has passed.
+    /// Skips events that the hook does not run for. If it later gets more occasions, it does not run for old events.
     private func pass(_ recipe: String, _ cursor: Int) {
         guard let hook = hooks[recipe], hook.due.isEmpty, !hook.isBusy else { return }
         hooks[recipe]?.record.cursor = cursor
@@ -203,7 +203,7 @@ package actor Hooks: QueueActor {
         hook.record.cursor = cursor
         hook.isBusy = true
         hooks[recipe] = hook
-        // Before it runs: what happens then, it never runs twice.
+        // Recorded before the run, so that whatever happens then, the program never runs twice.
         ledger.record(hook: recipe, hook.record) { [self] in async { $0.run(recipe, cursor) } }
     }
 
@@ -214,7 +214,7 @@ package actor Hooks: QueueActor {
             guard finished == nil else { return ended(recipe, "was not run: the event can't be read: \(error)") }
             return after(.seconds(1)) { $0.run(recipe, cursor) }
         }
-        // The next event is another hook's, or one that this hook runs for later.
+        // If this event is gone, the read returns a later one, which another run or another hook handles.
         guard let (event, job, batch) = found, event.cursor == cursor else {
             return ended(recipe, "was not run for an event that is forgotten; HistoryEvents= in [Control] keeps more")
         }
@@ -224,7 +224,7 @@ package actor Hooks: QueueActor {
             guard hooks.hooks[recipe]?.isLookedAt == true else { return }
             hooks.report(recipe, program, "waits for its disk, which does not answer")
         }
-        // Its disk may not answer.
+        // The program's disk may not answer.
         FileLanes.work(on: program).async { [self] in
             let refusal = HookProgram.refusal(of: program)
             async { $0.begin(recipe, program, refusal, event, job, batch) }
