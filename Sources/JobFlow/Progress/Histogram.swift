@@ -1,14 +1,14 @@
-/// How long things took: how many took at most so many seconds, and all together.
+/// Durations: the number up to each bound in seconds, and their sum.
 package struct Histogram: Sendable, Equatable {
-    /// From a thumbnail of a small picture to an AVIF of a hundred megapixels.
+    /// From a small picture's thumbnail to an AVIF of a hundred megapixels.
     static let bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800]
 
     package private(set) var sum = 0.0
-    /// By the first bound that is not exceeded; the last count is beyond all bounds.
+    /// Counts by the first bound that is not exceeded; the last counts all longer durations.
     private var counts = [Int](repeating: 0, count: bounds.count + 1)
 
     package mutating func add(_ seconds: Double) {
-        // A clock that was set back must not let a sum fall.
+        // If the clock was set back, a negative duration must not reduce the sum.
         let seconds = max(0, seconds)
         sum += seconds
         counts[Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count] += 1
@@ -16,7 +16,7 @@ package struct Histogram: Sendable, Equatable {
 
     package var count: Int { counts.reduce(0, +) }
 
-    /// How many did not exceed each bound.
+    /// Number of durations that do not exceed each bound.
     package var cumulative: [(bound: Double, count: Int)] {
         var sum = 0
         return zip(Self.bounds, counts).map { bound, count in

@@ -3,11 +3,12 @@ package import JobLedger
 package import PipelineModel
 import WorkerPools
 
-/// Counts what has ended since the daemon's start. A monitor reads the counters when it likes, and misses nothing.
+/// Counts ended jobs and operations since the daemon's start. A monitor may read the counters at any time, and misses
+/// nothing.
 @Coordination
 package final class Meters {
     package struct End: Hashable, Comparable {
-        /// Nil for jobs that end without having begun, many at a time.
+        /// Nil for jobs that end in bulk without having begun.
         package var recipe: String?
         package var result: JobState
 
@@ -46,10 +47,10 @@ package final class Meters {
     package private(set) var ends: [End: Int] = [:]
     package private(set) var failures: [Failure: Int] = [:]
     package private(set) var operations: [String: Operations] = [:]
-    /// From a file's being taken to its results' being published.
+    /// Time from claim to publication.
     package private(set) var jobs = Histogram()
 
-    /// An operation has ended, be it that its job goes on, is tried again, or has ended with it.
+    /// Counts an ended operation, whether its job goes on, is retried, or ends with it.
     package func ended(_ chapter: JobStory.Chapter) {
         var all = operations[chapter.kind] ?? Operations()
         if let started = chapter.started, let finished = chapter.finished { all.durations.add(finished - started) }
@@ -66,7 +67,7 @@ package final class Meters {
         }
     }
 
-    /// Jobs have ended as rows.
+    /// Counts jobs that have ended as rows.
     package func ended(_ count: Int, _ result: JobState) {
         if count > 0 { ends[End(recipe: nil, result: result), default: 0] += count }
     }
