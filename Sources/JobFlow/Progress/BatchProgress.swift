@@ -3,14 +3,14 @@ package import Foundation
 package import JobLedger
 package import PipelineModel
 
-/// A batch of which something is in the window; the jobs that belong to none count as one, too.
+/// A batch that has jobs in the window. The jobs without a batch count as one batch.
 @Coordination
 package final class BatchProgress {
     /// Its jobs in the window, until their end is recorded.
     private(set) var inWindow = 0
-    /// Jobs that have ended since the first of it came into the window.
+    /// Jobs that have ended since the first job of the batch entered the window.
     package private(set) var pace = Pace(.jobs)
-    /// Something of it was to be downloaded.
+    /// Whether some of its jobs had a download.
     package private(set) var downloads = false
 
     func entered(_ job: Job) {
@@ -26,12 +26,13 @@ package final class BatchProgress {
         pace.take(pace.done + 1, at: now)
     }
 
-    /// After a pause: how fast it was before says nothing.
+    /// Restarts the measurement after a pause: the earlier pace says nothing.
     func resumed() { if pace.hasBegun { pace.begin(at: Timestamp.now()) } }
 }
 
 extension BatchRecord {
-    /// The batch as a tree of Foundation's `Progress`: the jobs in work below it. All others are figures of the ledger, and cost no object.
+    /// The batch as a tree of Foundation's `Progress`, with its jobs in work as children. The ledger's figures cover
+    /// all other jobs, which need no objects.
     @Coordination
     package func tree(over jobs: [JobProgress]) -> Progress {
         let all = ended + unended

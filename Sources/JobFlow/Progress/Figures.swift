@@ -2,7 +2,7 @@ import DaemonRuntime
 import Foundation
 import PipelineModel
 
-/// How far an operation is, as its worker tells it, and how fast it has been of late.
+/// An operation's progress, as its worker reports it, and its recent speed.
 package struct Figures: Sendable {
     package enum Unit: String, Sendable {
         case bytes, pixels, jobs
@@ -10,13 +10,13 @@ package struct Figures: Sendable {
 
     package let unit: Unit
     package private(set) var done: Int64 = 0
-    /// Nil as long as nobody knows: a server need not say.
+    /// Nil as long as it is unknown: a server need not send it.
     package private(set) var total: Int64?
     private var pace: Pace
     private var began: Double
     /// When its worker last reported progress.
     private var heard: Double?
-    /// The largest estimate that may have been told: figures do not go back.
+    /// The largest estimate that may have been shown: figures never go back.
     private var told: Int64 = 0
 
     package init(_ unit: Unit, at time: Double = Timestamp.now()) {
@@ -25,13 +25,14 @@ package struct Figures: Sendable {
         pace = Pace(unit == .bytes ? .bytes : .pixels)
     }
 
-    /// It begins, at `done` when something is there from before.
+    /// Begins the measurement, at `done` if some of the work exists already.
     package mutating func begin(done: Int64 = 0, total: Int64? = nil, at time: Double = Timestamp.now()) {
         self = Figures(unit, at: time)
         (self.done, self.total) = (done, total)
     }
 
-    /// The first word of it begins the measuring: what came before, connecting or decoding, says nothing of how fast it flows.
+    /// Takes a report. The first one starts the measurement of speed: the time before it, for connecting or decoding,
+    /// says nothing about the flow.
     package mutating func take(_ done: Int64, of total: Int64?, at time: Double = Timestamp.now()) {
         if let estimate = estimate(at: time) { told = max(told, Int64(estimate.done)) }
         let (done, total) = (Self.sensible(done), total.map(Self.sensible))
@@ -39,7 +40,7 @@ package struct Figures: Sendable {
         if pace.hasBegun { pace.take(done, at: time) } else { pace.begin(at: time, done: done) }
     }
 
-    /// A worker may say anything, and some numbers can't be calculated with.
+    /// Limits a number from a worker, which may be absurd, to a range that is safe for arithmetic.
     private static func sensible(_ number: Int64) -> Int64 { min(max(0, number), 1 << 53) }
 
     package func rate(at time: Double) -> Double? { pace.rate(at: time) }
@@ -49,16 +50,16 @@ package struct Figures: Sendable {
         return total.flatMap { pace.remaining(Double($0 - done), at: time) }
     }
 
-    /// Progress at `time`; at least what its worker has reported, and never the whole.
+    /// Progress at `time`: at least the reported progress, and never the whole.
     package func done(at time: Double) -> Int64 { max(told, estimate(at: time).map { Int64($0.done) } ?? done) }
 
     /// Seconds without a report before progress is estimated.
     private static let patience = 1.0
-    /// Beyond this an estimate comes closer to the end ever more slowly.
+    /// Beyond this share, an estimate approaches the end more and more slowly.
     private static let certain = 0.95
 
-    /// A worker reports nothing while an encoder works on all pixels together. The rate so far tells how fast the
-    /// encoder is: the shares of the work are measured that way.
+    /// Estimates progress while an encoder works on all pixels together, because its worker reports nothing then. The
+    /// rate so far also predicts the encoder's speed, because the shares of the work are chosen to match.
     private func estimate(at time: Double) -> (done: Double, remaining: Double)? {
         guard unit == .pixels, let heard, let total, total > 0, done > 0, time - heard >= Self.patience else {
             return nil

@@ -4,21 +4,21 @@ import JobLedger
 package import OperationGraph
 import PipelineModel
 
-/// A job in work as a tree of Foundation's `Progress`: the job, and below it the operations it has now. Work beyond its
-/// next barrier is no operation yet, and counts as work to come.
+/// A job in work as a tree of Foundation's `Progress`: the job, and below it its present operations. Work beyond the
+/// next barrier has no operations yet, and counts as remaining work.
 ///
-/// A tree is grown from the figures whenever somebody asks, and not kept. On Linux `Progress` has no lock; and its
-/// fractions, which are exact as they are put together, lose a little at each change, and can't bear a total that
-/// becomes zero. So all of it is done on the coordination queue, nothing is changed once it is a child, and nothing is
-/// done while nobody asks.
+/// Each call for progress grows a new tree from the figures; none is kept. On Linux `Progress` has no lock. Its
+/// fractions are exact when the tree is put together, but lose precision with each change, and fail for a total that
+/// becomes zero. So all of this happens on the coordination queue, no child is ever changed, and nothing is computed
+/// until a client asks.
 @Coordination
 package struct JobProgress {
-    /// The units of a job, and so of each job in its batch.
+    /// The units of a job, and so the share of each job in its batch.
     package static let units: Int64 = 1000
 
     package let job: Job
     package let whole = Progress.discreteProgress(totalUnitCount: units)
-    /// The operation that works now, and how far it is.
+    /// The operation that works now, and its progress.
     package private(set) var current: (operation: AsyncOperation, progress: Progress)?
 
     package init(_ job: Job, at time: Double) {
@@ -27,7 +27,7 @@ package struct JobProgress {
         let (begin, end) = (Self.reached(segment, of: segments), Self.reached(segment + 1, of: segments))
         whole.completedUnitCount = begin
         let work: [AsyncOperation] = [job.download, job.render].compactMap(\.self)
-        // Publishing is quick; what comes before it shares the rest.
+        // Publishing is quick, so it gets a tenth; the operations before it share the rest.
         let publishing = job.publish == nil ? 0 : (end - begin) / 10
         let share = (end - begin - publishing) / Int64(work.count)
         for operation in work { grow(operation, share, at: time) }
@@ -45,7 +45,7 @@ package struct JobProgress {
             leaf.totalUnitCount = max(1, leaf.totalUnitCount)
             leaf.completedUnitCount = leaf.totalUnitCount
         } else if leaf.totalUnitCount > 0 {
-            // It is not finished before it says so.
+            // An operation counts as finished only when it says so.
             leaf.completedUnitCount = min(leaf.completedUnitCount, leaf.totalUnitCount - 1)
         }
         whole.addChild(leaf, withPendingUnitCount: share)
@@ -53,7 +53,7 @@ package struct JobProgress {
     }
 }
 
-/// An operation that tells how far it is.
+/// An operation that reports its progress.
 package protocol Measured {
     var figures: Figures { get }
 }
@@ -62,7 +62,7 @@ extension DownloadOperation: Measured {}
 extension RenderOperation: Measured {}
 
 extension Figures {
-    /// In bytes or pixels; indeterminate as long as nobody knows of how many.
+    /// In bytes or pixels; indeterminate as long as the total is unknown.
     fileprivate func progress(at time: Double) -> Progress {
         let progress = Progress.discreteProgress(totalUnitCount: total.map { max(1, $0) } ?? -1)
         progress.completedUnitCount = max(0, done(at: time))
