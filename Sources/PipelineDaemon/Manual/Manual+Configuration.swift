@@ -38,7 +38,7 @@ extension Manual {
                 ] + ManualPage.others(("pipelined", 8), ("pipelined.recipe", 5), ("pipectl", 1)))
     }
 
-    /// The form of both kinds of files.
+    /// The syntax of both kinds of files.
     static let dialect: [ManualPage.Part] = [
         .paragraph(
             "A file has sections, `[Section]`, of lines `Key=value`. Lines that begin with # or ; are comments. A line "
@@ -48,7 +48,7 @@ extension Manual {
         )
     ]
 
-    /// The settings, each with its default, in a section of the page for each of the table's.
+    /// The settings with their defaults. Each section of the table becomes a section of the page.
     static func sections(of rows: [SettingRow], named name: (String) -> String) -> [ManualPage.Part] {
         var parts: [ManualPage.Part] = []
         var section: String?

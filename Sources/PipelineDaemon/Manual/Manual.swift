@@ -8,7 +8,7 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// The pages of the manual that this program prints. Their text comes from the tables of settings, stages and options.
+/// The manual pages that this program prints. Their text comes from the tables of settings, stages and options.
 enum Manual: String, CaseIterable {
     case daemon = "pipelined"
     case configuration = "pipelined.conf"
@@ -53,7 +53,7 @@ enum Manual: String, CaseIterable {
         FileHandle.standardOutput.write(Data(try page.roff(version: Release.version, date: Release.date).utf8))
     }
 
-    /// The filters that come with this program, whatever the machine's own plugin folders have.
+    /// The filters that come with this program, regardless of the machine's plugin folders.
     private static func ownFilters() throws -> [StageDescription] {
         let copies = FileManager.default.temporaryDirectory.appendingPathComponent("pipelined-man-\(getpid())").path
         defer { try? FileManager.default.removeItem(atPath: copies) }
