@@ -5,15 +5,15 @@ package import PictureFiles
 import SystemCalls
 import WorkerPools
 
-/// Opens the ledger's file. An empty ledger never replaces a lost or damaged one in silence: the damaged file is kept beside
-/// the new one, and a note says what happened until somebody removes it.
+/// Opens the ledger's file. A new ledger never silently replaces a lost or damaged one: the damaged file is kept beside
+/// the new one, and a note explains the loss until somebody removes it.
 package enum LedgerFile {
     package static func open(_ places: Places) throws -> Ledger {
         let hadLedger = try hadLedger(places)
         if hadLedger, try isEmpty(places) { try setAside(places) }
         do {
             return try Ledger(path: places.ledger) {
-                // A file with a header alone had its rows in the log that was lost.
+                // A file with only a header had its rows in the lost write-ahead log.
                 if hadLedger { try tell("the ledger \(places.ledger) is missing or empty", places) }
             }
         } catch let error as LedgerError where error.isDamage {
@@ -22,7 +22,7 @@ package enum LedgerFile {
         }
     }
 
-    /// The first line of the note that a ledger was lost; nil without a loss, or when somebody has removed the note.
+    /// The first line of the note about a lost ledger; nil without a loss, or if somebody has removed the note.
     package static func note(_ places: Places) -> String? {
         guard let file = try? Descriptor.open(places.ledgerNote, O_RDONLY | O_NOFOLLOW),
             let bytes = try? FileSystem.read(file, most: 4096, called: places.ledgerNote)
@@ -37,20 +37,20 @@ package enum LedgerFile {
         return loss(places).map { "\($0); a start begins a new one, and keeps what is left of the old one" }
     }
 
-    /// Says that there was a ledger, and that it has gone.
+    /// Reports that an earlier ledger is gone.
     package static func loss(_ places: Places) -> String? {
         guard (try? hadLedger(places)) == true, (try? isEmpty(places)) == true else { return nil }
         return "the ledger \(places.ledger) is missing or empty"
     }
 
-    /// Whether an earlier start had a ledger. It writes the file with the place after that.
+    /// Whether an earlier start had a ledger: a start writes the file `place` after opening it.
     private static func hadLedger(_ places: Places) throws -> Bool { try FileSystem.exists(places.place) }
 
     private static func isEmpty(_ places: Places) throws -> Bool {
         try FileSystem.status(places.ledger)?.size ?? 0 == 0
     }
 
-    /// Renames what there is of a ledger.
+    /// Renames the remains of a ledger.
     private static func setAside(_ places: Places) throws {
         let time = Timestamp.dated(Timestamp.now()).replacing(" ", with: "-").replacing(":", with: "")
         for suffix in ["-wal", "-shm", ""] {
@@ -63,7 +63,7 @@ package enum LedgerFile {
 
     private static let lost = ".lost-"
 
-    /// The names that lost ledgers were given.
+    /// The paths of lost ledgers.
     private static func lostLedgers(_ places: Places) throws -> [String] {
         let names = try FileSystem.names(in: places.state).compactMap(\.self)
         let start = FileSystem.name(of: places.ledger) + lost
@@ -73,7 +73,8 @@ package enum LedgerFile {
         return Set(lost).sorted().map { FileSystem.join(places.state, $0) }
     }
 
-    /// Leaves the note before there is a new ledger: a start that ends in between finds the same loss again.
+    /// Writes the note before a new ledger exists: if the start ends in between, the next one finds the same loss
+    /// again.
     private static func tell(_ what: String, _ places: Places) throws {
         let line = "\(what), and a new one is begun (\(Timestamp.dated(Timestamp.now())))"
         let lost = try lostLedgers(places)

@@ -1,7 +1,7 @@
 package import JobLedger
 
 extension Ledger {
-    /// Why nothing may begin: what is not recorded must not be begun.
+    /// Why no work may begin: work that can't be recorded must not begin.
     package nonisolated var unwritableReason: String? { problem.map { "the ledger can't be written: \($0)" } }
 
     package nonisolated var unreadableReason: String? {

@@ -23,8 +23,8 @@ package protocol OwnersDelegate: AnyObject {
     func answer(_ question: NodeQuestion, done: @escaping CommandRefusal.Done)
 }
 
-/// The owners of the daemon's state, put together. Each piece of state has one owner, which alone changes it; each
-/// owner is handed the others that it needs, and what it tells nobody in particular is connected here.
+/// Composes the owners of the daemon's state. Each piece of state has one owner, which alone changes it. Each owner
+/// receives the others that it needs; callbacks and delegates are connected here.
 @Coordination
 package final class Owners: ReadsDelegate {
     package nonisolated let started = Timestamp.now()
@@ -68,7 +68,7 @@ package final class Owners: ReadsDelegate {
     package nonisolated let history: History
     private let reads: RepeatedReads
     private let recovery: Recovery
-    /// What became of a lost ledger, until somebody has read it.
+    /// The note about a lost ledger, until somebody removes it.
     private var ledgerNote: String?
     package weak var delegate: (any OwnersDelegate)? { didSet { commands.delegate = delegate } }
 
@@ -142,7 +142,7 @@ package final class Owners: ReadsDelegate {
 
     // MARK: - Beginning and stopping
 
-    /// Puts right what an earlier run left, then opens the inboxes and begins to work.
+    /// Repairs what an earlier run left unfinished, then opens the inboxes and begins to work.
     package nonisolated func begin() throws {
         ledger.problemChanged { [self] in Coordination.async { self.ledgerChanged() } }
         ledger.readFailed { [self] in Coordination.async { self.reads.later() } }
@@ -180,7 +180,7 @@ package final class Owners: ReadsDelegate {
         }
     }
 
-    /// Calls `done` when each inbox is watched, or has said why it can't be.
+    /// Calls `done` when each inbox is watched, or has reported why it can't be.
     package nonisolated func whenOpen(_ done: @escaping @Sendable () -> Void) {
         Coordination.async { self.inboxes.whenOpen(done) }
     }
@@ -193,9 +193,9 @@ package final class Owners: ReadsDelegate {
         }
     }
 
-    // MARK: - What changes
+    // MARK: - Changes
 
-    /// Hands the settings in force to those that they concern.
+    /// Passes the settings in force to the objects that use them.
     private func applySettings() {
         let settings = configuration.settings
         pool.set(
@@ -217,7 +217,7 @@ package final class Owners: ReadsDelegate {
             keeping: Set(configuration.now.configuration.held.map(\.recipe.name)))
     }
 
-    /// The folders that may lie on disks of their own.
+    /// Names the folders that may lie on disks of their own.
     private func knowFolders() {
         let places = configuration.places
         FileLanes.know(
@@ -278,7 +278,7 @@ package final class Owners: ReadsDelegate {
             + others + hooks.problems + keeping.problems + silentDisks
     }
 
-    /// Disks at which clients look in vain.
+    /// Disks that do not answer clients' requests.
     private var silentDisks: [String] {
         FileLanes.silentDisks(since: DispatchTime.now() - configuration.settings.hangTimeout.dispatch).map {
             "the disk at \($0) does not answer: nobody can look at pictures and originals there"

@@ -3,8 +3,8 @@ import Glibc
 import PipelineModel
 
 extension Timestamp {
-    /// A time as people write it: how long ago (`1h`), a local time (`2026-03-01`, `2026-03-01 09:30`, `09:30`), or one with its zone
-    /// (`2026-03-01T09:30:00Z`, `…+01:00`).
+    /// Parses a time as people write it: an age (`1h`), a local time (`2026-03-01`, `2026-03-01 09:30`, `09:30`), or a
+    /// time with a zone (`2026-03-01T09:30:00Z`, `…+01:00`).
     package static func seconds(_ text: String, now: Double = now()) -> Double? {
         if let ago = Duration(text: text), text.last?.isLetter == true, text.last != "Z" {
             return now - ago / .seconds(1)
@@ -31,7 +31,7 @@ extension Timestamp {
         return Double(timegm(&parts)) + second - offset(zone)
     }
 
-    /// `+01:00`, in seconds.
+    /// `+01:00` in seconds.
     private static func offset(_ zone: Substring) -> Double {
         let digits = zone.filter(\.isNumber)
         guard digits.count == 4, let hours = Double(digits.prefix(2)), let minutes = Double(digits.suffix(2)) else {

@@ -1,6 +1,6 @@
 import DaemonRuntime
 
-/// The wishes of the command line.
+/// The arguments of the command line.
 struct Arguments {
     enum Task: Equatable { case run, check, giveBack, backup(String), settings, manual(Manual), help, version }
 
@@ -60,7 +60,7 @@ struct Arguments {
         switch option {
         case .root: root = value
         case .instance:
-            // systemd's names of instances, but for those that would be other paths.
+            // The characters of systemd's instance names. `.` and `..` would be other paths.
             let isName = value.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ":-_.\\".contains($0)) }
             guard isName, value != ".", value != ".." else {
                 throw Option.misuse(

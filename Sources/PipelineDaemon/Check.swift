@@ -7,11 +7,11 @@ import PipelineModel
 import WorkerPools
 import WorkerProtocol
 
-/// `pipelined --check`: reads what a start would read, touches nothing, and says all that is wrong.
+/// `pipelined --check`: reads all that a start would read, changes nothing, and reports every problem.
 enum Check {
     static func run(_ places: Places) throws -> Int32 {
         let user = try DaemonUser.become(places)
-        // Copies of plugins in a place of its own.
+        // Uses its own folder for copies of plugins.
         let copies = FileManager.default.temporaryDirectory.appendingPathComponent("pipelined-check-\(getpid())").path
         defer { try? FileManager.default.removeItem(atPath: copies) }
         let (_, hello, _) = try Daemon.startPool(

@@ -15,7 +15,7 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// Puts the parts together, and takes them down again.
+/// Puts the parts of the daemon together, and stops them.
 final class Daemon: Sendable {
     private let places: Places
     private let pool: WorkerPool
@@ -28,13 +28,13 @@ final class Daemon: Sendable {
     private let signals = Mutex<[any DispatchSourceSignal]>([])
     private let askedAt = Mutex<DispatchTime?>(nil)
 
-    /// Each job needs a little memory for a moment. To give it back to the kernel each time costs more than the work.
+    /// Each job briefly needs a little memory. Returning it to the kernel each time would cost more than the work.
     private static func keepMemory() {
         mallopt(M_TRIM_THRESHOLD, 1 << 20)
         mallopt(M_MMAP_THRESHOLD, 1 << 20)
     }
 
-    /// Makes the folders; beyond that everything is read and checked before anything is touched.
+    /// Makes the folders. Everything else is read and checked before anything is changed.
     init(places: Places) throws {
         self.places = places
         Self.keepMemory()
@@ -107,7 +107,7 @@ final class Daemon: Sendable {
         Coordination.sync { owners.delegate = self }
     }
 
-    /// Everything that work goes through, but for what may wait for a disk.
+    /// All queues and loops that work passes through, except those that may wait for a disk.
     private static func stations(_ queues: Queues, _ server: ControlServer) throws -> [Watchdog.Station] {
         [
             try .readyLoop(), .queue("the main queue", .main), .queue("the control socket", server.queue),
@@ -118,10 +118,10 @@ final class Daemon: Sendable {
             }
     }
 
-    /// Two daemons on one root would take each other's files.
+    /// Locks the root: two daemons on one root would take each other's files.
     static func lock(_ places: Places) throws -> Descriptor {
         let file = try Descriptor.open(places.lock, O_RDWR | O_CREAT)
-        // A daemon that was killed while it started a worker holds the lock, by that worker, for a moment more.
+        // If a daemon was killed while it started a worker, that worker holds the lock for a moment longer.
         for attempt in 0..<20 {
             if attempt > 0 { usleep(100_000) }
             if clinux_lock(file.number) == 0 { return file }
@@ -132,7 +132,7 @@ final class Daemon: Sendable {
                 + "`pipectl\(places.words) status` shows it")
     }
 
-    /// The pool with its first worker, which tells which filters there are.
+    /// Makes the pool with its first worker, which reports the available filters.
     static func startPool(
         with plugins: PluginShelf, within timeout: Duration, _ fleet: FleetPool? = nil
     ) throws -> (pool: WorkerPool, hello: Hello, accept: @Sendable (Bool) -> Void) {
@@ -156,7 +156,8 @@ final class Daemon: Sendable {
         handleSignals()
         if let interval = ServiceManager.watchdogInterval { watchdog.begin(interval) }
         owners.whenOpen { [self] in
-            // After the signals' sources, which begin to live on this queue: who reads this may send one.
+            // On this queue, which activates the signals' sources first: a reader of this line may send a signal at
+            // once.
             DispatchQueue.main.async { self.tellReady() }
         }
         dispatchMain()
@@ -170,7 +171,7 @@ final class Daemon: Sendable {
         Coordination.async { self.owners.statusChanged() }
     }
 
-    /// How long a stop may take: work that runs is waited for, then hooks, then the ledger.
+    /// Maximum time of a stop, which waits for running work, then for hooks, then for the ledger.
     private var stopTime: Duration {
         let settings = owners.configuration.settings
         return settings.drainTimeout * 2 + settings.cancelGrace + .seconds(30)
@@ -179,7 +180,7 @@ final class Daemon: Sendable {
     private func handleSignals() {
         for number in [SIGTERM, SIGINT] {
             on(number) { [self] in
-                // A sender that means a whole group often sends the signal twice.
+                // Senders that signal a whole process group often send the signal twice.
                 let before = askedAt.withLock { $0 }
                 if let before, DispatchTime.now() < before + .seconds(1) { return }
                 if before != nil {

@@ -8,8 +8,8 @@ import PipelineModel
 import SystemCalls
 import WorkerPools
 
-/// `pipelined --give-back`: moves claimed pictures out of the hidden folders to where a person finds them, before
-/// pipelined is removed.
+/// `pipelined --give-back`: moves claimed pictures out of the hidden folders to places where a person finds them,
+/// before pipelined is removed.
 struct GiveBack {
     private let places: Places
     private let ledger: Ledger
@@ -75,7 +75,7 @@ struct GiveBack {
     /// have.
     private mutating func giveBack(_ source: String, as path: String, from folder: ClaimFolder) throws {
         var job = try ledger.job(claimedAt: source)
-        // A job that is not done has no published results, or those of before.
+        // A job that is not done has no published results, or only those from before a redo.
         if let intent = job?.intent {
             try Publisher().takeBack(intent)
             for step in intent.steps { try FileSystem.remove(step.staging) }
@@ -98,7 +98,7 @@ struct GiveBack {
                 returned[folder.inbox, default: 0] += 1
             }
         } catch {
-            // It may have been moved all the same.
+            // The move may have happened despite the error.
             guard try folder.status(source) != nil else { throw error }
             let place = try recover(folder.spot(source), as: path, of: job?.order.recipe)
             record(job, at: place)
@@ -125,8 +125,8 @@ struct GiveBack {
         ledger.recordDisposal(of: [(job.id, place)]) {}
     }
 
-    /// Downloaded and added files stay in the spool for the next daemon. Each gets its own name, all that is left of it
-    /// after a purge.
+    /// Gives downloaded and added files their own names. They stay in the spool for the next daemon, and after a purge
+    /// only the name tells what they are.
     private mutating func nameSpooled() throws {
         for job in try ledger.spooled() where try FileSystem.status(job.source) != nil {
             let named = FileSystem.join(FileSystem.folder(of: job.source), FileSystem.name(of: job.path))

@@ -7,11 +7,11 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-// Signals get through, whatever the parent left blocked.
+// Unblock all signals, whatever the parent has blocked.
 var none = sigset_t()
 sigemptyset(&none)
 sigprocmask(SIG_SETMASK, &none, nil)
-// A client that goes away is an error of `send`, a broken lease (FileSystem.isOpenForWriting) is of no interest.
+// A client that goes away becomes an error of `send`; a broken lease (FileSystem.isOpenForWriting) needs no action.
 signal(SIGPIPE, SIG_IGN)
 signal(SIGIO, SIG_IGN)
 
