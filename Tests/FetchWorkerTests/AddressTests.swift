@@ -31,7 +31,8 @@ struct AddressTests {
         #expect(try #require(Address(text)).isPublic)
     }
 
-    @Test("A name or half an address is invalid", arguments: ["", "localhost", "1.2.3", "1.2.3.4.5", "::1::", "0x7f.1"])
+    @Test(
+        "A name or half an address is invalid", arguments: ["", "localhost", "1.2.3", "1.2.3.4.5", "::1::", "0x7f.1"])
     func none(text: String) {
         #expect(Address(text) == nil)
     }

@@ -125,7 +125,8 @@ struct WatchTests {
         }
     }
 
-    @Test("watch --batch reports only that batch, ends with it, and its exit code tells of failures", arguments: [0, 1])
+    @Test(
+        "watch --batch reports only that batch, ends with it, and its exit code tells of failures", arguments: [0, 1])
     func ofBatch(failed: Int) async throws {
         batch(failed: failed)
         let outcome = try await Pipectl.run("watch", "--batch", "3", "--since", "10", "--json", at: daemon)

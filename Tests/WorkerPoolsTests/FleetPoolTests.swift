@@ -78,7 +78,8 @@ struct FleetPoolTests {
         #expect(try await fate(atLend, cancelled: true).contains("cancelled"))
     }
 
-    @Test("a hung process's pictures are rendered locally", arguments: ["pass", "os.kill(os.getpid(), signal.SIGSTOP)"])
+    @Test(
+        "a hung process's pictures are rendered locally", arguments: ["pass", "os.kill(os.getpid(), signal.SIGSTOP)"])
     func silent(atLend: String) async throws {
         #expect(try await fate(atLend, cancelled: false, silence: .milliseconds(500)) == "home")
     }

@@ -9,7 +9,8 @@ struct ProcessorCountTests {
         #expect(ProcessorCount.quota(text) == expected)
     }
 
-    @Test("an unlimited or invalid quota is ignored", arguments: ["max 100000\n", "", "100000", "1 0", "-1\n 100000\n"])
+    @Test(
+        "an unlimited or invalid quota is ignored", arguments: ["max 100000\n", "", "100000", "1 0", "-1\n 100000\n"])
     func noQuota(text: String) {
         #expect(ProcessorCount.quota(text) == nil)
     }
