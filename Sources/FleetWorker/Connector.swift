@@ -3,18 +3,18 @@ import Foundation
 import Synchronization
 import WorkerProtocol
 
-/// Keeps a line to one of the servers, on a thread of its own: connects, and waits for the line's end, for ever again.
+/// Keeps a line to one of the servers, on a thread of its own: connects, waits for the line's loss, and starts again.
 final class Connector: Sendable {
     enum News: Sendable {
         case ready(Line)
         /// The server refuses a message.
         case refusal(String)
-        /// There is no line, and why.
+        /// There is no line, for this reason.
         case problem(String)
     }
 
     private struct State {
-        /// The server that is tried first.
+        /// Index of the server to try first.
         var first = 0
         var isToLeave = false
     }
@@ -23,7 +23,7 @@ final class Connector: Sendable {
     private let credentials: Credentials?
     private let tell: @Sendable (News) -> Void
     private let state = Mutex(State())
-    /// Signalled when a line is lost, and when the next server is to be tried.
+    /// Signalled when a line is lost, or when `tryNext` asks for the next server.
     private let lost = DispatchSemaphore(value: 0)
 
     private static let pause = 1.0
@@ -44,14 +44,14 @@ final class Connector: Sendable {
         }
     }
 
-    /// Leaves the server, if there is another.
+    /// Leaves the current server for the next, if there is another.
     func tryNext() {
         guard membership.servers.count > 1 else { return }
         state.withLock { $0.isToLeave = true }
         lost.signal()
     }
 
-    /// Tries each server.
+    /// Returns a line to the first server that accepts this node.
     private func connect() -> Line? {
         var reasons: [String] = []
         let first = state.withLock { state in
@@ -76,7 +76,7 @@ final class Connector: Sendable {
 
     private static let remedy = "join again with a file that this version of `pipectl fleet` has made"
 
-    /// Returns when the line is lost, or when the next server is to be tried.
+    /// Returns when the line is lost, or when the next server should be tried.
     private func use(_ line: Line) {
         tell(.ready(line))
         while !line.isClosed, !state.withLock(\.isToLeave) { lost.wait() }
@@ -91,7 +91,7 @@ final class Connector: Sendable {
         }
     }
 
-    /// Without what is secret in it.
+    /// The server's URL without user and password.
     static func shown(_ server: String) -> String {
         guard let at = server.lastIndex(of: "@"), let scheme = server.range(of: "://") else { return server }
         return String(server[..<scheme.upperBound] + server[server.index(after: at)...])

@@ -1,18 +1,18 @@
 import Foundation
 import SystemCalls
 
-/// By what this node and the servers know each other.
+/// The proof of this node's identity, and the authority for that of the servers.
 struct Credentials: Sendable {
-    /// The authority's word on this node, which it shows to the servers. It is empty when the file holds none.
+    /// The JWT that the authority issued for this node; empty if the file holds none.
     let token: String
-    /// The seed of the node's key, with which it proves that the token is its own.
+    /// The seed of the node's key, which proves that the token is the node's own.
     let seed: String
-    /// The certificate of who has signed those of the servers.
+    /// The certificate of the authority that signed the servers' certificates.
     let authority: String
 
     private static let longest = 256 << 10
 
-    /// Nil when none came: the servers ask for none.
+    /// Nil if the daemon sent no files: then the servers ask for no credentials.
     init?(_ files: [Descriptor]) throws(SystemError) {
         guard files.count == 2 else { return nil }
         var texts: [String] = []
@@ -30,7 +30,7 @@ struct Credentials: Sendable {
         return String(lines[begin + 1])
     }
 
-    /// Why nobody accepts them, if the reason is here.
+    /// Why the servers reject these credentials, if that can be seen here.
     var trouble: String? {
         guard let claims else { return "Credentials= names no credentials of NATS; \(Self.remedy)" }
         if let end = claims.exp, Date.now.timeIntervalSince1970 >= Double(end) {

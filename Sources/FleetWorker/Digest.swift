@@ -2,9 +2,9 @@ import CNats
 import Glibc
 import SystemCalls
 
-/// SHA-256, as the bytes come.
+/// Incremental SHA-256.
 ///
-/// The pointer is one owner's: it is neither copied nor shared.
+/// Not copyable, because it owns the context.
 struct Digest: ~Copyable {
     private let context = EVP_MD_CTX_new()
 
@@ -14,7 +14,7 @@ struct Digest: ~Copyable {
 
     func add(_ bytes: UnsafeRawBufferPointer) { EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) }
 
-    /// In hexadecimal. Nothing can be added after it.
+    /// In hexadecimal. Nothing can be added afterwards.
     func end() -> String {
         var bytes = [UInt8](repeating: 0, count: 32)
         EVP_DigestFinal_ex(context, &bytes, nil)
@@ -22,7 +22,7 @@ struct Digest: ~Copyable {
     }
 }
 
-/// By which a file is known to have come whole.
+/// Length and hash, to verify that a file has arrived whole.
 struct FileDigest: Codable, Sendable, Hashable {
     var bytes: Int64
     var sha256: String
@@ -40,7 +40,7 @@ struct FileDigest: Codable, Sendable, Hashable {
     fileprivate init(bytes: Int64, sha256: String) { (self.bytes, self.sha256) = (bytes, sha256) }
 }
 
-/// The digest of a file that goes by in pieces.
+/// The digest of a file that is sent piece by piece.
 struct RunningDigest: ~Copyable {
     private(set) var bytes: Int64 = 0
     private let digest = Digest()
@@ -59,7 +59,7 @@ enum Piece {
 }
 
 extension Descriptor {
-    /// As many bytes as there are from here on, at most so many.
+    /// Reads up to `most` bytes at `offset`; fewer only at the end of the file.
     func piece(at offset: Int64, _ most: Int) throws(SystemError) -> [UInt8] {
         var failed = false
         let bytes = [UInt8](unsafeUninitializedCapacity: most) { room, count in

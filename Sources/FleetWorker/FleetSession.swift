@@ -5,7 +5,7 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// The owner of what this node knows of the fleet. Orders come here, and every change is told to the supervisor from here.
+/// Owns this node's knowledge of the fleet: takes the supervisor's orders, and reports every change to the supervisor.
 @Coordination
 final class FleetSession {
     private let supervisor: SupervisorChannel
@@ -17,7 +17,7 @@ final class FleetSession {
     private var connector: Connector?
     private let outgoing: OutgoingCommands
     private let incoming: IncomingCommands
-    /// Why there is no line, or why it is not used.
+    /// Why there is no line, or what is wrong with it.
     private var problem: String?
     private var told: (server: String?, problem: String?)?
     private var toldNodes: [String: Nodes.Told] = [:]
@@ -53,12 +53,12 @@ final class FleetSession {
         case .failed(let id, let failure): guests?.failed(id, failure)
         case .command(let id, let command, let node): outgoing.tell(node, command, id, by: membership?.name)
         case .obeyed(let id, let report): incoming.obeyed(id, report)
-        // The queue that all orders need works.
+        // Answered on the coordination queue: a pong proves that orders are processed.
         case .ping: supervisor.send(.pong)
         }
     }
 
-    /// The supervisor is gone.
+    /// Called when the supervisor is gone.
     func leave() { guests?.leaveAll() }
 
     private func join(_ membership: FleetMembership, _ files: [Descriptor]) {
@@ -106,7 +106,7 @@ final class FleetSession {
                 say()
                 offers?.begin()
             } catch {
-                // The line is lost again; the connector tells it.
+                // The line is lost again, and the connector will report it.
                 problem = "\(error)"
             }
         }
@@ -150,7 +150,7 @@ final class FleetSession {
         let isNew = offers.hear(presence)
         loans.hasTwin = offers.nodes.hasTwin
         solitude.ends()
-        // It need not wait until this one says something again.
+        // Spares the new node the wait for the next announcement.
         if isNew, answering { publish { Subject.presence(of: $0, to: presence.node.name) } }
         offers.look()
         tell(of: presence.node.name)
@@ -159,7 +159,7 @@ final class FleetSession {
 
     private func say() { publish { Subject.presence(of: $0) } }
 
-    /// There are places for these origins, which may let them go unused.
+    /// Tells the origins of the places kept for them. Places that they leave unused go to others afterwards.
     private func invite(_ origins: [String]) {
         for origin in origins { publish { Subject.room(at: $0, for: origin) } }
         Coordination.after(WaitingLine.time + .milliseconds(10)) { [weak self] in self?.guests?.invite() }
@@ -205,7 +205,7 @@ final class FleetSession {
     }
 }
 
-/// How long no other node has been heard of. The others may be at another server, which this node can't know.
+/// How long no other node was heard. The others may be at a different server, which this node can't know.
 struct Solitude {
     private var since = ContinuousClock.now
     private var patience = shortest
@@ -217,7 +217,7 @@ struct Solitude {
 
     mutating func ends() { (since, patience) = (.now, Self.shortest) }
 
-    /// After each time it takes twice as long: there may be no other.
+    /// The limit doubles each time, as there may be no other node.
     var isTooLong: Bool {
         mutating get {
             guard since + patience < .now else { return false }

@@ -2,14 +2,14 @@ import Foundation
 import PipelineModel
 import WorkerProtocol
 
-/// A message between a node and an origin: words as JSON, then bytes. The length of the words comes before them.
+/// A message between a node and an origin: the length of the JSON, the JSON, then raw bytes.
 struct FramedMessage<Words: Codable> {
     var words: Words
     var bytes: [UInt8]
 
     init(_ words: Words, _ bytes: [UInt8] = []) { (self.words, self.bytes) = (words, bytes) }
 
-    /// Nil when a stranger has sent something else.
+    /// Nil if the message is malformed: a stranger may have sent it.
     init?(_ message: UnsafeRawBufferPointer) {
         guard message.count >= 4 else { return nil }
         let length = message.prefix(4).reduce(0) { $0 << 8 | Int($1) }
@@ -27,34 +27,34 @@ struct FramedMessage<Words: Codable> {
     }
 }
 
-/// The most bytes of a parcel's words.
+/// Maximum bytes of a message's JSON.
 private let parcelWords = WorkerChannel.longestMessage
 
-/// What a node may ask an origin. The verb is a word of the subject.
+/// A node's requests to an origin. The verb is a word of the subject.
 enum Verb: String {
     case read
     case write
     case progress
     case done
     case failed
-    /// The attempt is over, and says nothing of the picture. No answer comes.
+    /// The attempt is over, without a verdict on the picture. The origin does not answer.
     case leave
 }
 
 struct Asked: Codable, Sendable {
     var run: String
     var id: Int
-    /// A random word: only the attempt that has the picture may write.
+    /// A random word: only the current attempt may write.
     var attempt: String
-    /// The source that is read, or the output that is written, and the place in it.
+    /// The index of the source to read or of the output to write, and the offset in it.
     var index: Int?
     var offset: Int64?
-    /// The pixels that have been read, and that are to be read.
+    /// Pixels read so far, and in total.
     var done: Int64?
     var total: Int64?
     var result: LentResult?
     var failure: WorkerFailure?
-    /// Why it leaves, and the words of a refusal.
+    /// Why the attempt ends, and the text of a refusal.
     var leaving: TakeAnswer.Word?
     var reason: String?
 
@@ -65,18 +65,18 @@ struct LentResult: Codable, Sendable {
     var header: PictureHeader
     var outputs: [RenderedOutput]
     var digests: [FileDigest]
-    /// What the node has downloaded, if the picture had a URL.
+    /// The file that the node has downloaded, if the picture came as a URL.
     var downloaded: FetchedFile?
 }
 
 struct Answered: Codable, Sendable {
     enum Word: String, Codable, Sendable {
         case yes
-        /// The results are being looked at.
+        /// The origin is checking the results.
         case busy
-        /// The picture is not lent any more, or not to this attempt.
+        /// The picture is no longer lent, or not to this attempt.
         case notWanted
-        /// Something has gone wrong that another try may mend.
+        /// Something went wrong that a retry may solve.
         case again
     }
 
@@ -86,7 +86,7 @@ struct Answered: Codable, Sendable {
     init(_ word: Word, _ reason: String? = nil) { (self.word, self.reason) = (word, reason) }
 }
 
-/// An origin asks a node to take a picture. It comes once: a node that does not answer in time does not get it.
+/// Asks a node to take a picture. It is sent once: a node that does not answer in time does not get the picture.
 struct Offer: Codable, Sendable {
     var run: String
     var attempt: String
@@ -96,16 +96,16 @@ struct Offer: Codable, Sendable {
 struct TakeAnswer: Codable, Sendable {
     enum Word: String, Codable, Sendable {
         case yes
-        /// There is no free place. The node says when there is one.
+        /// No place is free. The node says when it has a free place.
         case full
-        /// It does not take this picture, as it lacks a filter, or some memory.
+        /// The node can't take this picture, for example because it lacks a filter.
         case refused
     }
 
     var word: Word
 }
 
-/// What a node says of itself. The token tells two nodes of the same name apart.
+/// A node's description of itself. The token tells two processes of the same name apart.
 struct Presence: Codable, Sendable {
     var token: String
     var node: FleetNode

@@ -3,21 +3,21 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// Why a taken picture is not gone on with.
+/// Why this node gives up a picture that it has taken.
 enum GivenUp: Error {
-    /// The origin does not want it.
+    /// The origin no longer wants the picture.
     case notWanted
-    /// The origin is silent, or the same thing went wrong again and again.
+    /// The origin is silent, or retries met the same problem.
     case failed
 }
 
-/// Requests to the origin. A request that got no answer is sent again: each may come twice.
+/// Requests to the origin. Unanswered requests are repeated, so the origin may get each twice.
 extension Guest {
     private static let mostTries = 3
-    /// For one answer; then twice as long, where the way to the origin is narrow. An origin that looks at large results says
-    /// meanwhile that it does.
+    /// Timeout of one answer; it doubles up to `longestPatience`, for slow connections. While the origin checks large
+    /// results it answers `busy`.
     private static let patience = Duration.seconds(10)
-    /// Each asking shows the origin life.
+    /// Limited, because the origin takes each repeated request as a sign of life.
     private static let longestPatience = Duration.seconds(20)
     private static let pause = 0.25
 
@@ -41,7 +41,7 @@ extension Guest {
         var offset: Int64 = 0
         while offset < size {
             let answer = try ask(.read) { ($0.index, $0.offset) = (index, offset) }
-            // A source that has become shorter is the origin's trouble.
+            // A source that has shrunk is the origin's problem.
             guard answer.words.word == .yes, answer.bytes.count == min(Int64(Piece.most), size - offset) else {
                 throw GivenUp.failed
             }
@@ -73,7 +73,8 @@ extension Guest {
         }
     }
 
-    /// Waits for the line and for the answer. The answer is `yes`; `again` to `done`, or to another request after some tries.
+    /// Waits for a line and an answer. Returns `yes`, or `again`: at once for `done`, after `mostTries` for the other
+    /// verbs.
     private func ask(
         _ verb: Verb, bytes: [UInt8] = [], _ fill: (inout Asked) -> Void = { _ in }
     ) throws -> FramedMessage<Answered> {
@@ -94,14 +95,15 @@ extension Guest {
                 switch answer.words.word {
                 case .yes: return answer
                 case .notWanted: throw GivenUp.notWanted
-                // The results are being looked at.
+                // The origin is checking the results.
                 case .busy: break
                 case .again where verb == .done || tries == Self.mostTries: return answer
                 case .again: break
                 }
             }
             Thread.sleep(forTimeInterval: Self.pause)
-            // While there is no line nobody else gets the picture, either.
+            // A lost line does not count as silence: without a line, the origin lends the picture to no other node
+            // either.
             if message == nil, !line.isClosed {
                 silence += start.duration(to: .now)
                 patience = min(patience * 2, Self.longestPatience)

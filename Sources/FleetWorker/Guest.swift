@@ -4,8 +4,8 @@ import Synchronization
 import SystemCalls
 import WorkerProtocol
 
-/// A picture of another node: it is fetched, rendered by the supervisor, and brought back. Its steps wait for the origin on
-/// a queue of its own.
+/// Another node's picture: this process fetches it, the supervisor renders it, and this process returns the results.
+/// Its steps wait for the origin on a queue of its own.
 final class Guest: Sendable {
     enum Phase { case offered, fetching, rendering, delivering, over }
     enum End { case delivered, withdrawn }
@@ -13,7 +13,7 @@ final class Guest: Sendable {
     private struct State {
         var phase = Phase.offered
         var progress: (done: Int64, total: Int64)?
-        /// The origin is being asked whether it still wants the picture.
+        /// A query whether the origin still wants the picture is in flight.
         var asks = false
     }
 
@@ -45,7 +45,7 @@ final class Guest: Sendable {
         askWhetherWanted()
     }
 
-    /// While the supervisor renders: it is still worked on.
+    /// While the supervisor renders, shows the origin life and asks whether it still wants the picture.
     func askWhetherWanted() {
         let asks = state.withLock { state in
             guard state.phase == .rendering, !state.asks else { return false }
@@ -84,7 +84,7 @@ final class Guest: Sendable {
         }
     }
 
-    /// Whatever its phase: nothing is rendered here any more.
+    /// Reports a failed rendering to the origin; does nothing in any other phase.
     func fail(_ failure: WorkerFailure) {
         guard advance(from: .rendering, to: .delivering) else { return }
         queue.async { [self] in
@@ -95,13 +95,13 @@ final class Guest: Sendable {
         }
     }
 
-    /// Another node may have it.
+    /// Ends the attempt and tells the origin, which may ask another node.
     func giveBack(because word: TakeAnswer.Word?, _ reason: String? = nil) {
         isVoid()
         if let line = lines.current { leave(on: line, because: word, reason) }
     }
 
-    /// Nothing more is said of it to anybody.
+    /// Ends the attempt without telling anybody.
     func isVoid() { state.withLock { $0.phase = .over } }
 
     private func advance(from old: Phase, to new: Phase) -> Bool {
@@ -125,7 +125,7 @@ final class Guest: Sendable {
         }
     }
 
-    /// Nobody needs to hear of it again.
+    /// Ends the attempt without telling the origin.
     private func settle(_ end: End) {
         isVoid()
         ended(self, end)

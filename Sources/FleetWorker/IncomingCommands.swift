@@ -3,26 +3,26 @@ import Foundation
 import PipelineModel
 import WorkerProtocol
 
-/// What other nodes tell this one to do. Each command is handed to the supervisor once, however often it comes.
+/// Commands from other nodes. The supervisor gets each command once, however often it arrives.
 @Coordination
 final class IncomingCommands {
     private struct Heard {
         var id: Int
         var report: NodeReport?
-        /// When it has come last.
+        /// When the command last arrived.
         var at = ContinuousClock.now
     }
 
     private let supervisor: SupervisorChannel
-    /// By their tokens.
+    /// Keyed by token.
     private var heard: [String: Heard] = [:]
     private var last = 0
 
-    /// A report is kept while somebody asks for it, and some time longer: an answer may get lost.
+    /// How long a report is kept after the last request for it, as an answer may get lost.
     private static let memory = Duration.seconds(60)
     private static let most = 256
     nonisolated private static let longest = 8192
-    /// Most commands are done within this time; the first answer has their report then.
+    /// Most commands finish within this time, so that the first answer already carries their report.
     private static let pause = Duration.milliseconds(60)
 
     nonisolated init(_ supervisor: SupervisorChannel) { self.supervisor = supervisor }
@@ -57,7 +57,7 @@ final class IncomingCommands {
 
     private func begin(_ commanded: Commanded, by node: String) {
         heard = heard.filter { $0.value.at + Self.memory > .now }
-        // Silence: somebody floods it.
+        // No answer: somebody floods this node.
         guard heard.count < Self.most else { return }
         last += 1
         heard[commanded.token] = Heard(id: last)

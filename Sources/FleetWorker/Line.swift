@@ -8,7 +8,7 @@ struct LineError: Error, CustomStringConvertible {
     let status: natsStatus
     let description: String
 
-    /// The library's own words are those of the thread's last failed call.
+    /// libnats keeps its text for the thread's last failed call only.
     init(_ status: natsStatus) {
         self.status = status
         var last = NATS_OK
@@ -23,19 +23,20 @@ struct LineError: Error, CustomStringConvertible {
     }
 }
 
-/// A connection to a server, from its making to its loss. It does not reconnect: another line follows it.
+/// A connection to a server, until it is lost. It does not reconnect: a new line replaces it.
 ///
 /// `@unchecked`: libnats locks its connection, and the pointer does not change.
 final class Line: @unchecked Sendable {
     let server: String
-    /// Answers come to subjects that begin so: no other node may listen to them.
+    /// Prefix of the subjects for answers. The server lets no other node listen to them.
     private let inboxes: String
     private let connection: OpaquePointer
-    /// The subjects that are listened to, until the line ends.
+    /// Subscriptions, destroyed with the line.
     private let subscriptions = Mutex<[UInt]>([])
 
-    /// Connects, and waits for it. `refused` is called on a thread of libnats with the server's words when it takes a message
-    /// or a subscription of this node for forbidden; `lost` is called there once, after a connection that was made is gone.
+    /// Connects, and blocks until that is done. libnats calls `refused` on a thread of its own, with the server's
+    /// words, when the server forbids a message or a subscription of this node. It calls `lost` there once, when an
+    /// established connection is gone.
     init(
         _ server: String, name: String, _ credentials: Credentials?,
         refused: @escaping @Sendable (String) -> Void, lost: @escaping @Sendable () -> Void
@@ -55,7 +56,7 @@ final class Line: @unchecked Sendable {
         if server.hasPrefix("tls://") || credentials != nil {
             try LineError.check(natsOptions_SetSecure(options, true))
         }
-        // Until the connection is made.
+        // libnats uses it while it connects.
         let shown = Shown(credentials)
         defer { withExtendedLifetime(shown) {} }
         if let credentials {
@@ -86,7 +87,7 @@ final class Line: @unchecked Sendable {
         }
     }
 
-    /// What libnats asks for while it connects.
+    /// Gives libnats the credentials while it connects.
     private final class Shown: Sendable {
         private let credentials: Credentials?
 
@@ -109,8 +110,8 @@ final class Line: @unchecked Sendable {
 
     private typealias Calls = (refused: @Sendable (String) -> Void, lost: @Sendable () -> Void)
 
-    /// The callbacks of each connection, by the number that libnats keeps for it. `lost` is called at most once, however often
-    /// libnats reports the end.
+    /// The callbacks of each connection, keyed by the number that libnats passes back. `lost` is called at most once,
+    /// however often libnats reports the end.
     private static let callers = Mutex<(last: UInt, all: [UInt: Calls])>((0, [:]))
 
     private static func hasClosed(_ call: UInt) {
@@ -123,7 +124,7 @@ final class Line: @unchecked Sendable {
         var words: UnsafePointer<CChar>?
         natsConnection_GetLastError(connection, &words)
         let text = words.map { String(cString: $0).printable } ?? "a message is not permitted"
-        // An answer that comes too late is refused, too.
+        // Refused answers are expected, since an answer may come too late.
         if !text.contains("_INBOX.") { refused(text) }
     }
 
@@ -148,12 +149,12 @@ final class Line: @unchecked Sendable {
         try LineError.check(natsConnection_PublishRequest(connection, subject, reply, bytes, count))
     }
 
-    /// Waits until the server has what was published.
+    /// Waits until the server has received everything that was published.
     func flush(within patience: Duration) {
         natsConnection_FlushTimeout(connection, Int64(patience / .milliseconds(1)))
     }
 
-    /// Calls on a thread of its own, one message after the other, as long as the line is there.
+    /// Calls `body` on a thread of its own, for one message after the other, until the line ends.
     func listen(to subject: String, _ body: @escaping @Sendable (LineMessage) -> Void) throws(LineError) {
         let box = Unmanaged.passRetained(Heard(body))
         let heard: natsMsgHandler = { _, _, message, box in
@@ -181,11 +182,11 @@ final class Line: @unchecked Sendable {
         return subscription
     }
 
-    /// Where an answer may go.
+    /// A subject on which this node receives answers.
     func inbox(_ word: String) -> String { "\(inboxes).\(word)" }
 }
 
-/// A question to another node, which may be asked again: an answer to any asking counts, however late it comes.
+/// A request to another node that can be repeated: an answer to any attempt counts, however late it comes.
 ///
 /// `@unchecked`: libnats locks its subscription, and the pointer does not change.
 final class Question: @unchecked Sendable {
@@ -200,7 +201,7 @@ final class Question: @unchecked Sendable {
 
     deinit { natsSubscription_Destroy(subscription) }
 
-    /// Waits for an answer.
+    /// Sends the request once, and waits for an answer.
     func ask(_ bytes: [UInt8], of subject: String, within patience: Duration) throws(LineError) -> LineMessage {
         try line.publish(bytes, to: subject, reply: inbox)
         var answer: OpaquePointer?
@@ -210,9 +211,9 @@ final class Question: @unchecked Sendable {
     }
 }
 
-/// A message that has come.
+/// A received message.
 ///
-/// `@unchecked`: it is only read.
+/// `@unchecked`: the message never changes.
 final class LineMessage: @unchecked Sendable {
     private let message: OpaquePointer
 
@@ -221,13 +222,13 @@ final class LineMessage: @unchecked Sendable {
     deinit { natsMsg_Destroy(message) }
 
     var subject: String { natsMsg_GetSubject(message).map { String(cString: $0) } ?? "" }
-    /// Where the answer goes, if one is wanted.
+    /// The subject for the answer, if the sender wants an answer.
     var reply: String? { natsMsg_GetReply(message).map { String(cString: $0) } }
 
-    /// The server's word that nobody listens to the subject of a request.
+    /// Whether the server reports that nobody listens to the subject of a request.
     var isAbsence: Bool { natsMsg_IsNoResponders(message) }
 
-    /// Valid as long as the message.
+    /// The bytes are valid as long as the message.
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try withExtendedLifetime(self) {
             try body(

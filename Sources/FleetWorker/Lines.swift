@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The line in use, for those that wait for one.
+/// The line in use; a thread can wait for it.
 final class Lines: Sendable {
     private let condition = NSCondition()
     private let state = Mutex<Line?>(nil)
@@ -14,16 +14,16 @@ final class Lines: Sendable {
             return state
         }
         stir()
-        // A line's end waits for threads of libnats.
+        // Released after the lock, because the line's deinit waits for threads of libnats.
         withExtendedLifetime(old) {}
     }
 
-    /// Wakes all that wait, to look again.
+    /// Wakes all waiting threads, which check again.
     func stir() {
         condition.withLock { condition.broadcast() }
     }
 
-    /// Waits for a line; nil when it is not wanted any more.
+    /// Waits for a line; returns nil when the line is no longer wanted.
     func wait(while isWanted: () -> Bool) -> Line? {
         condition.withLock {
             while isWanted() {

@@ -4,26 +4,26 @@ import Synchronization
 import SystemCalls
 import WorkerProtocol
 
-/// A picture that is lent, and the attempt that has it. After its end nothing is written to its files.
+/// A lent picture, and the attempt that has it. Nothing is written to its files after its end.
 final class Loan: Sendable {
     struct Attempt {
         var node: String
         var token: String
         /// When it last showed life.
         var seen = ContinuousClock.now
-        /// The node has said that it takes the picture, or has asked for something.
+        /// The node has accepted the picture, or has sent a request for it.
         var isBegun = false
-        /// It has asked for the last byte of the sources.
+        /// The node has read the last byte of the sources.
         var isFetched: Bool
-        /// What an attempt before it has written is gone.
+        /// The targets were emptied of an earlier attempt's bytes.
         var isEmpty = false
-        /// Its results are being looked at.
+        /// The origin is checking its results.
         var isEnding = false
     }
 
     struct Refusal: Error { var reason: String }
 
-    /// For a node that takes it.
+    /// The search for a node that takes the picture.
     struct Search {
         var since: ContinuousClock.Instant
         var refusers: Set<String>
@@ -34,22 +34,22 @@ final class Loan: Sendable {
 
     private struct State {
         var attempt: Attempt?
-        /// The nodes that have begun, and were lost with it.
+        /// Nodes that began the picture, and then fell silent.
         var lost: [String] = []
-        /// Nodes that don't take it, until then.
+        /// Nodes that refused the picture, and when they may be asked again.
         var refusers: [String: ContinuousClock.Instant] = [:]
         /// When it began to wait for a node.
         var waits = ContinuousClock.now
         var isOver = false
     }
 
-    /// A picture that so many nodes were lost with is not offered again.
+    /// A picture is not offered again after it was lost with this many nodes.
     static let mostLosses = 3
     private static let refusal = Duration.seconds(30)
 
     let key: LentKey
     let picture: LentPicture
-    /// No other node is asked; nil: every node may be.
+    /// The only node that may be asked; nil means any node.
     let only: String?
     private let sources: [Descriptor]
     private let targets: [Descriptor]
@@ -67,7 +67,7 @@ final class Loan: Sendable {
 
     // MARK: - Finding a node
 
-    /// Nil when a node has it.
+    /// Nil while an attempt has the picture, and after its end.
     var search: Search? {
         state.withLock { state in
             guard state.attempt == nil, !state.isOver else { return nil }
@@ -76,7 +76,7 @@ final class Loan: Sendable {
         }
     }
 
-    /// Makes an attempt for a node that is asked now. Nil when there is one, or none is wanted.
+    /// Creates an attempt for a node that is asked now. Nil if there is an attempt already, or the loan is over.
     func attempt(by node: String) -> String? {
         state.withLock { state in
             guard state.attempt == nil, !state.isOver else { return nil }
@@ -86,12 +86,13 @@ final class Loan: Sendable {
         }
     }
 
-    /// The node has said yes. Returns false when the attempt is over. `announce` is called at its first sign of life.
+    /// The node has accepted. Returns false when the attempt is over. Calls `announce` at the attempt's first sign of
+    /// life.
     func begins(_ token: String, announce: (_ node: String) -> Void) -> Bool {
         state.withLock { Self.has(token, by: nil, &$0, announce) }
     }
 
-    /// The node has not taken it. Returns false when it has, after all, or is not asked any more.
+    /// Drops an attempt that has not begun. Returns false when it has begun after all, or is not the current attempt.
     func isNotBegun(_ token: String) -> Bool {
         state.withLock { state in
             guard state.attempt?.token == token, state.attempt?.isBegun == false else { return false }
@@ -102,34 +103,35 @@ final class Loan: Sendable {
 
     func isRefused(by node: String) { state.withLock { $0.refusers[node] = .now + Self.refusal } }
 
-    /// The attempt has shown no life for so long that it makes room for another. Returns its node.
+    /// Drops an attempt that has been silent for longer than `patience`, and returns its node.
     func isLost(after patience: Duration) -> String? {
         state.withLock { state in
             guard let attempt = state.attempt, attempt.isBegun, !attempt.isEnding, attempt.seen + patience < .now else {
                 return nil
             }
             (state.attempt, state.waits) = (nil, .now)
-            // It can't be dangerous to a node that has not got it.
+            // A node that never had the whole picture can't have been harmed by it.
             if attempt.isFetched { state.lost.append(attempt.node) }
             return attempt.node
         }
     }
 
-    /// The node that is fetching it.
+    /// The node that is fetching the sources.
     var fetcher: String? {
         state.withLock { state in state.attempt.flatMap { $0.isFetched ? nil : $0.node } }
     }
 
     func mayBeSilent() { state.withLock { $0.attempt?.seen = .now } }
 
-    /// The nodes that were lost with it, if they are too many.
+    /// The nodes that were lost with the picture, once they are too many.
     var dangerousTo: [String]? {
         state.withLock { $0.lost.count < Self.mostLosses ? nil : $0.lost }
     }
 
-    // MARK: - What a node asks
+    // MARK: - Requests of a node
 
-    /// The attempt gives it up, which is no node's loss. Returns false when it does not have it.
+    /// Drops an attempt that gives up, which is not counted as a loss. Returns false if the attempt is not the current
+    /// one, or its results are being checked.
     func leave(_ token: String, by node: String) -> Bool {
         state.withLock { state in
             guard Self.has(token, by: node, &state), state.attempt?.isEnding == false else { return false }
@@ -138,7 +140,7 @@ final class Loan: Sendable {
         }
     }
 
-    /// Whether this attempt has it; that shows life.
+    /// Whether this attempt has the picture; if so, it has shown life.
     func has(
         _ token: String, by node: String, begins: (_ node: String) -> Void = { _ in }, then announce: () -> Void = {}
     ) -> Bool {
@@ -160,7 +162,7 @@ final class Loan: Sendable {
         return true
     }
 
-    /// A piece, and whether it is the last of the sources.
+    /// Reads a piece; `isLast` marks the last piece of the last source.
     func read(_ index: Int, at offset: Int64) throws -> (bytes: [UInt8], isLast: Bool) {
         let sizes = picture.bytes.sizes
         guard sources.indices.contains(index), (0...sizes[index]).contains(offset) else {
@@ -175,7 +177,7 @@ final class Loan: Sendable {
         state.withLock { if $0.attempt?.token == token { $0.attempt?.isFetched = true } }
     }
 
-    /// Returns false when the attempt does not have it any more.
+    /// Returns false when the attempt no longer has the picture, or its results are being checked.
     func write(_ bytes: [UInt8], _ index: Int, at offset: Int64, _ token: String, by node: String) throws -> Bool {
         guard targets.indices.contains(index), bytes.count <= Piece.most, offset >= 0,
             offset <= picture.limits.maxResult - Int64(bytes.count)
@@ -191,7 +193,7 @@ final class Loan: Sendable {
         }
     }
 
-    /// From now on nothing is written, and no other attempt begins, until the results have been looked at.
+    /// Blocks writes and further attempts until the results have been checked.
     func beginsEnd(_ token: String, by node: String) -> Bool {
         state.withLock { state in
             guard Self.has(token, by: node, &state), state.attempt?.isEnding == false else { return false }
@@ -207,7 +209,7 @@ final class Loan: Sendable {
         }
     }
 
-    /// Whether the files hold what the node says that it has sent.
+    /// Throws unless the files hold what the node says that it has sent.
     func check(_ digests: [FileDigest]) throws {
         guard digests.count == targets.count else {
             throw Refusal(reason: "the results are not as many as the outputs")
@@ -217,7 +219,7 @@ final class Loan: Sendable {
         }
     }
 
-    /// The outputs with the hashes that are wanted: those of the files that have come.
+    /// The result's outputs. An output that wants a hash gets the hash of the received file.
     func outputs(of result: LentResult) -> [RenderedOutput] {
         zip(picture.outputs, zip(result.outputs, result.digests)).map { wanted, made in
             var (output, digest) = made
@@ -226,7 +228,7 @@ final class Loan: Sendable {
         }
     }
 
-    /// Returns the node that has it.
+    /// Ends the loan; returns the node that has the picture.
     func end() -> String? {
         state.withLock { state in
             state.isOver = true

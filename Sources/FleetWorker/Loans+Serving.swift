@@ -3,7 +3,7 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// What the nodes ask of the origin, each request in the order in which it comes.
+/// Serves the nodes' requests, in the order in which they arrive.
 extension Loans {
     func serve(on line: Line) throws {
         try line.listen(to: Subject.origin(name, "*", by: "*")) { [weak self, weak line] message in
@@ -19,7 +19,7 @@ extension Loans {
         else { return answer(message, line, Answered(.notWanted, "it can't be understood")) }
         let (asked, node) = (parcel.words, words[3])
         guard asked.run == run, let lent = lent(asked.id) else {
-            // The other one of this name answers.
+            // The other process of this name answers.
             if asked.run != run, hasTwin { return }
             return answer(message, line, Answered(.notWanted))
         }
@@ -92,7 +92,7 @@ extension Loans {
         }
     }
 
-    /// An answer goes to a subject that waits for one, whatever a stranger names.
+    /// Publishes to answer subjects only, whatever subject a stranger names.
     private func answer(_ message: LineMessage, _ line: Line, _ words: Answered, _ bytes: [UInt8] = []) {
         guard let reply = message.reply, reply.hasPrefix("_INBOX."),
             let packed = try? FramedMessage(words, bytes).packed

@@ -3,7 +3,7 @@ import Synchronization
 import SystemCalls
 import WorkerProtocol
 
-/// The pictures that this node has lent. Each leaves the table once, with the one answer that the supervisor gets.
+/// The pictures that this node has lent. Each leaves the table once, with its only answer to the supervisor.
 final class Loans: Sendable {
     private struct State {
         var lent: [Int: Loan] = [:]
@@ -14,10 +14,10 @@ final class Loans: Sendable {
     let name: String
     let run = Token.made()
     private let lines: Lines
-    /// Called when a picture has come, has lost its node, or is over: its node has a place more.
+    /// Called when a picture was lent, fetched, given up or ended; `freed` names a node that has one more free place.
     private let changed: @Sendable (_ freed: String?) -> Void
     private let state = Mutex(State())
-    /// Here whole files are read.
+    /// Reads whole files, to check results.
     let looks = DispatchQueue(label: "pipelined.fleet.looks")
 
     init(
@@ -29,14 +29,14 @@ final class Loans: Sendable {
 
     var count: Int { state.withLock { $0.lent.count } }
 
-    /// By priority, and then by age.
+    /// Highest priority first, then oldest first.
     var all: [Loan] {
         state.withLock { Array($0.lent.values) }.sorted {
             ($1.picture.priority, $0.key.id) < ($0.picture.priority, $1.key.id)
         }
     }
 
-    /// Another process goes by this node's name: it may know the pictures that this one does not.
+    /// Another process uses this node's name, and may know the pictures that this process does not.
     var hasTwin: Bool {
         get { state.withLock { $0.hasTwin } }
         set { state.withLock { $0.hasTwin = newValue } }
@@ -76,22 +76,22 @@ final class Loans: Sendable {
         return true
     }
 
-    /// A node has begun with it, as it says.
+    /// Tells the supervisor that a node has begun the picture.
     func begun(_ lent: Loan, by node: String) { supervisor.send(.begun(lent.key.id, node: node)) }
 
-    /// The next may be fetched.
+    /// Notes that the sources are read, so that the next picture may be fetched.
     func fetched(_ lent: Loan, by token: String) {
         lent.isFetched(by: token)
         changed(nil)
     }
 
-    /// A node does not take it. Another is asked, if another may have it.
+    /// Notes the refusal, so that other nodes are asked. Ends the loan if only this node may have the picture.
     func refused(_ lent: Loan, by node: String, because reason: Untaken) {
         lent.isRefused(by: node)
         if lent.only != nil { end(lent, .untaken(lent.key.id, reason)) }
     }
 
-    /// Its node has given it up, or is lost.
+    /// The node has given the picture up, or is lost.
     func left(_ lent: Loan, by node: String, hasPlace: Bool) {
         supervisor.send(.begun(lent.key.id, node: nil))
         changed(hasPlace ? node : nil)

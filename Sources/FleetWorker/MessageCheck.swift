@@ -2,7 +2,7 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// Checks what comes from the net, which is a stranger's word: a message that is not plausible counts as not said.
+/// Checks messages from the network, which a stranger may have sent. Implausible messages are rejected.
 enum MessageCheck {
     private static let mostSide = 1 << 20
     private static let mostPages = 1 << 16
@@ -42,7 +42,7 @@ enum MessageCheck {
             && header.decoderPaths.allSatisfy { isShort($0, 200) } && header.framesTaken.allSatisfy { $0 <= mostPages }
     }
 
-    /// The origin makes a name of the server's words, as of those of its own downloads.
+    /// The origin builds a file name from the server's text, as it does for its own downloads.
     private static func accepts(_ file: FetchedFile?, of bytes: LentBytes) -> Bool {
         switch (file, bytes) {
         case (nil, .sources): true
@@ -68,7 +68,7 @@ enum MessageCheck {
         return text.utf8.count <= most && !text.unicodeScalars.contains(where: \.drivesTerminals)
     }
 
-    /// A failure in the node's words, of which only so much is told.
+    /// The node's failure, printable and cut to a limited length.
     static func told(_ failure: WorkerFailure, by node: String) -> WorkerFailure {
         var told = failure
         told.stage = shown(failure.stage, 64)
@@ -78,7 +78,7 @@ enum MessageCheck {
         return told
     }
 
-    /// Why a node refuses a picture.
+    /// A node's reason for a refusal, printable and cut to a limited length.
     static func told(_ reason: String) -> String { shown(reason, 1000) }
 
     private static func shown(_ text: String, _ most: Int) -> String { String(text.prefix(most)).printable }
@@ -93,7 +93,7 @@ enum MessageCheck {
         }
     }
 
-    /// What a node says to a command, as it may be shown.
+    /// A node's report on a command, reduced to its printable and plausible parts.
     static func told(_ report: NodeReport) -> NodeReport {
         let queues = report.queues.prefix(16).filter { isShort($0.name, 64) && isShort($0.reason, 1000) }
         return NodeReport(
@@ -102,7 +102,7 @@ enum MessageCheck {
             reply: report.reply.flatMap { $0.utf8.count <= NodeReport.longestReply ? $0 : nil })
     }
 
-    /// A node as it may be shown.
+    /// Whether the description is plausible and printable.
     static func accepts(_ node: FleetNode) -> Bool {
         NodeName.isOne(node.name) && isShort(node.version, 40) && accepts(node.filters) && node.isPlausible
     }

@@ -2,7 +2,7 @@ import Foundation
 import PipelineModel
 import WorkerProtocol
 
-/// The other nodes, as they have described themselves, and the free places that this node counts on each.
+/// The other nodes as they describe themselves, and an estimate of the free places on each.
 struct Nodes {
     struct Told: Hashable {
         var node: FleetNode
@@ -11,24 +11,24 @@ struct Nodes {
 
     private struct Heard {
         var node: FleetNode
-        /// Of its process.
+        /// Identifies the node's process.
         var token: String
         var at = ContinuousClock.now
-        /// Free places, as far as is known: what it has said, less what it has taken since.
+        /// Estimate of free places: the announced number, less the pictures that the node has taken since.
         var free: Int
-        /// It has not answered, and is not asked until it is heard of again.
+        /// The node has not answered an offer, and gets no other until it announces itself again.
         var isMute = false
     }
 
     private var heard: [String: Heard] = [:]
-    /// When another process of this node's name was heard of last.
+    /// When another process of this node's name was last heard.
     private var twin: ContinuousClock.Instant?
 
-    /// A node that has been silent is forgotten after a day.
+    /// A silent node is forgotten after a day.
     private static let memory = Duration.seconds(86400)
-    /// Messages that each node hears in a second from the others, at most.
+    /// Maximum announcements that each node receives per second.
     private static let mostMessages = 25
-    /// Far more than anybody has: a stranger at the server may invent any number.
+    /// Far more nodes than any fleet has; a stranger at the server may invent any number.
     private static let most = 10_000
     private static let longest = 64 << 10
 
@@ -39,14 +39,14 @@ struct Nodes {
 
     var hasTwin: Bool { twin.map { $0 + patience > .now } ?? false }
 
-    /// How often a node says that it is there: among many, more rarely.
+    /// The interval of a node's announcements; it grows with the number of nodes.
     var pause: Duration { max(.seconds(2), .seconds(heard.count) / Self.mostMessages) }
-    /// A node that has been silent for so long is gone.
+    /// A node that has been silent for longer is gone.
     private var patience: Duration { max(.seconds(10), pause * 3) }
 
     private func isPresent(_ one: Heard) -> Bool { one.at + patience > .now }
 
-    /// Returns whether the node is new here.
+    /// Returns whether the node is new, was gone, or has restarted.
     mutating func hear(_ presence: Presence, own name: String) -> Bool {
         let node = presence.node
         guard node.name != name else {
@@ -64,8 +64,8 @@ struct Nodes {
 
     // MARK: - Places
 
-    /// A node that has room for a picture, by chance, so that several origins don't all ask the same: one with more free
-    /// places more often.
+    /// A random node that has room for a picture, weighted by free places, so that several origins don't all ask the
+    /// same node.
     func choose(for picture: LentPicture, of version: String, where mayBe: (String) -> Bool) -> String? {
         var able: [(name: String, upTo: Int)] = []
         for (name, one) in heard
@@ -77,14 +77,15 @@ struct Nodes {
         return able.first { chosen < $0.upTo }?.name
     }
 
-    /// A node that could render it, and has no place as far as is known.
+    /// A random node that could render the picture, but has no free place as far as is known.
     func chooseFull(for picture: LentPicture, of version: String, where mayBe: (String) -> Bool) -> String? {
         heard.filter { name, one in
             one.free == 0 && one.node.places > 0 && isAble(one, picture, version) && !one.isMute && mayBe(name)
         }.randomElement()?.key
     }
 
-    /// So many full nodes are told at once. Told each half second, and noted for five, an origin waits at all of them.
+    /// Maximum full nodes to tell per round: a tenth. With a round each half second, and a node that remembers for 5
+    /// seconds, an origin ends up waiting at all of them.
     var mostTold: Int { max(1, heard.values.count { $0.free == 0 && $0.node.places > 0 && isPresent($0) } / 10) }
 
     func hasRoom(for picture: LentPicture, of version: String, without others: Set<String>) -> Bool {
@@ -105,14 +106,14 @@ struct Nodes {
 
     mutating func hasNoPlace(_ name: String) { heard[name]?.free = 0 }
 
-    /// It has not answered a question of that time.
+    /// The node has not answered an offer of that time.
     mutating func isMute(_ name: String, since asked: ContinuousClock.Instant) {
         if let one = heard[name], one.at < asked { heard[name]?.isMute = true }
     }
 
     // MARK: - Messages
 
-    /// Nil for what is not plausible.
+    /// Nil for an implausible message.
     static func presence(in message: LineMessage) -> Presence? {
         guard message.withBytes(\.count) <= longest, let presence = message.decoded(Presence.self),
             presence.node.name == Subject.last(of: message.subject), MessageCheck.accepts(presence.node)

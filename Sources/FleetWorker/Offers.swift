@@ -4,7 +4,7 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// Finds a node for each lent picture that has none: asks one that has room, and then another, until one takes it.
+/// Finds a node for each lent picture: asks a node that has room, then another, until a node accepts.
 @Coordination
 final class Offers {
     private struct Asked {
@@ -18,16 +18,16 @@ final class Offers {
     private let lines: Lines
     private let patience: Duration
     var nodes = Nodes()
-    /// By the token of the attempt.
+    /// Keyed by the attempt's token.
     private var asked: [String: Asked] = [:]
     private var hasAppointment = false
 
     private static let inbox = "take"
-    /// A node that has not answered for so long does not take it.
+    /// A node that has not answered for so long does not get the picture.
     private static let silence = Duration.seconds(2)
-    /// The pause before the nodes are looked through again when none of them had a place.
+    /// The pause before the next search, if no node had a place.
     private static let pause = Duration.milliseconds(500)
-    /// A picture that has waited for so long though a node has room is a problem.
+    /// A picture that waits longer although a node has room is reported as a problem.
     private static let tooLong = Duration.seconds(20)
 
     init(_ loans: Loans, _ lines: Lines, patience: Duration) {
@@ -46,12 +46,12 @@ final class Offers {
     /// Returns whether the node is new here.
     func hear(_ presence: Presence) -> Bool {
         let isNew = nodes.hear(presence, own: loans.name)
-        // It had not heard of these when it said that.
+        // The node sent the announcement before it received these offers.
         for one in asked.values where one.node == presence.node.name { nodes.takesOne(one.node) }
         return isNew
     }
 
-    /// Asks for each picture that nobody has.
+    /// Offers each picture that no node has.
     func look() {
         guard let line = lines.current else { return }
         var hasFull = false
@@ -74,7 +74,8 @@ final class Offers {
         if hasFull { lookAgain() }
     }
 
-    /// Some nodes that have no place are told now and then that this one waits: they say when they have one.
+    /// Searches again after a pause. Also tells some of the full nodes that this origin waits, so that they report a
+    /// free place.
     private func lookAgain() {
         guard !hasAppointment else { return }
         hasAppointment = true
@@ -107,19 +108,19 @@ final class Offers {
         Coordination.after(Self.silence) { [weak self] in self?.hear(token, nil) }
     }
 
-    /// Nil: the node is silent.
+    /// Handles a node's answer; nil means that the node is silent.
     private func hear(_ token: String, _ answer: TakeAnswer?) {
         guard let asked = asked.removeValue(forKey: token) else { return }
         let (lent, node) = (asked.lent, asked.node)
         if case .yes = answer?.word {
             if lent.begins(token, announce: { loans.begun(lent, by: $0) }) { return }
-            // It has been taken back meanwhile.
+            // The supervisor has taken the picture back meanwhile.
             try? lines.current?.publish(to: Subject.unwanted(on: node, by: loans.name))
         }
-        // A node whose answer was lost may have begun.
+        // A node whose answer was lost may have begun nevertheless.
         guard lent.isNotBegun(token) else { return }
         switch answer?.word {
-        // Not when the way to it was lost.
+        // On another line the silence proves nothing: the answer was lost with the old line.
         case nil where lines.current.map(ObjectIdentifier.init) == asked.line:
             nodes.isMute(node, since: asked.at)
             if lent.only != nil { loans.end(lent, .untaken(lent.key.id, .silent)) }
@@ -130,7 +131,7 @@ final class Offers {
         look()
     }
 
-    /// There is a line again. Nobody could show life without it.
+    /// Starts on a new line. Attempts get fresh patience, since no node could show life without a line.
     func begin() {
         for lent in loans.all { lent.mayBeSilent() }
         look()
@@ -139,7 +140,7 @@ final class Offers {
     private func lookForLost(at planned: ContinuousClock.Instant = .now) {
         for lent in loans.all where lines.current != nil {
             if planned + patience / 6 < .now {
-                // This process has stood still, and has heard nobody.
+                // This process was suspended, and could not hear any node.
                 lent.mayBeSilent()
             } else if let node = lent.isLost(after: patience) {
                 loans.left(lent, by: node, hasPlace: false)
@@ -156,7 +157,7 @@ final class Offers {
             advice: "look into the logs of these nodes", class: .crash)
     }
 
-    /// Says so when pictures wait though a node has room.
+    /// Reports pictures that wait too long although a node has room.
     var problem: String? {
         let all = loans.all
         let fetching = Fetching(all)
@@ -172,7 +173,8 @@ final class Offers {
     }
 }
 
-/// The nodes that fetch a picture now. So few at once that each gets its pieces in time, also where the way is narrow.
+/// The nodes that are fetching a picture now. Their number is limited, so that each gets its pieces in time over a slow
+/// connection.
 struct Fetching {
     private var nodes: [String: Int] = [:]
 
@@ -182,7 +184,7 @@ struct Fetching {
     init(_ all: [Loan]) { for lent in all { lent.fetcher.map { add($0) } } }
 
     var isFull: Bool { nodes.values.reduce(0, +) >= Self.most }
-    /// These get no other picture now.
+    /// Nodes at their limit, which get no other picture now.
     var busy: Set<String> { Set(nodes.filter { $0.value >= Self.mostOfOne }.keys) }
 
     mutating func add(_ node: String) { nodes[node, default: 0] += 1 }

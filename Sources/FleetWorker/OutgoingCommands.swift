@@ -2,37 +2,37 @@ import DaemonRuntime
 import Foundation
 import WorkerProtocol
 
-/// A command to another node. It comes again and again until the node's report is there; a node obeys each token once.
+/// A command to another node. It is repeated until the node's report arrives; a node executes each token once.
 struct Commanded: Codable, Sendable {
     var token: String
     var command: NodeCommand
 }
 
-/// The answer. Without a report the node has heard it, and is at it.
+/// The answer to a command. Without a report, the node is still executing the command.
 struct CommandAnswer: Codable, Sendable {
     var report: NodeReport?
 }
 
-/// The commands of this node's clients to other nodes, until each is answered.
+/// Commands of this node's clients to other nodes, until each is answered.
 @Coordination
 final class OutgoingCommands {
     private struct Asked {
         var id: Int
         var subject: String
         var message: [UInt8]
-        /// When the node has said something last.
+        /// When the node last answered.
         var heard = ContinuousClock.now
     }
 
     private let supervisor: SupervisorChannel
     private let lines: Lines
-    /// By their tokens.
+    /// Keyed by token.
     private var asked: [String: Asked] = [:]
     private var isAsking = false
 
     private static let pause = Duration.milliseconds(400)
-    /// A node that has not said a word for so long is silent; or for a shorter time, when the server says that nobody of its
-    /// name is connected.
+    /// A node that has not answered for so long is silent. The shorter limit applies if the server reports that no node
+    /// of this name is connected.
     private static let patience = Duration.seconds(10)
     private static let patienceWithAbsence = Duration.seconds(3)
     private static let inbox = "command"

@@ -21,23 +21,23 @@ enum Program {
             print(help)
             return EX_USAGE
         }
-        // The call that writes to a server reports that the server has hung up.
+        // A write to a server that has hung up must fail, instead of ending the process.
         signal(SIGPIPE, SIG_IGN)
-        // OpenSSL reads its configuration now, and later no authority but the fleet's own.
+        // OpenSSL reads its configuration now. Later it must accept no authority but the fleet's own.
         setenv("SSL_CERT_FILE", "/dev/null", 1)
         setenv("SSL_CERT_DIR", "/dev/null", 1)
         OPENSSL_init_crypto(UInt64(OPENSSL_INIT_LOAD_CONFIG), nil)
-        // libnats has a handful of threads; the default stack is 8 MB.
+        // Small stacks suffice for libnats' handful of threads; the default is 8 MB each.
         _ = clinux_thread_stacks(512 << 10)
-        // Everything trusted has been loaded, nothing foreign has been read, one thread runs.
+        // All trusted files are loaded, no foreign byte has been read, and only one thread runs.
         let missing = Confinement.begin(.fleet)
         let supervisor = SupervisorChannel(channel: channel)
         supervisor.send(.hello(version: Release.version, missing: missing))
         return obey(supervisor)
     }
 
-    /// Orders come to the first thread, which does nothing else. The process ends with its supervisor, and what it had
-    /// taken goes to other nodes at once.
+    /// Receives orders on the first thread, which does nothing else. The process ends with its supervisor. It gives its
+    /// taken pictures back first, so that other nodes get them at once.
     private static func obey(_ supervisor: SupervisorChannel) -> Int32 {
         let fleet = FleetSession(supervisor)
         do {
@@ -49,7 +49,7 @@ enum Program {
             _exit(EX_PROTOCOL)
         }
         Coordination.sync { fleet.leave() }
-        // Threads of libnats run: what would be torn down under them stays.
+        // `exit` would tear down globals that libnats' threads still use.
         _exit(EX_OK)
     }
 

@@ -2,7 +2,7 @@ import Glibc
 import SystemCalls
 import WorkerProtocol
 
-/// The way to the supervisor, for every thread: a message is one packet.
+/// The channel to the supervisor, for every thread: a message is one packet.
 struct SupervisorChannel: Sendable {
     let channel: WorkerChannel
 
@@ -15,7 +15,7 @@ struct SupervisorChannel: Sendable {
         } catch let error as WorkerChannelError {
             say("\(error)")
         } catch {
-            // When the supervisor is gone it has closed the socket, which ends this process.
+            // The supervisor is gone; its closed socket ends this process.
         }
         return false
     }

@@ -1,4 +1,4 @@
-/// A random word, by which a process or an attempt is known.
+/// A random word that identifies a process, an attempt or a command.
 enum Token {
     static func made() -> String {
         let text = String(UInt64.random(in: .min ... .max), radix: 16)

@@ -1,19 +1,20 @@
-/// The origins that were told that there is no place, in the order in which they came. Each free place is theirs in turn, so
-/// that no origin gets all of them only because it asks first.
+/// The origins that were told `full`, in the order of their requests. Free places go to them in turn, so that no origin
+/// gets all places only because it asks first.
 struct WaitingLine {
     typealias Instant = ContinuousClock.Instant
 
     private var waiting: [(origin: String, at: Instant)] = []
-    /// The origins that were told of a free place, and the time until which the place is kept.
+    /// Invited origins, and until when their place is kept.
     private var invited: [String: Instant] = [:]
 
     /// An origin that has not asked for so long has found another node, or has nothing more to lend.
     static let patience = Duration.seconds(5)
     static let time = Duration.seconds(1)
-    /// Far more than anybody has: a stranger at the server may invent any number.
+    /// Far more origins than any fleet has; a stranger at the server may invent any number.
     private static let longest = 1000
 
-    /// Returns whether an origin that asks now gets one of the free places. Every origin that waits, invited or not, goes before it.
+    /// Whether an origin that asks now gets a free place. The origins ahead of it in the line, and all invited ones, go
+    /// first.
     mutating func admits(_ origin: String, free: Int, at now: Instant = .now) -> Bool {
         forget(now)
         let before = invited.keys.count { $0 != origin } + (invited[origin] == nil ? waitingBefore(origin) : 0)
@@ -37,13 +38,13 @@ struct WaitingLine {
         }
     }
 
-    /// An origin has found another place.
+    /// Removes an origin that has a place, or needs none.
     mutating func declines(_ origin: String) {
         invited[origin] = nil
         waiting.removeAll { $0.origin == origin }
     }
 
-    /// Keeps the free places for those who wait; returns them.
+    /// Keeps free places for the next origins in the line, and returns these origins.
     mutating func invite(_ free: Int, at now: Instant = .now) -> [String] {
         forget(now)
         let next = waiting.prefix(max(0, free - invited.count)).map(\.origin)

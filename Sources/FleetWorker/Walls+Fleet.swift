@@ -1,7 +1,7 @@
 import Glibc
 import WorkerConfinement
 
-/// The list was measured over names, addresses, TLS, lost lines and pictures both ways.
+/// The list of calls comes from a trace of name lookups, connections, TLS, lost lines, and pictures in both directions.
 extension Walls {
     static let fleet = Walls(
         descriptors: 16384,
@@ -12,7 +12,7 @@ extension Walls {
         connects: true,
         allowed: CallRule.ofEveryWorker + CallRule.ofConnectingWorkers
             + [
-                // The resolver reads files. Pictures and results are read and written in pieces.
+                // The resolver reads files. Pictures and results travel in pieces, through `pread64` and `pwrite64`.
                 "openat", "pread64", "pwrite64", "ftruncate", "lseek",
                 // libnats connects, and waits for its socket.
                 "connect", "getsockname", "getpeername", "getsockopt", "setsockopt", "shutdown", "sendto", "recvfrom",
