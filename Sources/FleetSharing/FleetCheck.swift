@@ -5,7 +5,7 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// Checks some nodes at the same time, until each has its outcome or the client goes away.
+/// Checks several nodes in parallel, until each has its outcome or the client goes away.
 @Coordination
 package final class FleetCheck {
     private let pool: WorkerPool
@@ -16,7 +16,7 @@ package final class FleetCheck {
     private var running: [String: NodeCheck] = [:]
     private var outcomes: [String: NodeCheck.Outcome] = [:]
 
-    /// Each check has two files open.
+    /// Maximum checks at once; each has two files open.
     private static let most = 32
 
     init(
@@ -31,7 +31,7 @@ package final class FleetCheck {
         goOn()
     }
 
-    /// Nothing stays lent.
+    /// Cancels all checks, so that no test picture stays lent.
     package func cancel() {
         waiting = []
         for check in running.values { check.cancel() }

@@ -10,17 +10,17 @@ import SystemCalls
 package import WorkerPools
 package import WorkerProtocol
 
-/// A fleet member's news for its owner, and what it has it do.
+/// Receives a fleet member's news, and executes commands for it.
 @Coordination
 package protocol FleetMemberDelegate: AnyObject {
-    /// Something of the member's state may have changed.
+    /// The member's state may have changed.
     func fleetChanged()
     /// Executes a command of `peer`, which is named in the log.
     func obey(_ command: NodeCommand, by peer: String, done: @escaping CommandRefusal.Done)
 }
 
-/// This node in its fleet: joins it as the settings say, lends while the render queue is full, and renders the pictures of
-/// others in places that no job of its own wants.
+/// This node in its fleet: joins as the settings say, lends while the render queue is full, and renders other nodes'
+/// pictures in places that none of its own jobs wants.
 @Coordination
 package final class FleetMember: FleetGuests {
     private let configuration: ConfigurationInForce
@@ -30,7 +30,7 @@ package final class FleetMember: FleetGuests {
     private let queue: GatedQueue
     private let downloads: GatedQueue
     private var guests: [Int: GuestPicture] = [:]
-    /// Counts the configurations: only the latest is joined with.
+    /// Counts the adopted configurations: only the latest may join.
     private var adoptions = 0
     private var unreadable: String?
     private var isStopped = false
@@ -38,7 +38,7 @@ package final class FleetMember: FleetGuests {
     package weak var delegate: (any FleetMemberDelegate)?
 
     nonisolated private static let user = "fleet"
-    /// A third of the time after which an origin takes a picture for lost.
+    /// A third of the time after which an origin counts a picture as lost.
     nonisolated private static let lifePause = Duration.seconds(10)
 
     package init(
@@ -57,15 +57,15 @@ package final class FleetMember: FleetGuests {
     package var lentCount: Int { pool.lentCount }
     package var takenCount: Int { guests.count }
     package var name: String { configuration.settings.fleet.name ?? NodeName.made(of: Self.machine) }
-    /// The pictures of others that may be here at once.
+    /// Maximum pictures of other nodes here at once.
     package var places: Int {
         let render = queue.report
         return render.paused ? 0 : configuration.settings.fleet.places.count ?? render.effective
     }
-    /// Why there is no fleet though there should be one.
+    /// Why this node is in no fleet although the settings ask for a fleet.
     package var problem: String? { (unreadable ?? pool.problem).map { "fleet: \($0)" } }
 
-    /// What keeps pictures of this node from another one: it has not got a filter, or has it in another version.
+    /// Why `node` can't render this node's pictures: it runs another release, or lacks filters in this version.
     package func lacks(of node: FleetNode) -> [String] {
         guard node.version == Release.version else { return ["pipelined \(Release.version)"] }
         return filters.filter { node.filters[$0.key] != $0.value }.map { name, _ in
@@ -73,7 +73,8 @@ package final class FleetMember: FleetGuests {
         }.sorted()
     }
 
-    /// The filters from plugins. Those that come with the program are as the program is; of others each file counts.
+    /// Filters from plugins. A plugin that ships with the program has the program's version; others count by their
+    /// file's digest.
     private var filters: [String: String] {
         let own = Places.ownPlugins
         let all = configuration.now.catalog.stages.compactMap { stage -> (String, String)? in
@@ -91,7 +92,7 @@ package final class FleetMember: FleetGuests {
         }
     }
 
-    /// The settings are new, or the filters.
+    /// Applies new settings or filters.
     package func adopt() {
         adoptions += 1
         let (mine, settings) = (adoptions, configuration.settings)
@@ -102,7 +103,7 @@ package final class FleetMember: FleetGuests {
         }
         pool.use(filters)
         let membership = FleetMembership(servers: settings.fleet.servers ?? [], name: name)
-        // A mount may hang.
+        // Not on the coordination queue, because a mount may hang.
         FileLanes.work(on: configuration.places.configuration).async { [self] in
             let opened = Result {
                 try settings.fleet.files.map { key, path in
@@ -147,7 +148,7 @@ package final class FleetMember: FleetGuests {
         return file
     }
 
-    /// Nothing is lent or taken any more; what was taken goes back to its origins.
+    /// Ends lending and taking; taken pictures go back to their origins.
     package func stop(_ done: @escaping @Sendable () -> Void) {
         isStopped = true
         leftAll()
@@ -163,10 +164,10 @@ package final class FleetMember: FleetGuests {
         case silent
     }
 
-    /// This node, and every other that is known.
+    /// This node and every other known node.
     package var everybody: [String] { ([name] + state.nodes.map(\.name) + state.silent).sorted() }
 
-    /// Tells nodes to do something, and waits for each. This one may be among them.
+    /// Sends a command to nodes, perhaps including this node, and waits for every outcome.
     package func command(
         _ nodes: [String], _ command: NodeCommand, by peer: String,
         done: @escaping @Coordination @Sendable ([(node: String, outcome: Outcome)]) -> Void
@@ -214,7 +215,7 @@ package final class FleetMember: FleetGuests {
         }
     }
 
-    /// Lends a test picture to each of these nodes.
+    /// Lends a test picture to each of the nodes.
     package func check(
         _ nodes: [String], done: @escaping @Coordination ([String: NodeCheck.Outcome]) -> Void
     ) -> FleetCheck {
@@ -225,7 +226,7 @@ package final class FleetMember: FleetGuests {
 
     // MARK: - Room
 
-    /// Something has changed that decides what is lent and taken: the places, a pause, the other nodes.
+    /// Re-evaluates lending and taking, after a change to the places, a pause or the other nodes.
     package func look() {
         guard !isStopped else { return }
         queue.set(beyond: pool.hasRoom ? 1 : 0)
@@ -236,7 +237,7 @@ package final class FleetMember: FleetGuests {
         delegate?.fleetChanged()
     }
 
-    /// One picture may wait at home already until another may be lent, and a free place may take back what a lost node had.
+    /// Another picture may now be lent, and a free place may take back a picture from a lost node.
     private func roomChanged() {
         look()
         guard pool.hasRoom || pool.lentCount > 0 else { return }
@@ -248,7 +249,7 @@ package final class FleetMember: FleetGuests {
         look()
     }
 
-    /// Places that neither a job nor another node's picture has.
+    /// Places that neither a job nor another node's picture occupies.
     private var spare: Int { max(0, queue.spare - guests.count) }
 
     // MARK: - Pictures of others
@@ -271,7 +272,8 @@ package final class FleetMember: FleetGuests {
         look()
     }
 
-    /// From this queue, which works on them: the fleet's process goes on when the daemon does not.
+    /// Called on the coordination queue, which does the work: the fleet's process would show life even if the daemon
+    /// hangs.
     private func showLife() {
         guard !showsLife, !guests.isEmpty, !isStopped else { return }
         showsLife = true

@@ -7,8 +7,7 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// A picture of another node, which is rendered here under this node's own limits. Its files have no names, and are gone with
-/// it.
+/// Another node's picture, rendered here under this node's own limits. Its files have no names, and vanish with it.
 @Coordination
 final class GuestPicture {
     private let id: Int
@@ -18,7 +17,7 @@ final class GuestPicture {
     private let fleet: FleetPool
     private let pool: WorkerPool
     private let fetch: FetchPool
-    /// Whether the filters here are still those of its origin.
+    /// Whether the filters here still match the origin's.
     private let hasItsFilters: () -> Bool
     private var sources: [Descriptor] = []
     private var task: RenderTask?
@@ -38,7 +37,7 @@ final class GuestPicture {
 
     private var name: String { "\(picture.name) of node \(origin)" }
 
-    /// Makes the files for its bytes.
+    /// Creates the files for its bytes.
     func accept() {
         files(picture.bytes.sizes.count) { [self] sources in
             self.sources = sources
@@ -48,7 +47,7 @@ final class GuestPicture {
         }
     }
 
-    /// Its bytes are here, or are to be downloaded.
+    /// Renders the picture, after a download if it came as a URL.
     func begin() {
         guard case .url(let text, let most) = picture.bytes else { return render() }
         guard let url = try? WebAddress(text) else { return fleet.refuse(id, because: "its URL is none") }
@@ -59,7 +58,7 @@ final class GuestPicture {
         }
     }
 
-    /// Under this node's own rules, and without its logins: the origin has none for this server.
+    /// Downloads under this node's rules, and without its logins: the origin has no login for this server either.
     private func download(
         _ url: WebAddress, most: Int64, into file: Descriptor, _ resume: FetchResume? = nil, tries: Int = 1
     ) {
@@ -74,7 +73,7 @@ final class GuestPicture {
                 guard !isOver else { return }
                 switch result {
                 case .success(let came): arrived(came, file)
-                // A part has come, so the rest may come as well; or the part is thrown away.
+                // Retries if a part can be resumed, or if the file changed, which discards the part.
                 case .failure(.transfer(let failure))
                 where (failure.resume != nil || failure.kind == .changed) && tries <= retries:
                     download(url, most: most, into: file, failure.resume, tries: tries + 1)
@@ -87,7 +86,7 @@ final class GuestPicture {
     }
 
     private func arrived(_ came: FetchedFile, _ file: Descriptor) {
-        // The worker reads strangers' bytes, so its word on the length is checked.
+        // The worker reads foreign bytes, so the supervisor verifies the length that it reports.
         guard (try? FileStatus(file.status()).size) == came.bytes, lseek(file.number, 0, SEEK_SET) == 0 else {
             return fleet.refuse(id, because: "the file is not as long as the fetch worker says")
         }
@@ -144,7 +143,7 @@ final class GuestPicture {
         }
     }
 
-    /// What would happen to the picture everywhere is told to its origin. For what is wrong here another node may have it.
+    /// Tells the origin of failures that would occur on every node. If the cause is on this node, another node may try.
     private func tell(_ failure: RenderTask.Failure) {
         switch (failure, JobFailure(failure, atTry: 1)) {
         case (.picture(let known), _) where known.class == .input: fleet.failed(id, known)
@@ -157,7 +156,7 @@ final class GuestPicture {
         }
     }
 
-    /// Nobody wants it any more, or everything is said.
+    /// Cancels the work in flight, and releases the sources.
     func end() {
         isOver = true
         sources = []

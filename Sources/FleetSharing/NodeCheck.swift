@@ -9,7 +9,7 @@ import WorkerProtocol
 @Coordination
 package final class NodeCheck {
     package enum Outcome: Sendable {
-        /// The times from the offer until the node had accepted the picture, and until the result was here.
+        /// Times from the offer to the node's acceptance, and to the arrival of the result.
         case ok(accepted: Duration, delivered: Duration)
         case silent
         case otherVersion(String)
@@ -26,7 +26,7 @@ package final class NodeCheck {
     private var task: RenderTask?
     private let start = ContinuousClock.now
     private var accepted: Duration?
-    /// Counts the steps: the timeout of a step that is over does nothing.
+    /// Counts the steps, so that the timeout of a finished step does nothing.
     private var steps = 0
 
     package nonisolated static let patienceForPlace = Duration.seconds(10)
@@ -86,7 +86,7 @@ package final class NodeCheck {
         }
     }
 
-    /// Nil: it waits for a place.
+    /// A nil node means that the picture waits for a place.
     private func isLent(to node: String?) {
         guard node != nil, accepted == nil else { return }
         accepted = start.duration(to: .now)
@@ -103,7 +103,7 @@ package final class NodeCheck {
         }
     }
 
-    /// A worker reads the whole result: it comes from another machine.
+    /// A worker reads the whole result, because it comes from another machine.
     private func verify(_ result: Descriptor, delivered: Duration) {
         do {
             run(TestPicture.proof, from: result, into: try Descriptor.memory([]), nil) { [self] result, header in

@@ -1,7 +1,7 @@
 import PipelineModel
 import WorkerProtocol
 
-/// A small BMP, and what a node makes of it.
+/// A small BMP, and the result that a node should make from it.
 enum TestPicture {
     private static let (width, height) = (32, 24)
 
@@ -21,7 +21,7 @@ enum TestPicture {
         header.format == "png" && header.width == width / 2 && header.height == height / 2
     }
 
-    /// Two headers, then 3 bytes a pixel: a row has a multiple of 4 bytes.
+    /// Two headers, then 3 bytes a pixel. Rows need no padding, because their length is a multiple of 4 bytes.
     static let bytes: [UInt8] = {
         let pixels = (0..<width * height * 3).map { UInt8(truncatingIfNeeded: $0) }
         return Array("BM".utf8) + number(54 + pixels.count, 4) + number(0, 4) + number(54, 4)
