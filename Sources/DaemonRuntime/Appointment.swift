@@ -2,8 +2,8 @@ import Dispatch
 
 /// Fires at the earliest requested time.
 ///
-/// Two timers: one follows the wall clock, which goes on while the machine sleeps; the other counts the time that has
-/// passed, so that a clock set back delays nothing.
+/// Uses two timers. One follows the wall clock, which goes on while the machine sleeps. The other counts elapsed time,
+/// so that a clock set back delays nothing.
 @Coordination
 package final class Appointment {
     private let byClock: any DispatchSourceTimer
@@ -34,7 +34,7 @@ package final class Appointment {
 
     private let now: @Sendable () -> Double
 
-    /// In seconds. A smaller difference counts as none.
+    /// In seconds. Smaller differences are ignored.
     private static let accuracy = 1.0
 
     package func make(at time: Double) {

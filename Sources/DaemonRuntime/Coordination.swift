@@ -1,7 +1,7 @@
 package import Dispatch
 
 /// The supervisor, its pools of workers and the starts of operations share one queue. Each hands over to the others
-/// several times a job, which between threads costs more than the work. Nothing here ever waits.
+/// several times a job, and handing over between threads would cost more than the work. Code on the queue never blocks.
 @globalActor
 package actor Coordination {
     package static let shared = Coordination()
@@ -10,7 +10,7 @@ package actor Coordination {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { Self.executor.asUnownedSerialExecutor() }
 
-    /// For code that is known to run on the queue; traps on any other.
+    /// For code that runs on the queue; traps on any other queue.
     package static func assumeIsolated<T: Sendable>(_ body: @Coordination () throws -> T) rethrows -> T {
         executor.checkIsolated()
         return try withoutActuallyEscaping(body) { try unsafeBitCast($0, to: (() throws -> T).self)() }

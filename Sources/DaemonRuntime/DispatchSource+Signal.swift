@@ -1,8 +1,9 @@
 package import Dispatch
 
 extension DispatchSource {
-    /// Calls `handler` on `queue` for each signal of this number. When this returns, none is lost: before, it ends the process as it
-    /// does any other, then Dispatch has a handler of its own in place. So `queue` must not be waiting for this.
+    /// Calls `handler` on `queue` for each signal of this number; no signal is lost once this has returned. Until
+    /// Dispatch has installed a handler of its own, a signal ends the process as usual. The registration runs on
+    /// `queue`, so the caller must not block it.
     package static func signal(
         _ number: Int32, on queue: DispatchQueue, _ handler: @escaping @Sendable () -> Void
     ) -> sending any DispatchSourceSignal {

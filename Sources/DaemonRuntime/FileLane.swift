@@ -1,12 +1,12 @@
 package import Dispatch
 import Synchronization
 
-/// A fixed number of threads for work that may wait for a disk, and a queue of such work. A thread lives while there is
+/// A queue of work that may wait for a disk, and a fixed number of threads for it. The threads live only while there is
 /// work: an idle lane costs nothing.
 package final class FileLane: Sendable {
     package typealias Work = @Sendable () -> Void
 
-    /// The lane takes no more requests.
+    /// The lane's queue is full.
     package struct Full: Error, CustomStringConvertible {
         package var waiting: Int
 
@@ -26,7 +26,7 @@ package final class FileLane: Sendable {
         fileprivate let lane: FileLane
         fileprivate let number: Int
 
-        /// Gives the place up. False when the work has begun already.
+        /// Withdraws the request. False if its work has begun already.
         @discardableResult
         package func withdraw() -> Bool { lane.withdraw(number) }
     }
@@ -51,10 +51,10 @@ package final class FileLane: Sendable {
     /// `room` is the number of requests that may wait.
     package init(threads: Int, room: Int = 0) { (self.threads, self.room) = (threads, room) }
 
-    /// Does the daemon's own work, which is never refused: whoever asks for it has a limit of its own.
+    /// Does the daemon's own work, which is never refused: its callers have limits of their own.
     package func async(_ work: @escaping Work) { begin(state.withLock { add(work, to: &$0) }.isNew) }
 
-    /// Does a client's work, if there is room.
+    /// Does a client's work, or throws if the queue is full.
     package func take(_ work: @escaping Work) throws(Full) -> Place {
         let added: (number: Int, isNew: Bool)? = state.withLock { state in
             if state.running.count + state.waiting.count >= threads + room { return nil }
@@ -65,7 +65,8 @@ package final class FileLane: Sendable {
         return Place(lane: self, number: added.number)
     }
 
-    /// Does work and waits for it, but no longer than `patience`. A disk that has been silent for longer is not asked.
+    /// Does work and waits for it, but no longer than `patience`. Throws at once if the disk has been silent for
+    /// longer.
     package func wait<Value: Sendable>(
         _ patience: Duration, for work: @escaping @Sendable () throws -> Value
     ) throws -> Value {
@@ -86,7 +87,7 @@ package final class FileLane: Sendable {
         return try outcome.get()
     }
 
-    /// When the work began that a disk has held up for longest.
+    /// The start time of the longest-running work.
     package var oldest: DispatchTime? { state.withLock { $0.running.values.min() } }
 
     private func add(_ work: @escaping Work, to state: inout State) -> (number: Int, isNew: Bool) {
@@ -101,8 +102,8 @@ package final class FileLane: Sendable {
     private func begin(_ isNew: Bool) {
         guard isNew else { return }
         Self.total.add(1, ordering: .relaxed)
-        // A serial queue has a thread of its own. A concurrent one has few, and libdispatch would look each second
-        // whether they hang.
+        // A serial queue has a thread of its own. A concurrent queue has few threads, and libdispatch would check each
+        // second whether they hang.
         DispatchQueue(label: "pipelined.files").async { self.run() }
     }
 

@@ -2,7 +2,7 @@ package import Dispatch
 import Synchronization
 package import SystemCalls
 
-/// The lanes of each mount. A disk that hangs holds up its own lanes alone, and takes no more threads, however many
+/// The lanes of each mount. A disk that hangs blocks only its own lanes, and takes no more threads, however many
 /// requests come.
 ///
 /// The daemon's work and clients' requests have separate lanes: a client may name any path, and a link that it made may
@@ -11,7 +11,7 @@ package enum FileLanes {
     private enum Purpose {
         /// The daemon's own work.
         case work
-        /// Short looks for clients.
+        /// Short requests of clients.
         case looks
         /// Copies and walks for clients, which may take long on a healthy disk.
         case copies
@@ -46,8 +46,8 @@ package enum FileLanes {
         copies(of: (try? FileSystem.target(of: "/proc/self/fd/\(file.number)")) ?? "/")
     }
 
-    /// Follows the links of these folders, so that a path below one counts for the disk on which it really lies. Until
-    /// its disk has answered, a folder has lanes of its own.
+    /// Follows the links of these folders, so that a path below a folder counts for the disk on which it really lies. A
+    /// folder has lanes of its own until its disk has answered.
     package static func know(_ folders: some Sequence<String>) {
         for folder in folders {
             let isAsked = state.withLock { state in
@@ -55,7 +55,7 @@ package enum FileLanes {
                 if state.folders[folder] == nil { state.folders[folder] = .some(nil) }
                 return isAsked
             }
-            // Its disk has not answered yet: it holds one thread.
+            // The disk has not answered the first lookup, which already holds a thread.
             if isAsked { continue }
             lane(Key(disk: folder, purpose: .work)).async {
                 let resolved = FileSystem.resolved(folder)
@@ -84,7 +84,7 @@ package enum FileLanes {
         }
     }
 
-    /// The mount point that a path lies under, or a known folder that has not answered yet.
+    /// The mount point of a path, or a known folder above it whose disk has not answered yet.
     private static func disk(of path: String) -> String {
         let folders = state.withLock { $0.folders }
         let above = folders.keys.filter { FileSystem.lies(path, within: $0) }

@@ -3,8 +3,8 @@ import Glibc
 import SystemCalls
 
 /// Lines for people: the event, the file, and for a failure the remedy. They go to the journal under systemd, with
-/// searchable fields, and to standard error otherwise. Names of files and clients' words may hold anything; a line
-/// stays a line, and commands nobody's terminal.
+/// searchable fields, and to standard error otherwise. File names and clients' words may hold anything, so lines are
+/// made printable: none breaks in two, or controls a terminal.
 package enum Log {
     package static func notice(_ line: String, of subject: LogSubject = LogSubject()) {
         write(line.printable, .notice, of: subject)

@@ -1,7 +1,7 @@
 /// The subject of a line of the log. On a terminal the line names it; the journal keeps each part as a field of its
 /// own.
 package struct LogSubject: Sendable {
-    /// Far more than anybody looks for in one line.
+    /// Far more than anybody searches for in one line.
     private static let mostJobs = 64
 
     package var jobs: [Int] = []

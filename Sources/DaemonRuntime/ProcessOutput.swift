@@ -2,14 +2,14 @@ import Dispatch
 import Glibc
 package import SystemCalls
 
-/// Reads a child's standard output and error in small turns: a child that writes without end is slowed down, and leaves
-/// its queue free for other work.
+/// Reads a child's standard output and error in small turns. A child that writes without end is slowed down, and leaves
+/// the queue free for other work.
 package actor ProcessOutput: QueueActor {
     /// Bytes read in a turn.
     private static let turn = 64 * 1024
     /// The pause after a full turn.
     private static let rest = DispatchTimeInterval.milliseconds(5)
-    /// Turns that read what a socket's buffer holds when the child has ended. A grandchild may go on writing.
+    /// Maximum turns after the child's end, to read the rest of a socket's buffer. A grandchild may go on writing.
     private static let lastTurns = 8
 
     private let source: ReadySource
@@ -30,7 +30,7 @@ package actor ProcessOutput: QueueActor {
         source.activate { [weak self] in self?.assumeIsolated { $0.turn() } }
     }
 
-    /// Reads the last words of a child that has ended.
+    /// Reads the remaining output of a child that has ended.
     package func end() {
         for _ in 0..<Self.lastTurns where !read() { break }
         heard = nil

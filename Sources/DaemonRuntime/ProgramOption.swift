@@ -1,15 +1,15 @@
-/// An option of a program's command line. The parser, the help and the manual are made of it.
+/// An option of a program's command line. The parser, the help and the manual are generated from it.
 package protocol ProgramOption: RawRepresentable, CaseIterable, Sendable where RawValue == String {
     static var program: String { get }
 
-    /// What its value is called, or nil when it takes none.
+    /// The placeholder for its value, or nil if it takes no value.
     var value: String? { get }
 
     var help: String { get }
 }
 
 extension ProgramOption {
-    /// Reads a command line, which has `--option value` or `--option=value`. `-h` is `--help`.
+    /// Parses a command line with `--option value` or `--option=value`. `-h` is `--help`.
     package static func read(_ words: some Sequence<String>) throws(UsageError) -> [(option: Self, value: String)] {
         var words = words.makeIterator()
         var read: [(Self, String)] = []
@@ -37,7 +37,7 @@ extension ProgramOption {
 
     package var written: String { value.map { "\(rawValue) \($0)" } ?? rawValue }
 
-    /// A line for each, for `--help`.
+    /// The options for `--help`, a line each.
     package static var lines: String {
         let width = (allCases.map(\.written.count).max() ?? 0) + 3
         return allCases.map { option in

@@ -1,7 +1,7 @@
 package import Dispatch
 
 /// Runs an actor on a serial queue, which plain callbacks can use as well. The daemon makes no `Task`: every entry is a
-/// turn of the queue, and code on the queue calls the actor without a turn.
+/// turn of the queue, and code on the queue calls the actor directly.
 package final class QueueExecutor: SerialExecutor {
     package let queue: DispatchQueue
 

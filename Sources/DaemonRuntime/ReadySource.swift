@@ -5,11 +5,10 @@ import Glibc
 import Synchronization
 package import SystemCalls
 
-/// Calls a handler on a queue whenever a descriptor can be read, or written to, or its other end is gone.
+/// Calls a handler on a queue whenever a descriptor is readable or writable, or its peer has hung up.
 ///
-/// It stands in for Dispatch's own sources of this kind. On Linux these let go of their bookkeeping on two threads at
-/// once when the other end hangs up: the process crashes now and then, or waits for ever for an event that is never
-/// reported.
+/// Replaces Dispatch's own sources of this kind. On Linux these release their bookkeeping on two threads at once when
+/// the peer hangs up: the process sometimes crashes, or waits forever for an event that never comes.
 package final class ReadySource: Sendable {
     package enum Direction { case reading, writing }
 
@@ -17,7 +16,7 @@ package final class ReadySource: Sendable {
         var descriptor: Descriptor?
         var handler: (@Sendable () -> Void)?
         var id: UInt64 = 0
-        /// The kernel will report the descriptor, or has reported it and `fire` is on its way.
+        /// The kernel will report the descriptor, or has reported it and `fire` is queued.
         var armed = false
         var suspended = false
     }
@@ -26,24 +25,24 @@ package final class ReadySource: Sendable {
     private let isWriting: Bool
     private let state: Mutex<State>
 
-    /// Holds the descriptor until it is cancelled.
+    /// Holds the descriptor until `cancel`.
     package init(_ descriptor: Descriptor, _ direction: Direction = .reading, queue: DispatchQueue) {
         self.queue = queue
         isWriting = direction == .writing
         state = Mutex(State(descriptor: descriptor))
     }
 
-    /// Calls on the coordination queue.
+    /// Calls the handler on the coordination queue.
     package convenience init(coordinated descriptor: Descriptor, _ direction: Direction = .reading) {
         self.init(descriptor, direction, queue: Coordination.queue)
     }
 
-    /// `activate` for a coordinated one.
+    /// Like `activate`, for a source on the coordination queue.
     package func coordinate(_ handler: @escaping @Coordination @Sendable () -> Void) {
         activate { Coordination.assumeIsolated(handler) }
     }
 
-    /// Begins. A source that is never cancelled lives for ever.
+    /// Starts to watch. A source that is never cancelled lives forever.
     package func activate(_ handler: @escaping @Sendable () -> Void) {
         state.withLock { state in
             guard let descriptor = state.descriptor else { return }
@@ -53,7 +52,7 @@ package final class ReadySource: Sendable {
         }
     }
 
-    /// The handler is not called before `resume`, but for a call that is under way.
+    /// Stops calling the handler until `resume`; a call in flight still ends.
     package func suspend() { state.withLock { $0.suspended = true } }
 
     package func resume() {
@@ -63,7 +62,7 @@ package final class ReadySource: Sendable {
         }
     }
 
-    /// The handler is not called any more, but for a call that is under way on another queue.
+    /// Stops calling the handler for good; a call in flight on another queue still ends.
     package func cancel() {
         let last = state.withLock { state in
             guard let descriptor = state.descriptor else { return State() }
@@ -71,7 +70,7 @@ package final class ReadySource: Sendable {
             defer { state = State() }
             return state
         }
-        // It is released outside the lock, because anything may end with it.
+        // Released outside the lock, because this may free anything.
         withExtendedLifetime(last) {}
     }
 
@@ -112,7 +111,7 @@ private final class ReadyLoop: Sendable {
         }
     }
 
-    /// Returns the watched descriptor: the kernel takes each once, so a second source of the same one gets a duplicate.
+    /// Returns the watched descriptor. The kernel takes each descriptor once, so a second source watches a duplicate.
     func add(_ source: ReadySource, _ descriptor: Descriptor, writing: Bool) -> (Descriptor, UInt64) {
         let id = sources.withLock { sources in
             sources.last += 1
@@ -121,7 +120,7 @@ private final class ReadyLoop: Sendable {
         }
         if clinux_epoll_add(epoll, descriptor.number, writing ? 1 : 0, id) == 0 { return (descriptor, id) }
         let duplicate = Descriptor(owning: fcntl(descriptor.number, F_DUPFD_CLOEXEC, 0))
-        // A descriptor that can't be watched counts as ready: its reader meets the error.
+        // A descriptor that can't be watched counts as ready, so that its reader meets the error.
         if clinux_epoll_add(epoll, duplicate.number, writing ? 1 : 0, id) != 0 { source.ready() }
         return (duplicate, id)
     }
@@ -130,8 +129,7 @@ private final class ReadyLoop: Sendable {
         _ = clinux_epoll_again(epoll, descriptor.number, writing ? 1 : 0, id)
     }
 
-    /// Must come before the descriptor is closed: the kernel goes on reporting an open file that somebody else still
-    /// has.
+    /// Must come before the descriptor is closed: the kernel goes on reporting a file that is still open elsewhere.
     func remove(_ id: UInt64, _ descriptor: Descriptor) {
         _ = clinux_epoll_remove(epoll, descriptor.number)
         sources.withLock { _ = $0.byID.removeValue(forKey: id) }

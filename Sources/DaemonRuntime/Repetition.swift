@@ -1,8 +1,7 @@
-/// Calls again and again at an interval while there is a need for it. However often the need ends and begins, one timer
-/// runs.
+/// Repeats a call at an interval while it is needed. However often the need ends and begins, only one timer runs.
 @Coordination
 package final class Repetition {
-    /// The usual pause before something that failed is tried again.
+    /// The usual pause before a retry.
     package nonisolated static let interval = Duration.seconds(2)
 
     private let after: (@escaping @Coordination @Sendable () -> Void) -> Void
@@ -10,7 +9,7 @@ package final class Repetition {
     private let call: @Coordination () -> Void
     private var isPending = false
 
-    /// `after` waits for the interval.
+    /// `after` calls its argument when the interval is over.
     package init(
         after: @escaping (@escaping @Coordination @Sendable () -> Void) -> Void = {
             Coordination.after(Repetition.interval, $0)

@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
 
-/// In a burst, spaces steps that have a fixed price, so that several share it. Nothing waits when little happens.
+/// In a burst, spaces steps that have a fixed cost, so that several share it. Without a burst, no step waits.
 package struct Spacing {
     // Nanoseconds.
     private static let least: UInt64 = 5_000_000
@@ -12,7 +12,7 @@ package struct Spacing {
 
     package init() {}
 
-    /// Waits here, because a timer would cost more and the queue has nothing else to do.
+    /// Blocks the thread, because a timer would cost more and the queue has nothing else to do.
     package mutating func keep(while others: () -> Bool) {
         var (now, next) = (DispatchTime.now().uptimeNanoseconds, latest + Self.least)
         while now < next {
@@ -23,6 +23,6 @@ package struct Spacing {
         latest = now
     }
 
-    /// Lets the next step go without waiting.
+    /// Lets the next step run without waiting.
     package mutating func forget() { latest = 0 }
 }

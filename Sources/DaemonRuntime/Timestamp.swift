@@ -19,7 +19,7 @@ package enum Timestamp {
             + "T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)).\(fraction)Z"
     }
 
-    /// When the local day of this time began.
+    /// The start of this time's local day.
     package static func midnight(of seconds: Double = now()) -> Double {
         var whole = time_t(seconds)
         var parts = tm()

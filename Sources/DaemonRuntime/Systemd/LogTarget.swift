@@ -1,6 +1,6 @@
 import Glibc
 
-/// The reader of standard error, and the form that it wants.
+/// The reader of standard error, which decides the form of a line.
 enum LogTarget {
     /// A person, or a file.
     case plain
@@ -13,7 +13,7 @@ enum LogTarget {
         var stream = stat()
         guard fstat(STDERR_FILENO, &stream) == 0 else { return .plain }
         if getenv("JOURNAL_STREAM").map({ String(cString: $0) }) == "\(stream.st_dev):\(stream.st_ino)" {
-            // In another mount namespace the journal may be reachable only by standard error.
+            // In another mount namespace the journal may be reachable only through standard error.
             return access("/run/systemd/journal/socket", W_OK) == 0 ? .journal : .prefixed
         }
         let isOurs = getenv("SYSTEMD_EXEC_PID").map { String(cString: $0) } == "\(getpid())"

@@ -2,13 +2,13 @@ import CSystemd
 import Glibc
 package import SystemCalls
 
-/// A socket at which systemd listens in our place. The next process answers a client that connects while none runs.
+/// A socket that systemd opened for the daemon. If a client connects while no daemon runs, the next daemon answers.
 package struct PassedSocket {
     /// FileDescriptorName= of its unit.
     package let name: String
     package let descriptor: Descriptor
 
-    /// All that were passed.
+    /// All sockets that systemd passed.
     package static func all() throws(PassedSocketError) -> [PassedSocket] {
         let first = Int32(SD_LISTEN_FDS_START)
         var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
@@ -26,8 +26,8 @@ package struct PassedSocket {
         }
     }
 
-    /// The control socket (pipelined.socket), or nil when none was passed. Anything but one listening Unix stream socket is an
-    /// error.
+    /// The control socket (pipelined.socket), or nil if systemd passed no socket. Throws unless it is a listening Unix
+    /// stream socket, and the only one.
     package static func control() throws(PassedSocketError) -> Descriptor? {
         let advice = "; the unit's one socket is ListenStream=/run/pipelined/control.sock, as in pipelined.socket"
         let passed = try all()
@@ -45,13 +45,13 @@ package struct PassedSocket {
         return socket.descriptor
     }
 
-    /// Whether it is a stream socket that listens, of this family or of any.
+    /// Whether it is a listening stream socket, of this family or of any.
     package func listens(family: Int32 = AF_UNSPEC) -> Bool {
         sd_is_socket(descriptor.number, family, Int32(SOCK_STREAM.rawValue), 1) > 0
     }
 }
 
-/// Why a program can't listen at what systemd passed.
+/// Why a program can't listen on the sockets that systemd passed.
 package struct PassedSocketError: Error, CustomStringConvertible {
     package let description: String
 

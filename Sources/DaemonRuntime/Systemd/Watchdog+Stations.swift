@@ -4,12 +4,12 @@ import Synchronization
 package import SystemCalls
 
 extension Watchdog.Station {
-    /// Answers while the queue runs its work.
+    /// Answers as long as the queue runs its work.
     package static func queue(_ name: String, _ queue: DispatchQueue) -> Watchdog.Station {
         Watchdog.Station(name: name) { answer in queue.async(execute: answer) }
     }
 
-    /// Answers while the thread that waits for all descriptors reports a byte that is sent here.
+    /// Answers as long as `ReadyLoop` reports a byte that is sent to it.
     package static func readyLoop() throws(SystemError) -> Watchdog.Station {
         let (near, far) = try Descriptor.pair(type: Int32(SOCK_DGRAM.rawValue))
         let answers = DispatchQueue(label: "pipelined.watchdog.events")

@@ -1,7 +1,7 @@
 import Dispatch
 
-/// Tells the service manager that work goes on (`WatchdogSec=`), but only once every station of the work has answered,
-/// one after the other. A station that never answers stops the pings, and the manager starts another daemon.
+/// Tells the service manager that work goes on (`WatchdogSec=`), but only after every station of the work has answered
+/// in turn. If a station never answers, the pings stop, and the manager starts another daemon.
 ///
 /// It asks no station that may wait for a disk: a mount that hangs is no reason to end the daemon.
 package actor Watchdog: QueueActor {
@@ -18,10 +18,10 @@ package actor Watchdog: QueueActor {
     package nonisolated let executor = QueueExecutor("pipelined.watchdog")
     private let stations: [Station]
     private let ping: @Sendable () -> Void
-    /// The station whose answer is awaited.
+    /// The station that owes an answer.
     private var awaited: Station?
     private var rounds = 0
-    /// A quarter of the interval: a late station is named while there is time for it.
+    /// A quarter of the interval, so that a late station is logged while there is still time.
     private var patience: Duration?
     private var timer: (any DispatchSourceTimer)?
 
@@ -29,7 +29,7 @@ package actor Watchdog: QueueActor {
         (self.stations, self.ping) = (stations, ping)
     }
 
-    /// Asks twice in each `interval`, beginning now, for good.
+    /// Asks twice in each `interval`, starting now, forever.
     package nonisolated func begin(_ interval: Duration) { async { $0.start(interval) } }
 
     private func start(_ interval: Duration) {
@@ -41,7 +41,7 @@ package actor Watchdog: QueueActor {
         self.timer = timer
     }
 
-    /// Asks all stations, unless one of the last round still owes its answer.
+    /// Asks all stations, unless a station of the last round still owes its answer.
     package nonisolated func ask() { async { $0.round() } }
 
     private func round() {

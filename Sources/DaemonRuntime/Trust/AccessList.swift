@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import SystemCalls
 
-/// The users and groups that may write by a POSIX ACL, which the kernel keeps in an attribute (linux/posix_acl_xattr.h).
+/// The users and groups that a POSIX ACL lets write. The kernel keeps it in an attribute (linux/posix_acl_xattr.h).
 struct AccessList {
     enum Writer {
         case user(UInt32)
@@ -40,7 +40,7 @@ struct AccessList {
         self.init(bytes[..<count])
     }
 
-    /// A version of four bytes, then eight for each entry: its kind, its rights, and their owner.
+    /// Parses a version of four bytes, then eight bytes for each entry: kind, rights, and user or group.
     init(_ bytes: ArraySlice<UInt8>) {
         func number(at start: Int, bytes count: Int) -> UInt32 {
             (0..<count).reduce(0) { $0 | UInt32(bytes[bytes.startIndex + start + $1]) << (8 * $1) }

@@ -1,16 +1,16 @@
 import Glibc
 package import SystemCalls
 
-/// A folder of the daemon's own within one where others may write.
+/// A folder of the daemon's own within a folder where others may write.
 package enum PrivateFolder {
-    /// Makes it if nothing is there.
+    /// Creates it if nothing has this name.
     package static func make(_ name: String, in above: Descriptor, at path: String) throws(SystemError) {
         guard uninterrupted({ mkdirat(above.number, name, 0o700) }) == 0 || errno == EEXIST else {
             throw SystemError("mkdir", path)
         }
     }
 
-    /// Opens it, if it is the daemon's and nobody else may write there.
+    /// Opens it, if it belongs to the daemon and nobody else may write there.
     package static func open(_ name: String, in above: Descriptor, at path: String) throws -> Descriptor {
         let folder: Descriptor
         do {
@@ -32,7 +32,7 @@ package enum PrivateFolder {
             throw UnsafeFolder(description: "\(path) is another file system than the folder it lies in; unmount it")
         }
         if status.isWritableByOthers {
-            // The group's bits are the mask of an ACL, and so the most that it gives.
+            // The group's bits are the mask of an ACL, so this limits the ACL as well.
             _ = fchmod(folder.number, 0o700)
             status = FileStatus(try folder.status())
         }
@@ -44,7 +44,7 @@ package enum PrivateFolder {
         return folder
     }
 
-    /// Whether new files get this owner: a mount that maps users gives files another owner than the process.
+    /// Whether new files get this owner. On a mount that maps users, a file's owner is not the process's user.
     private static func isOurs(_ owner: UInt32, in above: Descriptor) -> Bool {
         let name = ".pipelined-\(UUIDName.make())"
         guard mkdirat(above.number, name, 0o700) == 0 else { return false }
@@ -54,6 +54,6 @@ package enum PrivateFolder {
 }
 
 extension FileStatus {
-    /// Its group, an ACL (whose mask the group's bits are), or everybody may write.
+    /// Whether its group, an ACL (the group's bits are its mask) or everybody may write.
     fileprivate var isWritableByOthers: Bool { mode & 0o022 != 0 }
 }

@@ -11,12 +11,12 @@ package enum Trust {
         return Set([0, geteuid()] + (program.map { [$0.owner] } ?? []))
     }()
 
-    /// The way to a file; its refusal names the broken rule, the place and the remedy.
+    /// Walks to a file. The result's refusal names the broken rule, the place and the remedy.
     package static func way(to path: String) throws(SystemError) -> TrustedPath {
         try TrustedPath(to: path, refusing: refusal)
     }
 
-    /// Why the file at `path` is refused; nil for one that can't be looked at.
+    /// Why the file at `path` is refused; nil if it is trusted, or can't be examined.
     package static func refusal(of path: String) -> String? { (try? way(to: path))?.refusal }
 
     private static func refusal(of status: FileStatus, at path: String, _ open: Descriptor) -> String? {
@@ -27,7 +27,7 @@ package enum Trust {
         // A link has no mode. In a folder with the sticky bit, such as /tmp, nobody can replace another's file.
         if status.kind == .link || (status.kind == .folder && status.mode & S_ISVTX != 0) { return nil }
         if status.mode & S_IWOTH != 0 { return "everybody can write \(path); `chmod o-w` it" }
-        // With an ACL, these bits are its mask: the most that it gives to anybody.
+        // With an ACL, these bits are its mask: the most that it grants to anybody.
         guard status.mode & S_IWGRP != 0 else { return nil }
         let list: AccessList?
         do {

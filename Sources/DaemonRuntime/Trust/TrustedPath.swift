@@ -4,15 +4,15 @@ package import SystemCalls
 
 /// A path walked step by step: the file that was checked is the file that is used, whatever others rename meanwhile.
 package struct TrustedPath {
-    /// The folder in which it ends, and the name there.
+    /// The last folder on the path, and the file's name there.
     private let folder: Descriptor
     private let name: String
     /// The path with all links followed.
     private let path: String
-    /// Why the walk stopped before its end.
+    /// Why the walk stopped early.
     package let refusal: String?
 
-    /// Shows `refusing` each folder and link on the way, and the file at the end; stops once that gives a reason.
+    /// Shows `refusing` each folder and link on the way, and the file at the end; stops at the first reason.
     package init(
         to wanted: String, refusing: (_ status: FileStatus, _ path: String, _ open: Descriptor) -> String?
     ) throws(SystemError) {
@@ -25,7 +25,7 @@ package struct TrustedPath {
             let path = "\(here)/\(name)"
             let next = try Self.open(name, in: folder, path)
             let status = FileStatus(try next.status())
-            // The folder that `..` in a link leads to was shown before.
+            // `..` in a link leads to a folder that was shown before.
             if name != ".." { refusal = refusing(status, path, next) }
             if status.kind == .link {
                 links += 1

@@ -1,5 +1,5 @@
-/// A folder through which others could have the daemon move files about. Nothing is done there; `description` says why,
-/// and what mends it.
+/// A folder through which others could make the daemon move files. The daemon does nothing there; `description` gives
+/// the reason and the remedy.
 package struct UnsafeFolder: Error, CustomStringConvertible {
     package let description: String
 
