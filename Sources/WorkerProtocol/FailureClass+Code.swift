@@ -10,14 +10,14 @@ extension FailureClass {
             case ENOSPC, EDQUOT: .room
             // The file may have been cleared away, or moved by a call whose answer from the server got lost.
             case ENOENT: ofOriginal ? .input : .transient
-            // An original's own mode is a matter of that file alone.
+            // An original's mode concerns that file alone, not the configuration.
             case _ where SystemError.isRefusal(code): ofOriginal ? .input : .configuration
             case _ where SystemError.isPassing(code): .transient
             default: .input
             }
     }
 
-    /// The codes of every class but `input`, for callers that have only their texts.
+    /// The usual codes of all classes but `input`, for callers that have only their texts.
     public static let distinctive: [Int32] = [
         ENOSPC, EDQUOT, EACCES, EPERM, EROFS, EMFILE, ENFILE, ENOMEM, EIO, ESTALE, ETIMEDOUT,
     ]

@@ -1,17 +1,17 @@
 public import PipelineModel
 
-/// Messages from the supervisor to the fetch worker. Many transfers are under way at once, each with an ID.
+/// Messages from the supervisor to the fetch worker. Many transfers are in flight at once, each with an ID.
 public enum FetchOrder: Codable, Sendable {
     /// One descriptor travels beside it: the staging file, open for writing.
     case fetch(FetchRequest)
-    /// The answer is `cancelled`, unless another end came first.
+    /// The answer is `cancelled`, unless the transfer ended first.
     case cancel(Int)
 }
 
 public struct FetchRequest: Codable, Sendable {
     public var id: Int
     public var url: String
-    /// An earlier try has left good bytes in the staging file, up to here. They stay as they are.
+    /// An earlier attempt's good bytes in the staging file end here, and stay as they are.
     public var resume: FetchResume?
     public var limits: FetchLimits
     public var login: FetchLogin?
@@ -21,13 +21,13 @@ public struct FetchRequest: Codable, Sendable {
     }
 }
 
-/// What opens one server. No other server gets it, whatever a redirect leads to.
+/// The login of one server. No other server gets it, wherever a redirect leads.
 public struct FetchLogin: Codable, Sendable, Hashable {
-    /// `host`, for the scheme's own port, or `host:port`; in small letters.
+    /// `host` for the scheme's own port, or `host:port`; in lower case.
     public var host: String
-    /// Fields of the request: `Name: value`.
+    /// Header fields of the request: `Name: value`.
     public var headers: [String]
-    /// It may be sent by http, too.
+    /// Whether it may be sent over plain http.
     public var allowsPlainHTTP: Bool
 
     public init(host: String, headers: [String], allowsPlainHTTP: Bool) {
@@ -38,12 +38,12 @@ public struct FetchLogin: Codable, Sendable, Hashable {
 public struct FetchLimits: Codable, Sendable, Hashable {
     public var connectMilliseconds: Int
     public var stallMilliseconds: Int
-    /// Bytes, decoded.
+    /// Maximum bytes, decoded.
     public var maxSize: Int64
     public var redirects: Int
-    /// Connections to one server at once, for all transfers.
+    /// Maximum connections to one server, for all transfers.
     public var perHost: Int
-    /// `host` or `host:port`, whose addresses may be private.
+    /// Servers whose addresses may be private: `host` or `host:port`.
     public var allowPrivateHosts: [String]
 
     public init(
@@ -55,8 +55,7 @@ public struct FetchLimits: Codable, Sendable, Hashable {
         self.allowPrivateHosts = allowPrivateHosts
     }
 
-    /// The longest silence of a healthy worker about a transfer: by then it has connected, received something, or
-    /// ended.
+    /// The longest silence of a healthy worker about a transfer: by then it has connected, received bytes, or ended.
     public var longestSilence: Duration { .milliseconds(connectMilliseconds + stallMilliseconds) }
 }
 
@@ -65,20 +64,20 @@ public enum FetchMessage: Codable, Sendable {
     /// Sent once, before anything else: the parts of the confinement that the kernel lacks, and why.
     case hello(version: String, missing: [String])
     /// Sent now and then: when bytes have come, header included, and while the transfer waits for a connection. `total`
-    /// is what the server has announced, if it has; `kept` is how another try would get the rest, if at all.
+    /// is the announced length, if any. `kept` is the data with which a retry can get the rest, if it can.
     case progress(id: Int, received: Int64, total: Int64?, kept: FetchResume?)
     case done(id: Int, FetchedFile)
     case failed(id: Int, FetchFailure)
     case cancelled(id: Int)
 }
 
-/// The downloaded file, as the server described it. Every field is a stranger's word.
+/// The downloaded file, as the server described it. Every field may be hostile.
 public struct FetchedFile: Codable, Sendable, Hashable {
-    /// The stage of a failure to get it.
+    /// The stage of a failed download.
     public static let stage = "download"
 
     public var status: Int
-    /// The name from Content-Disposition, as it came.
+    /// The name from Content-Disposition, unchanged.
     public var name: String?
     public var url: String
     /// The size of the staging file, decoded.
@@ -91,13 +90,13 @@ public struct FetchedFile: Codable, Sendable, Hashable {
 
 public struct FetchFailure: Codable, Sendable, Hashable, Error {
     public enum Kind: String, Codable, Sendable {
-        /// The URL or its target is at fault: another try would meet the same.
+        /// The URL or its target is at fault: a retry would fail again.
         case input
-        /// The network or the server is at fault for the moment.
+        /// The network or the server is at fault, for the moment.
         case transient
         case room
-        /// The server does not continue the beginning that an earlier try has left, which is untouched: the download
-        /// begins again without it.
+        /// The server does not continue an earlier attempt's part. The part is untouched; the download starts over
+        /// without it.
         case changed
     }
 
@@ -106,11 +105,11 @@ public struct FetchFailure: Codable, Sendable, Hashable, Error {
     public var advice: String?
     /// The server's answer, if one came.
     public var status: Int?
-    /// Seconds after which the server wants to be asked again.
+    /// Seconds after which the server allows a retry.
     public var retryAfter: Int?
-    /// How a later try gets the rest.
+    /// Data with which a retry gets the rest.
     public var resume: FetchResume?
-    /// An earlier try's resume data, still valid though this try has received nothing.
+    /// An earlier attempt's resume data, still valid although this attempt has received nothing.
     public var kept: FetchResume?
 
     public init(

@@ -1,11 +1,11 @@
 import Glibc
 public import SystemCalls
 
-/// The trail of the filters whose code a worker runs: a line for each time that filters are applied to a picture,
-/// joined by `+` when they share a table, ended when they have returned. Its memory is shared with the reader, so that
-/// it costs no message, and can be read when the worker can say nothing any more.
+/// The trail of the filters whose code a worker runs. Each time that filters are applied to a picture, they write a
+/// line, joined by `+` if they share a table; its end marks their return. The memory is shared with the reader, so the
+/// trail costs no message, and outlives a worker that can send nothing any more.
 public struct FilterTrail: Sendable {
-    /// A longer trail begins anew: the end matters.
+    /// A longer trail starts over, because the end matters.
     private static let most = 4096
     private static let end = UInt8(ascii: "\n")
 
@@ -22,7 +22,7 @@ public struct FilterTrail: Sendable {
         write([])
     }
 
-    /// The code of these runs now.
+    /// Notes that the code of these filters runs now.
     public mutating func enter(_ filters: [String]) {
         let line = Array(filters.joined(separator: "+").utf8)
         if length + line.count + 2 > Self.most { length = 0 }
@@ -32,12 +32,12 @@ public struct FilterTrail: Sendable {
     public mutating func leave() { write([Self.end]) }
 
     private mutating func write(_ bytes: [UInt8]) {
-        // A line that can't be written is lost; the picture matters more.
+        // Errors are ignored: the picture matters more than its trail.
         _ = pwrite(memory.number, bytes + [0], bytes.count + 1, off_t(length))
         length += bytes.count
     }
 
-    /// Returns the filters that were applied, each time, and the filters whose code runs.
+    /// Returns the filters of each finished application, and the filters whose code is running.
     public func read() -> (applied: [[String]], running: [String]) {
         var bytes = [UInt8](repeating: 0, count: Self.most)
         let count = pread(memory.number, &bytes, bytes.count, 0)

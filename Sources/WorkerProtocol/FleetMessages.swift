@@ -2,35 +2,37 @@ public import PipelineModel
 
 /// Messages from the supervisor to the fleet's process. Descriptors travel beside the message.
 public enum FleetOrder: Codable, Sendable {
-    /// Sent once, before anything else: which fleet to join. Its descriptors, open for reading, are the credentials, and
-    /// the authority's certificate; none when the servers ask for none.
+    /// Sent once, before anything else: the fleet to join. The descriptors, open for reading, are the credentials and
+    /// the authority's certificate; there are none if the servers ask for no credentials.
     case join(FleetMembership)
-    /// The filters that come from plugins, each with what tells one version of it from another. Sent again when they have
-    /// changed.
+    /// The filters that come from plugins, each with its version or digest. Sent again when they have changed.
     case filters([String: String])
-    /// Offers a picture to the other nodes. Its descriptors are the sources, open for reading, and a file for each
-    /// output, open for reading and writing. One of `made`, `failed`, `returned` and `untaken` is the answer, once. With
-    /// `only`, no other node is asked.
+    /// Offers a picture to the other nodes, or only to the node `only`. The descriptors are the sources, open for
+    /// reading, and a file for each output, open for reading and writing. The only answer is `made`, `failed`,
+    /// `returned` or `untaken`.
     case lend(LentPicture, only: String? = nil)
-    /// The picture is not lent any more, whoever works on it. The answer is `returned`, unless another came first.
+    /// Ends a loan, whichever node has the picture. The answer is `returned`, unless another answer came first.
     case takeBack(Int)
-    /// So many pictures of other nodes may be here at once.
+    /// Maximum pictures of other nodes here at once.
     case take(Int)
     /// The answer to `offered`: an empty file for each source, open for reading and writing.
     case accept(Int)
-    /// The answer to `offered`: there is no place for it now. Nothing more is said of it.
+    /// The answer to `offered` if no place is free now. No message about the picture follows.
     case putOff(Int)
-    /// The answer to `offered`, or later, before `rendered` and `failed`: another node may have it. Nothing more is said of it.
+    /// The answer to `offered`, or later, before `rendered` and `failed`: another node may have the picture. No message
+    /// about it follows.
     case refuse(Int, reason: String)
-    /// The supervisor works on what is taken: their origins are told. Without it a picture goes to another node.
+    /// Tells the origins that the supervisor works on their pictures. Without this, an origin lends a picture to
+    /// another node.
     case showLife
-    /// How far a taken picture is.
+    /// The progress of a taken picture.
     case progress(Int, done: Int64, total: Int64)
-    /// A taken picture is done, and what was downloaded if it had a URL. Its descriptors are the results, open for reading.
+    /// A taken picture is done; the file is the download if it had a URL. The descriptors are the results, open for
+    /// reading.
     case rendered(Int, PictureHeader, [RenderedOutput], FetchedFile?)
     /// A taken picture has failed.
     case failed(Int, WorkerFailure)
-    /// Tells another node to do something. `answered` is the answer.
+    /// Sends a command to another node. The answer is `answered`.
     case command(Int, NodeCommand, node: String)
     /// The answer to `commanded`.
     case obeyed(Int, NodeReport)
@@ -38,13 +40,13 @@ public enum FleetOrder: Codable, Sendable {
     case ping
 }
 
-/// Who this node is, and where the others meet.
+/// This node's name, and the servers where the fleet meets.
 public struct FleetMembership: Codable, Sendable, Hashable {
     /// `nats://host:port` or `tls://host:port`.
     public var servers: [String]
     /// The node's name in the fleet: small letters, digits and hyphens.
     public var name: String
-    /// A node that has a picture of this one, and has shown no life for so long, makes room for another.
+    /// A node that has a picture of this node and is silent for so long loses the picture to another.
     public var patienceMilliseconds: Int
 
     public init(servers: [String], name: String, patienceMilliseconds: Int = 30_000) {
@@ -52,15 +54,15 @@ public struct FleetMembership: Codable, Sendable, Hashable {
     }
 }
 
-/// A picture that other nodes may render. What it needs is in here: recipes are not known elsewhere.
+/// A picture that other nodes may render. It holds all that they need, since they don't know this node's recipes.
 public struct LentPicture: Codable, Sendable {
-    /// Unique as long as the process lives.
+    /// Unique for the life of the process.
     public var id: Int
     /// For messages.
     public var name: String
     public var priority: Priority
     public var outputs: [RenderOutput]
-    /// The filters that a node needs to render it, as they are here.
+    /// The filters that a node needs to render it, in the versions of the origin.
     public var filters: [String: String]
     public var limits: LentLimits
     public var bytes: LentBytes
@@ -76,16 +78,16 @@ public struct LentPicture: Codable, Sendable {
 
 /// Where the bytes of a lent picture are.
 public enum LentBytes: Codable, Sendable, Hashable {
-    /// The origin has them: so many of each source.
+    /// The origin has them; the size of each source.
     case sources([Int64])
-    /// Nobody has them yet. The node that takes the picture downloads them, under its own rules, and at most so many.
+    /// They must be downloaded. The node that takes the picture does so under its own rules, up to `most` bytes.
     case url(String, most: Int64)
 
-    /// The bytes of each source that the origin has.
+    /// The sizes of the sources that the origin has.
     public var sizes: [Int64] { if case .sources(let sizes) = self { sizes } else { [] } }
 }
 
-/// The origin's limits; a node that has stricter ones keeps to those.
+/// The origin's limits. A node applies its own limits where these are stricter.
 public struct LentLimits: Codable, Sendable, Hashable {
     public var maxPixels: Int64
     /// Bytes.
@@ -108,38 +110,38 @@ public struct LentLimits: Codable, Sendable, Hashable {
 public enum FleetMessage: Codable, Sendable {
     /// Sent once, before anything else: the parts of the confinement that the kernel lacks, and why.
     case hello(version: String, missing: [String])
-    /// The server in use, nil while there is none; and why there is none, or why it is not used, and what to do. Sent when it
-    /// has changed.
+    /// The server in use, nil if there is no line; and the line's problem with its remedy, if there is a problem. Sent
+    /// at each change.
     case line(server: String?, problem: String?)
-    /// What another node has; it is silent, or was heard of lately. Sent when it has changed.
+    /// Another node's description, and whether it is silent. Sent at each change.
     case node(FleetNode, isSilent: Bool)
-    /// A node has been silent for so long that it is none any more.
+    /// A node has been silent for so long that it is forgotten.
     case forgotten(node: String)
 
-    /// A node has begun to work on a lent picture; nil: it has given it up, and nobody works on it.
+    /// A node has begun a lent picture; nil means that its node has given it up, or is lost.
     case begun(Int, node: String?)
     case progress(Int, done: Int64, total: Int64)
-    /// The results are in the files that came with `lend`, as the node has sent them, with what it has downloaded.
+    /// The results are in the files that came with `lend`. The file is the node's download, if the picture had a URL.
     case made(Int, PictureHeader, [RenderedOutput], FetchedFile?)
-    /// The node's word about a lent picture. Its message names the node.
+    /// A node's failure to render a lent picture. Its message names the node.
     case failed(Int, WorkerFailure)
-    /// Nobody works on a lent picture any more.
+    /// No node works on a lent picture any more.
     case returned(Int)
     /// The only node that was asked does not take the picture.
     case untaken(Int, Untaken)
 
-    /// Another node's picture may be taken. The answer is `accept`, `putOff` or `refuse`.
+    /// Offers a picture of another node. The answer is `accept`, `putOff` or `refuse`.
     case offered(Int, LentPicture, origin: String)
-    /// The sources of a taken picture are there, if it has any: it may be downloaded, or rendered.
+    /// The sources of a taken picture have come, if it has any: it can be rendered, or downloaded.
     case fetched(Int)
-    /// Nobody wants a taken picture any more. Nothing more is said of it.
+    /// A taken picture is no longer wanted, or the fleet's process has given it up. No message about it follows.
     case withdrawn(Int)
-    /// The origin has what was rendered, or does not want it. Nothing more is said of it.
+    /// The origin has the result or the failure, or does not want it. No message about the picture follows.
     case delivered(Int)
 
-    /// What the node says to a command; nil: it is silent.
+    /// A node's report on a command; nil means that the node is silent.
     case answered(Int, NodeReport?)
-    /// Another node tells this one to do something. The answer is `obeyed`.
+    /// Another node sends a command. The answer is `obeyed`.
     case commanded(Int, NodeCommand, by: String)
     case pong
 }
@@ -148,18 +150,18 @@ public enum FleetMessage: Codable, Sendable {
 public enum Untaken: Codable, Sendable, Hashable {
     /// It does not answer.
     case silent
-    /// It says no, mostly with a reason.
+    /// It refuses, usually with a reason.
     case refused(String?)
 }
 
-/// What a node says of itself.
+/// A node's description of itself.
 public struct FleetNode: Codable, Sendable, Hashable {
     public var name: String
     public var version: String
-    /// The pictures of others that it may have at once, and has.
+    /// Maximum pictures of other nodes at once; `taken` is their present number.
     public var places: Int
     public var taken: Int
-    /// The pictures that it has lent.
+    /// The number of pictures that it has lent.
     public var lent: Int
     /// As in `FleetOrder.filters`.
     public var filters: [String: String]
@@ -169,7 +171,7 @@ public struct FleetNode: Codable, Sendable, Hashable {
         (self.taken, self.lent, self.filters) = (taken, lent, filters)
     }
 
-    /// Whether it makes of a picture what a node of this version with these filters makes of it.
+    /// Whether it renders as a node of this version with these filters would.
     public func equals(_ version: String, _ filters: [String: String]) -> Bool {
         self.version == version && filters.allSatisfy { self.filters[$0] == $1 }
     }

@@ -4,7 +4,7 @@ extension SupervisorMessage: PackedMessage {
     func pack() -> Packer? {
         switch self {
         case .open(let request):
-            // Outputs that the worker does not know yet go as JSON.
+            // Outputs that are new to the worker go as JSON.
             guard request.outputs == nil else { return nil }
             var packer = Packer(1)
             packer.add(request.name)

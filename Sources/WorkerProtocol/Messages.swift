@@ -2,33 +2,33 @@ public import PipelineModel
 
 /// Messages from the supervisor to a worker. Descriptors travel beside the message.
 public enum SupervisorMessage: Codable, Sendable {
-    /// Reads the header of a picture; with a grant, makes its results, too. The first descriptor is the source, open
-    /// for reading. After a barrier a second one is the original, for everything but the pixels. With a grant one
+    /// Reads a picture's header; with a grant, renders the picture as well. The first descriptor is the source, open
+    /// for reading. After a barrier a second one is the original, for everything but the pixels. With a grant, a
     /// descriptor for each output follows, in order, open for reading and writing.
     case open(OpenRequest)
     /// Makes the results of the opened picture. The outputs' descriptors come with it, unless they came with `open`.
     case render
-    /// Puts small pictures side by side. A descriptor for each of them, open for reading, comes with it, then the sheet's.
-    /// The answers are those to `render`.
+    /// Puts small pictures side by side. The descriptors are the pictures, open for reading, then the sheet. The
+    /// answers are those to `render`.
     case compose(SheetRequest)
     /// Stops the present work. The answer to `open`, `render` or `compose` still comes.
     case cancel
 }
 
 public struct OpenRequest: Codable, Sendable {
-    /// The name is for messages alone; a worker never opens it.
+    /// For messages only; a worker never opens it.
     public var name: String
-    /// Nil stands for the outputs of the picture before.
+    /// Nil stands for the outputs of the previous picture.
     public var outputs: [RenderOutput]?
-    /// Pictures with more pixels than this are refused by their header.
+    /// The worker refuses a picture whose header has more pixels.
     public var maxPixels: Int64
-    /// A PNG whose texts and profile unpack to more bytes than this is refused.
+    /// The worker refuses a PNG whose texts and profile unpack to more bytes.
     public var maxTexts: Int64
     public var onTruncated: TruncatedPolicy
     public var raw: RawPolicy
-    /// The lines of its filters' log that are sent; further lines are counted.
+    /// Maximum lines of its filters' log to send; further lines are only counted.
     public var filterLines: Int
-    /// A picture that needs no more memory than this by its header is rendered at once. Nil grants nothing.
+    /// A picture that by its header needs at most this much memory is rendered at once. Nil grants nothing.
     public var grant: Int64?
 
     public init(
@@ -45,9 +45,9 @@ public struct OpenRequest: Codable, Sendable {
 public struct RenderOutput: Codable, Sendable, Hashable {
     public var name: String?
     public var stages: [Stage]
-    /// Its name wants the hash of its bytes.
+    /// The name template uses `{hash}`.
     public var wantsHash = false
-    /// The name of a result wants the picture's date, this one's or another's.
+    /// The name of a result, this one or another, uses the picture's date.
     public var wantsDate = false
 
     public init(name: String?, stages: [Stage]) {
@@ -61,7 +61,7 @@ public struct RenderOutput: Codable, Sendable, Hashable {
     }
 }
 
-/// A sheet of small pictures, each with its words below it.
+/// A sheet of small pictures, each with its caption below it.
 public struct SheetRequest: Codable, Sendable {
     public var captions: [String]
     /// The format of the sheet's file.
@@ -73,8 +73,8 @@ public struct SheetRequest: Codable, Sendable {
         (self.captions, self.format, self.edge) = (captions, format, edge)
     }
 
-    /// The stages that make a small picture of what others have made. It is stored without loss, and transparent only where
-    /// the result is.
+    /// The stages that turn a result into a small picture. It is stored without loss, and transparent only where the
+    /// result is.
     public static func cell(edge: Int, of save: Stage? = nil) -> [Stage] {
         var arguments: [String: ArgumentValue] = [
             "format": .text("png"), "compression": .number(1), "metadata": .text("strip"),
@@ -90,8 +90,8 @@ public struct SheetRequest: Codable, Sendable {
         ]
     }
 
-    /// An estimate of the bytes that are needed: the small pictures are read from top to bottom, and the sheet is
-    /// encoded as a whole.
+    /// An estimate of the bytes needed: the small pictures are read from top to bottom, and the sheet is encoded as a
+    /// whole.
     public var memory: Int64 { Int64(captions.count + 8) * Int64(edge * edge) * 8 }
 }
 
@@ -103,12 +103,12 @@ public enum WorkerMessage: Codable, Sendable {
     case hello(Hello)
     /// The answer to `open` when the picture needs more than its grant: the worker waits for `render`.
     case opened(PictureHeader)
-    /// The picture got its grant, and is being rendered: sent when that takes a while, or fails. The answer follows.
+    /// The picture fits its grant, and is being rendered. Sent if that takes a while, or fails. The answer follows.
     case rendering(PictureHeader)
-    /// The answer to `open` when the picture got its grant, with the header if it has not been sent before.
+    /// The answer to `open` if the picture fits its grant, unless `rendering` has sent the header already.
     case made(PictureHeader, [RenderedOutput])
-    /// Sent now and then during a render: how many pixels have been read, and how many all outputs read. It never
-    /// follows the answer.
+    /// Sent now and then during a render: pixels read so far, and pixels that all outputs read. It never follows the
+    /// answer.
     case progress(done: Int64, total: Int64)
     /// The answer to `render`, or after `rendering`: the written outputs, in order.
     case rendered([RenderedOutput])
@@ -117,12 +117,12 @@ public enum WorkerMessage: Codable, Sendable {
     /// The answer to `open` or `render` after a `cancel`.
     case cancelled
     case said(FilterLine)
-    /// The last word of a process that crashes.
+    /// The last message of a process that crashes.
     case crashed(CrashNote)
 }
 
 public struct FilterLine: Codable, Sendable, Hashable {
-    /// Nil for the count of all filters' further lines.
+    /// Nil for the number of further lines of all filters.
     public var filter: String?
     public var isWarning: Bool
     public var text: String
@@ -149,7 +149,7 @@ public struct Hello: Codable, Sendable {
     public var skipped: [SkippedPlugin]
     /// The parts of the worker's confinement that the kernel lacks, and why.
     public var missing: [String]
-    /// The formats that can't be written here.
+    /// Formats that this worker can't write.
     public var missingEncoders: [MissingEncoder]
 
     public init(
@@ -190,7 +190,7 @@ public struct PictureHeader: Codable, Sendable, Hashable {
     public var framesTaken: [Int]
     /// An estimate of the bytes needed to render.
     public var memory: Int64
-    /// When it was taken, by EXIF, if that is asked for.
+    /// When the picture was taken, by EXIF, if the request asks for the date.
     public var taken: PictureDate?
 
     public init(
@@ -209,8 +209,8 @@ extension PictureHeader {
     /// The pixels that all outputs read, each frame once for each output.
     public var pixelsToRead: Int64 { Int64(width) * Int64(height) * Int64(framesTaken.reduce(0, +)) }
 
-    /// The most that a worker may allocate for a picture that needs about so much. A decoder that takes far more than its header made us
-    /// expect has gone wild.
+    /// Maximum memory that a worker may allocate for a picture whose estimate this is. A decoder that takes far more
+    /// than its header promised has gone wild.
     public static func memoryLimit(_ estimate: Int64) -> Int64 { ownMemory + 4 * estimate }
 
     /// Memory that a worker has mapped before any picture, for libraries and threads' stacks, and as much again for
@@ -218,12 +218,12 @@ extension PictureHeader {
     private static let ownMemory: Int64 = 1 << 30
 }
 
-/// The reason why a picture can't be rendered, for the person who dropped it.
+/// Why a picture can't be rendered, for the person who dropped it.
 public struct WorkerFailure: Codable, Sendable, Hashable, Error {
-    /// The stage of a failure after a forbidden call.
+    /// The stage of a failure by a forbidden system call.
     public static let confinement = "confinement"
 
-    /// The stage it happened in: `open`, `resize`, a filter's name, `save`, or `confinement`.
+    /// The stage in which it failed: `open`, `resize`, a filter's name, `save`, or `confinement`.
     public var stage: String
     public var message: String
     public var advice: String?

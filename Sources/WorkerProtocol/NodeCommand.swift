@@ -1,12 +1,12 @@
-/// What a node can be told to do as a whole, by its own clients or by another node.
+/// A command to a node as a whole, from its own clients or from another node.
 public enum NodeCommand: Codable, Sendable, Hashable {
-    /// Nil: download, render and publish.
+    /// No queue means download, render and publish.
     case pause(queue: String?, reason: String?)
     case resume(queue: String?)
-    /// Without a limit it shows the queues.
+    /// Without a limit, this only shows the queues.
     case concurrency(queue: String?, limit: String?, save: Bool)
     case cancelAll
-    /// Finishes what is in work, and begins nothing.
+    /// Finishes the work in flight, and begins no more.
     case drain
     /// Changes nothing; `Obey=no` does not refuse it.
     case ask(NodeQuestion)
@@ -48,16 +48,16 @@ public struct NodeReport: Codable, Sendable, Hashable {
         }
     }
 
-    /// Why it was not done; nil when it was.
+    /// Why the command failed; nil if it succeeded.
     public var error: String?
-    /// The jobs that `cancelAll` has cancelled.
+    /// The number of jobs that `cancelAll` has cancelled.
     public var cancelled: Int?
     /// The queues afterwards.
     public var queues: [Queue]
     /// The JSON of the call's reply, after `ask`.
     public var reply: String?
 
-    /// With every character escaped, it still fits into a message to the supervisor.
+    /// Even with every character escaped, the reply fits into a message to the supervisor.
     public static let longestReply = 60 << 10
 
     public init(error: String? = nil, cancelled: Int? = nil, queues: [Queue] = [], reply: String? = nil) {

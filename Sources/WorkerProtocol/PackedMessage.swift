@@ -1,6 +1,6 @@
-/// A message that goes to and fro for every picture is packed: its fields have a fixed order, a number takes eight
-/// bytes, a text follows its length. JSON would cost the supervisor more than all its other work for them. All other
-/// messages are JSON, which begins with no kind of these.
+/// A message that is sent for every picture is packed: its fields have a fixed order, a number takes eight bytes, and a
+/// text follows its length. As JSON, these messages would cost the supervisor more than all its other work. All others
+/// are JSON, whose first byte is no packed message's kind.
 protocol PackedMessage {
     /// Returns nil for a message that goes as JSON.
     func pack() -> Packer?
@@ -14,7 +14,7 @@ struct PackedMessageError: Error, CustomStringConvertible {
 struct Packer {
     private(set) var bytes: [UInt8]
 
-    /// `kind` tells the message from others of its type. It is less than any first byte of JSON.
+    /// `kind` distinguishes the messages of a type. It is less than any first byte of JSON.
     init(_ kind: UInt8) {
         bytes = [kind]
         bytes.reserveCapacity(256)

@@ -1,7 +1,8 @@
 public import PipelineModel
 
-/// Checks of the numbers in workers' messages. A worker reads foreign bytes and may be broken, so the supervisor neither
-/// counts with a number nor follows an index before it has passed here. All sums and products of plausible numbers fit.
+/// Checks numbers in workers' messages. A worker reads foreign bytes and may be broken, so the supervisor neither
+/// computes with a number nor follows an index before this check. Sums and products of plausible numbers don't
+/// overflow.
 enum Plausible {
     static let mostBytes: Int64 = 1 << 50
     static let mostPixels: Int64 = 1 << 54
@@ -9,7 +10,7 @@ enum Plausible {
 }
 
 extension WorkerMessage {
-    /// Whether this can be the header of a picture from which `outputs` results are made.
+    /// Whether this can be a message about a picture with so many results.
     public func isPlausible(results: Int) -> Bool {
         switch self {
         case .opened(let header), .rendering(let header): header.isPlausible(outputs: results)
@@ -22,7 +23,7 @@ extension WorkerMessage {
 }
 
 extension FleetMessage {
-    /// Whether the fleet's process may say this; `lent` gives the number of results of a lent picture.
+    /// Whether this can be a message of the fleet's process; `lent` gives the number of results of a lent picture.
     public func isPlausible(results lent: (Int) -> Int?) -> Bool {
         switch self {
         case .node(let node, _): node.isPlausible

@@ -3,14 +3,15 @@ import Glibc
 import Synchronization
 public import SystemCalls
 
-/// One end of the `SOCK_SEQPACKET` pair between supervisor and worker: a message a packet, as JSON or packed, descriptors beside it.
+/// One end of the `SOCK_SEQPACKET` pair between supervisor and worker. A packet is a message, as JSON or packed, with
+/// its descriptors.
 public struct WorkerChannel: Sendable {
     /// The descriptor at which a worker finds its end.
     public static let workerDescriptor: Int32 = 3
-    /// The longest message. A socket's default send buffer holds it.
+    /// Maximum bytes of a message, which a socket's default send buffer holds.
     public static let longestMessage = 128 * 1024
 
-    /// Beside one message: a job's outputs, at most.
+    /// Maximum descriptors of a message: a job's outputs.
     public static let mostDescriptors = 64
 
     public let socket: Descriptor
@@ -41,7 +42,7 @@ public struct WorkerChannel: Sendable {
     }
 
     static func message<Message: Decodable>(_ type: Message.Type, _ bytes: [UInt8]) throws -> Message {
-        // A message of JSON begins with a brace.
+        // A JSON message begins with a brace.
         guard bytes.first != UInt8(ascii: "{"), let packable = type as? any PackedMessage.Type else {
             return try JSONDecoder().decode(type, from: Data(bytes))
         }
@@ -52,14 +53,15 @@ public struct WorkerChannel: Sendable {
         return message
     }
 
-    /// Whether a message, or the end, comes within this time.
+    /// Waits for a message or the end; false if neither comes within this time.
     public func isReady(within patience: Duration) -> Bool {
         var ready = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
         return poll(&ready, 1, Int32(patience / .milliseconds(1))) > 0
     }
 }
 
-/// Room for the longest message, which is kept: most messages are short, and room for each would cost more than it.
+/// A reused buffer for the longest message. Most messages are short, so a buffer for each would cost more than the
+/// message.
 private final class MessageRoom: Sendable {
     private struct Room: ~Copyable {
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: WorkerChannel.longestMessage, alignment: 1)
