@@ -1,27 +1,38 @@
 public import Foundation
 import Synchronization
 
-/// An operation whose work is done elsewhere: `start()` sends it off and returns, the answer calls `finish`. No thread
-/// of the queue ever waits: blocked ones would not reach the queue's limit, and would starve every other queue.
+/// An operation whose work is done elsewhere: `execute` sends the work off and returns, and the answer calls `finish`.
+/// No thread of the queue waits: blocked threads would keep the queue from its limit, and starve every other queue.
 ///
-/// It keeps a state of its own, because Foundation's `cancel()` only marks an operation: `state` says `cancelled` at
-/// once, while Foundation still runs the dependents of a cancelled operation.
+/// It keeps a state of its own, because Foundation's `cancel()` only marks an operation, and Foundation still runs the
+/// dependents. Here `state` becomes `cancelled` at once, unless the operation has begun.
 ///
-/// `@unchecked`: its state is behind a `Mutex`, `ticket` behind its gate's; so is that of every subclass.
+/// The calls to a subclass:
+/// - `execute` is called at most once, on the thread that lets the operation in. That is Foundation's start, on the
+///   queue's `DispatchQueue`, or any call that opens the gate: `add`, `resume`, `set`, another operation's `finish`, …
+/// - `interrupt` is called on the thread that calls `cancel`, each time that it finds the state `executing`. That state
+///   is set shortly before `execute`, and ends with `finish`. So `interrupt` can come before `execute`, during it, more
+///   than once, and in a race even after `finish`. `isCancelled` is true by then: a subclass checks that once its work
+///   can be stopped.
+/// - `neverBegan` is called at most once, and then neither `execute` nor `interrupt`. It comes on the thread that calls
+///   `cancel` or `withdraw`, or on that of Foundation's start.
+/// - The work calls `finish`, on any thread, also within `execute`. It must do so after `interrupt` as well.
+///
+/// `@unchecked`: its state is behind a `Mutex`, and `ticket` behind the lock of its gate; a subclass guards its own.
 open class AsyncOperation: Operation, @unchecked Sendable {
     package typealias Observer = @Sendable (AsyncOperation, OperationState) -> Void
 
-    /// The state that Foundation knows. A cancelled operation reaches it later than its own state.
+    /// How far Foundation is with the operation; for a cancelled operation this lags behind `state`.
     private enum Phase {
-        /// It is in no queue.
+        /// It is in no queue yet.
         case new
-        /// Its queue keeps it from Foundation while something is before it.
+        /// It is in a queue, which keeps it from Foundation until its dependencies have finished.
         case added
         /// Foundation has it.
         case handedOver
         /// Foundation has started it.
         case started
-        /// It is over, and Foundation does not know yet.
+        /// It is over, but Foundation does not know yet.
         case ending
         case ended
     }
@@ -32,7 +43,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         var queue: GatedQueue?
         var subject: (any Sendable)?
         var observer: Observer?
-        /// Nil once they are released.
+        /// Dependents, retained until they are handed over; then nil.
         var dependents: [AsyncOperation]? = []
 
         mutating func advance(from former: Phase, to next: Phase) -> Bool {
@@ -54,32 +65,34 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
     // MARK: - To be overridden
 
-    /// Sends the work off; whatever happens, `finish` is called once.
+    /// Starts the work, and returns without waiting. The work must call `finish`, whatever happens.
     open func execute() { finish(.finished) }
 
-    /// It was cancelled before it began.
+    /// Called instead of `execute` if the operation is cancelled first, or none of its providers has a product.
     open func neverBegan() {}
 
-    /// Stops what `execute` began; `finish` is still called when it has stopped.
+    /// Stops the work; `finish` must still be called when the work has stopped.
     open func interrupt() {}
 
     // MARK: - Wiring
 
-    /// Called at each change of `state`, on the thread that made it. It is released at the last change: Foundation
-    /// never clears its `completionBlock`, which leaks with everything that it holds.
+    /// Sets the observer, which is called at each change of `state`, on the thread that made the change. It is released
+    /// at the last change: Foundation never clears its own `completionBlock`, which leaks with everything that it
+    /// holds.
     package func observe(_ observer: @escaping Observer) { box.withLock { $0.observer = observer } }
 
-    /// Waits for `other`, for good: `removeDependency` before `other` has finished would wedge this one for ever.
+    /// Makes this operation wait for `other`. It would hang if `removeDependency` were called before `other` has
+    /// finished.
     package final func follow(_ other: AsyncOperation) {
-        // Foundation's pointer to a dependent is unretained, and crashes if a cancelled one is gone before `other`
-        // ends.
+        // Foundation's pointer to a dependent is unretained. It crashes if a cancelled dependent is freed before
+        // `other` ends.
         other.box.withLock { $0.dependents?.append(self) }
         addDependency(other)
     }
 
     final func join(_ queue: GatedQueue, _ subject: (any Sendable)?) {
         box.withLock { box in
-            // Foundation would end the process, with a poorer message.
+            // Foundation's own check has a poorer message.
             precondition(box.phase == .new, "an operation is added to one queue, once")
             (box.phase, box.queue, box.subject) = (.added, queue, subject)
             queue.tell(subject, box.state)
@@ -87,15 +100,16 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         handOver()
     }
 
-    /// Foundation gets it once nothing is before it, as after `cancel`: Foundation goes through all its operations whenever
-    /// one begins or ends, and one that is not ready can make it lose those that were added later.
+    /// Hands the operation to Foundation once its dependencies have finished, or it is cancelled. Foundation goes
+    /// through all its operations whenever one begins or ends, and an operation that is not ready can make it lose
+    /// later ones.
     private func handOver() {
         guard isReady else { return }
         let queue = box.withLock { $0.advance(from: .added, to: .handedOver) ? $0.queue : nil }
         queue?.start(self)
     }
 
-    /// It hangs, or goes on elsewhere: another of its queue may begin in its place.
+    /// Frees the operation's place in its queue, because it hangs or goes on elsewhere.
     package final func setAside() { queue?.setAside(self) }
 
     // MARK: - For Foundation
@@ -104,7 +118,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     public final override var isExecuting: Bool { box.withLock { $0.phase == .started || $0.phase == .ending } }
     public final override var isFinished: Bool { box.withLock { $0.phase == .ended } }
 
-    /// Overridden as a whole: Foundation asks nobody for `isAsynchronous`, and learns of changes only by
+    /// Overridden without `super`: Foundation ignores `isAsynchronous`, and learns of changes only through
     /// `willChangeValue` and `didChangeValue`.
     public final override func start() {
         willChangeValue(for: \.isExecuting)
@@ -112,14 +126,14 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         didChangeValue(for: \.isExecuting)
         // Foundation also starts dependents of failed or cancelled operations.
         guard !isCancelled, !isInVain, change(to: .ready, from: [.pending]) else {
-            // `cancel` has told Foundation, and may not have come to the state yet: the first of the two says it.
+            // `cancel` marks the operation before it changes the state, so either thread may change the state first.
             _ = withdraw()
             return finish(.cancelled)
         }
         if let queue { queue.enter(self) } else { begin() }
     }
 
-    /// The work may start now. Nothing happens when it was cancelled first.
+    /// Begins the work, unless the operation was cancelled first.
     final func begin() {
         guard change(to: .executing, from: [.pending, .ready]) else { return finish(.cancelled) }
         execute()
@@ -127,7 +141,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
     // MARK: - Ends
 
-    /// Keeps it from beginning; false when it has begun. Its followers learn of that when it is cancelled.
+    /// Cancels an operation that has not begun; false if it has. Its followers learn of that only from `cancel`.
     package final func withdraw() -> Bool {
         guard change(to: .cancelled, from: [.pending, .ready]) else { return false }
         neverBegan()
@@ -137,8 +151,8 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     public final override func cancel() {
         super.cancel()
         if withdraw() || state == .cancelled {
-            // Foundation starts a cancelled operation, and `start` ends it; an operation that has started is ended
-            // here.
+            // An operation that Foundation has started ends here. Any other ends in `start`, which Foundation calls for
+            // cancelled operations as well.
             if isExecuting { finish(.cancelled) }
         } else if state == .executing {
             interrupt()
@@ -146,7 +160,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         handOver()
     }
 
-    /// The work is over. Only the first call counts.
+    /// Ends the operation, from any thread; only the first call counts. Other operations may begin on this thread.
     package final func finish(_ outcome: OperationState) {
         change(to: outcome, from: [.pending, .ready, .executing])
         guard box.withLock({ $0.advance(from: .started, to: .ending) }) else { return }
@@ -155,7 +169,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         box.withLock { $0.phase = .ended }
         didChangeValue(for: \.isFinished)
         didChangeValue(for: \.isExecuting)
-        // Only now does Foundation count this one as finished, and its dependents as ready.
+        // From now on Foundation counts this operation as finished, and its dependents as ready.
         let (queue, dependents) = box.withLock { box in
             defer { box.dependents = nil }
             return (box.queue, box.dependents ?? [])
@@ -169,9 +183,9 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         let (changed, observer) = box.withLock { box -> (Bool, Observer?) in
             guard allowed.contains(box.state) else { return (false, nil) }
             box.state = next
-            // Under the lock, so that the trace has them in this order.
+            // Under the lock, so that the trace keeps the order of the changes.
             box.queue?.tell(box.subject, next)
-            // Foundation keeps an ended operation for as long as one that has followed it.
+            // Foundation keeps an ended operation alive as long as its followers; its observer would live as long.
             defer { if next.isFinal { box.observer = nil } }
             return (true, box.observer)
         }

@@ -1,6 +1,6 @@
 /// Decides which operation begins next. It lives behind the lock of its `GatedQueue`.
 struct Gate {
-    /// Why nothing is let in.
+    /// Why the gate lets nothing in.
     enum Hold {
         case paused, trouble, closed
     }
@@ -8,30 +8,30 @@ struct Gate {
     /// A step of the thread that lets operations in.
     enum Turn {
         case begin(AsyncOperation)
-        /// No operation may begin. If there are calls, places are spare, and they are to be made now.
+        /// No operation may begin. If there are calls, enough places are spare for them, and the thread makes them now.
         case over(calls: [@Sendable () -> Void])
     }
 
-    /// How many operations may run; nil follows the queue's `automatic`.
+    /// The configured limit; nil follows the queue's `automatic`.
     var configured: Int?
     /// The limit in force. Less than 1 lets nothing in; Foundation's own limit traps below -1.
     var limit: Int
-    /// As many more are let in; they find no place, and are to go elsewhere.
+    /// Extra admissions beyond the limit, for operations that find a place elsewhere.
     var beyond = 0
     var laneLimit = Int.max
     var holds: Set<Hold> = []
     var reason: String?
-    /// By those who wait.
+    /// Calls to make when places are spare, keyed by user.
     var spareCalls: [String: (places: Int, body: @Sendable () -> Void)] = [:]
     private(set) var running = 0
     private var lanes: [String: GateLane] = [:]
-    /// How many operations have been let in, ever.
+    /// Number of operations let in so far.
     private var turns = 0
-    /// A thread is letting operations in; one at a time, so that they begin in the order of their turns.
+    /// A thread is letting operations in. Only one thread does so at a time, which keeps the order of the turns.
     private var isPumping = false
-    /// Operations that were let in before Foundation has started them, in that order.
+    /// Operations let in before Foundation has started them, in order.
     private var admitted: [AsyncOperation] = []
-    /// The threads on which an operation begins at this moment.
+    /// The threads on which an operation is beginning now.
     var beginners: [UInt] = []
 
     init(configured: Int?, limit: Int) {
@@ -43,7 +43,7 @@ struct Gate {
         lanes[operation.ticket.lane, default: GateLane()].add(operation)
     }
 
-    /// Foundation has started the operation; true if it was let in before and begins now.
+    /// Notes that Foundation has started the operation. Returns true if it was let in before, and begins now.
     mutating func enter(_ operation: AsyncOperation) -> Bool {
         switch operation.ticket.standing {
         case .away: lineUp(operation, isStarted: true)
@@ -57,15 +57,15 @@ struct Gate {
         return false
     }
 
-    /// The places that no operation has, and none waits for. Operations that are held back have no use for a place; a gate
-    /// that lets nothing in has one, as long as nothing runs.
+    /// Places that no operation has or waits for. Operations that are held back need no place. A gate whose limit lets
+    /// nothing in has one spare place while nothing runs.
     var spare: Int {
         guard !holds.contains(.closed) else { return 0 }
         let isWanted = holds.isEmpty && limit > 0 && lanes.values.contains { !$0.waiting.isEmpty }
         return isWanted ? 0 : max(0, max(1, limit) - running)
     }
 
-    /// The calls that are to be made now, because as many places are spare as they wait for.
+    /// Removes and returns the calls for which enough places are spare now.
     mutating func takeSpareCalls() -> [@Sendable () -> Void] {
         guard !spareCalls.isEmpty else { return [] }
         let ready = spareCalls.filter { $0.value.places <= spare }
@@ -73,7 +73,7 @@ struct Gate {
         return ready.values.map(\.body)
     }
 
-    /// Whether the caller is to let operations in.
+    /// Whether the caller should let operations in; false if another thread is doing so.
     mutating func beginPumping() -> Bool {
         defer { isPumping = true }
         return !isPumping
@@ -101,7 +101,7 @@ struct Gate {
         return .over(calls: takeSpareCalls())
     }
 
-    /// Operations that were let in, and have not begun, wait again if the gate would not let them in now: the latest first.
+    /// Returns admitted operations to the line, latest first, while the gate would not let them in now.
     mutating func recall() {
         while !holds.isEmpty || running > max(0, limit) + beyond, let operation = admitted.popLast() {
             free(operation)
@@ -117,7 +117,7 @@ struct Gate {
         return ready.min { $0.value.precedes($1.value) }?.key
     }
 
-    /// The operation hangs; true if its place is free now.
+    /// Frees the place of an operation that hangs or goes on elsewhere; false if it was not running.
     mutating func setAside(_ operation: AsyncOperation) -> Bool {
         guard operation.ticket.standing == .running else { return false }
         operation.ticket.standing = .aside
@@ -125,7 +125,7 @@ struct Gate {
         return true
     }
 
-    /// The operation is over; true if its place is free now.
+    /// Removes an operation that has ended; returns true if that frees a place.
     mutating func leave(_ operation: AsyncOperation) -> Bool {
         let former = operation.ticket.standing
         operation.ticket.standing = .gone

@@ -1,16 +1,16 @@
-/// Operations at a gate that share a limit beside that of the queue. Lanes take turns. A queue without lanes keeps all
-/// its operations in one.
+/// Operations at a gate that share a limit of their own, beside that of the queue. Lanes take turns. A queue without
+/// lanes keeps all operations in one lane.
 struct GateLane {
-    /// Operations that may begin, in order.
+    /// Operations that wait for their turn, in order.
     private(set) var waiting: [AsyncOperation] = []
     /// Operations that were let in and have not ended.
     var running = 0
-    /// The turn in which an operation was last let in; the lower number is the earlier.
+    /// The turn in which the lane was last served; a lower number is earlier.
     var served = 0
 
     var isEmpty: Bool { waiting.isEmpty && running == 0 }
 
-    /// The index for an operation of this place, behind its equals.
+    /// The index at which to insert an operation of this place: behind its equals.
     private func index(behind place: QueuePlace) -> Int {
         var (low, high) = (0, waiting.count)
         while low < high {

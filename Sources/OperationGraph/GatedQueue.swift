@@ -4,12 +4,12 @@ import Synchronization
 
 /// Foundation's `OperationQueue`, with a gate before each start.
 ///
-/// Foundation starts an operation as soon as its dependencies have finished. The gate decides which one begins, and
-/// when: Foundation's own limit and suspension don't reach an operation whose start is under way. An operation is let
-/// in under the lock that `pause` and `set` take, and these wait for a beginning that is under way on another thread:
-/// once they return, nothing begins that they hold back.
+/// Foundation starts an operation as soon as its dependencies have finished. The gate decides which operation begins,
+/// and when: Foundation's own limit and suspension don't reach an operation whose start is under way. Operations are
+/// let in under the lock that `pause` and `set` take, and both wait for operations that are beginning on other threads.
+/// Once they return, no operation begins that they hold back.
 package final class GatedQueue: Sendable {
-    /// Told of each state of each operation, in order, with the operation's subject. It must not call the operation.
+    /// Receives each state of each operation, in order, with the operation's subject. It must not call the operation.
     package typealias Trace = @Sendable (_ queue: String, _ subject: any Sendable, _ state: OperationState) -> Void
 
     package struct Report: Sendable {
@@ -25,15 +25,15 @@ package final class GatedQueue: Sendable {
     private let automatic: @Sendable () -> Int
     /// Operations begin one by one in the order in which they become ready.
     private let isSerial: Bool
-    /// It never gets a barrier block: adding a cancelled operation while such a block is pending deadlocks.
+    /// Never add a barrier block: adding a cancelled operation while such a block is pending deadlocks.
     private let operations = OperationQueue()
     private let gate: Mutex<Gate>
-    /// The operations that begin at this moment.
+    /// Counts the operations that are beginning now.
     private let beginnings = DispatchGroup()
     private let tracer = Mutex<Trace?>(nil)
 
-    /// At most `limit` operations run at once; nil follows `automatic`, which is at least 1. `queue` is where
-    /// Foundation starts operations.
+    /// `limit` is the maximum of running operations; nil follows `automatic`, which counts as at least 1. Foundation
+    /// starts operations on `queue`.
     package init(
         _ name: String, limit: Int?, isSerial: Bool = false, on queue: DispatchQueue,
         automatic: @escaping @Sendable () -> Int
@@ -45,21 +45,21 @@ package final class GatedQueue: Sendable {
         if isSerial { operations.maxConcurrentOperationCount = 1 }
     }
 
-    /// Operations of one `lane` are subject to its limit as well, and lanes take turns. `subject` is for the trace.
+    /// Operations of one `lane` also share the lane's limit, and lanes take turns. `subject` is for the trace.
     package func add(
         _ operation: AsyncOperation, of subject: (any Sendable)? = nil, at place: QueuePlace = QueuePlace(),
         lane: String = ""
     ) {
         gate.withLock { gate in
             operation.ticket = Ticket(place: place, lane: lane)
-            // It lines up before Foundation starts it on any thread: the order counts, not the arrival.
+            // It lines up before Foundation starts it on any thread: its place decides, not its arrival.
             if !isSerial, operation.dependencies.isEmpty { gate.lineUp(operation, isStarted: false) }
         }
         operation.join(self, subject)
         pump()
     }
 
-    /// Called with each change of an operation's state; nil ends that.
+    /// Sets the receiver of all changes of state; nil removes it.
     package func trace(_ trace: Trace?) { tracer.withLock { $0 = trace } }
 
     /// Answers as long as Foundation starts operations, even when the queue is paused or full.
@@ -75,11 +75,11 @@ package final class GatedQueue: Sendable {
 
     // MARK: - Places that are spare
 
-    /// How many places of its limit are of no use to its operations now.
+    /// Places within the limit that the queue's operations can't use now.
     package var spare: Int { gate.withLock { $0.spare } }
 
-    /// Calls `body` once so many places are spare, which may be now. It takes the place of an earlier call for the same
-    /// `user` that has not been made.
+    /// Calls `body` once, when this many places are spare, which may be at once. It replaces a pending call for the
+    /// same `user`.
     package func whenSpare(_ places: Int, for user: String, _ body: @escaping @Sendable () -> Void) {
         let calls = gate.withLock { gate in
             gate.spareCalls[user] = (places, body)
@@ -90,7 +90,8 @@ package final class GatedQueue: Sendable {
 
     // MARK: - Holding back
 
-    /// When this returns, nothing begins any more. Without a reason the former reason stays. Returns the reason in force.
+    /// When this returns, no operation begins any more. Without a reason, the former reason stays. Returns the reason
+    /// in force.
     @discardableResult
     package func pause(reason: String?) -> String? {
         let (reason, calls) = gate.withLock { gate in
@@ -122,7 +123,7 @@ package final class GatedQueue: Sendable {
         pump()
     }
 
-    /// Nothing begins any more.
+    /// Stops admission for good. When this returns, no operation begins any more.
     package func close() {
         gate.withLock { gate in
             gate.holds.insert(.closed)
@@ -131,7 +132,8 @@ package final class GatedQueue: Sendable {
         waitForBeginnings()
     }
 
-    /// Returns when each operation that is about to begin has begun, unless the caller is one of them.
+    /// Waits until operations that are about to begin have begun; not on a thread of theirs, which would wait for
+    /// itself.
     private func waitForBeginnings() {
         if gate.withLock({ !$0.beginners.contains(UInt(pthread_self())) }) { beginnings.wait() }
     }
@@ -141,7 +143,7 @@ package final class GatedQueue: Sendable {
     /// The limit that `automatic` gives now.
     package var automaticCount: Int { max(1, automatic()) }
 
-    /// When this returns, nothing begins beyond the limit. Running operations go on.
+    /// When this returns, no operation begins beyond the limit. Running operations go on.
     package func set(_ limit: Int?) {
         let effective = limit ?? automaticCount
         gate.withLock { gate in
@@ -157,7 +159,7 @@ package final class GatedQueue: Sendable {
         pump()
     }
 
-    /// As many operations are let in beyond the limit, and are set aside when they have found a place elsewhere.
+    /// Lets this many operations in beyond the limit. Each is set aside when it has found a place elsewhere.
     package func set(beyond: Int) {
         let isNews = gate.withLock { gate in
             defer { gate.beyond = beyond }
@@ -166,7 +168,7 @@ package final class GatedQueue: Sendable {
         if isNews { pump() }
     }
 
-    /// Asks `automatic` again; true when the number has changed, and is in force.
+    /// Asks `automatic` again; returns true if this has changed the limit.
     package func followAutomatic() -> Bool {
         let automatic = automaticCount
         let isNews = gate.withLock { gate in
@@ -180,10 +182,10 @@ package final class GatedQueue: Sendable {
 
     // MARK: - Called by operations
 
-    /// Hands the operation to Foundation, which has it start.
+    /// Hands the operation to Foundation, which starts it.
     func start(_ operation: AsyncOperation) { operations.addOperation(operation) }
 
-    /// Foundation has started the operation; it begins now, or when its turn has come.
+    /// Called when Foundation has started the operation, which begins now, or when its turn comes.
     func enter(_ operation: AsyncOperation) {
         let isAdmitted = gate.withLock { gate in
             guard gate.enter(operation) else { return false }

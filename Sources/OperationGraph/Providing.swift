@@ -4,7 +4,7 @@ import Foundation
 package protocol Providing<Product> {
     associatedtype Product
 
-    /// Nil until there is one, and for good if the operation failed or was cancelled.
+    /// Nil until there is a product, and for good if the operation fails or is cancelled.
     var product: Product? { get }
 }
 
@@ -17,7 +17,7 @@ extension AsyncOperation {
         return nil
     }
 
-    /// Every operation that was to hand it a value has failed, or was cancelled.
+    /// Whether it has providers, and all of them failed or were cancelled.
     final var isInVain: Bool {
         let providers = dependencies.lazy.compactMap { $0 as? any Providing }
         return !providers.isEmpty && providers.allSatisfy { $0.product == nil }

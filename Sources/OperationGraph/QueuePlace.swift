@@ -1,5 +1,4 @@
-/// An operation's order in its queue: the higher priority first, then the lower position. Equals begin in the order of
-/// their arrival.
+/// An operation's order in its queue: higher priority first, then lower position, then earlier arrival.
 ///
 /// Foundation's own `queuePriority` can have no effect once an operation has been added.
 package struct QueuePlace: Sendable, Comparable {

@@ -1,15 +1,15 @@
-/// Where an operation stands at its gate, which alone reads and changes this, under its lock.
+/// An operation's standing at its gate. Only the gate reads and changes it, under its lock.
 struct Ticket {
     enum Standing: Equatable {
-        /// It waits for other operations.
+        /// It waits for its dependencies.
         case away
-        /// It waits for its turn, also before Foundation has started it.
+        /// It waits for its turn; Foundation may not have started it yet.
         case waiting(isStarted: Bool)
         /// It was let in, and begins as soon as Foundation starts it.
         case admitted
         /// It was let in, and has begun.
         case running
-        /// It has begun and hangs; its place is free.
+        /// It has begun, but hangs or goes on elsewhere; its place is free.
         case aside
         /// It is over.
         case gone
