@@ -31,7 +31,7 @@ public struct User: Sendable {
 
 public struct Group: Sendable {
     public let name: String
-    /// Whether the group lists members, beside those users whose own group it is.
+    /// Whether the group lists members. Users whose own group it is are not listed.
     public let hasMembers: Bool
 
     /// Nil when no group has this number.
@@ -49,7 +49,7 @@ public struct Group: Sendable {
     public static func name(_ number: UInt32) -> String { Group(number)?.name ?? "\(number)" }
 }
 
-/// Looks up an entry in memory of its own: `getpwuid` and `getgrgid` share theirs among all threads.
+/// Looks up an entry in a buffer of its own, because `getpwuid` and `getgrgid` share theirs among all threads.
 private func entry<Entry, Value>(
     _ empty: Entry,
     _ look: (

@@ -4,22 +4,25 @@ import Glibc
 import Synchronization
 
 public enum ChildProgram {
-    /// Starts `words[0]` with `streams` as its descriptors 0, 1, … and no other, default signals, and a process group of its own.
+    /// Starts `words[0]` with `streams` as its descriptors 0, 1, … and no others, default signals, and a process group
+    /// of its own.
     public static func start(
         _ words: [String], environment: [String], streams: [Int32]
     ) throws(SystemError) -> Int32 {
         try StartingThread.shared.run { start(words, environment, streams, clinux_spawn) }.get()
     }
 
-    /// The same below a keeper, whose process it returns, and which ends as the program does. SIGTERM has the keeper end the
-    /// program with all its descendants. The program's disk, which may not answer, holds up nobody but the caller.
+    /// Starts the program below a keeper, and returns the keeper's process, which ends as the program does. On SIGTERM
+    /// the keeper ends the program with all its descendants. If the program's disk does not answer, only the caller
+    /// waits.
     public static func startKept(
         _ words: [String], environment: [String], streams: [Int32]
     ) throws(SystemError) -> Int32 {
         try start(words, environment, streams, clinux_spawn_kept).get()
     }
 
-    /// Called by a program at its start: from then on the kernel ends it with its parent, whatever its threads do.
+    /// Called by a program at its start: from then on the kernel ends the program with its parent, whatever its threads
+    /// do.
     public static func endWithParent() { _ = clinux_end_with_parent() }
 
     private typealias Spawn = (
@@ -41,8 +44,8 @@ public enum ChildProgram {
     }
 }
 
-/// Starts all programs of this process, and never ends: the kernel takes the end of the thread that has started a program for
-/// the end of its parent.
+/// Starts all programs of this process, and never ends: the kernel takes the end of the thread that started a program
+/// for the end of the program's parent.
 private final class StartingThread: Sendable {
     typealias Start = @Sendable () -> Result<Int32, SystemError>
 

@@ -20,14 +20,15 @@ public final class Descriptor: Sendable {
         return Descriptor(owning: number)
     }
 
-    /// A file without a name on the disk of a folder.
+    /// Creates a file without a name, on the disk of a folder.
     public static func unnamed(in folder: String) throws(SystemError) -> Descriptor {
         do {
             return try open(folder, O_TMPFILE | O_RDWR, mode: 0o600)
         } catch {
             guard [EOPNOTSUPP, EISDIR, EINVAL].contains(error.code) else { throw error }
         }
-        // Not every file system has them. Another caller may have its file under a name for a moment.
+        // Not every file system has unnamed files. Here the file has a name for a moment, so another caller may hold
+        // that name.
         var number = 0
         while true {
             let path = FileSystem.join(folder, ".unnamed-\(getpid())-\(number)")
@@ -42,7 +43,7 @@ public final class Descriptor: Sendable {
         }
     }
 
-    /// A file in memory alone, to be read from its start.
+    /// A file in memory only, positioned at its start.
     public static func memory(_ bytes: [UInt8]) throws(SystemError) -> Descriptor {
         let number = clinux_memory_file()
         guard number >= 0 else { throw SystemError("memfd_create", "memory") }
@@ -53,10 +54,10 @@ public final class Descriptor: Sendable {
         return file
     }
 
-    /// Opens a file below this folder; a symbolic link on the way, or at the end, makes it fail.
+    /// Opens a file below this folder; fails on a symbolic link on the way or at the end.
     public func open(_ path: String, _ flags: Int32) throws(SystemError) -> Descriptor {
         var number = clinux_open_beneath(self.number, path, flags)
-        // The kernel is older, or systemd refuses the call (RestrictSUIDSGID=), because it can't look into it.
+        // The kernel is older, or systemd refuses the call (RestrictSUIDSGID=), because it can't inspect the arguments.
         if number < 0, errno == ENOSYS { number = Self.walk(path, from: self, flags) }
         guard number >= 0 else { throw SystemError("open", path) }
         return Descriptor(owning: number)
@@ -67,8 +68,8 @@ public final class Descriptor: Sendable {
         path.isEmpty ? self : try open(path, O_RDONLY | O_DIRECTORY)
     }
 
-    /// Opens a folder below this one, and makes it and the folders above it if they are missing. A `durable` one survives a
-    /// power cut.
+    /// Opens a folder below this one, and creates it and the folders above it if they are missing. A `durable` folder
+    /// survives a power cut.
     public func makeFolder(_ path: String, mode: UInt32, durable: Bool = false) throws(SystemError) -> Descriptor {
         do {
             return try openFolder(path)
@@ -84,7 +85,7 @@ public final class Descriptor: Sendable {
         return try above.open(name, O_RDONLY | O_DIRECTORY)
     }
 
-    /// Does the same folder by folder.
+    /// Does the same as `clinux_open_beneath`, folder by folder.
     private static func walk(_ path: String, from top: Descriptor, _ flags: Int32) -> Int32 {
         let names = path.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
         var above = top
@@ -117,7 +118,7 @@ public final class Descriptor: Sendable {
         return status
     }
 
-    /// Writes all of it.
+    /// Writes all the bytes.
     public func write(_ bytes: [UInt8], called name: String) throws(SystemError) {
         var written = 0
         while written < bytes.count {
@@ -134,7 +135,7 @@ public final class Descriptor: Sendable {
         guard uninterrupted({ fsync(number) }) == 0 else { throw SystemError("fsync", name) }
     }
 
-    /// Starts to write the data to the disk; `sync` waits for that, and tells what went wrong.
+    /// Starts to write the data to the disk; `sync` waits for the end, and reports errors.
     public func beginWriting() { _ = clinux_begin_writing(number) }
 
     public var hasHungUp: Bool {
@@ -150,6 +151,6 @@ public final class Descriptor: Sendable {
     }
 }
 
-// Swift's module of <fcntl.h> leaves it out.
+// Swift does not import these from <fcntl.h>.
 private let O_PATH: Int32 = 0o10000000
 private let O_TMPFILE: Int32 = 0o20000000 | O_DIRECTORY

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A place one step from an open folder, which renames of the folders above it do not change.
+/// A place one step from an open folder. Renames of the folders above it do not affect it.
 public struct FilePlace: Sendable {
-    /// Nil where nobody else may write; then the name is a path.
+    /// Nil where nobody else may write; then `name` is a path.
     public let folder: Descriptor?
     public let name: String
 
@@ -13,7 +13,7 @@ public struct FilePlace: Sendable {
     public func status() throws(SystemError) -> FileStatus? { try FileSystem.status(name, in: folder) }
     public func remove() throws(SystemError) { try FileSystem.remove(name, in: folder) }
 
-    /// Opens the file, and follows no link.
+    /// Opens the file without following a link.
     public func open(_ flags: Int32) throws(SystemError) -> Descriptor {
         guard let folder else { return try Descriptor.open(name, flags | O_NOFOLLOW) }
         return try folder.open(name, flags)

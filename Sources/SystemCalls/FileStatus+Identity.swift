@@ -1,5 +1,5 @@
 extension FileStatus {
-    /// The marks that tell a file from another, and show a change of it.
+    /// Marks that distinguish a file from others, and reveal a change of it.
     public struct Identity: Sendable, Hashable {
         public var device: Int
         public var inode: Int
@@ -10,7 +10,7 @@ extension FileStatus {
             (self.device, self.inode, self.size, self.modified) = (device, inode, size, modified)
         }
 
-        /// Stands for a file that is not there.
+        /// Stands for a missing file.
         public static let none = Identity(device: 0, inode: 0, size: 0, modified: 0)
 
         /// The number of a device may change with a reboot.

@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 
 extension FileSystem {
-    /// Whether a file around `path` is known to keep its inode number as long as it exists. Network file systems, FUSE
-    /// and layered ones may give it another.
+    /// Whether files around `path` are known to keep their inode numbers. Network, FUSE and layered file systems may
+    /// change them.
     public static func keepsInodes(around path: String) -> Bool {
         var status = statfs()
         guard uninterrupted({ statfs(folder(of: path), &status) }) == 0 else { return false }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Paths are bytes. Swift joins a combining mark with the slash before it, and takes two spellings of an accent for
+/// Paths are bytes. Swift joins a combining mark with the slash before it, and treats two spellings of an accent as
 /// equal; the kernel does neither.
 extension FileSystem {
     private static let slash = UInt8(ascii: "/")
@@ -10,7 +10,7 @@ extension FileSystem {
         return end == path.utf8.startIndex ? "/" : String(decoding: path.utf8[..<end], as: UTF8.self)
     }
 
-    /// The folder of a relative path, "" when it names none.
+    /// The folder of a relative path; "" for a plain name.
     public static func subfolder(of path: String) -> String {
         path.utf8.contains(slash) ? folder(of: path) : ""
     }
@@ -26,7 +26,7 @@ extension FileSystem {
         return folder.utf8.last == slash ? folder + rest : "\(folder)/\(rest)"
     }
 
-    /// The path from the root, with the steps `.` and `..` taken. Links stay as they are.
+    /// The path from the root, with `.` and `..` resolved. Links stay as they are.
     public static func absolute(_ path: String) -> String {
         var parts: [String] = []
         for part in join(workingFolder, path).utf8.split(separator: slash) {
@@ -55,7 +55,7 @@ extension FileSystem {
         String(decoding: path.utf8.dropFirst(folder.utf8.count).drop { $0 == slash }, as: UTF8.self)
     }
 
-    /// A path as the key of a set or dictionary: equal when its bytes are.
+    /// A path as the key of a set or dictionary, compared by its bytes.
     public struct Key: Hashable, Sendable {
         public let path: String
 

@@ -4,8 +4,8 @@ import Glibc
 /// Renaming without replacing. `RENAME_NOREPLACE` does it in one call; NFS and some FUSE file systems lack that flag,
 /// and some of them hard links as well.
 extension FileSystem {
-    /// Renames; an existing target makes it fail with `EEXIST`. Both paths may be relative to open folders. In the
-    /// caller's `own` folder nobody else makes files: there it is enough to look.
+    /// Renames; fails with `EEXIST` if the target exists. Both paths may be relative to open folders. In the caller's
+    /// `own` folder nobody else creates files, so a check before the rename is enough there.
     public static func renameWithoutReplacing(
         _ from: String, in folder: Descriptor? = nil, _ to: String, in target: Descriptor? = nil,
         inOwn own: Bool = false
@@ -26,12 +26,12 @@ extension FileSystem {
                 return try renameOverPlaceholder(from, in: folder, to, in: target)
             }
         }
-        // The file was linked, and a crash came before its old name was removed.
+        // A crash came after the file was linked, and before its old name was removed.
         guard error.code == EEXIST, try isSame(from, in: folder, to, in: target) else { throw error }
         try remove(from, in: folder)
     }
 
-    /// Lets two files change places in one moment. False where the file system can't.
+    /// Exchanges two files atomically. False where the file system can't do that.
     public static func exchange(_ one: String, _ other: String) throws(SystemError) -> Bool {
         if uninterrupted({ clinux_rename_exchange(one, other) }) == 0 { return true }
         let error = SystemError("rename", other)
@@ -39,7 +39,7 @@ extension FileSystem {
         return false
     }
 
-    /// An empty file holds the name, so that the rename replaces no other's file.
+    /// Reserves the name with an empty file, so that the rename replaces no other file.
     private static func renameOverPlaceholder(
         _ from: String, in folder: Descriptor?, _ to: String, in target: Descriptor?
     ) throws(SystemError) {
@@ -55,10 +55,10 @@ extension FileSystem {
         }
     }
 
-    /// No other file has this mode: it marks a placeholder that a crash has left.
+    /// No other file has this mode: it marks a placeholder that a crash has left behind.
     private static let placeholderMode: UInt32 = 0o200
 
-    /// Whether an empty file there only reserves the name for a rename. `path` may be relative to an open folder.
+    /// Whether the file is empty and only reserves the name for a rename. `path` may be relative to an open folder.
     public static func isPlaceholder(_ path: String, in folder: Descriptor? = nil) throws(SystemError) -> Bool {
         guard let there = try status(path, in: folder), there.kind == .file, there.size == 0 else { return false }
         return there.mode & 0o7777 == placeholderMode && there.owner == geteuid()

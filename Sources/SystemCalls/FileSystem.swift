@@ -39,10 +39,10 @@ public struct FileStatus: Sendable, Hashable {
     }
 }
 
-/// Calls on paths, one function a call; each error names the call and the path.
+/// Calls on paths; each error names the call and the path.
 public enum FileSystem {
-    /// The status of the file at `path`, or of the link itself. Nil when there is none, or when a file lies where a
-    /// folder would have to be. `path` may be relative to an open folder.
+    /// The status of the file at `path`, or of the link itself. Nil if nothing is there, or if a file lies where the
+    /// path needs a folder. `path` may be relative to an open folder.
     public static func status(_ path: String, in folder: Descriptor? = nil) throws(SystemError) -> FileStatus? {
         var raw = stat()
         if fstatat(place(folder), path, &raw, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(raw) }
@@ -50,10 +50,10 @@ public enum FileSystem {
         throw SystemError("lstat", path)
     }
 
-    /// Whether anything lies at `path`. It throws when that can't be found out.
+    /// Whether anything lies at `path`. Throws if that can't be determined.
     public static func exists(_ path: String) throws(SystemError) -> Bool { try status(path) != nil }
 
-    /// Meant for a file that is read next anyway: the read says why it fails.
+    /// False only if nothing is there. Meant for a file that is read next anyway, because that read reports the error.
     public static func mayExist(_ path: String) -> Bool { (try? exists(path)) ?? true }
 
     /// Whether a folder is there, or a link to one.
@@ -62,7 +62,7 @@ public enum FileSystem {
         return stat(path, &raw) == 0 && raw.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Makes the folder and the missing ones above it. A `durable` one survives a power cut.
+    /// Creates the folder and the missing folders above it. With `durable`, they survive a power cut.
     public static func makeFolders(_ path: String, mode: UInt32 = 0o755, durable: Bool = false) throws(SystemError) {
         var made = uninterrupted { mkdir(path, mode) } == 0
         if !made, errno == ENOENT {
@@ -75,7 +75,7 @@ public enum FileSystem {
         if made, durable { try sync(folder(of: path)) }
     }
 
-    /// Removes others' rights to the caller's own file or folder; a missing one is no error.
+    /// Removes other users' rights to the caller's own file or folder, if it exists.
     public static func keepPrivate(_ path: String, mode: UInt32) throws(SystemError) {
         guard let status = try status(path), status.owner == geteuid(), status.mode & 0o777 & ~mode != 0 else { return }
         guard uninterrupted({ chmod(path, status.mode & mode) }) == 0 else { throw SystemError("chmod", path) }
@@ -92,26 +92,26 @@ public enum FileSystem {
         }
     }
 
-    /// Removes a file; a missing one is no error. `path` may be relative to an open folder.
+    /// Removes a file, if it exists. `path` may be relative to an open folder.
     public static func remove(_ path: String, in folder: Descriptor? = nil) throws(SystemError) {
         guard uninterrupted({ unlinkat(place(folder), path, 0) }) == 0 || errno == ENOENT else {
             throw SystemError("unlink", path)
         }
     }
 
-    /// Fails with `ENOSPC`, or `EDQUOT`, when a folder has no room for a file of this size. It leaves no file there.
+    /// Fails with `ENOSPC` or `EDQUOT` if a folder has no room for a file of this size. Leaves no file there.
     public static func checkRoom(for bytes: Int64, in folder: String) throws(SystemError) {
         let file = try Descriptor.unnamed(in: folder)
         let answer = posix_fallocate(file.number, 0, off_t(bytes))
         guard answer == 0 else { throw SystemError("fallocate", folder, code: answer) }
     }
 
-    /// Throws when this process may not make files in a folder.
+    /// Throws if this process may not create files in a folder.
     public static func checkWritable(_ folder: String) throws(SystemError) {
         guard faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0 else { throw SystemError("write to", folder) }
     }
 
-    /// Removes `folder` and the folders above it below `top`, as far as they are empty.
+    /// Removes `folder` and the folders above it up to `top`, which stays, as long as they are empty.
     public static func removeEmptyFolders(from folder: String, upTo top: String) {
         var path = folder
         while path != top, lies(path, within: top), rmdir(path) == 0 { path = Self.folder(of: path) }
@@ -132,8 +132,7 @@ public enum FileSystem {
         try sync(folder(of: path))
     }
 
-    /// Copies all bytes of one descriptor into the other, or its first `most`, and makes them durable unless told
-    /// otherwise.
+    /// Copies the bytes of one descriptor to another, at most `most`, and makes them durable unless told otherwise.
     public static func copy(
         _ from: Descriptor, to: Descriptor, called name: String, most: Int64 = .max, durably: Bool = true
     ) throws(SystemError) {
@@ -171,7 +170,7 @@ public enum FileSystem {
         fchmod(copy.number, try source.status().st_mode & 0o777)
     }
 
-    /// The bytes of a file from its start, or its first `most` bytes.
+    /// The bytes of a file from its start, at most `most`.
     public static func read(_ file: Descriptor, most: Int, called name: String) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
         var room = [UInt8](repeating: 0, count: 64 * 1024)
@@ -211,7 +210,7 @@ public enum FileSystem {
         return try isEqual(source, try spot.open(O_RDONLY))
     }
 
-    /// Whether somebody has the file open for writing; nil where the kernel does not tell (another user's file, some
+    /// Whether any process has the file open for writing; nil where the kernel does not tell (another user's file, some
     /// file systems).
     public static func isOpenForWriting(_ file: Descriptor) -> Bool? {
         switch clinux_open_for_writing(file.number) {
@@ -221,14 +220,14 @@ public enum FileSystem {
         }
     }
 
-    /// The names in a folder, without `.` and `..`. A name that is not UTF-8 comes as nil.
+    /// The names in a folder, without `.` and `..`. Nil stands for a name that is not UTF-8.
     public static func names(in folder: String) throws(SystemError) -> [String?] {
         guard let handle = opendir(folder) else { throw SystemError("opendir", folder) }
         return try names(handle, called: folder)
     }
 
     public static func names(in folder: Descriptor, called name: String) throws(SystemError) -> [String?] {
-        // Reading moves the place in the folder, and closing closes the descriptor: it must be a second one.
+        // Reading moves the descriptor's position, and `closedir` closes it, so this needs a second descriptor.
         let again = clinux_open_at(folder.number, ".", O_RDONLY | O_DIRECTORY)
         guard again >= 0 else { throw SystemError("opendir", name) }
         guard let handle = fdopendir(again) else {
@@ -264,7 +263,7 @@ public enum FileSystem {
         return join(folder(of: link), String(decoding: room[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }
 
-    /// The path with its links resolved. For a missing path the existing part is resolved.
+    /// The path with its links resolved. For a missing path, this resolves the part that exists.
     public static func resolved(_ path: String) -> String {
         if let real = realpath(path, nil) {
             defer { free(real) }

@@ -3,12 +3,12 @@ import Glibc
 public enum InstalledProgram {
     public static var folder: String { FileSystem.folder(of: FileSystem.resolved("/proc/self/exe")) }
 
-    /// The path of a worker: beside this program, as a build has it, or where a package puts it.
+    /// The path of a worker: beside this program, as in a build, or where a package installs it.
     public static func worker(_ name: String) -> String? {
         ["\(folder)/\(name)", "\(folder)/../libexec/pipelined/\(name)"].first(where: FileSystem.mayExist)
     }
 
-    /// Replaces this process by another program, which then has the output, the exit code and Ctrl-C.
+    /// Replaces this process by another program, which takes over the output, the exit code and Ctrl-C.
     public static func become(_ program: String, _ words: [String]) throws(SystemError) -> Never {
         var arguments = ([program] + words).map { strdup($0) } + [nil]
         fflush(nil)

@@ -12,13 +12,13 @@ public struct InternetAddress: Sendable, Equatable, CustomStringConvertible {
         var host = text[..<colon]
         let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
         if isBracketed { host = host.dropFirst().dropLast() }
-        // Without brackets nobody can tell where the port of an IPv6 address begins.
+        // Without brackets, it is unclear where the port of an IPv6 address begins.
         guard !host.isEmpty, isBracketed == host.contains(":") else { return nil }
         (self.host, self.port) = (host == "localhost" ? "127.0.0.1" : String(host), port)
         guard numbers != nil else { return nil }
     }
 
-    /// The address at which this socket is. The kernel has chosen a port where 0 was wished.
+    /// The address of this socket. The kernel has chosen the port if 0 was requested.
     public init?(of socket: Descriptor) {
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -40,10 +40,10 @@ public struct InternetAddress: Sendable, Equatable, CustomStringConvertible {
 
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    /// Whether nobody but this machine reaches it.
+    /// Whether only this machine can reach it.
     public var isLoopback: Bool {
         guard let (family, bytes) = numbers else { return false }
-        // The address begins behind family and port; that of IPv6 behind a label, too.
+        // The address follows family and port; an IPv6 address follows a flow label, too.
         return family == AF_INET ? bytes[4] == 127 : bytes[8..<24].elementsEqual([UInt8](repeating: 0, count: 15) + [1])
     }
 
@@ -61,14 +61,14 @@ public struct InternetAddress: Sendable, Equatable, CustomStringConvertible {
         return nil
     }
 
-    /// Listens there.
+    /// Opens a socket that listens at this address.
     public func listen(backlog: Int32 = 128) throws(SystemError) -> Descriptor {
         guard let (family, bytes) = numbers else { throw SystemError("bind", description, code: EINVAL) }
         let number = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { throw SystemError("socket", description) }
         let end = Descriptor(owning: number)
         var yes: Int32 = 1
-        // The next process listens there again at once.
+        // Lets the next process listen there at once.
         setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         let bound = bytes.withUnsafeBytes { raw in
             raw.withMemoryRebound(to: sockaddr.self) { Glibc.bind(number, $0.baseAddress, socklen_t(bytes.count)) }

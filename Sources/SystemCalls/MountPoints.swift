@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// The places where file systems are mounted. The kernel's table is read again only after it has changed.
+/// The mount points of file systems. The kernel's table is read again only after a change.
 public final class MountPoints: Sendable {
     private struct Table {
         var file: Descriptor
@@ -12,7 +12,7 @@ public final class MountPoints: Sendable {
 
     public init() {}
 
-    /// The mount point that a path lies under, by its words alone: no disk is asked, and no link followed.
+    /// The mount point that a path lies under, by its text alone: this asks no disk, and follows no link.
     public func point(of path: String) -> String {
         let points = table.withLock { table in
             if table == nil || Self.hasChanged(table?.file) { table = Self.read() }
@@ -21,7 +21,7 @@ public final class MountPoints: Sendable {
         return points.filter { FileSystem.lies(path, within: $0) }.max { $0.utf8.count < $1.utf8.count } ?? "/"
     }
 
-    /// Each change is reported once to each descriptor.
+    /// The kernel reports each change once to each descriptor.
     private static func hasChanged(_ file: Descriptor?) -> Bool {
         guard let file else { return true }
         var change = pollfd(fd: file.number, events: Int16(POLLPRI), revents: 0)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Finds file systems that are not mounted now, and may be later.
+/// Finds file systems that are not mounted now, but may be later.
 extension MountTable {
     /// Where people mount removable file systems.
     private static let places = ["/mnt", "/media", "/run/media"]
@@ -38,7 +38,7 @@ extension MountTable {
         }
     }
 
-    /// The mount point that a unit is named for: `srv-my\x2dnas.mount` for /srv/my-nas.
+    /// The mount point that a unit's name stands for: `srv-my\x2dnas.mount` for /srv/my-nas.
     private static func point(_ unit: String) -> String? {
         guard let suffix = [".mount", ".automount"].first(where: unit.hasSuffix) else { return nil }
         let slashes = unit.dropLast(suffix.count).replacing("-", with: "/")

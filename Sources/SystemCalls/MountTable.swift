@@ -1,17 +1,17 @@
 import Foundation
 import Glibc
 
-/// The mounted file systems. The kernel lists them without asking any, so a hanging one does not matter.
+/// The mounted file systems. The kernel lists them without asking them, so a file system that hangs does no harm.
 public enum MountTable {
     static let path = "/proc/self/mountinfo"
 
-    /// How many mounts a folder lies under. When the number falls a mount is gone, and the files are those that it had
-    /// covered.
+    /// The number of mounts that a folder lies under. If the number falls, a mount is gone, and the folder shows the
+    /// files that the mount had covered.
     public static func depth(of folder: String) throws(SystemError) -> Int {
         depth(of: folder, in: try text(of: Descriptor.open(path, O_RDONLY)))
     }
 
-    /// Counts in the kernel's text: the fifth word of a line is the mount point.
+    /// Counts in the kernel's text, where the fifth word of a line is the mount point.
     static func depth(of folder: String, in text: String) -> Int {
         text.split(separator: "\n").count { line in
             let words = line.split(separator: " ")
@@ -29,8 +29,8 @@ public enum MountTable {
         }
     }
 
-    /// The kernel's text, as it was at one moment: a disk that is mounted anew between two reads is in both of them. In a
-    /// storm of mounts the last text has to do.
+    /// The kernel's text as of one moment. Without the check, a disk that is remounted between two reads would be in
+    /// both. In a storm of mounts the last text must do.
     static func text(of file: Descriptor) throws(SystemError) -> String {
         var text = ""
         for _ in 1...20 {

@@ -1,5 +1,5 @@
-/// The order of paths as people count: `img2` comes before `img10`, and capitals stand beside small letters. A folder's
-/// own files come before those of its subfolders.
+/// Orders paths as people count: `img2` before `img10`, and capitals beside small letters. A folder's own files come
+/// before those of its subfolders.
 public struct NaturalOrder: Comparable, Sendable {
     private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
 
@@ -21,7 +21,7 @@ public struct NaturalOrder: Comparable, Sendable {
         while true {
             let (name, rest) = first(of: mine)
             let (otherName, otherRest) = first(of: yours)
-            // A folder comes behind a file.
+            // A file comes before a folder.
             guard (rest == nil) == (otherRest == nil) else { return rest == nil }
             let order = compare(name, otherName)
             if order != 0 { return order < 0 }
@@ -30,7 +30,7 @@ public struct NaturalOrder: Comparable, Sendable {
         }
     }
 
-    /// The first component, and what comes behind its slash.
+    /// The first component, and the rest behind its slash.
     private static func first(of path: Bytes) -> (name: Bytes, rest: Bytes?) {
         guard let slash = path.firstIndex(of: UInt8(ascii: "/")) else { return (path, nil) }
         return (path[..<slash], path[(slash + 1)...])
@@ -51,11 +51,11 @@ public struct NaturalOrder: Comparable, Sendable {
             }
         }
         let rest = (one.endIndex - i) - (other.endIndex - j)
-        // `a` and `A`, or `1` and `01`.
+        // The names differ only in case or in leading zeros: `a` and `A`, or `1` and `01`.
         return rest != 0 ? rest : difference(one, other) ?? one.count - other.count
     }
 
-    /// The digits without leading zeros; `index` is behind them then.
+    /// The digits without leading zeros; moves `index` behind them.
     private static func number(in name: Bytes, from index: inout Int) -> Bytes {
         let digits = name[index...].prefix(while: isDigit)
         index = digits.endIndex

@@ -1,7 +1,8 @@
 import Glibc
 
 public enum OpenFiles {
-    /// Raises the soft limit, a relic of select(2), which nothing here uses. Returns the new limit.
+    /// Raises the soft limit, which is low only for the sake of select(2); nothing here uses that. Returns the new
+    /// limit.
     public static func raiseLimit(to most: Int) -> Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }

@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// An unfinished copy, beside its place. Several inboxes, or several daemons, may copy into one folder at once: each copy has
-/// a name of its own, and its maker holds a lock on it. A crash releases the lock, and the next copy in that folder removes
-/// the remains.
+/// An unfinished copy, beside its target. Several inboxes, or several daemons, may copy into one folder at once, so
+/// each copy has a name of its own, and its maker holds a lock on it. A crash releases the lock, and the next copy in
+/// that folder removes the remains.
 private struct PartFile {
     let name: String
     let file: Descriptor
@@ -15,7 +15,7 @@ private struct PartFile {
             let made = clinux_create_at(folder.number, name, 0o600)
             if made >= 0 {
                 let part = PartFile(name: name, file: Descriptor(owning: made))
-                // Until it is locked, another copy may take this one for remains, and lock or remove it.
+                // Until it is locked, another copy may take it for remains, and lock or remove it.
                 let isLocked = clinux_lock(made) == 0 || errno != EWOULDBLOCK
                 if isLocked, try isNamed(part.file) { return part }
                 continue
@@ -25,7 +25,7 @@ private struct PartFile {
                 number += 1
                 continue
             }
-            // Without a name of its own the file was removed meanwhile, and the name is another copy's.
+            // A file without a name was removed meanwhile, and the name belongs to another copy.
             if try isNamed(remains) { try FileSystem.remove(name, in: folder) }
         }
     }
@@ -34,8 +34,9 @@ private struct PartFile {
 }
 
 extension FileSystem {
-    /// Moves a file to a folder of another file system: copied to a part file in `parts`, made durable, renamed, and only then removed
-    /// here. False when the name is taken, but for a copy that a crash has left.
+    /// Moves a file to a folder of another file system: copies it to a part file in `parts`, makes that durable,
+    /// renames it, and only then removes the original. False if the name is taken, except by a copy that a crash has
+    /// left behind.
     public static func moveAcross(
         _ file: FilePlace, to name: String, in folder: Descriptor, parts: Descriptor, inOwn own: Bool = false
     ) throws(SystemError) -> Bool {

@@ -10,10 +10,10 @@ public struct Received: Sendable {
 
 /// Sends and receives messages with descriptors, on a Unix socket of any type.
 public enum Socket {
-    /// In bytes; a socket's address has room for no more.
+    /// In bytes; a socket's address holds no longer path.
     public static let longestPath = 107
 
-    /// Sends `bytes` and `descriptors`; returns how many bytes went, which on a stream can be fewer than given.
+    /// Sends `bytes` and `descriptors`. Returns the number of bytes sent, which a stream may limit.
     @discardableResult
     public static func send(
         _ bytes: some Collection<UInt8>, descriptors: [Descriptor] = [], to socket: Descriptor
@@ -34,7 +34,7 @@ public enum Socket {
         return try receive(into: room, most: most, from: socket)
     }
 
-    /// The same with room of the caller's.
+    /// The same with the caller's buffer.
     public static func receive(
         into room: UnsafeMutableRawBufferPointer, most: Int = 16, from socket: Descriptor
     ) throws(SystemError) -> Received {
@@ -79,7 +79,7 @@ public enum Socket {
         return end
     }
 
-    /// Listens at `path`, and replaces the file that lies there.
+    /// Listens at `path`, and replaces any file there.
     public static func listen(_ path: String, backlog: Int32 = 128) throws(SystemError) -> Descriptor {
         let end = try stream()
         unlink(path)
@@ -88,7 +88,7 @@ public enum Socket {
         return end
     }
 
-    /// The next connection of a listening socket, or nil when none is there.
+    /// The next connection of a listening socket, or nil if there is none now.
     public static func accept(_ listener: Descriptor) throws(SystemError) -> Descriptor? {
         let number = clinux_accept(listener.number)
         if number >= 0 { return Descriptor(owning: number) }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Repeats the call when a signal came in between.
+/// Repeats a call that a signal has interrupted.
 public func uninterrupted<Result: SignedInteger>(_ call: () -> Result) -> Result {
     while true {
         let result = call()
