@@ -1,6 +1,6 @@
 import Glibc
 
-/// The address that a connection is about to go to.
+/// The address to which a connection is about to be opened.
 struct Address: Sendable, Hashable, CustomStringConvertible {
     /// 4 or 16.
     let bytes: [UInt8]
@@ -22,7 +22,7 @@ struct Address: Sendable, Hashable, CustomStringConvertible {
     init?(_ text: String) {
         var four = in_addr()
         var six = in6_addr()
-        // A link-local address is written with its interface.
+        // A link-local address may end in its interface: `fe80::1%eth0`.
         let text = String(text.prefix { $0 != "%" })
         if inet_pton(AF_INET, text, &four) == 1 {
             bytes = withUnsafeBytes(of: four) { Array($0) }
@@ -41,7 +41,7 @@ struct Address: Sendable, Hashable, CustomStringConvertible {
         return inet_ntop(AF_INET6, bytes, &text, socklen_t(text.count)).map { String(cString: $0) } ?? "?"
     }
 
-    /// Anybody on the open network can reach it. An unknown range counts as private.
+    /// Whether anybody on the open network can reach it. An unknown range counts as private.
     var isPublic: Bool { bytes.count == 4 ? isPublicFour : isPublicSix }
 
     private struct Block {
@@ -96,7 +96,7 @@ struct Address: Sendable, Hashable, CustomStringConvertible {
 
     /// Loopback, unspecified, link-local, site-local, unique local and multicast addresses are not global.
     private var isPublicSix: Bool {
-        // An IPv4 address can be written in three ways; the connection goes to that address.
+        // IPv6 can write an IPv4 address in three ways; the connection goes to the IPv4 address.
         if Self.mapped.contains(self) || Self.translated.contains(self) { return Address(bytes[12...]).isPublic }
         if Self.sixToFour.contains(self) { return Address(bytes[2..<6]).isPublic }
         return Self.global.contains(self) && !Self.specialSix.contains { $0.contains(self) }

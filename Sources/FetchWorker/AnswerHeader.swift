@@ -1,9 +1,9 @@
 import PipelineModel
 
-/// The fields of an answer's header that the worker needs. Every answer begins a new header, interim answers too.
+/// The fields of an answer's header that the worker needs. Each answer begins a new header, even an interim answer.
 struct AnswerHeader {
     private(set) var status = 0
-    /// The header's last line has come.
+    /// The whole header of the final answer has come.
     private(set) var isWhole = false
     private(set) var name: String?
     /// The entity tag, strong or weak.
@@ -13,15 +13,16 @@ struct AnswerHeader {
     private var date: String?
     private(set) var refusesRanges = false
     private(set) var isEncoded = false
-    /// The transfer has an encoding that only a request may ask for: any but chunks.
+    /// The transfer has an encoding other than chunks, which only a request may ask for.
     private(set) var isTransferEncoded = false
     /// The body has several parts, with boundaries between them.
     private(set) var isMultipart = false
-    /// The part of the whole that a partial answer has.
+    /// The range of a partial answer.
     private(set) var range: ContentRange?
 
-    /// What a later request may give in If-Range (RFC 9110, 13.1.5): a strong tag, or a date of change if there is no
-    /// tag and the file was old enough by the server's own clock that no second change has the same date.
+    /// The validator that a later request may give in If-Range (RFC 9110, 13.1.5): a strong tag, or without any tag the
+    /// date of change. The date counts only if the file was so old, by the server's own clock, that no second change
+    /// has the same date.
     var validator: String? {
         if let tag { return Self.isStrong(tag) ? tag : nil }
         guard let modified, let changed = Curl.seconds(ofDate: modified), let now = date.flatMap(Curl.seconds(ofDate:)),
@@ -30,14 +31,14 @@ struct AnswerHeader {
         return modified
     }
 
-    /// In seconds: enough that the two dates of the answer need not come from one clock.
+    /// In seconds: enough even if the answer's two dates come from different clocks.
     private static let leastAge = 60
 
     private static func isStrong(_ tag: String) -> Bool { tag.hasPrefix("\"") }
 
-    /// The range and the total of a partial answer that continues the file of `resume` (RFC 9110, 15.3.7.3); nil when
-    /// it may be of another file. A tag that the first answer had is in each partial answer, and the date may be left
-    /// out. `length` is Content-Length.
+    /// The range and the total of a partial answer that continues the file of `resume` (RFC 9110, 15.3.7.3); nil if it
+    /// may belong to another file. Each partial answer repeats the tag of the first, but may leave the date out.
+    /// `length` is Content-Length.
     func continuation(of resume: FetchResume, length: Int64?) -> (end: Int64, total: Int64)? {
         guard status == 206, !isEncoded, !isMultipart, let range, range.first == resume.offset,
             tag == (Self.isStrong(resume.validator) ? resume.validator : nil),
@@ -48,7 +49,7 @@ struct AnswerHeader {
         return (range.last + 1, total)
     }
 
-    /// Takes a line, with its end.
+    /// Takes a line, including its end.
     mutating func read(_ line: UnsafeRawBufferPointer) {
         let text = String(decoding: line.prefix { $0 != 10 && $0 != 13 }, as: UTF8.self)
         if text.hasPrefix("HTTP/") {
@@ -65,7 +66,7 @@ struct AnswerHeader {
         let value = text[text.index(after: colon)...].trimmingSpaces
         switch text[..<colon].lowercased() {
         case "content-disposition": name = ContentDisposition.fileName(value)
-        // A tag that can't be sent back is no proof of anything, as a weak tag.
+        // A tag that can't be sent back proves nothing, like a weak tag.
         case "etag": tag = value.isSafe ? value : "W/"
         case "last-modified": modified = value.isSafe ? value : nil
         case "date": date = value
@@ -90,6 +91,6 @@ extension StringProtocol {
         return String(self[first...last])
     }
 
-    /// The text may be sent back in a header.
+    /// Whether the text may be sent back in a header.
     fileprivate var isSafe: Bool { utf8.count <= 1000 && utf8.allSatisfy { (0x20...0x7e).contains($0) } }
 }

@@ -1,6 +1,6 @@
 /// The header that may name a download (RFC 6266): `attachment; filename="a b.jpg"; filename*=UTF-8''%c3%a4.jpg`.
 enum ContentDisposition {
-    /// Returns the name as it came, which is not safe. A name with an encoding takes precedence over a plain name.
+    /// Returns the name unchanged, so it is not safe. An encoded name takes precedence over a plain name.
     static func fileName(_ value: String) -> String? {
         var plain: String?
         for (key, value) in parameters(value) {
@@ -48,7 +48,7 @@ enum ContentDisposition {
         return value
     }
 
-    /// Decodes `UTF-8''a%20b.jpg`; for other encodings the plain name is used.
+    /// Decodes `UTF-8''a%20b.jpg`; nil for other encodings, so that the plain name counts.
     private static func decoded(_ text: String) -> String? {
         let parts = text.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].lowercased() == "utf-8" else { return nil }

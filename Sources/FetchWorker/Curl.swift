@@ -5,7 +5,7 @@ import Glibc
 enum Curl {
     static func start() -> Bool { curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK }
 
-    /// A part of a URL, as libcurl itself would parse it; nil when it has no such part.
+    /// A part of a URL, as libcurl parses it; nil if the URL lacks that part.
     static func part(_ part: CURLUPart, of url: String) -> String? {
         guard let handle = curl_url() else { return nil }
         defer { curl_url_cleanup(handle) }

@@ -4,7 +4,7 @@ struct PrivateHosts {
 
     init(_ names: [String]) { named = Set(names.map { $0.lowercased() }) }
 
-    /// Expects `host` as libcurl has it in the URL, an IPv6 address in brackets.
+    /// Expects `host` as in libcurl's URLs: an IPv6 address in brackets.
     func contains(_ host: String, port: String) -> Bool {
         let host = host.lowercased()
         return named.contains(host) || named.contains("\(host):\(port)")

@@ -19,15 +19,15 @@ enum Program {
             print(help)
             return EX_USAGE
         }
-        // The call that writes to a server reports that the server has hung up.
+        // A write to a server that has hung up must fail, instead of ending the process.
         signal(SIGPIPE, SIG_IGN)
         guard Curl.start(), let worker = Worker(channel: channel) else {
             FileHandle.standardError.write(Data("pipelined-fetch: libcurl does not start\n".utf8))
             return EX_SOFTWARE
         }
-        // libcurl starts a thread for each name that it looks up; the default stack is 8 MB.
+        // Small stacks, because libcurl starts a thread for each name that it looks up; the default is 8 MB each.
         _ = clinux_thread_stacks(512 << 10)
-        // Everything trusted has been loaded, nothing foreign has been read, one thread runs.
+        // All trusted files are loaded, no foreign byte has been read, and only one thread runs.
         worker.run(missing: Confinement.begin(.fetch))
     }
 

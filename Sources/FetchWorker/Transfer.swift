@@ -4,13 +4,13 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// A download: a handle of libcurl, with a request of its own for each redirect, so that each goes through the same
-/// checks.
+/// A download: a handle of libcurl, which makes a request of its own for each redirect, so that each goes through the
+/// same checks.
 ///
-/// It lives on the worker's one thread, whose libcurl calls back.
+/// It lives on the worker's only thread, on which libcurl calls back.
 final class Transfer {
     enum Ending {
-        /// The handle has another URL, and begins again.
+        /// The handle has a new URL, and starts again.
         case redirected
         case done(FetchedFile)
         case failed(FetchFailure)
@@ -27,7 +27,7 @@ final class Transfer {
         /// There is none for this server, or the URL has its own.
         case none
         case sent
-        /// The request goes by http, which does not keep it secret.
+        /// The request goes by http, which would not keep the login secret.
         case withheld
     }
 
@@ -43,25 +43,26 @@ final class Transfer {
     /// The length of the staging file.
     private(set) var received: Int64
     private(set) var total: Int64?
-    /// The end of the part that a partial answer has announced.
+    /// The end of the range that a partial answer has announced.
     private var partEnd = Int64.max
     private var refused: Address?
-    /// Why the worker has broken the transfer off.
+    /// Why the worker has aborted the transfer.
     private var verdict: FetchFailure?
-    /// The start of the present stall window, and the bytes that had come by then; nil while there is no connection.
+    /// The start of the current stall window, and the bytes received before it; nil while there is no connection.
     private var window: (start: ContinuousClock.Instant, bytes: Int)?
     /// Bytes received by all its requests, headers included.
     private(set) var arrived = 0
-    /// No address is known yet: the name is being looked up, or the transfer waits for a free connection.
+    /// No address is known yet: the lookup is in flight, or the transfer waits for a free connection.
     private(set) var isWaiting = true
 
-    /// In bytes. The limit keeps a body from hiding in a header.
+    /// In bytes. Without this limit, a body could hide in the header.
     private static let longestHeader = 256 << 10
-    /// In bytes: the longest header line that libcurl takes. Beyond it, libcurl before 8.6 reports that memory ran out.
+    /// In bytes: the longest header line that libcurl accepts. Beyond it, libcurl before 8.6 reports that memory ran
+    /// out.
     private static let longestLine = 100 << 10
-    /// In bytes. The connection is not worth keeping when an error page is longer.
+    /// In bytes. If an error page is longer, its connection is not worth keeping.
     private static let longestApology = 64 << 10
-    /// In bytes, within StallTimeout: a server that sends one byte now and then would hold a slot for ever.
+    /// In bytes, within StallTimeout. Otherwise a server that sends a byte now and then would hold a slot forever.
     private static let leastProgress = 1024
 
     init?(_ request: FetchRequest, into target: Descriptor) {
@@ -86,7 +87,7 @@ final class Transfer {
         let me = Unmanaged.passUnretained(self).toOpaque()
         ccurl_set_number(handle, CURLOPT_NOSIGNAL, 1)
         ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, words)
-        // The environment and files at home are ignored: no proxy, no password, nothing but HTTP.
+        // libcurl ignores the environment and files at home: no proxy, no password, nothing but HTTP.
         ccurl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
         ccurl_set_text(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
         ccurl_set_text(handle, CURLOPT_PROXY, "")
@@ -98,12 +99,12 @@ final class Transfer {
         ccurl_set_number(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         ccurl_set_number(handle, CURLOPT_SSL_VERIFYPEER, 1)
         ccurl_set_number(handle, CURLOPT_SSL_VERIFYHOST, 2)
-        // The request asks for unencoded bytes. A body that still comes encoded is decoded, and its decoded size
-        // counts.
+        // The request asks for unencoded bytes. If a body comes encoded anyway, libcurl decodes it, and its decoded
+        // size counts.
         ccurl_set_text(handle, CURLOPT_ACCEPT_ENCODING, "identity")
         ccurl_set_text(handle, CURLOPT_USERAGENT, "pipelined/\(Release.version)")
         ccurl_set_number(handle, CURLOPT_CONNECTTIMEOUT_MS, request.limits.connectMilliseconds)
-        // A pending name lookup does not delay the end of the process.
+        // A pending name lookup must not delay the end of the process.
         ccurl_set_number(handle, CURLOPT_QUICK_EXIT, 1)
         ccurl_set_pointer(handle, CURLOPT_HEADERDATA, me)
         ccurl_set_receiver(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, me in
@@ -124,7 +125,7 @@ final class Transfer {
         return Unmanaged<Transfer>.fromOpaque(me).takeUnretainedValue()
     }
 
-    /// Prepares the request to `url`; throws when that URL may not be asked.
+    /// Prepares the request to `url`; throws if that URL is not allowed.
     func prepare() throws(FetchFailure) {
         let scheme = Curl.part(CURLUPART_SCHEME, of: url)
         guard let scheme, let host = Curl.part(CURLUPART_HOST, of: url), !host.isEmpty else {
@@ -142,12 +143,12 @@ final class Transfer {
         refused = nil
         window = nil
         isWaiting = true
-        // Two requests may share a connection of HTTP/2: better to wait a moment for it than to make another.
+        // Two requests may share an HTTP/2 connection: a short wait for it beats a second connection.
         ccurl_set_number(handle, CURLOPT_PIPEWAIT, scheme == "https" ? 1 : 0)
         ccurl_set_text(handle, CURLOPT_URL, url)
     }
 
-    /// Sets what this one request says of itself: the login goes to its own server alone.
+    /// Sets the header fields of this one request. The login goes to its own server only.
     private func logIn(_ scheme: String, _ host: String, _ port: String) {
         let isOwn =
             [host, "\(host):\(port)"].contains(request.login?.host)
@@ -169,12 +170,12 @@ final class Transfer {
 
     private static let standardPorts = ["http": "80", "https": "443"]
 
-    /// The subject of a message: "it", or what it redirects to.
+    /// The subject of a message: the URL itself, or the target of its redirect.
     private var place: String { hops == 0 ? "it" : "what it redirects to" }
 
     // MARK: - Connecting
 
-    /// Every connection begins here, with the address that will be used: the name is not looked up again.
+    /// Every connection begins here, with the address that it will use: libcurl does not look the name up again.
     private func openSocket(_ to: UnsafeMutablePointer<curl_sockaddr>?) -> curl_socket_t {
         isWaiting = false
         guard let to else { return CURL_SOCKET_BAD }
@@ -189,7 +190,7 @@ final class Transfer {
         return false
     }
 
-    /// libcurl may hand over a connection that another transfer made under other rules.
+    /// libcurl may reuse a connection that another transfer opened under other rules.
     private func mayAsk(_ address: UnsafeMutablePointer<CChar>?) -> Int32 {
         isWaiting = false
         window = (.now, arrived)
@@ -209,17 +210,17 @@ final class Transfer {
             return -1
         }
         header.read(line)
-        // libcurl 8 refuses it itself, and libcurl 7 decodes it.
+        // libcurl 8 refuses this itself; libcurl 7 decodes it.
         if header.isTransferEncoded {
             verdict = unreadable("by a Transfer-Encoding that the request does not ask for")
             return -1
         }
-        // Some servers take long to begin, and then are quick.
+        // Some servers are slow to answer, and fast afterwards, so the window starts again.
         if header.isWhole, isWanted == nil { window = (.now, arrived) }
         return line.count
     }
 
-    /// A return value other than the number of bytes makes libcurl break off.
+    /// libcurl aborts on any return value but the number of bytes.
     private func readBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         arrived += bytes.count
         do throws(FetchFailure) {
@@ -238,7 +239,7 @@ final class Transfer {
         }
     }
 
-    /// Returns whether the body is the wanted picture. It is called before the body's first byte.
+    /// Returns whether the body is the wanted picture. Called before the body's first byte is used.
     private func begin() throws(FetchFailure) -> Bool {
         if let isWanted { return isWanted }
         var length: curl_off_t = -1
@@ -271,7 +272,7 @@ final class Transfer {
         }
     }
 
-    /// The kept beginning is untouched: the supervisor throws it away before anything takes its place.
+    /// The kept part is untouched: the supervisor discards it before anything replaces it.
     private var changed: FetchFailure {
         FetchFailure(
             .changed, "the server has another file by now, or can't continue the beginning that has come",
@@ -285,7 +286,7 @@ final class Transfer {
     }
 
     private func unwritable(_ code: Int32) -> FetchFailure {
-        // The supervisor has set this limit on the file, in case this process loses count.
+        // The supervisor has set this limit on the file, in case this process miscounts.
         if code == EFBIG { return tooLarge }
         let isOfRoom = code == ENOSPC || code == EDQUOT
         return FetchFailure(
@@ -295,7 +296,7 @@ final class Transfer {
 
     // MARK: - Time
 
-    /// Whether fewer than `leastProgress` bytes have come within a whole window.
+    /// Whether fewer than `leastProgress` bytes have come in a whole window.
     func isStalled(at now: ContinuousClock.Instant) -> Bool {
         guard let window, now - window.start >= .milliseconds(request.limits.stallMilliseconds) else { return false }
         guard arrived - window.bytes >= Self.leastProgress else { return true }
@@ -361,7 +362,7 @@ final class Transfer {
             retryAfter: seconds > 0 ? Int(min(seconds, 30 * 86400)) : nil)
     }
 
-    /// What to do when the server wants another login than it got.
+    /// The advice if the server wants another login than it got.
     private func loginRemedy(_ status: Int) -> String? {
         guard [401, 403].contains(status) else { return nil }
         let host = request.login?.host ?? ""
@@ -419,14 +420,14 @@ final class Transfer {
         }
     }
 
-    /// How a later try can get the rest, after the bytes of this try, or after an earlier try's untouched bytes.
+    /// How a later attempt gets the rest: after this attempt's bytes, or after an earlier attempt's untouched bytes.
     var kept: FetchResume? {
         if verdict?.kind == .changed { return nil }
         return isWanted == true ? resume : request.resume
     }
 
-    /// How a later try can get the rest after this try's bytes, if at all. Of a file that has come whole the last byte
-    /// is asked for again, as no server continues behind the end.
+    /// How a later attempt gets the rest after this attempt's bytes, if it can. Of a complete file it requests the last
+    /// byte again, because no server continues behind the end.
     private var resume: FetchResume? {
         guard isWanted == true, !header.isEncoded, !header.refusesRanges else { return nil }
         let offset = min(received, (total ?? .max) - 1)

@@ -2,7 +2,7 @@ import CCurl
 import Glibc
 import WorkerConfinement
 
-/// The list was measured over names, addresses, TLS, HTTP/1.1 and HTTP/2.
+/// The list of calls comes from a trace of name lookups, connections, TLS, HTTP/1.1 and HTTP/2.
 extension Walls {
     static let fetch = Walls(
         descriptors: 4096,
@@ -17,7 +17,8 @@ extension Walls {
             + [
                 // The worker reads these files, and writes staging files.
                 "openat", "pwrite64", "ftruncate", "lseek", "pread64",
-                // libcurl connects, and wakes itself by a socket pair, or since version 8 by an event descriptor.
+                // libcurl connects, and wakes itself through a socket pair, or since version 8 through an event
+                // descriptor.
                 "connect", "getsockname", "getpeername", "getsockopt", "setsockopt", "socketpair", "eventfd2",
                 "shutdown", "sendto", "recvfrom", "sendmsg", "recvmsg", "sendmmsg", "poll", "ppoll", "fcntl", "ioctl",
             ].map { CallRule($0) },

@@ -3,7 +3,7 @@ import Glibc
 import SystemCalls
 import WorkerProtocol
 
-/// A worker's life: says hello, then carries all transfers at once, on one thread. It ends when its socket closes.
+/// The worker's life: says hello, then runs all transfers at once, on one thread. It ends when its socket closes.
 final class Worker {
     private let channel: WorkerChannel
     private var all: UnsafeMutableRawPointer
@@ -14,7 +14,7 @@ final class Worker {
     private var reportedAt = ContinuousClock.now
     private var beats = 0
 
-    /// How often the worker tells progress and looks for stalled transfers.
+    /// How often the worker reports progress and looks for stalled transfers.
     private static let beat = Duration.milliseconds(200)
     /// Beats between reports of a transfer that still waits for a connection.
     private static let waiting = 25
@@ -51,7 +51,7 @@ final class Worker {
             case .fetch(let request): begin(request, into: descriptors.first)
             case .cancel(let id):
                 guard let transfer = transfers[id] else { return }
-                // The next try continues behind the bytes that have arrived.
+                // The next attempt continues after the bytes that have arrived.
                 report(transfer)
                 end(id)
                 if transfers.isEmpty { hangUp() }
@@ -79,7 +79,7 @@ final class Worker {
         }
     }
 
-    /// Transfers that libcurl has brought to an end.
+    /// Ends the transfers that libcurl has finished.
     private func collect() {
         var left: Int32 = 0
         while let message = curl_multi_info_read(all, &left) {
@@ -127,7 +127,7 @@ final class Worker {
                 id: transfer.request.id, received: transfer.received, total: transfer.total, kept: transfer.kept))
     }
 
-    /// Closes its connection, unless another transfer can use it.
+    /// Removes a transfer. Its connection closes, unless another transfer can use it.
     private func end(_ id: Int) {
         guard let transfer = transfers.removeValue(forKey: id) else { return }
         reported[id] = nil
@@ -135,7 +135,7 @@ final class Worker {
         curl_multi_remove_handle(all, transfer.handle)
     }
 
-    /// Closes the connections that were kept for later transfers: `cancel-all` leaves no connection open.
+    /// Closes the connections kept for later transfers: `cancel-all` leaves no connection open.
     private func hangUp() {
         guard let fresh = Self.bundle() else { return }
         curl_multi_cleanup(all)
@@ -148,7 +148,7 @@ final class Worker {
         } catch let error as WorkerChannelError {
             say("\(error)")
         } catch {
-            // When the supervisor is gone it has closed the socket, which ends this process.
+            // The supervisor is gone; its closed socket ends this process.
         }
     }
 
