@@ -4,11 +4,11 @@ package import PictureFiles
 package import PipelineModel
 import SystemCalls
 
-/// The texts of the configuration's files, as they are now.
+/// The texts of the configuration's files at this moment.
 package struct ConfigurationFiles: Sendable {
     /// The administrator's files, in their order; later files win.
     package var settings: [ConfigurationText] = []
-    /// The daemon's own `saved.conf`, which comes behind them.
+    /// The daemon's own `saved.conf`, which is read after them.
     package var saved: ConfigurationText?
     package private(set) var recipes: [ConfigurationText] = []
     /// Recipes whose files can't be read.
@@ -25,12 +25,12 @@ package struct ConfigurationFiles: Sendable {
             .compactMap { Self.read($0, &unreadRecipes) }
     }
 
-    /// What can't be read, and concerns all recipes.
+    /// Read errors that concern all recipes.
     package var problems: [Problem] { unreadSettings + unreadFolder }
 
     package var allSettings: [ConfigurationText] { settings + (saved.map { [$0] } ?? []) }
 
-    /// Puts these in the place of the settings' files. `saved.conf` stays if it is right.
+    /// Replaces the texts of the settings' files. `saved.conf` stays if it has no mistake.
     mutating func replaceSettings(by texts: [ConfigurationText]) {
         (settings, unreadSettings) = (texts, [])
         guard let own = saved else { return }

@@ -28,7 +28,7 @@ package final class ConfigurationInForce: Sendable {
     package func order(for recipe: Recipe) -> WorkOrder { now.order(for: recipe, places) }
     package func inbox(of recipe: Recipe) -> String { now.inbox(of: recipe, places) }
     package func outbox(of recipe: Recipe) -> String { now.outbox(of: recipe, places) }
-    /// The inboxes and outboxes of all recipes, held ones as well.
+    /// The inboxes and outboxes of all recipes, including held recipes.
     package var folders: [String] { now.watched(places).map(\.path) + outboxes }
     package var outboxes: [String] { now.outboxes(places) }
     package var adHocOutbox: String { now.adHocOutbox(places) }

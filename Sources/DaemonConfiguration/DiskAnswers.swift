@@ -2,11 +2,11 @@ import DaemonRuntime
 import Dispatch
 import Synchronization
 
-/// Asks all disks at once, and waits for none of them long.
+/// Asks all disks at once, and waits a short time only.
 enum DiskAnswers {
     private static let patience = DispatchTimeInterval.seconds(2)
 
-    /// The answers to a question about each of these paths. Those of a disk that does not answer are missing.
+    /// The answers to a question about each path. Paths on a disk that does not answer are missing.
     static func ask<Answer: Sendable>(
         about paths: some Sequence<String>, _ question: @escaping @Sendable (String) -> Answer
     ) -> [String: Answer] {

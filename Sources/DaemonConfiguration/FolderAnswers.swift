@@ -1,7 +1,6 @@
 import SystemCalls
 
-/// The disks' answers about the folders that recipes name. Of a folder whose disk does not answer, nothing is known but
-/// its path.
+/// The disks' answers about the folders that recipes name. If a disk does not answer, only a folder's path is known.
 struct FolderAnswers: Sendable {
     private struct Answer {
         var resolved: String
@@ -10,7 +9,7 @@ struct FolderAnswers: Sendable {
 
     private let answers: [String: Answer]
 
-    /// `outboxes` are asked whether they can be made.
+    /// Also checks whether `outboxes` can be created.
     init(of folders: Set<String>, outboxes: Set<String>) {
         answers = DiskAnswers.ask(about: folders.union(outboxes)) { folder in
             let obstacle = outboxes.contains(folder) ? Obstacle(to: folder) : nil

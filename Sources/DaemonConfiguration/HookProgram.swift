@@ -2,9 +2,9 @@ import DaemonRuntime
 import Glibc
 import SystemCalls
 
-/// The file that Hook= names.
+/// The file named by Hook=.
 package enum HookProgram {
-    /// Why it can't be run by this process's user. Waits for its disk.
+    /// Why this process's user can't run it. Waits for its disk.
     package static func refusal(of program: String) -> String? {
         do throws(SystemError) {
             if let refusal = try Trust.way(to: program).refusal { return refusal }

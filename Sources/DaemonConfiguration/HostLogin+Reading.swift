@@ -7,15 +7,15 @@ import SystemCalls
 package import WorkerPools
 package import WorkerProtocol
 
-/// A password is read when a download begins, so a new one counts without a reload. Nothing keeps it longer than the
-/// download.
+/// A password is read when a download begins, so that a new password counts without a reload. Nothing keeps it longer
+/// than the download.
 extension HostLogin {
     private static let longestPassword = 4096
 
-    /// The login as the fetch worker needs it.
+    /// The login in the form that the fetch worker needs.
     package func read(for host: String) throws(JobFailure) -> FetchLogin {
         let password = usesPassword ? try password(for: host) : nil
-        // libcurl would put a user that is given to it apart into the URLs of redirects.
+        // If libcurl got the user as an option of its own, it would put the user into the URLs of redirects.
         let basic = user.map { "Authorization: Basic " + Data("\($0):\(password ?? "")".utf8).base64EncodedString() }
         let fields = headers.map { header in
             header.split(separator: Self.placeholder, omittingEmptySubsequences: false)
@@ -72,7 +72,7 @@ extension HostLogin {
         return String(text)
     }
 
-    /// Nil for a credential of a service that has none.
+    /// Nil if the file is a credential, and the service has no credentials.
     private static func path(of file: String) -> String? {
         if file.hasPrefix("/") { return file }
         return getenv("CREDENTIALS_DIRECTORY").map { FileSystem.join(String(cString: $0), file) }

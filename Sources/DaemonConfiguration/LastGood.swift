@@ -5,8 +5,7 @@ import PipelineModel
 import SystemCalls
 import WorkerPools
 
-/// The settings and the inboxes that were right last, for a start after a mistake has come. They lie in
-/// `state/last-good.json`.
+/// The last correct settings and inboxes, for a start after a mistake was made. They lie in `state/last-good.json`.
 package struct LastGood: Codable {
     package struct File: Codable {
         var name: String
@@ -15,7 +14,7 @@ package struct LastGood: Codable {
 
     /// The settings' files, without `saved.conf`.
     package var settings: [File]
-    /// The inboxes of the recipes, as Inbox= has them. A recipe that can't be read keeps its inbox.
+    /// The recipes' inboxes, as Inbox= has them. A recipe that can't be read keeps its inbox.
     package var inboxes: [String: String]
 
     package init(_ loaded: LoadedConfiguration) {
@@ -28,7 +27,7 @@ package struct LastGood: Codable {
 
     // MARK: - On disk
 
-    /// Nil when no settings were right yet, or the file can't be read.
+    /// Nil if no settings were correct yet, or the file can't be read.
     package static func read(_ places: Places) -> LastGood? {
         guard let data = FileManager.default.contents(atPath: places.lastGood) else { return nil }
         return try? JSONDecoder().decode(LastGood.self, from: data)
@@ -42,7 +41,7 @@ package struct LastGood: Codable {
             let data = try encoder.encode(self)
             guard data != FileManager.default.contents(atPath: places.lastGood) else { return }
             try FileSystem.write(data, to: places.lastGood)
-            // Settings may have secrets in them.
+            // Settings may contain secrets.
             try FileSystem.keepPrivate(places.lastGood, mode: 0o600)
         } catch {
             Log.failure("\(error), ignoring: a mistake in the settings would keep the next start from using these")

@@ -2,17 +2,17 @@ import PictureFiles
 import PipelineModel
 import SystemCalls
 
-/// A folder that can't be where it is, or can't be at all.
+/// A folder that lies in the wrong place, or can't exist.
 struct Misplacement {
-    /// The problem is placed in the file of a recipe, which is held.
+    /// The problem, placed in the file of the recipe that is held.
     var problem: Problem
-    /// Another recipe that may be the wrong one, and is held as well.
+    /// Another recipe that may be at fault, and is held as well.
     var rival: Recipe?
-    /// An outbox in the inbox of a recipe that goes on.
+    /// The outbox, if it lies in the inbox of a recipe that goes on.
     var outboxes: Set<String> = []
 }
 
-/// Folders that can't be where they are, or can't be at all.
+/// Finds folders that lie in the wrong place, or can't exist, and holds their recipes.
 extension LoadedConfiguration {
     mutating func hold(_ misplaced: [Misplacement]) {
         for misplacement in misplaced {
@@ -54,7 +54,7 @@ extension LoadedConfiguration {
         }
     }
 
-    /// A folder that the daemon writes to must not lie in an inbox, nor an inbox in one of those: it would eat its own output.
+    /// No folder that the daemon writes to may lie in an inbox or contain one: the daemon would take its own output.
     private func nested(_ places: Places, _ disks: FolderAnswers) -> [Misplacement] {
         configuration.recipes.flatMap { taking in
             let folder = disks.resolved(inbox(of: taking, places))
@@ -81,7 +81,7 @@ extension LoadedConfiguration {
         return nil
     }
 
-    /// An outbox that can't be made would fail every picture.
+    /// If an outbox can't be created, every picture would fail.
     private func impossible(_ places: Places, _ disks: FolderAnswers, starting: Bool) -> [Misplacement] {
         configuration.recipes.compactMap { recipe in
             let folder = outbox(of: recipe, places)
@@ -94,7 +94,7 @@ extension LoadedConfiguration {
 
     // MARK: - Where
 
-    /// The problem is placed at the recipe's Outbox= line, or at `other` when the recipe is built in.
+    /// Places the problem at the recipe's Outbox= line, or at `other` if the recipe is built in.
     private func outboxProblem(of recipe: Recipe, orElse other: Recipe, _ message: String) -> Problem {
         guard let file = recipe.file else { return problem(of: other, message) }
         guard let place = configuration.outboxPlaces[recipe.name] else {

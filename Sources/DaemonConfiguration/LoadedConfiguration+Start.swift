@@ -4,12 +4,12 @@ package import PipelineModel
 import SystemCalls
 package import WorkerProtocol
 
-/// A start goes on with mistakes that have come since the configuration was right last: nobody may be there to mend them
-/// after a crash, a reboot or an upgrade.
+/// A start goes on despite mistakes that were made since the configuration was last correct: nobody may be there to
+/// correct them after a crash, a reboot or an upgrade.
 extension LoadedConfiguration {
-    /// Reads the files for a start. A recipe with a mistake is held. Settings with a mistake give way to the last that
-    /// were right: a default in place of a wrong value could remove, publish or download what nobody wants. Without such
-    /// settings, or without the confinement that is asked for, this throws.
+    /// Reads the files for a start. A recipe with a mistake is held. Settings with a mistake are replaced by the last
+    /// correct settings: a default in place of a wrong value could remove, publish or download things unasked. Throws
+    /// if there are no such settings, or if Sandbox=required can't be met.
     package static func start(_ places: Places, hello: Hello) throws(StartError) -> LoadedConfiguration {
         var files = ConfigurationFiles(places)
         let last = LastGood.read(places)
@@ -28,7 +28,7 @@ extension LoadedConfiguration {
         return loaded
     }
 
-    /// The mistakes in the configuration, each with what the daemon does instead.
+    /// The mistakes in the configuration, each with the daemon's reaction.
     package var shortcomings: [String] {
         let settings = wrongSettings.first.map { first in
             let more = wrongSettings.count > 1 ? " (and \(wrongSettings.count - 1) more)" : ""
@@ -40,7 +40,7 @@ extension LoadedConfiguration {
 
     // MARK: - Folders
 
-    /// The outboxes of all recipes. Jobs from before go on to those of held recipes.
+    /// The outboxes of all recipes. Jobs from before still go to the outboxes of held recipes.
     package func outboxes(_ places: Places) -> [String] {
         (configuration.recipes + configuration.held.map(\.recipe)).map { outbox(of: $0, places) }
     }
@@ -49,11 +49,12 @@ extension LoadedConfiguration {
     package struct WatchedFolder {
         package var path: String
         package var recipe: Recipe
-        /// Why nothing is taken there.
+        /// Why the daemon takes nothing there.
         package var refusal: String?
     }
 
-    /// The folders of all recipes. Those of held recipes are watched as well: no other recipe may take the pictures there.
+    /// The folders of all recipes. The folders of held recipes are watched as well, so that no other recipe takes the
+    /// pictures there.
     package func watched(_ places: Places) -> [WatchedFolder] {
         var watched = configuration.recipes.map { WatchedFolder(path: inbox(of: $0, places), recipe: $0) }
         for held in configuration.held {

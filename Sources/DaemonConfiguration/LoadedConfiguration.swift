@@ -17,27 +17,26 @@ package struct LoadedConfiguration: Sendable {
     package var missing: [String]
     /// The files that the settings were read from, without `saved.conf`.
     var texts: [ConfigurationText] = []
-    /// Mistakes in the settings' files. The settings in force are the last that were right.
+    /// Mistakes in the settings' files. If there are any, the last correct settings are in force.
     var wrongSettings: [Problem] = []
-    /// The inboxes that recipes had when the configuration was right last: a held recipe keeps its own.
+    /// The recipes' inboxes in the last correct configuration: a held recipe keeps its inbox.
     var lastInboxes: [String: String] = [:]
-    /// Outboxes of held recipes that lie in another's inbox. Nothing is taken from them.
+    /// Outboxes of held recipes that lie in another recipe's inbox. The daemon takes nothing from them.
     package var misplacedOutboxes: Set<String> = []
 
-    /// Reads the files and reports every problem. With any, the configuration is not to be used.
+    /// Reads the files and reports every problem. If there are any, the configuration must not be used.
     package static func load(_ places: Places, hello: Hello) -> (LoadedConfiguration, [Problem]) {
         let (loaded, problems) = make(of: ConfigurationFiles(places), places, hello)
         return (loaded, problems + loaded.unreadableLogins)
     }
 
-    /// The settings alone, without those that are wrong: for what is to be known before it is known which filters there
-    /// are.
+    /// The settings alone, without wrong values, for use before the filters are known.
     package static func settings(_ places: Places) -> Settings {
         Configuration.load(settings: ConfigurationFiles(places).allSettings, recipes: [], catalog: .builtIn)
             .configuration.settings
     }
 
-    /// Recipes with problems are held. `starting` leaves out problems that can be mended while the recipe waits.
+    /// Holds recipes with problems. `starting` ignores problems that can be fixed while the recipe waits.
     package static func make(
         of files: ConfigurationFiles, _ places: Places, _ hello: Hello, starting: Bool = false,
         after last: LastGood? = nil
@@ -57,10 +56,10 @@ package struct LoadedConfiguration: Sendable {
         return (loaded, files.problems + found + misplaced.map(\.problem) + loaded.unconfined(places.mainConfiguration))
     }
 
-    /// Logs what the configuration can do without, and the confinement that is missing unless it was before.
+    /// Logs the shortcomings, and the missing confinement unless it was missing before.
     package func logShortcomings(after before: LoadedConfiguration? = nil) {
         for shortcoming in shortcomings { Log.failure(shortcoming) }
-        // The disk with a password may not answer.
+        // A lane of its own, because the disk of a password file may not answer.
         FileLane(threads: 1).async { for problem in unreadableLogins { Log.failure("\(problem)") } }
         if !missing.isEmpty, missing != before?.missing {
             Log.failure(
@@ -90,7 +89,7 @@ package struct LoadedConfiguration: Sendable {
         }
     }
 
-    /// Workers that are less confined than is asked for.
+    /// The problem of workers that are less confined than Sandbox=required asks for.
     func unconfined(_ main: String) -> [Problem] {
         guard configuration.settings.sandbox == .required, !missing.isEmpty else { return [] }
         let source = configuration.settings.rows.first { $0.key == "Sandbox" }?.source
@@ -112,10 +111,10 @@ package struct LoadedConfiguration: Sendable {
     /// Where the results of `pipectl add --chain` go.
     package func adHocOutbox(_ places: Places) -> String { FileSystem.join(places.outbox, Self.adHocName) }
 
-    /// The name that stands in place of a recipe's for `pipectl add --chain`.
+    /// Stands for a recipe's name in `pipectl add --chain`.
     static let adHocName = "chain"
 
-    /// Nil for a held recipe, too.
+    /// Nil for a held recipe as well.
     package func recipe(_ name: String) -> Recipe? { configuration.recipes.first { $0.name == name } }
     package func held(_ name: String) -> HeldRecipe? { configuration.held.first { $0.recipe.name == name } }
     /// Why there is no such recipe.

@@ -4,8 +4,8 @@ package import JobLedger
 package import PictureFiles
 import SystemCalls
 
-/// The ledger names files by their whole paths. When the daemon's folder was moved, or a backup of it was restored
-/// elsewhere, the ledger follows before anything else happens: a file that no row names would be swept.
+/// The ledger names files by absolute paths. If the daemon's folder was moved, or restored elsewhere from a backup, the
+/// ledger follows before anything else happens: otherwise the daemon would sweep files that no row names.
 package enum MovedFolder {
     package static func follow(_ places: Places, _ ledger: Ledger) throws {
         let former = try read(places.place)

@@ -2,14 +2,14 @@ import Glibc
 import InboxWatching
 import SystemCalls
 
-/// Why a folder that is not there can't be made.
+/// Why a missing folder can't be created.
 struct Obstacle: Equatable {
-    /// The sentence for the administrator: the obstacle, and the way around it.
+    /// A sentence for the administrator: the obstacle and the remedy.
     var message: String
     /// True when the path itself is impossible; false for a missing permission, which may still be given.
     var isLasting: Bool
 
-    /// Nil when the folder exists, can be made, or may appear with a file system that is not mounted now.
+    /// Nil if the folder exists, can be created, or may appear with a file system that is not mounted now.
     init?(to folder: String) {
         var raw = stat()
         var (path, reason) = (folder, Int32(0))

@@ -13,7 +13,7 @@ extension SkippedPlugin {
 }
 
 extension Hello {
-    /// Why filters are missing whose plugins are left out, by name.
+    /// Why filters are missing, by name: their plugins were left out.
     package var leftOut: [String: String] {
         Dictionary(skipped.compactMap { plugin in plugin.filter.map { ($0, plugin.sentence) } }) { first, _ in first }
     }
