@@ -9,12 +9,12 @@ package import SystemCalls
 package import WorkerPools
 package import WorkerProtocol
 
-/// A picture goes through some chains, one after the other, into files that have no name. Nothing of it is recorded.
+/// Sends a picture through some chains, one after the other, into files without names. Nothing about it is recorded.
 @Coordination
 package final class ChainTrial {
-    /// The results of one recipe, or of one chain, which are made together.
+    /// The results of one recipe or chain, which are rendered together.
     package struct Candidate: Sendable {
-        /// Nil stands for a chain alone.
+        /// Nil stands for a plain chain.
         package var recipe: String?
         package var order: WorkOrder
         package var pictures: [PlannedPicture]
@@ -28,11 +28,11 @@ package final class ChainTrial {
         package var name: String
         package var source: Descriptor
         package var candidates: [Candidate]
-        /// The format of a sheet, which is wanted instead of the results themselves.
+        /// The format of the sheet to make instead of the results themselves; nil asks for the results.
         package var sheet: String?
-        /// The longest side of a picture of the sheet.
+        /// The longest side of a picture on the sheet.
         package var edge: Int
-        /// The words below each result.
+        /// The captions of the results.
         package var captions: [String]
 
         package init(
@@ -63,13 +63,13 @@ package final class ChainTrial {
         package var problem: String?
     }
 
-    /// A file without a name: a worker writes it, and a client may only read it.
+    /// A file without a name, which a worker writes and a client may only read.
     private struct NamelessFile: Sendable {
         let target: Descriptor
         let result: Descriptor
 
         init(in spool: String) throws {
-            // The next start removes what a crash leaves of it there.
+            // If a crash leaves the file there, the next start removes it.
             let folder = Spool.unfinished(Spool.folder(in: spool))
             let path = FileSystem.join(folder, "proof")
             try FileSystem.makeFolders(folder)
@@ -88,7 +88,7 @@ package final class ChainTrial {
     private let settings: Settings
     private let over: @Coordination (ChainTrial, Outcome) -> Void
     private var outcome = Outcome()
-    /// The picture as it came, for the sheet.
+    /// The small picture of the original, for the sheet.
     private var original: Descriptor?
     private var task: RenderTask?
     private var isCancelled = false
@@ -103,7 +103,7 @@ package final class ChainTrial {
 
     package func begin() { wish.sheet == nil ? render(0) : renderOriginal() }
 
-    /// The results of a proof that has not begun, or of the rest of it, are not made.
+    /// Cancels the results that are not rendered yet.
     package func cancel() {
         isCancelled = true
         if let task { pool.cancel(task) }
@@ -112,7 +112,7 @@ package final class ChainTrial {
     private func end() {
         guard !isOver else { return }
         isOver = true
-        // It holds this proof.
+        // The task holds this trial.
         task = nil
         over(self, outcome)
     }
@@ -127,7 +127,7 @@ package final class ChainTrial {
                 original = results.first?.file
                 render(0)
             case .failure(let problem):
-                // A picture that can't be read has no results, either.
+                // If the picture can't be read, it has no results either.
                 outcome.problem = problem.words
                 end()
             }

@@ -4,8 +4,8 @@ import PictureFiles
 import PipelineModel
 package import WorkerPools
 
-/// Renders pictures that are no jobs, for people who look for a chain. One proof at a time is in work: the jobs keep the
-/// processors.
+/// Renders pictures that are no jobs, for people who look for a chain. Only one trial is in work at a time, so that the
+/// jobs keep the processors.
 @Coordination
 package final class ChainTrials {
     private let pool: WorkerPool
@@ -17,7 +17,7 @@ package final class ChainTrials {
         (self.pool, self.configuration) = (pool, configuration)
     }
 
-    /// Tries the wish when those before it are over. Returns a proof that may be cancelled.
+    /// Tries the wish after the earlier wishes. Returns a trial that can be cancelled.
     package func begin(_ wish: ChainTrial.Wish, done: @escaping @Coordination @Sendable (ChainTrial.Outcome) -> Void)
         -> ChainTrial
     {

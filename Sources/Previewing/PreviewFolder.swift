@@ -2,13 +2,13 @@ import DaemonRuntime
 import Glibc
 import SystemCalls
 
-/// The files of previews, in `state/previews`. They can be thrown away at any time, so none of them is made durable. A file's
-/// time of change is when it was last used.
+/// The files of previews, in `state/previews`. They can be discarded at any time, so none is made durable. A file's
+/// time of change is the time of its last use.
 actor PreviewFolder: QueueActor {
-    /// A preview that is being made.
+    /// A preview in the making.
     struct Draft: Sendable {
         fileprivate let path: String
-        /// For the worker.
+        /// The file that the worker writes.
         let target: Descriptor
     }
 
@@ -16,9 +16,9 @@ actor PreviewFolder: QueueActor {
 
     nonisolated let executor = QueueExecutor("pipelined.previews")
     private let path: String
-    /// The bytes of all files together, at most.
+    /// Maximum bytes of all files together.
     private let most: @Sendable () -> Int64
-    /// The bytes that there are, or more where somebody has removed files. Nil until they are counted.
+    /// The bytes of all files, or more if somebody has removed some. Nil until they are counted.
     private var bytes: Int64?
 
     init(_ path: String, most: @escaping @Sendable () -> Int64) {
@@ -27,7 +27,7 @@ actor PreviewFolder: QueueActor {
 
     // MARK: - From any queue
 
-    /// Removes what a crash has left.
+    /// Removes the drafts that a crash has left behind.
     nonisolated func begin() {
         async { folder in
             for name in folder.names where name.hasSuffix(Self.draftSuffix) { folder.remove(name) }
@@ -35,7 +35,7 @@ actor PreviewFolder: QueueActor {
         }
     }
 
-    /// The limit may be another.
+    /// Applies a limit that may have changed.
     nonisolated func look() { async { $0.tidy() } }
 
     nonisolated func find(_ key: PreviewKey, _ done: @escaping @Coordination @Sendable (Descriptor?) -> Void) {
@@ -52,7 +52,7 @@ actor PreviewFolder: QueueActor {
         }
     }
 
-    /// Keeps a preview that is whole, if there is room for it, and opens it for reading in any case.
+    /// Keeps a finished preview if there is room for it, and opens it for reading in any case.
     nonisolated func keep(
         _ draft: Draft, as key: PreviewKey,
         _ done: @escaping @Coordination @Sendable (Result<Descriptor, any Error>) -> Void
@@ -65,7 +65,7 @@ actor PreviewFolder: QueueActor {
 
     nonisolated func drop(_ draft: Draft) { async { $0.remove(FileSystem.name(of: draft.path)) } }
 
-    /// Opens a preview several times: each reader has a place in the file of its own.
+    /// Opens a preview several times, because each reader needs a file position of its own.
     nonisolated func open(
         _ file: Descriptor, for readers: [@Sendable (Result<Descriptor, any Error>) -> Void]
     ) {
@@ -89,7 +89,7 @@ actor PreviewFolder: QueueActor {
         return file
     }
 
-    /// After a power cut, a file may be shorter than it was, or have nothing but zeros.
+    /// After a power cut, a file may be shorter than before, or contain only zeros.
     private static func isWhole(_ file: Descriptor) -> Bool {
         guard let status = try? file.status(), FileStatus(status).kind == .file,
             let head = try? FileSystem.read(file, most: 12, called: "a preview"), head.count == 12
@@ -99,7 +99,7 @@ actor PreviewFolder: QueueActor {
             && Int(status.st_size) == length + 8
     }
 
-    /// The kernel's own time of a change is too coarse to tell uses apart.
+    /// The kernel's own times of change are too coarse to order the uses.
     private static func touch(_ file: Descriptor) {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
@@ -113,7 +113,7 @@ actor PreviewFolder: QueueActor {
     }
 
     private func kept(_ draft: Draft, _ key: PreviewKey) throws -> Descriptor {
-        // It is gone from here, whatever happens, unless it has another name.
+        // Removes the draft, unless the rename has given it its final name.
         defer { remove(FileSystem.name(of: draft.path)) }
         let file = try Descriptor.open(draft.path, O_RDONLY)
         let size = Int64(try file.status().st_size)
@@ -129,8 +129,8 @@ actor PreviewFolder: QueueActor {
 
     private func remove(_ name: String) { try? FileSystem.remove(FileSystem.join(path, name)) }
 
-    /// Counts the files. If they are too many, removes those that nobody has used for longest, and an eighth more than
-    /// needed, so that it need not count again soon.
+    /// Counts the files. Over the limit, removes the least recently used files, and an eighth more than needed, so that
+    /// the next count comes later.
     private func tidy() {
         let most = most()
         let files = names.filter { $0.hasSuffix(PreviewKey.suffix) }.compactMap { name in
@@ -141,7 +141,7 @@ actor PreviewFolder: QueueActor {
         guard left > most else { return }
         let oldest = files.sorted { $0.status.modified < $1.status.modified }
         for (number, file) in oldest.enumerated() {
-            // The newest may be larger than the rest of the room.
+            // The newest file stays up to the full limit, because it may need more than seven eighths of it.
             let isEnough = number == oldest.count - 1 ? left <= most : left <= most - most / 8
             if isEnough { break }
             remove(file.name)

@@ -1,13 +1,14 @@
 import SystemCalls
 
-/// A preview of a picture. The name of its file says all of it, so a picture that replaces another has previews of its own.
+/// Identifies a preview of a picture. The file name includes the picture's identity, so a picture that replaces another
+/// has previews of its own.
 struct PreviewKey: Sendable, Hashable {
     var job: Int
     /// From 1; 0 is the original.
     var result: Int
     /// The longest side, in pixels.
     var size: Int
-    /// The picture that it is made of.
+    /// The identity of the picture that the preview shows.
     var picture: FileStatus.Identity
 
     static let suffix = ".webp"
@@ -16,7 +17,7 @@ struct PreviewKey: Sendable, Hashable {
         "\(job)-\(result)-\(size)-\(picture.inode)-\(picture.size)-\(picture.modified)\(Self.suffix)"
     }
 
-    /// The same for all previews of the picture.
+    /// The same key for previews of all sizes.
     var ofAnySize: PreviewKey {
         var key = self
         key.size = 0

@@ -4,7 +4,7 @@ import PipelineModel
 import WorkerPools
 import WorkerProtocol
 
-/// A preview that is looked for, that waits for its turn, or that is in work, and all wishes for it.
+/// A preview that is looked up, waits for its turn or is in work, and all wishes for it.
 @Coordination
 final class PreviewMaking {
     let key: PreviewKey
@@ -17,7 +17,7 @@ final class PreviewMaking {
         (self.key, self.picture, self.subject) = (key, picture, subject)
     }
 
-    /// The stages that make it: upright, in sRGB, without metadata.
+    /// The stages that make the preview: upright, in sRGB, without metadata.
     var output: RenderOutput {
         RenderOutput(
             name: nil,

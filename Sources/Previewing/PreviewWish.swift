@@ -4,7 +4,7 @@ package import JobLedger
 package import SystemCalls
 import WorkerPools
 
-/// Somebody's wish for a small picture to look at.
+/// A client's wish for a small picture.
 @Coordination
 package final class PreviewWish {
     package typealias Answer = @Sendable (Result<(name: String, file: Descriptor), any Error>) -> Void
@@ -16,7 +16,7 @@ package final class PreviewWish {
     package let size: Int
     private let answer: Answer
     package private(set) var isOver = false
-    /// Its place among those whose picture is opened.
+    /// Its place in the queue of pictures to open.
     package var opening: FileLane.Place?
     weak var making: PreviewMaking?
 
@@ -24,7 +24,7 @@ package final class PreviewWish {
         (self.record, self.result, self.size, self.answer) = (record, result, size, answer)
     }
 
-    /// The way to answer it, which is taken once.
+    /// The callback that answers the wish; nil once it was taken.
     package func take() -> Answer? {
         defer { isOver = true }
         return isOver ? nil : answer

@@ -8,11 +8,11 @@ import PipelineModel
 import SystemCalls
 package import WorkerPools
 
-/// Small pictures of originals and results, for people who look at many. They are made when somebody asks, and kept as far as
+/// Small pictures of originals and results, for people who look at many. They are made on demand, and kept as far as
 /// `Previews=` allows.
 ///
-/// Jobs go first: a preview begins while a place of the render queue is spare, and else one each `PreviewPause=`. The one that was asked for last is made next,
-/// because that is what somebody looks at now.
+/// Jobs go first: a preview begins while a place of the render queue is spare, otherwise one begins each
+/// `PreviewPause=`. The latest wish comes first, because somebody is looking at that picture now.
 @Coordination
 package final class Previews {
     private let pool: WorkerPool
@@ -20,20 +20,20 @@ package final class Previews {
     private let queue: GatedQueue
     private let pictures: JobPictures
     private let folder: PreviewFolder
-    /// The previews that somebody waits for.
+    /// The previews that clients wait for.
     private var makings: [PreviewKey: PreviewMaking] = [:]
-    /// The last one is made next.
+    /// The last is made next.
     private var waiting: [PreviewMaking] = []
     private var inWork = 0
-    /// The previews that were made since the start.
+    /// The number of previews made since the start.
     package private(set) var madeCount = 0
     private var failures: [PreviewKey: (error: any Error, until: DispatchTime)] = [:]
-    /// When the last one was begun.
+    /// When a preview was last begun.
     private var begun = DispatchTime.now()
     private var isTurnAwaited = false
     private var isStopped = false
 
-    /// A picture that can't be rendered is not tried again for so long.
+    /// The pause before a picture that can't be rendered is tried again.
     nonisolated private static let pause = Duration.seconds(60)
     nonisolated private static let mostFailures = 1000
 
@@ -46,13 +46,13 @@ package final class Previews {
 
     package func begin() { folder.begin() }
 
-    /// A reload may have raised a limit that a picture has failed at.
+    /// A reload may have raised a limit that made a picture fail.
     package func adopt() {
         failures = [:]
         folder.look()
     }
 
-    /// Nothing is begun any more.
+    /// Stops beginning previews; wishes that wait fail.
     package func stop() {
         isStopped = true
         for making in waiting { end(making, Self.stopping) }
@@ -76,10 +76,10 @@ package final class Previews {
         }
     }
 
-    /// The client has gone.
+    /// Called when the client is gone.
     package func withdraw(_ wish: PreviewWish) {
         wish.opening?.withdraw()
-        // Even so, the call has to be answered to be over.
+        // Even so, the call ends only with an answer.
         wish.fail(JobFailure("nobody waits for it any more"))
         guard let making = wish.making else { return }
         making.wishes.removeAll { $0 === wish }
@@ -123,7 +123,7 @@ package final class Previews {
 
     // MARK: - Turns
 
-    /// On a small machine, one at a time.
+    /// Maximum previews in work at once: one on a small machine.
     private var most: Int { max(1, queue.report.effective / 4) }
 
     private func fill() {
@@ -133,7 +133,7 @@ package final class Previews {
         queue.whenSpare(inWork + 1, for: "previews") { Coordination.async { [self] in fill() } }
     }
 
-    /// While there are always jobs, who looks sees one picture after the other nevertheless.
+    /// Even while jobs take all places, previews appear one after the other.
     private var isTurn: Bool { inWork == 0 && .now() >= turn }
     private var turn: DispatchTime { begun + configuration.settings.previewPause.dispatch }
 
@@ -163,7 +163,7 @@ package final class Previews {
     private func render(_ making: PreviewMaking, into draft: PreviewFolder.Draft) {
         let task = RenderTask(
             name: making.picture.name, subject: making.subject, outputs: [making.output],
-            // As much as there is of a damaged picture says more than nothing.
+            // A damaged picture shows as much as can be read.
             limits: RenderTask.Limits(configuration.settings, onTruncated: .accept, raw: .preview), alone: false,
             yields: true, sources: [making.picture.file], targets: [draft.target], waits: { _ in }, begun: { _ in },
             opened: { _ in }, progress: { _, _ in }
