@@ -2,15 +2,16 @@ import CLinux
 import CSeccomp
 import Glibc
 
-/// System calls behind seccomp: a short list passes, some end the process, all others fail and are remembered.
+/// Filters system calls with seccomp: a short list passes, some end the process, and all others fail and are
+/// remembered.
 enum CallFilter {
     static func install(_ walls: Walls) throws {
-        // The handler must be set before the filter, which allows that call and traps others.
+        // The handler must be set before the filter: without a handler, a trap would end the process.
         let opens = !walls.opening.isEmpty
         guard clinux_trap_calls(EACCES, opens ? 1 : 0) == 0 else { throw WallError(errno) }
         guard let filter = seccomp_init(SCMP_ACT_TRAP) else { throw WallError("libseccomp does not start") }
         defer { seccomp_release(filter) }
-        // Calls by another machine's numbers end the process.
+        // Calls by another architecture's numbers end the process.
         try set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS)
         try set(filter, SCMP_FLTATR_CTL_TSYNC, 1)
         try set(filter, SCMP_FLTATR_API_SYSRAWRC, 1)
@@ -30,7 +31,7 @@ enum CallFilter {
 
     private static func add(_ rule: CallRule, _ action: UInt32, to filter: scmp_filter_ctx) throws {
         let number = seccomp_syscall_resolve_name(rule.name)
-        // A call that this machine lacks, or that libseccomp does not know yet, falls under "all others".
+        // A call that this machine lacks, or that libseccomp does not know yet, is treated like all others.
         guard number >= 0 else { return }
         let conditions = rule.conditions.map(\.comparison)
         try check(seccomp_rule_add_array(filter, action, number, UInt32(conditions.count), conditions))
@@ -39,7 +40,7 @@ enum CallFilter {
     private static func check(_ result: Int32) throws {
         switch -result {
         case 0: return
-        // libseccomp tries the call first; without it, it takes our flags for wrong.
+        // libseccomp probes the call first. If the call is refused, libseccomp reports our flags as invalid.
         case EINVAL, EOPNOTSUPP, EPERM:
             throw WallError(
                 "the kernel or the container's seccomp profile refuses it; allow the calls seccomp and prctl")
@@ -49,7 +50,7 @@ enum CallFilter {
 }
 
 extension CallRule.Condition {
-    /// Arguments are compared as the 64 bits that a register has.
+    /// The filter compares arguments as the 64 bits of a register.
     fileprivate var comparison: scmp_arg_cmp {
         func comparison(_ argument: UInt32, _ how: scmp_compare, _ first: Int32, _ second: Int32 = 0) -> scmp_arg_cmp {
             scmp_arg_cmp(

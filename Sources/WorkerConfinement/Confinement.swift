@@ -2,14 +2,14 @@ import CLinux
 import Glibc
 import SystemCalls
 
-/// Puts the walls around a worker: it works on its descriptors, and reaches nothing else but the exceptions in `Walls`.
+/// Confines a worker to its descriptors and the exceptions in `Walls`.
 ///
-/// They go up once, before the first foreign byte, while a single thread runs, and never come down.
+/// The walls go up once, before the first foreign byte, while a single thread runs, and never come down.
 public enum Confinement {
-    /// Returns the walls that the kernel lacks, each with the reason; nothing when every wall stands.
+    /// Returns the walls that the kernel lacks, each with the reason; empty if every wall stands.
     public static func begin(_ walls: Walls) -> [String] {
         var walls = walls
-        // Formatting a time reads this file, which can't be opened later.
+        // Formatting a time reads a file that can't be opened later.
         tzset()
         setLimits(walls)
         var missing: [String] = []
@@ -26,16 +26,16 @@ public enum Confinement {
         return missing
     }
 
-    /// The first word about this wall when it is missing.
+    /// How the entry of a missing Landlock begins.
     public static let landlock = "Landlock"
 
-    /// The supervisor limits memory. RLIMIT_NPROC counts all threads of the user, wherever they run, and would strike
-    /// the innocent: the filter of calls allows no process at all.
+    /// The supervisor limits memory. RLIMIT_NPROC would count all threads of the user, wherever they run, and hit other
+    /// programs; the call filter allows no processes at all.
     private static func setLimits(_ walls: Walls) {
         set(RLIMIT_NOFILE, rlim_t(walls.descriptors))
-        // A core would show a picture's memory to others.
+        // A core dump would expose a picture's memory.
         set(RLIMIT_CORE, 0)
-        // The supervisor limits the size of files; a write beyond it fails like any other.
+        // The supervisor limits the size of files. A write beyond the limit must fail like any other.
         signal(SIGXFSZ, SIG_IGN)
     }
 
@@ -46,7 +46,8 @@ public enum Confinement {
         setrlimit(resource.number, &limit)
     }
 
-    /// When memory is short the kernel ends a worker before the supervisor, whose score the worker has inherited.
+    /// Makes the kernel kill a worker before the supervisor when memory is short. The worker inherits the supervisor's
+    /// score.
     private static func dieFirst() throws {
         let path = "/proc/self/oom_score_adj"
         var text = [UInt8](repeating: 0, count: 16)

@@ -9,14 +9,14 @@ enum Landlock {
         guard version > 0 else {
             throw WallError(absence(errno))
         }
-        // The ruleset holds for this thread and the threads that it starts, not for others.
+        // The ruleset applies to this thread and the threads that it starts later, but to no other.
         let threads = try FileSystem.names(in: "/proc/self/task").count
         let network: UInt64 = walls.connects ? 0b01 : 0b11
         let ruleset = clinux_landlock_ruleset(files(version), version >= 4 ? network : 0, version >= 6 ? 0b11 : 0)
         guard ruleset >= 0 else { throw WallError(errno) }
         let descriptor = Descriptor(owning: ruleset)
         for path in walls.readable {
-            // A rule holds for the present file; a link is followed.
+            // A rule applies to the file that exists now; links are followed.
             guard let place = try? Descriptor.open(path, O_RDONLY) else { continue }
             let isFolder = FileSystem.isFolder(path)
             guard clinux_landlock_allow(ruleset, isFolder ? readFile | readFolder : readFile, place.number) == 0 else {
@@ -30,7 +30,7 @@ enum Landlock {
         }
     }
 
-    /// A container's filter of calls refuses with EPERM, or as a kernel does that does not know the call.
+    /// A container's call filter refuses with EPERM, or with the error of a kernel that lacks the call.
     private static func absence(_ code: Int32) -> String {
         switch code {
         case EOPNOTSUPP: "it is off; boot with landlock in lsm="

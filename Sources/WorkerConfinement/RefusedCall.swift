@@ -5,7 +5,7 @@ import Glibc
 public struct RefusedCall: CustomStringConvertible {
     public let description: String
 
-    /// The first refused call since `forget` that is not harmless.
+    /// The first refused call since `forget`, except harmless calls.
     public static var first: RefusedCall? {
         var path: UnsafePointer<CChar>?
         for index in 0... {
@@ -31,14 +31,14 @@ public struct RefusedCall: CustomStringConvertible {
 
     private static let fonts = ["/usr/share/fonts/", "/usr/local/share/fonts/"]
 
-    /// Whether a library tries this path of its own accord, and works without it.
+    /// Whether a library tries this path on its own, and works without it.
     private static func isHarmless(_ path: String) -> Bool {
-        // glibc's malloc reads the first before it gives memory back; orc tries the second before it takes anonymous
+        // glibc's malloc reads the first before it returns memory; orc tries the second before it takes anonymous
         // memory.
         path == "/proc/sys/vm/overcommit_memory" || path.contains("/orcexec.")
             // fontconfig locks caches, and goes on without the lock.
             || (path.contains("fontconfig/") && path.contains(".cache-"))
-            // It passes over a folder or a font that it can't open, such as poppler-data's links to a folder elsewhere.
+            // fontconfig skips a folder or font that it can't open, such as poppler-data's links to another folder.
             || (fonts.contains { path.hasPrefix($0) } && !path.contains("/.."))
     }
 }
