@@ -1,4 +1,5 @@
-/// The Swift of some interfaces, in lines: `Control` has their types, `Call` their methods, `ControlError` their errors.
+/// The Swift source of some interfaces, as lines: `Control` has their types, `Call` their methods, `ControlError` their
+/// errors.
 func swiftSource(of interfaces: [VarlinkText]) -> [String] {
     func each(_ kind: Substring, _ body: (VarlinkText.Member, _ name: String) -> [String]) -> [String] {
         interfaces.flatMap { interface in
@@ -41,8 +42,8 @@ private func method(_ method: VarlinkText.Member, _ name: String) -> [String] {
                 + block("public struct Reply: Codable, Sendable, Hashable", properties(method.reply)))
 }
 
-/// A list that an older daemon leaves out is empty; a client that leaves out a list gets an error. Swift's callers may
-/// leave out values that are nil, empty or false.
+/// A list that an older daemon leaves out decodes as empty; a client that leaves out a list gets an error. Swift
+/// callers may leave out values that are nil, empty or false.
 private func properties(_ fields: [VarlinkText.Field], areParameters: Bool = false) -> [String] {
     let declarations = fields.map { field in
         let isOmissible = field.isOptional || field.isList && !areParameters
@@ -76,7 +77,7 @@ private func sent(_ error: VarlinkText.Member, _ name: String) -> [String] {
     ]
 }
 
-/// A missing parameter is zero or empty.
+/// A missing parameter decodes as zero, false or empty.
 private func received(_ error: VarlinkText.Member, _ name: String) -> [String] {
     let values = error.fields.enumerated().map { index, field in
         (index == 0 ? "" : "\(field.swiftName): ") + "parameters.\(field.swiftName) ?? \(field.none)"
@@ -84,7 +85,7 @@ private func received(_ error: VarlinkText.Member, _ name: String) -> [String] {
     return ["case \"\(name)\": self = .\(error.caseName)(\(values.joined(separator: ", ")))"]
 }
 
-/// Parameters of the same name have the same type.
+/// Errors share a property for parameters of the same name, which have the same type.
 private func parameters(ofAny errors: [VarlinkText.Member]) -> [String] {
     var known: Set<String> = []
     return errors.flatMap(\.fields).filter { known.insert($0.name).inserted }

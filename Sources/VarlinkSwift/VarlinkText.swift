@@ -1,4 +1,5 @@
-/// A `.varlink` file, as far as this project writes them: types, methods and errors, with the comment right above each.
+/// A `.varlink` file, in the subset that this project writes: types, methods and errors, each with the comment right
+/// above it.
 struct VarlinkText {
     struct Member {
         var kind: Substring
@@ -49,7 +50,7 @@ struct VarlinkText {
             } else {
                 throw Self.problem("this is no type, method or error as VarlinkSwift knows them", at: rest, of: text)
             }
-            // A comment belongs to what is right below it.
+            // A comment belongs to the line right below it.
             comment = []
         }
     }

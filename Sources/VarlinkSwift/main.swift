@@ -1,6 +1,6 @@
 import Foundation
 
-// VarlinkSwift MADE TEXT…: makes one Swift file of `.varlink` texts.
+// VarlinkSwift MADE TEXT…: generates one Swift file from `.varlink` texts.
 let interfaces = CommandLine.arguments.dropFirst(2).map { path in
     do {
         return try VarlinkText(String(contentsOfFile: path, encoding: .utf8))
