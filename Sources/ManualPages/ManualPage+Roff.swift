@@ -3,7 +3,7 @@ extension ManualPage {
     public func roff(version: String, date: String) -> String {
         let head = [
             ".TH \(Self.escaped(name.uppercased())) \(section) \(date) \"pipelined \(version)\" pipelined",
-            // Readers copy options, so words stay whole, and lines as long as they come out.
+            // Readers copy options, so roff must not hyphenate words or stretch lines.
             ".nh", ".ad l", ".SH NAME",
         ]
         let body = parts.enumerated().flatMap { index, part in
@@ -13,7 +13,7 @@ extension ManualPage {
     }
 
     private static func lines(_ part: Part, afterHeading: Bool) -> [String] {
-        // A heading begins a paragraph by itself.
+        // A heading already begins a paragraph.
         let paragraph = afterHeading ? [] : [".PP"]
         return switch part {
         case .section(let title): [".SH \(escaped(title))"]
@@ -44,12 +44,12 @@ extension ManualPage {
 
     private static func bold(_ text: String) -> String { "\\fB\(escaped(text))\\fP" }
 
-    /// A line that begins with a dot or an apostrophe would be an instruction.
+    /// Protects a dot or an apostrophe at the start of a line, which roff would read as an instruction.
     private static func line(_ roff: String) -> String {
         roff.first == "." || roff.first == "'" ? "\\&\(roff)" : roff
     }
 
-    /// Lets every character stand for itself: roff makes typography of some, and knows others only by their numbers.
+    /// Makes every character stand for itself: roff turns some into typography, and knows others only by their numbers.
     private static func escaped(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { roff, scalar in
             switch scalar {
