@@ -115,9 +115,9 @@ static void on_crash(int number) {
 int clinux_tell_crashes(int socket) {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
     note_socket = socket;
-    /* Loads now what unwinding needs: a crash may be for want of memory. */
+    /* Makes unwinding load its code and data now, because a crash may come from a lack of memory. */
     noted_frame();
-    /* The calling thread gets a stack for handlers, because its own may have overflown. */
+    /* The calling thread gets a stack for handlers, because its own may have overflowed. */
     stack_t stack = {.ss_sp = malloc(ALTERNATE_STACK), .ss_size = ALTERNATE_STACK};
     if (stack.ss_sp == NULL || sigaltstack(&stack, NULL) < 0)
         return -1;

@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Between fork and execve of a process with threads, and in the keeper, which never calls execve, only calls are made
- * that signal-safety(7) allows: no memory is allocated, no lock is taken. */
+/* Between fork and execve of a process with threads, and in the keeper, which never calls execve, this code makes only calls
+ * that signal-safety(7) allows: it neither allocates memory nor takes a lock. */
 
 enum { FIRST_FREE = 64 };
 
@@ -27,7 +27,7 @@ static void block(int how, int signal) {
     sigprocmask(how, &set, NULL);
 }
 
-/* The program, up to its execve. What fails is told through `problem`. */
+/* Becomes the program. If execve fails, its error goes through `problem`. */
 static void become(char *const argv[], char *const envp[], const int *streams, int count, int problem) {
     int moved[FIRST_FREE];
     for (int i = 0; i < count; i++)
@@ -49,7 +49,7 @@ static void become(char *const argv[], char *const envp[], const int *streams, i
     _exit(127);
 }
 
-/* Kills all descendants: those that lose their parent become children of this process, which has nothing else. */
+/* Kills all descendants: orphans become children of this process, which has no other children. */
 static void end_all(void) {
     while (1) {
         char text[4096];
@@ -113,7 +113,7 @@ int clinux_spawn_kept(pid_t *pid, char *const argv[], char *const envp[], const 
         setpgid(0, 0);
         prctl(PR_SET_NAME, "hook-keeper");
         prctl(PR_SET_CHILD_SUBREAPER, 1);
-        /* Ignored, a child's end would leave nothing to wait for. */
+        /* If SIGCHLD were ignored, a child's end would leave nothing to wait for. */
         signal(SIGCHLD, SIG_DFL);
         pid_t program = _Fork();
         if (program == 0)

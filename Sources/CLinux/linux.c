@@ -286,7 +286,7 @@ int clinux_landlock_version(void) {
 }
 
 int clinux_landlock_ruleset(uint64_t files, uint64_t network, uint64_t scopes) {
-    /* An older kernel accepts fields that it does not know while they are 0. */
+    /* An older kernel accepts unknown fields as long as they are 0. */
     uint64_t handled[] = {files, network, scopes};
     return (int)syscall(LANDLOCK_CREATE_RULESET, handled, sizeof handled, 0);
 }
@@ -313,8 +313,8 @@ static struct {
     char path[256];
 } trapped[MOST_TRAPPED];
 
-/* rt_sigprocmask(2) for the code that was interrupted. The signal that tells of trapped calls is never blocked: a call that was trapped
- * then would end the process. */
+/* rt_sigprocmask(2) for the interrupted code. SIGSYS, which reports trapped calls, is never blocked: otherwise the next trapped
+ * call would end the process. */
 static long change_mask(ucontext_t *code, int how, const unsigned long *set, unsigned long *old) {
     unsigned long *mask = (unsigned long *)&code->uc_sigmask, before = *mask;
     if (set != NULL) {

@@ -1,4 +1,4 @@
-/* Calls that Swift can't spell: control messages, flags behind macros, functions that glibc's module leaves out.
+/* Calls that Swift can't express: control messages, flags behind macros, functions that glibc's module leaves out.
  * Each function wraps one call and decides nothing; it returns -1 with errno on failure, as the call does. */
 #ifndef PIPELINED_CLINUX_H
 #define PIPELINED_CLINUX_H
@@ -11,13 +11,13 @@
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 
-/* memmem(3): where `sought` begins in `bytes`, -1 when it is not there. */
+/* memmem(3): the position of `sought` in `bytes`, or -1. */
 ssize_t clinux_find(const void *bytes, size_t length, const void *sought, size_t sought_length);
 
 /* sendmsg(2) with MSG_NOSIGNAL and the descriptors as SCM_RIGHTS. */
 ssize_t clinux_send(int socket, const void *bytes, size_t length, const int *descriptors, size_t count);
 
-/* recvmsg(2) with MSG_CMSG_CLOEXEC. On entry *count is the room in `descriptors`, on return how many came.
+/* recvmsg(2) with MSG_CMSG_CLOEXEC. On entry *count is the room in `descriptors`, on return the number received.
  * Descriptors beyond that room are closed, and *truncated is set. */
 ssize_t clinux_receive(int socket, void *buffer, size_t length, int *descriptors, size_t *count, int *truncated);
 
@@ -51,17 +51,18 @@ int clinux_epoll_wait(int epoll, uint64_t *ids, int count);
 /* memfd_create(2), close-on-exec. */
 int clinux_memory_file(void);
 
-/* Starts `argv[0]` with `streams` as its descriptors 0, 1, … and no other, default signals, and a process group of its own. */
+/* Starts `argv[0]` with `streams` as its descriptors 0, 1, … and no others, default signals, and a process group of its own. */
 int clinux_spawn(pid_t *pid, char *const argv[], char *const envp[], const int *streams, int count);
 
-/* The same below a keeper, whose child the program is, and which ends as the program does. The program's orphans are the
- * keeper's children. SIGTERM has it kill all descendants, of whatever process group or session, before it ends itself. */
+/* The same below a keeper: the program is the keeper's child, and the keeper ends as the program does. Orphans of the program
+ * become the keeper's children. On SIGTERM the keeper kills all descendants, of whatever process group or session, before it
+ * ends itself. */
 int clinux_spawn_kept(pid_t *pid, char *const argv[], char *const envp[], const int *streams, int count);
 
-/* prctl(2): the kernel kills this process when the thread that has started it ends. */
+/* prctl(2): the kernel kills this process when the thread that started it ends. */
 int clinux_end_with_parent(void);
 
-/* waitid(2): the signal that has stopped a child since the last call, or 0. */
+/* waitid(2): the signal that stopped a child since the last call, or 0. */
 int clinux_stopped(pid_t pid);
 
 /* The user and process at the other end of a Unix socket. */
@@ -71,30 +72,30 @@ int clinux_peer(int socket, uid_t *user, pid_t *process);
 int clinux_terminal_columns(int terminal);
 int clinux_terminal_rows(int terminal);
 
-/* Whether anybody has the file open for writing, by trying for a read lease: 0 no, 1 yes, -1 unknown.
- * A lease that is broken raises SIGIO: the caller's process ignores it. */
+/* Whether any process has the file open for writing, found by requesting a read lease: 0 no, 1 yes, -1 unknown.
+ * A broken lease raises SIGIO, which the calling process must ignore. */
 int clinux_open_for_writing(int descriptor);
 
 /* wcwidth(3): the columns that a character takes in the current locale, or -1. */
 int clinux_character_columns(uint32_t character);
 
-/* pthread_setattr_default_np(3): the stacks of threads that are started from now on. */
+/* pthread_setattr_default_np(3): the stack size of threads that start from now on. */
 int clinux_thread_stacks(size_t bytes);
 
-/* sched_getaffinity(2): how many processors the first thread of a process may run on, or -1. */
+/* sched_getaffinity(2): the number of processors that the first thread of a process may use, or -1. */
 int clinux_processors(pid_t process);
 
-/* sync_file_range(2): begins to write dirty pages, and waits for nothing. */
+/* sync_file_range(2): starts to write dirty pages, without waiting. */
 int clinux_begin_writing(int descriptor);
 
-/* syncfs(2): makes all that was written to a disk durable. */
+/* syncfs(2): makes everything written to a disk durable. */
 int clinux_sync_disk(int descriptor);
 
-/* Gives a file or folder the extended attributes of another, such as access lists, as far as its file system and its owner
-   may have them. */
+/* Copies the extended attributes of a file or folder, such as access lists, as far as the target's file system and owner
+   allow. */
 void clinux_copy_attributes(int from, int to);
 
-/* flock(2): exclusive, without waiting. */
+/* flock(2): takes an exclusive lock, without waiting. */
 int clinux_lock(int descriptor);
 
 /* prlimit(2): sets the soft limit of a process, at most to its hard limit. */
@@ -106,7 +107,7 @@ int clinux_no_new_privileges(void);
 /* landlock_create_ruleset(2): the version of the kernel's Landlock. */
 int clinux_landlock_version(void);
 
-/* landlock_create_ruleset(2): a descriptor. The bits name the accesses that it denies unless a rule allows them. */
+/* landlock_create_ruleset(2): the descriptor of a ruleset. The bits name the accesses that it denies unless a rule allows them. */
 int clinux_landlock_ruleset(uint64_t files, uint64_t network, uint64_t scopes);
 
 /* landlock_add_rule(2): allows the access beneath the file or folder that is open as `place`. */
@@ -116,29 +117,29 @@ int clinux_landlock_allow(int ruleset, uint64_t access, int place);
 int clinux_landlock_restrict(int ruleset);
 
 /* sigaction(2) of SIGSYS: a call that a seccomp filter traps fails with `error`, and is remembered. With `opens`,
- * openat(2) for reading is made anew, with the flags of clinux_for_reading and CLINUX_FROM_TRAP as a sixth argument,
- * which a filter sees and the kernel ignores. It is remembered if the kernel answers `error`. rt_sigprocmask(2), where it is trapped,
+ * the handler repeats openat(2) for reading, with the flags of clinux_for_reading and CLINUX_FROM_TRAP as a sixth argument,
+ * which a filter sees and the kernel ignores. The call is remembered if the kernel answers `error`. A trapped rt_sigprocmask(2)
  * succeeds, and leaves SIGSYS unblocked. */
 int clinux_trap_calls(int error, int opens);
 enum { CLINUX_FROM_TRAP = 0x74726170 };
 int clinux_for_reading(void);
 
-/* The number of a trapped call, and the path if it was openat(2), or ""; -1 behind the last remembered call. */
+/* The number of a trapped call, and its path if it was openat(2), otherwise ""; -1 after the last remembered call. */
 int clinux_trapped_call(size_t index, const char **path);
 
 void clinux_forget_trapped_calls(void);
 
-/* sigaction(2) of the signals of crashes: one of the notes below is sent to `socket`, then the process ends by the
- * signal. It is the note of the code that was running, found by unwinding, or its `memory_text` if no memory is left. A
+/* sigaction(2) of the signals of crashes: the handler sends one of the notes below to `socket`, then the process ends by the
+ * signal. The handler finds the note of the running code by unwinding, and sends its `memory_text` if no memory is left. A
  * note of `size` 0 is for all other code. Notes are not copied. */
 int clinux_tell_crashes(int socket);
 int clinux_add_crash_note(
     const void *start, size_t size, const void *text, size_t length, const void *memory_text, size_t memory_length);
 
-/* dl_iterate_phdr(3): where the code of a loaded object lies, by an address in it. */
+/* dl_iterate_phdr(3): the range of a loaded object's code, by an address in it. */
 int clinux_code(const void *address, const void **start, size_t *size);
 
-/* dlsym(3): a function of a loaded library that takes nothing and returns an address, or NULL. */
+/* dlsym(3): a function of a loaded library that takes no arguments and returns an address, or NULL. */
 const void *(*clinux_entry(void *library, const char *name))(void);
 
 /* dladdr(3): the file of a loaded object, by an address in it, or NULL. */
