@@ -1,4 +1,4 @@
-/* The client of the fleet's servers, and the hash by which a file is known to have come whole. */
+/* libnats, the client of the fleet's servers, and OpenSSL's hash, which proves that a file has come whole. */
 #ifndef CNATS_SHIM_H
 #define CNATS_SHIM_H
 
