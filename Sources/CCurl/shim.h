@@ -1,4 +1,4 @@
-/* libcurl for Swift: one static inline wrapper for each kind of argument that its variadic calls take. */
+/* libcurl for Swift: a static inline wrapper for each type of argument that libcurl's variadic calls take. */
 #ifndef PIPELINED_CCURL_SHIM_H
 #define PIPELINED_CCURL_SHIM_H
 
@@ -22,7 +22,7 @@ static inline CURLcode ccurl_set_headers(CURL *easy, struct curl_slist *headers)
     return curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
 }
 
-/* A body's bytes, or the lines of a header. */
+/* Sets the callback that receives a body's bytes, or a header's lines. */
 static inline CURLcode ccurl_set_receiver(CURL *easy, CURLoption option, curl_write_callback receiver) {
     return curl_easy_setopt(easy, option, receiver);
 }
@@ -35,7 +35,7 @@ static inline CURLcode ccurl_set_before_request(CURL *easy, curl_prereq_callback
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
 }
 
-/* A member of an enumeration in old versions of libcurl, a macro since 8.14: Swift sees different types. */
+/* CURL_NETRC_IGNORED belongs to an enumeration in old versions of libcurl, and is a macro since 8.14: its type in Swift varies. */
 static inline void ccurl_ignore_netrc(CURL *easy) {
     curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
 }
@@ -53,7 +53,7 @@ static inline CURLcode ccurl_get_text(CURL *easy, CURLINFO info, char **value) {
 /* CURLE_TOO_LARGE, which came with libcurl 8.6. */
 static const CURLcode ccurl_too_large = (CURLcode)100;
 
-/* All transfers together. */
+/* Calls for all transfers together. */
 
 static inline CURLMcode ccurl_multi_set_number(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
