@@ -1,16 +1,17 @@
-/* libmicrohttpd for Swift, which calls no function of a variable number of arguments. */
+/* libmicrohttpd for Swift, which can't call variadic functions. */
 #ifndef CMICROHTTPD_SHIM_H
 #define CMICROHTTPD_SHIM_H
 
 #include <microhttpd.h>
 #include <stdbool.h>
 
-/* Its answers are enumerations, whose names Swift shortens in one release and not in another. */
+/* The results of libmicrohttpd's calls. They are members of an enumeration, whose names only some releases of Swift shorten. */
 static const enum MHD_Result cmicrohttpd_yes = MHD_YES, cmicrohttpd_no = MHD_NO;
 
-/* Serves at a listening socket, which it closes at its end. Nothing happens before `MHD_run`, and no thread is made.
- * MHD_OPTION_STRICT_FOR_CLIENT is in every version. To 1.0, in Debian 13, its 1 means MHD_OPTION_CLIENT_DISCIPLINE_LVL 1, which refuses
- * single ends of lines and lines that go on. To 0.9, in Debian 12, it means a host and no space in the URL. */
+/* Serves at a listening socket, and closes it at the end. Nothing happens before `MHD_run`, and no thread is started.
+ * Every version has MHD_OPTION_STRICT_FOR_CLIENT. Version 1.0, in Debian 13, takes its 1 for MHD_OPTION_CLIENT_DISCIPLINE_LVL 1,
+ * which refuses a single CR or LF as the end of a line, and lines that continue the line before. Version 0.9, in Debian 12,
+ * then demands a host, and refuses spaces in the URL. */
 static inline struct MHD_Daemon *cmicrohttpd_start(
     int listener, MHD_AccessHandlerCallback answer, MHD_RequestCompletedCallback completed,
     MHD_NotifyConnectionCallback connected, void *context,
@@ -28,7 +29,7 @@ static inline bool cmicrohttpd_has_come(enum MHD_ConnectionNotificationCode news
     return news == MHD_CONNECTION_NOTIFY_STARTED;
 }
 
-/* The descriptor that can be read when `MHD_run` has something to do, or -1. */
+/* The descriptor that becomes readable when `MHD_run` has something to do, or -1. */
 static inline int cmicrohttpd_ready(struct MHD_Daemon *daemon) {
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
     return info == NULL ? -1 : info->epoll_fd;
@@ -39,7 +40,7 @@ static inline unsigned int cmicrohttpd_clients(struct MHD_Daemon *daemon) {
     return info == NULL ? 0 : info->num_connections;
 }
 
-/* Whether there is a time, in milliseconds, after which `MHD_run` has something to do. */
+/* Whether `MHD_run` must be called after some time even if nothing arrives; `wait` is that time in milliseconds. */
 static inline bool cmicrohttpd_waits(struct MHD_Daemon *daemon, unsigned long long *wait) {
     return MHD_get_timeout(daemon, wait) == MHD_YES;
 }
@@ -52,11 +53,11 @@ static inline void cmicrohttpd_query(struct MHD_Connection *connection, MHD_KeyV
     MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, each, context);
 }
 
-/* libmicrohttpd before 1.0 joins a line that continues the one before it, and takes a single CR or LF for the end of a line.
- * Its names and values lie where they came, so that the bytes between them tell. Later ones refuse both. */
+/* libmicrohttpd before 1.0 joins a line that continues the line before, and takes a single CR or LF for the end of a line.
+ * Its names and values stay in the received bytes, so the bytes between them reveal both. Later versions refuse both. */
 static const bool cmicrohttpd_joins_lines = MHD_VERSION < 0x01000000;
 
-/* The bytes of a request's head, with its last empty line, or 0. */
+/* The size of a request's head, including its last empty line, or 0. */
 static inline size_t cmicrohttpd_head(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     return info == NULL ? 0 : info->header_size;
@@ -73,10 +74,10 @@ static inline struct MHD_Response *cmicrohttpd_file(int file, unsigned long long
     return MHD_create_response_from_fd64(bytes, file);
 }
 
-/* Of a stream: nothing more comes, or nothing more can come. */
+/* Results of a stream's callback: the stream is complete, or has failed. */
 static const long cmicrohttpd_over = -1, cmicrohttpd_failed = -2;
 
-/* An answer whose bytes `next` gives as they come. */
+/* An answer whose bytes `next` supplies as they come. */
 static inline struct MHD_Response *cmicrohttpd_stream(
     MHD_ContentReaderCallback next, MHD_ContentReaderFreeCallback end, void *context) {
     return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 16 * 1024, next, context, end);
