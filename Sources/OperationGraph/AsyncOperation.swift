@@ -10,10 +10,9 @@ import Synchronization
 /// The calls to a subclass:
 /// - `execute` is called at most once, on the thread that lets the operation in. That is Foundation's start, on the
 ///   queue's `DispatchQueue`, or any call that opens the gate: `add`, `resume`, `set`, another operation's `finish`, …
-/// - `interrupt` is called on the thread that calls `cancel`, each time that it finds the state `executing`. That state
-///   is set shortly before `execute`, and ends with `finish`. So `interrupt` can come before `execute`, during it, more
-///   than once, and in a race even after `finish`. `isCancelled` is true by then: a subclass checks that once its work
-///   can be stopped.
+/// - `interrupt` is called at most once, after `execute` has returned, on the thread that calls `cancel` or on that of
+///   `execute`. It may race with `finish`. `isCancelled` is true before: a subclass that makes its task later than in
+///   `execute` checks that then.
 /// - `neverBegan` is called at most once, and then neither `execute` nor `interrupt`. It comes on the thread that calls
 ///   `cancel` or `withdraw`, or on that of Foundation's start.
 /// - The work calls `finish`, on any thread, also within `execute`. It must do so after `interrupt` as well.
@@ -37,6 +36,8 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         case ended
     }
 
+    private enum Interruption { case none, wanted, made }
+
     private struct Box {
         var state = OperationState.pending
         var phase = Phase.new
@@ -45,6 +46,15 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         var observer: Observer?
         /// Dependents, retained until they are handed over; then nil.
         var dependents: [AsyncOperation]? = []
+        var hasExecuted = false
+        var interruption = Interruption.none
+
+        /// Whether `interrupt` is to be called now, by the caller.
+        mutating func takeInterruption() -> Bool {
+            guard state == .executing, hasExecuted, interruption == .wanted else { return false }
+            interruption = .made
+            return true
+        }
 
         mutating func advance(from former: Phase, to next: Phase) -> Bool {
             guard phase == former else { return false }
@@ -137,6 +147,11 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     final func begin() {
         guard change(to: .executing, from: [.pending, .ready]) else { return finish(.cancelled) }
         execute()
+        let isInterrupted = box.withLock { box in
+            box.hasExecuted = true
+            return box.takeInterruption()
+        }
+        if isInterrupted { interrupt() }
     }
 
     // MARK: - Ends
@@ -154,7 +169,10 @@ open class AsyncOperation: Operation, @unchecked Sendable {
             // An operation that Foundation has started ends here. Any other ends in `start`, which Foundation calls for
             // cancelled operations as well.
             if isExecuting { finish(.cancelled) }
-        } else if state == .executing {
+        } else if box.withLock({ box in
+            if box.interruption == .none { box.interruption = .wanted }
+            return box.takeInterruption()
+        }) {
             interrupt()
         }
         handOver()

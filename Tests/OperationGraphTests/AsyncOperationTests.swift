@@ -49,12 +49,34 @@ struct AsyncOperationTests {
         queue.add(operation)
         await operation.beginning()
         operation.cancel()
+        await operation.interruption()
+        operation.cancel()
         #expect(operation.state == .executing && !operation.isFinished && operation.interrupted == 1)
         operation.finish(.failed)
         operation.finish(.finished)
         operation.cancel()
         #expect(operation.state == .failed && operation.isFinished)
         #expect((operation.spared, operation.interrupted, queue.report.running) == (0, 1, 0))
+    }
+
+    @Test("a cancel interrupts an operation once, and only after its execute has returned", arguments: [false, true])
+    func interruptedBeforeWork(isCancelledFirst: Bool) async {
+        let queue = GatedQueue(limit: 1)
+        let seen = Mutex<[Int]>([])
+        let operation = Held { operation in
+            if !isCancelledFirst { operation.cancel() }
+            operation.cancel()
+            seen.withLock { $0.append(operation.interrupted) }
+        }
+        operation.observe { operation, state in
+            if isCancelledFirst, state == .executing { operation.cancel() }
+        }
+        queue.add(operation)
+        await operation.interruption()
+        operation.cancel()
+        #expect(seen.withLock { $0 } == [0] && operation.interrupted == 1)
+        operation.finish(.cancelled)
+        await operation.end()
     }
 
     @Test("in a chain that is cancelled from its tail while the head runs, no dependent starts")

@@ -36,6 +36,10 @@ final class Held: AsyncOperation, @unchecked Sendable {
         for await _ in started.stream { return }
     }
 
+    func interruption() async {
+        while interrupted == 0 { await Task.yield() }
+    }
+
     func becomes(_ state: OperationState) async {
         while self.state != state { await Task.yield() }
     }
