@@ -60,7 +60,7 @@ for node in "${nodes[@]}" loft; do
     says 'is ready' "$work/$node/log" $!
 done
 
-commands() { sed -n '/^## From nothing/,/^On a machine without Debian/s/^    //p' "$guide"; }
+commands() { sed -n '/^## From nothing/,/^On a server without Debian/s/^    //p' "$guide"; }
 cd "$work/here"
 commands >"$work/commands"
 cat "$work/commands"
