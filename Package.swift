@@ -114,14 +114,14 @@ let package = Package(
         room(
             "PictureFiles",
             [
-                "CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobLedger",
-                "InboxWatching", "WorkerPools",
+                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobLedger", "InboxWatching",
+                "WorkerPools",
             ]),
         room(
             "DaemonConfiguration",
             [
-                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobLedger", "WorkerPools",
-                "PictureFiles",
+                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobLedger", "InboxWatching",
+                "WorkerPools", "PictureFiles",
             ]),
         room(
             "Previewing",
@@ -154,7 +154,7 @@ let package = Package(
             [
                 "CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobLedger",
                 "InboxWatching", "ManualPages", "OperationGraph", "WorkerPools", "PictureFiles", "DaemonConfiguration",
-                "FleetSharing", "JobFlow", "ControlService", "PipelineControl",
+                "FleetSharing", "JobFlow", "ControlService",
             ]),
         program(
             "RenderWorker",

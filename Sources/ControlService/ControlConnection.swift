@@ -75,7 +75,7 @@ actor ControlConnection: QueueActor {
 
     /// Whether no call is in progress, and no output is unsent.
     var isIdle: Bool { socket != nil && !isBusy && outgoing.isEmpty }
-    /// Whether the client expects no answer soon.
+    /// Whether no call of the client is waiting for its answer.
     var isAnswered: Bool { socket == nil || isStreaming || isIdle && hasAnswered }
 
     // MARK: - Reading

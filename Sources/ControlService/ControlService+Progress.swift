@@ -30,7 +30,7 @@ extension ControlService {
     /// The progress of one batch, or of all work.
     func progress(of batch: Int?) throws(ControlError) -> Call.Progress.Reply {
         let now = Timestamp.now()
-        // Jobs that wait for their next operation come last, because the limit leaves out the end.
+        // Jobs that wait for their next operation come last, because the limit cuts the end of the list.
         let working = owners.window.all.filter { $0.isInWork && (batch == nil || $0.record.batch == batch) }
             .map { JobProgress($0, at: now) }
             .sorted { ($0.current == nil ? 1 : 0, $0.job.record.id) < ($1.current == nil ? 1 : 0, $1.job.record.id) }

@@ -13,7 +13,7 @@ struct FramedMessage<Words: Codable> {
     init?(_ message: UnsafeRawBufferPointer) {
         guard message.count >= 4 else { return nil }
         let length = message.prefix(4).reduce(0) { $0 << 8 | Int($1) }
-        guard length <= parcelWords, length <= message.count - 4,
+        guard length <= longestWords, length <= message.count - 4,
             let words = try? JSONDecoder().decode(Words.self, from: Data(message[4..<4 + length]))
         else { return nil }
         self.init(words, Array(message[(4 + length)...]))
@@ -28,7 +28,7 @@ struct FramedMessage<Words: Codable> {
 }
 
 /// Maximum bytes of a message's JSON.
-private let parcelWords = WorkerChannel.longestMessage
+private let longestWords = WorkerChannel.longestMessage
 
 /// A node's requests to an origin. The verb is a word of the subject.
 enum Verb: String {

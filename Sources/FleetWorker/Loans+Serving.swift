@@ -15,9 +15,9 @@ extension Loans {
     private func serve(_ message: LineMessage, _ line: Line) {
         let words = message.subject.split(separator: ".").map(String.init)
         guard words.count == 4, let verb = Verb(rawValue: words[2]), NodeName.isOne(words[3]),
-            let parcel = message.withBytes(FramedMessage<Asked>.init)
+            let framed = message.withBytes(FramedMessage<Asked>.init)
         else { return answer(message, line, Answered(.notWanted, "it can't be understood")) }
-        let (asked, node) = (parcel.words, words[3])
+        let (asked, node) = (framed.words, words[3])
         guard asked.run == run, let lent = lent(asked.id) else {
             // The other process of this name answers.
             if asked.run != run, hasTwin { return }
@@ -32,7 +32,7 @@ extension Loans {
                 if piece.isLast { fetched(lent, by: asked.attempt) }
             case .write:
                 let isWritten = try lent.write(
-                    parcel.bytes, asked.index ?? -1, at: asked.offset ?? -1, asked.attempt, by: node)
+                    framed.bytes, asked.index ?? -1, at: asked.offset ?? -1, asked.attempt, by: node)
                 answer(message, line, Answered(isWritten ? .yes : .notWanted))
             case .progress: answer(message, line, progress(lent, asked, node))
             case .done: done(lent, asked, node, message, line)

@@ -87,7 +87,7 @@ package final class Shutdown {
         done()
     }
 
-    /// Goes on once all jobs have left the window and their ends are recorded, or can't be.
+    /// Continues once all jobs have left the window and the ledger has recorded their ends, or has failed to.
     func check() {
         guard isStopping, window.isEmpty, !isDrained, window.isRecorded || ledger.problem != nil else { return }
         isDrained = true

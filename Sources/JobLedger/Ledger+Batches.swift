@@ -112,7 +112,7 @@ extension Ledger {
         return changes
     }
 
-    /// News of the batches that match `condition` and have no job on the way.
+    /// News of the batches that match `condition` and have no job in flight.
     private func news(_ condition: String, _ values: [Database.Value]) throws -> [(batch: Int, news: BatchNews)] {
         try writer.rows(
             """

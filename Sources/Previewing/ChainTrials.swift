@@ -21,15 +21,15 @@ package final class ChainTrials {
     package func begin(_ wish: ChainTrial.Wish, done: @escaping @Coordination @Sendable (ChainTrial.Outcome) -> Void)
         -> ChainTrial
     {
-        let proof = ChainTrial(
+        let trial = ChainTrial(
             wish, pool, spool: configuration.places.spool, settings: configuration.settings
-        ) { [self] proof, outcome in
-            trials.removeAll { $0 === proof }
+        ) { [self] trial, outcome in
+            trials.removeAll { $0 === trial }
             done(outcome)
             trials.first?.begin()
         }
-        trials.append(proof)
-        if trials.count == 1 { proof.begin() }
-        return proof
+        trials.append(trial)
+        if trials.count == 1 { trial.begin() }
+        return trial
     }
 }

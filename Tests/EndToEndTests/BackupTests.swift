@@ -299,7 +299,9 @@ struct BackupTests {
         }
     }
 
-    @Test("a lack of room is reported before anything is copied", .enabled(if: Mount.isPermitted, "it mounts"))
+    @Test(
+        "a lack of room is reported before anything is copied",
+        .enabled(if: Mount.isPermitted, "only root may mount a file system"))
     func noRoom() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.write(Data(count: 3_000_000), to: "archive/large.bin")

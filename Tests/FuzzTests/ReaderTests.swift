@@ -20,7 +20,9 @@ struct ReaderTests {
         #expect(size < 1 << 20)
     }
 
-    @Test("The fuzzer finds no input that breaks a reader", .enabled(if: Search.name != nil))
+    @Test(
+        "The fuzzer finds no input that breaks a reader",
+        .enabled(if: Search.name != nil, "./run fuzz --target NAME MINUTES runs it"))
     func search() throws {
         try Search.run(#require(FuzzTarget.all.first { $0.name == Search.name }))
     }

@@ -45,7 +45,7 @@ public enum Renames {
         return true
     }
 
-    /// The C library's function behind one of this process's own.
+    /// The C library's function that this process overrides with its own.
     fileprivate static func original<Function>(_ name: String, as: Function.Type) -> Function {
         // RTLD_NEXT
         unsafeBitCast(dlsym(UnsafeMutableRawPointer(bitPattern: -1), name), to: Function.self)

@@ -74,7 +74,7 @@ package final class JobChanges {
         for job in jobs.sorted(by: { $0.record.position > $1.record.position }) { states.cancel(job) }
         waiters.waitUntilStopped(jobs.lazy.map(\.record.id)) { group.leave() }
         Coordination.notify(group) { [self] in
-            // Once this is announced, all of these ends are recorded, too.
+            // When this is announced, the ledger has recorded the ends of all these jobs.
             announcements.whenAnnounced {
                 done(
                     rows.withLock { $0 }

@@ -1,4 +1,4 @@
-/// Durations: the number up to each bound in seconds, and their sum.
+/// The count of durations up to each bound, in seconds, and their sum.
 package struct Histogram: Sendable, Equatable {
     /// From a small picture's thumbnail to an AVIF of a hundred megapixels.
     static let bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800]

@@ -191,7 +191,7 @@ package final class Returns: Sendable {
                 try move(&record, order, to: start, originals)
             }
             if record.state == .failed { try? FileSystem.remove(Explanation.path(of: old)) }
-            // A user has set any priority that differs from the recipe's, so it stays.
+            // If the priority differs from the recipe's, a user has set it, so the job keeps it.
             if record.priority == record.order.priority.rank { record.priority = order.priority.rank }
             if record.state == .done { record.former = record.order }
             record.order = order

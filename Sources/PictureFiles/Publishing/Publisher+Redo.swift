@@ -46,7 +46,7 @@ extension Publisher {
         }
     }
 
-    /// Steps that put new results in the places of former ones, and withdraw the others. A former result that somebody
+    /// Steps that replace former results with new ones, and withdraw those without one. A former result that somebody
     /// may have changed stays as it is, and its successor gets another name.
     ///
     /// `isFree` says whether a name is available.

@@ -11,7 +11,7 @@ struct DiskRecord {
         /// The test learned something: a client got its answer.
         case mark(String)
 
-        /// The recorded line of a change of names.
+        /// The recorded line, if this is a change of names.
         var text: String? { if case .names(let change) = self { change.text } else { nil } }
     }
 
