@@ -85,9 +85,14 @@ final class Loans: Sendable {
         changed(nil)
     }
 
-    /// Notes the refusal, so that other nodes are asked. Ends the loan if only this node may have the picture.
+    /// Notes the refusal, so that other nodes are asked.
     func refused(_ lent: Loan, by node: String, because reason: Untaken) {
         lent.isRefused(by: node)
+        fails(lent, because: reason)
+    }
+
+    /// A node has refused the picture or fallen silent. Ends the loan if no other node may have it.
+    func fails(_ lent: Loan, because reason: Untaken) {
         if lent.only != nil { end(lent, .untaken(lent.key.id, reason)) }
     }
 

@@ -123,7 +123,7 @@ final class Offers {
         // On another line the silence proves nothing: the answer was lost with the old line.
         case nil where lines.current.map(ObjectIdentifier.init) == asked.line:
             nodes.isMute(node, since: asked.at)
-            if lent.only != nil { loans.end(lent, .untaken(lent.key.id, .silent)) }
+            loans.fails(lent, because: .silent)
         case nil: break
         case .refused: loans.refused(lent, by: node, because: .refused(nil))
         case .yes, .full: nodes.hasNoPlace(node)
@@ -143,6 +143,7 @@ final class Offers {
                 // This process was suspended, and could not hear any node.
                 lent.mayBeSilent()
             } else if let node = lent.isLost(after: patience) {
+                loans.fails(lent, because: .silent)
                 loans.left(lent, by: node, hasPlace: false)
             }
         }

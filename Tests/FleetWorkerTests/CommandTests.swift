@@ -74,7 +74,7 @@ struct CommandTests {
         try await withPair { _, a, b in
             try a.send(.command(1, .drain, node: "nobody"))
             #expect(try a.answer(to: 1) == nil)
-            kill(b.process, SIGSTOP)
+            try b.stop()
             defer { kill(b.process, SIGCONT) }
             try a.send(.command(2, .drain, node: "b"))
             #expect(try a.answer(to: 2) == nil)

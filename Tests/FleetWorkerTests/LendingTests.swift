@@ -132,13 +132,25 @@ struct LendingTests {
             #expect(offer.picture.id == id)
             try c.send(.refuse(offer.id, reason: "its disk is\u{1b} full"))
             #expect(try a.untaken(id) == .refused("its disk is\\u{1b} full"))
-            kill(c.process, SIGSTOP)
+            try c.stop()
             let (silent, _) = try a.lend([[1]], only: "c")
             #expect(try a.untaken(silent) == .silent)
             let (whole, targets) = try a.lend([[4]], only: "b")
             try b.deliver(try b.fetch().id, [[5]])
             _ = try a.made(whole)
             #expect(try targets[0].content == [5])
+        }
+    }
+
+    @Test("a picture for one node ends when that node falls silent after it has accepted")
+    func onlySilent() async throws {
+        try await withTemporaryFolder { folder in
+            let server = try await NATSServer(in: folder)
+            let (a, b) = (try NodeProcess("a", [server.url]), try NodeProcess("b", [server.url], places: 1))
+            let (id, _) = try a.lend([[1]], only: "b")
+            _ = try b.offered()
+            try b.stop()
+            #expect(try a.untaken(id) == .silent)
         }
     }
 

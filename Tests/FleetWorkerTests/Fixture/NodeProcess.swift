@@ -61,6 +61,14 @@ final class NodeProcess {
         waitpid(process, nil, 0)
     }
 
+    /// Stops the process, and waits until each of its threads has stopped.
+    func stop() throws {
+        var info = siginfo_t()
+        guard Glibc.kill(process, SIGSTOP) == 0, waitid(P_PID, id_t(process), &info, WSTOPPED | WNOWAIT) == 0 else {
+            throw Unexpected("\(name) can't be stopped")
+        }
+    }
+
     /// From now on the supervisor hangs.
     func hangs() { life.cancel() }
 
