@@ -185,14 +185,27 @@ let package = Package(
         tests("OperationGraphTests", ["OperationGraph"]),
         tests("PipelineModelTests", ["PipelineModel"]),
         tests("PipelineControlTests", ["TestTools", "PipelineControl", "SystemCalls", "VarlinkSwift", "pipectl"]),
+        tests("SystemCallsTests", ["TestTools", "SystemCalls"]),
+        tests("DaemonRuntimeTests", ["TestTools", "CLinux", "DaemonRuntime", "SystemCalls"]),
+        tests(
+            "PictureFilesTests",
+            [
+                "TestTools", "DaemonRuntime", "InboxWatching", "JobLedger", "PictureFiles", "PipelineModel",
+                "SystemCalls", "WorkerPools", "WorkerProtocol",
+            ]),
+        tests(
+            "JobFlowTests",
+            [
+                "TestTools", "CLinux", "JobFlow", "DaemonConfiguration", "DaemonRuntime", "FleetSharing",
+                "InboxWatching", "JobLedger", "OperationGraph", "PictureFiles", "PipelineModel", "Previewing",
+                "WorkerPools", "WorkerProtocol", "SystemCalls",
+            ]),
+        tests("ControlServiceTests", ["ControlService", "PipelineControl"]),
         tests(
             "PipelineDaemonTests",
             [
-                "TestTools", "CLinux", "PipelineDaemon", "ControlService", "JobFlow", "DaemonConfiguration",
-                "DaemonRuntime", "InboxWatching",
-                "JobLedger", "ManualPages",
-                "FleetSharing", "OperationGraph", "PictureFiles", "PipelineModel", "PipelineControl", "Previewing",
-                "WorkerPools", "WorkerProtocol", "SystemCalls",
+                "TestTools", "PipelineDaemon", "DaemonConfiguration", "DaemonRuntime", "JobLedger", "ManualPages",
+                "PictureFiles", "PipelineModel", "SystemCalls",
             ]),
         tests(
             "JobLedgerTests", ["TestTools", "JobLedger", "PipelineModel", "SystemCalls"],

@@ -39,7 +39,7 @@ GRACE = 60
 LONG = [
     "EndToEndTests.CrashSweepTests", "EndToEndTests.PowerCutTests", "EndToEndTests.LedgerDamageTests", "EndToEndTests.FleetSweepTests",
     "RenderWorkerTests.ConformanceTests", "RenderWorkerTests.MemoryTests",
-    "EndToEndTests.RefusedCallTests", "EndToEndTests.WorkerLossTests", "PipelineDaemonTests.DownloadOperationTests",
+    "EndToEndTests.RefusedCallTests", "EndToEndTests.WorkerLossTests", "JobFlowTests.DownloadOperationTests",
     "EndToEndTests.FilterFailureTests", "EndToEndTests.FaultyDiskTests", "RenderWorkerTests.PictureKindTests",
     "EndToEndTests.CrashLoadTests",
 ]

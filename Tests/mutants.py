@@ -31,7 +31,8 @@ import lanes
 SOURCES = pathlib.Path("Sources")
 FILES = [
     "PictureFiles/Publishing/*.swift", "PictureFiles/Originals/*.swift", "JobFlow/Keeping/*.swift", "JobFlow/Intake/Recovery.swift",
-    "JobFlow/JobQueue/Window*.swift", "JobFlow/JobRunner/JobStates.swift"]
+    "JobFlow/JobQueue/JobQueue*.swift", "JobFlow/JobQueue/WindowRoom.swift", "JobFlow/JobRunner/JobLife.swift",
+    "JobFlow/JobRunner/JobRunner+States.swift"]
 COPY = pathlib.Path(".build/mutants")
 # What the copy does without.
 LEFT_OUT = {"mutants", "on", "revisions", "bench", "benchmarks", "peers", "tests", "tests-hunt", "memory", "release"}
@@ -413,7 +414,7 @@ def inside(options):
     folder.mkdir(exist_ok=True)
     mutants = json.loads(pathlib.Path("mutants.json").read_text())
     known_times = json.loads(pathlib.Path("times.json").read_text()) if pathlib.Path("times.json").exists() else {}
-    suites = [suite.name for suite in lanes.chosen(program, [r"^(PipelineDaemonTests|EndToEndTests)\."], [SLOW], known_times)]
+    suites = [suite.name for suite in lanes.chosen(program, [r"^(PictureFilesTests|JobFlowTests|EndToEndTests)\."], [SLOW], known_times)]
     suites = [suite for suite in suites if not options.suites or re.search(options.suites, suite)]
     suites.sort(key=lambda name: (name.startswith("EndToEnd"), known_times.get(name, 20)))
     reach = reached_by(program, folder, suites, [mutant["key"] for mutant in mutants])
@@ -429,7 +430,7 @@ def inside(options):
 
     def tried(number):
         mine = [suite for suite in reach if mutants[number - 1]["key"] in reach[suite]["mutants"]]
-        unit = [suite for suite in mine if suite.startswith("PipelineDaemonTests")]
+        unit = [suite for suite in mine if not suite.startswith("EndToEndTests")]
         if not mine:
             return "unreached", ""
         quick = [suite for suite in unit if reach[suite]["seconds"] < 5]

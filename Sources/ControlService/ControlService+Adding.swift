@@ -115,7 +115,7 @@ extension ControlService {
     ) throws(ControlError) -> (WorkOrder, Priority?) {
         guard !owners.shutdown.isStopping else { throw .refused("the daemon is stopping; try again when it is back") }
         let order = try order(recipe: recipe, chain: chain, raw: raw)
-        if let batch, !owners.numbers.knows(batch: batch) {
+        if let batch, !owners.jobs.knows(batch: batch) {
             throw .badValue("\(batch) is no batch; NewBatch gives one")
         }
         try check(after ?? [])

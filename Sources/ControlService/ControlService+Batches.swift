@@ -14,13 +14,13 @@ extension ControlService {
                 throw ControlError.badValue("a batch's name has 1 to 255 bytes; this one has \(name.utf8.count)")
             }
             write(for: request)
-            let batch = owners.numbers.takeBatch()
+            let batch = owners.jobs.takeBatch()
             // A client that has gone adds no more jobs.
             request.connection.whenClosed { [ledger] in ledger.close(batch: batch) }
             ledger.open(batch: batch, name: call.name) { request.reply(Call.NewBatch.Reply(batch: batch)) }
         }
         onOwners(Call.CloseBatch.self) { [self] call, request in
-            guard owners.numbers.knows(batch: call.batch) else {
+            guard owners.jobs.knows(batch: call.batch) else {
                 throw ControlError.badValue("\(call.batch) is no batch; NewBatch gives one")
             }
             write(for: request)
@@ -28,7 +28,7 @@ extension ControlService {
         }
         on(Call.Batches.self) { [self] call, request in try batches(call, request) }
         onOwners(Call.FindBatch.self) { [self] call, request in
-            if let number = Int(call.batch), owners.numbers.knows(batch: number) { return find(call, request) }
+            if let number = Int(call.batch), owners.jobs.knows(batch: number) { return find(call, request) }
             owners.folders.expect(call.batch) { [self] in
                 request.connection.queue.async { [self] in find(call, request) }
             }

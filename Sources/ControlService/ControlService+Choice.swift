@@ -86,7 +86,7 @@ extension ControlService {
     }
 
     package func check(batch: Int?) throws(ControlError) {
-        guard let batch, !owners.numbers.knows(batch: batch) else { return }
+        guard let batch, !owners.jobs.knows(batch: batch) else { return }
         throw Self.noSuchBatch(batch)
     }
 

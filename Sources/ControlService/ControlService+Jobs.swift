@@ -155,7 +155,7 @@ extension ControlService {
 @Coordination
 extension ControlService {
     package func record(of id: Int) throws(ControlError) -> JobRecord {
-        if let job = owners.window[id] { return job.recordNow }
+        if let job = owners.jobs[id] { return job.recordNow }
         guard let record = try ledger.answer({ try $0.job(id) }) else { throw .noSuchJob(id) }
         return record
     }
@@ -164,7 +164,7 @@ extension ControlService {
     func records(of ids: [Int]) throws(ControlError) -> [JobRecord] {
         let found = try ledger.answer { try $0.jobs(ids) }.map { ($0.id, $0) }
         let recorded = Dictionary(found, uniquingKeysWith: { first, _ in first })
-        return ids.compactMap { owners.window[$0]?.record ?? recorded[$0] }
+        return ids.compactMap { owners.jobs[$0]?.record ?? recorded[$0] }
     }
 
     package func check(numberOf ids: [Int]) throws(ControlError) { try check(numberOf: ids.count, "IDs") }

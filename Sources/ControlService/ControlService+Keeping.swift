@@ -35,7 +35,7 @@ extension ControlService {
             Log.notice(
                 "forgetting of \(who) asked for by \(request.connection.peer)",
                 of: LogSubject(jobs: call.ids, recipe: call.recipe))
-            owners.history.forget(choice, endedBefore: time) {
+            owners.jobs.forget(choice, endedBefore: time) {
                 request.reply(Call.Forget.Reply(forgotten: $0, left: left))
             }
         }
@@ -94,7 +94,7 @@ extension ControlService {
             states.append(state)
         }
         for record in try records(of: call.ids) {
-            guard record.isOver, owners.window[record.id] == nil else {
+            guard record.isOver, owners.jobs[record.id] == nil else {
                 throw .refused("job \(record.id) is \(shown(record).state) and not over; it can't be forgotten yet")
             }
             guard record.origin != .kept else {

@@ -13,7 +13,7 @@ extension ControlService {
             let status = status()
             var metrics = Metrics()
             metrics.add(status, started: owners.started)
-            metrics.add(owners.meters, recipes: owners.configuration.recipes.map(\.name))
+            metrics.add(owners.jobs.meters, recipes: owners.configuration.recipes.map(\.name))
             metrics.counter(
                 "previews_made", "Small pictures that were made for looking.", owners.previews.madeCount)
             metrics.add(hooks: owners.hooks.reports)

@@ -31,7 +31,7 @@ extension ControlService {
     func progress(of batch: Int?) throws(ControlError) -> Call.Progress.Reply {
         let now = Timestamp.now()
         // Jobs that wait for their next operation come last, because the limit cuts the end of the list.
-        let working = owners.window.all.filter { $0.isInWork && (batch == nil || $0.record.batch == batch) }
+        let working = owners.jobs.all.filter { $0.isInWork && (batch == nil || $0.record.batch == batch) }
             .map { JobProgress($0, at: now) }
             .sorted { ($0.current == nil ? 1 : 0, $0.job.record.id) < ($1.current == nil ? 1 : 0, $1.job.record.id) }
         do {
@@ -60,14 +60,14 @@ extension ControlService {
 
     /// Batches with jobs in the window first, then the oldest.
     private func chosen(_ unfinished: [Int]) -> [Int] {
-        let present = owners.progress.present
+        let present = owners.jobs.progress.present
         let known = Set(present)
         return Array((present + unfinished.filter { !known.contains($0) }).prefix(ControlInterface.mostProgress))
     }
 
     /// Progress of this job's current operation.
     package func current(of id: Int) -> Control.Progress? {
-        owners.window[id].flatMap { $0.isInWork ? shown(JobProgress($0, at: Timestamp.now())).progress : nil }
+        owners.jobs[id].flatMap { $0.isInWork ? shown(JobProgress($0, at: Timestamp.now())).progress : nil }
     }
 
     private func shown(_ working: JobProgress) -> Control.JobProgress {
@@ -85,7 +85,7 @@ extension ControlService {
         let all = record.ended + record.unended
         // Jobs that wait for something other than their own batch don't finish at the batch's pace.
         let left = Double(all) * (1 - fraction) - Double(record.waiting)
-        let (rate, remaining) = outlook(of: owners.progress[record.id], left, working, at: now)
+        let (rate, remaining) = outlook(of: owners.jobs.progress[record.id], left, working, at: now)
         return Control.Progress(
             unit: Figures.Unit.jobs.rawValue, done: record.ended, total: all, fraction: fraction.share,
             rate: rate, remaining: record.isOpen ? nil : remaining)
@@ -93,10 +93,10 @@ extension ControlService {
 
     /// The progress of jobs without a batch.
     private func others(than ofBatches: Int, _ working: [JobProgress], at now: Double) -> Control.Progress {
-        let unended = [JobState.waiting, .queued, .running, .cancelling].reduce(0) { $0 + owners.counts[$1] }
-        let (open, done) = (max(0, unended - ofBatches), Int(owners.progress[nil]?.pace.done ?? 0))
+        let unended = [JobState.waiting, .queued, .running, .cancelling].reduce(0) { $0 + owners.jobs.counts[$1] }
+        let (open, done) = (max(0, unended - ofBatches), Int(owners.jobs.progress[nil]?.pace.done ?? 0))
         let begun = working.reduce(0) { $0 + $1.whole.fractionCompleted }
-        let (rate, remaining) = outlook(of: owners.progress[nil], Double(open) - begun, working, at: now)
+        let (rate, remaining) = outlook(of: owners.jobs.progress[nil], Double(open) - begun, working, at: now)
         return Control.Progress(
             unit: Figures.Unit.jobs.rawValue, done: done, total: done + open,
             fraction: open + done == 0 ? nil : (min(1, (Double(done) + begun) / Double(done + open))).share,
@@ -147,7 +147,7 @@ final class ProgressWatchers {
 
 extension Job {
     /// Whether an operation of it has begun.
-    fileprivate var isInWork: Bool { phase != .ended && (download ?? render).hasBegun }
+    fileprivate var isInWork: Bool { (download ?? render).hasBegun }
 }
 
 extension Progress {

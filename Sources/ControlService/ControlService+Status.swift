@@ -62,13 +62,13 @@ extension ControlService {
         let waiting = waitReasons().map { Control.Waiting(reason: $0.reason, jobs: queued[$0.entry] ?? 0) }
             .filter { $0.jobs > 0 }
         let behindQueues = waiting.reduce(0) { $0 + $1.jobs }
-        jobs.waiting = settling + max(0, owners.counts[.waiting]) + behindQueues
+        jobs.waiting = settling + max(0, owners.jobs.counts[.waiting]) + behindQueues
         jobs.queued = queued.values.reduce(0, +) - behindQueues
-        jobs.running = owners.counts[.running]
-        jobs.cancelling = owners.counts[.cancelling]
-        jobs.done = owners.counts[.done]
-        jobs.failed = owners.counts[.failed]
-        jobs.cancelled = owners.counts[.cancelled]
+        jobs.running = owners.jobs.counts[.running]
+        jobs.cancelling = owners.jobs.counts[.cancelling]
+        jobs.done = owners.jobs.counts[.done]
+        jobs.failed = owners.jobs.counts[.failed]
+        jobs.cancelled = owners.jobs.counts[.cancelled]
         jobs.ignored = reports.reduce(0) { $0 + $1.1.ignored }
         return Control.Overview(
             version: version, started: Timestamp.text(owners.started), root: places.root,
@@ -91,7 +91,7 @@ extension ControlService {
 
     /// Queued jobs by the queue that they begin in. If the ledger can't be read, the status lists that as a problem.
     private func queuedCounts() -> [FirstQueue: Int] {
-        let all = max(0, owners.counts[.queued])
+        let all = max(0, owners.jobs.counts[.queued])
         let downloads = all == 0 ? 0 : (try? ledger.queuedDownloads(among: all)) ?? 0
         return [.download: downloads, .render: all - downloads]
     }
@@ -143,10 +143,10 @@ extension ControlService {
                 case queues.download.name: queued[.download] ?? 0
                 case queues.render.name:
                     (queued[.render] ?? 0)
-                        + owners.window.all.count { $0.download?.state == .finished && !$0.render.hasBegun }
+                        + owners.jobs.all.count { $0.download?.state == .finished && !$0.render.hasBegun }
                 case queues.publish.name:
-                    owners.window.all.count { $0.render.image != nil && $0.publish?.hasBegun == false }
-                default: owners.window.all.count { $0.publish?.state == .finished && $0.announce?.hasBegun == false }
+                    owners.jobs.all.count { $0.render.image != nil && $0.publish?.hasBegun == false }
+                default: owners.jobs.all.count { $0.publish?.state == .finished && $0.announce?.hasBegun == false }
                 }
             reports[queue.name] = Control.Queue(
                 configured: report.configured, effective: report.effective, running: report.running, waiting: waiting,

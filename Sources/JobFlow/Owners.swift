@@ -36,21 +36,16 @@ package final class Owners: ReadsDelegate {
     package nonisolated let pictures: JobPictures
     package nonisolated let queues: Queues
     package nonisolated let limits: QueueLimits
-    package nonisolated let counts = JobCounts()
-    package nonisolated let meters = Meters()
-    package nonisolated let numbers = JobNumbers()
-    package nonisolated let progress = ProgressBoard()
     package nonisolated let inboxes: Inboxes
     package nonisolated let reloads: Reloads
-    package nonisolated let window: Window
+    package nonisolated let jobs: JobQueue
     package nonisolated let waiters: Waiters
     let announcements: Announcements
-    let retries: Retries
     package nonisolated let originals: OriginalMover
     package nonisolated let folders: FolderBatches
     package nonisolated let intake: JobIntake
     package nonisolated let shortages: Shortages
-    package nonisolated let states: JobStates
+    package nonisolated let runner: JobRunner
     package nonisolated let changes: JobChanges
     package nonisolated let revivals: Revivals
     package nonisolated let trials: ChainTrials
@@ -63,9 +58,7 @@ package final class Owners: ReadsDelegate {
     let ages: AgeClock
     package nonisolated let keeping: Keeping
     package nonisolated let disks: DiskFigures
-    private let runner: JobRunner
-    private let crashes = FilterCrashes()
-    package nonisolated let history: History
+    private let hangs: HangWatch
     private let reads: RepeatedReads
     private let recovery: Recovery
     /// The note about a lost ledger, until somebody removes it.
@@ -73,10 +66,9 @@ package final class Owners: ReadsDelegate {
     package weak var delegate: (any OwnersDelegate)? { didSet { commands.delegate = delegate } }
 
     package init(
-        _ loaded: LoadedConfiguration, places: Places, ledger: Ledger, staging: Staging, pool: WorkerPool,
-        plugins: PluginShelf, fetch: FetchPool, lends: FleetPool, hooks: Hooks
+        _ loaded: LoadedConfiguration, places: Places, ledger: Ledger, staging: Staging, workers: Workers, hooks: Hooks
     ) {
-        (self.ledger, self.pool, self.fetch) = (ledger, pool, fetch)
+        (self.ledger, pool, fetch) = (ledger, workers.render, workers.fetch)
         configuration = ConfigurationInForce(loaded, places)
         self.hooks = hooks
         queues = Queues(loaded.configuration.settings)
@@ -85,46 +77,37 @@ package final class Owners: ReadsDelegate {
         let claims = ClaimFolders(root: staging.root)
         limits = QueueLimits(queues, ledger, savedIn: places.saved)
         inboxes = Inboxes(configuration, claims)
-        reloads = Reloads(configuration, plugins, in: pool, inboxes)
-        window = Window(ledger, queues, configuration, counts, limits)
+        reloads = Reloads(configuration, workers.plugins, in: pool, inboxes)
+        ages = AgeClock(ledger, configuration)
+        jobs = JobQueue(ledger, configuration, queues, limits, ages)
         reads = RepeatedReads(ledger)
         let originalPlaces = OriginalPlaces(ledger: ledger, places: places, claims: claims)
         originals = OriginalMover(originalPlaces, claims, publisher, staging)
-        waiters = Waiters(ledger, window, counts, inboxes, reads, originals)
-        announcements = Announcements(ledger, on: queues.announce, window, waiters)
-        retries = Retries(ledger, numbers, window, configuration)
-        ages = AgeClock(ledger, configuration)
-        history = History(ledger, counts, configuration, window, ages)
+        waiters = Waiters(ledger, jobs, inboxes, reads, originals)
+        announcements = Announcements(ledger, on: queues.announce, jobs, waiters)
         keeping = Keeping(ledger, configuration, ages)
         disks = DiskFigures(configuration)
         pictures = JobPictures(originals: originalPlaces)
         recovery = Recovery(
             ledger: ledger, configuration: configuration, publisher: publisher, staging: staging, originals: originals)
-        folders = FolderBatches(ledger, numbers, inboxes)
-        intake = JobIntake(
-            ledger, configuration, claims, numbers, folders, counts, window, originals, waiters, recovery)
+        folders = FolderBatches(ledger, jobs, inboxes)
+        intake = JobIntake(ledger, configuration, claims, folders, jobs, recovery)
         shortages = Shortages(configuration, ledger, staging, inboxes, reloads)
+        hangs = HangWatch(configuration, jobs, shortages, originals)
         let operations = JobOperations(
-            ledger, configuration, queues, pool, fetch, staging, claims, publisher, meters)
-        states = JobStates(
-            ledger, queues, window, counts, meters, operations, originals, waiters, progress, history)
-        runner = JobRunner(
-            ledger, configuration, window, operations, shortages,
-            HangWatch(configuration, window, shortages, originals), crashes, progress, states,
-            FailurePolicy(ledger, configuration, window, counts, shortages, retries, crashes, states))
-        changes = JobChanges(
-            ledger, states, window, counts, meters, numbers, inboxes, originals, waiters, announcements, history)
-        revivals = Revivals(ledger, configuration, numbers, retries, originals, changes)
+            ledger, configuration, queues, workers,
+            JobOperations.Files(staging: staging, claims: claims, publisher: publisher), jobs.meters)
+        runner = JobRunner(ledger, configuration, queues, jobs, operations, shortages)
+        changes = JobChanges(ledger, runner, jobs, inboxes, waiters, announcements)
+        revivals = Revivals(ledger, configuration, jobs, originals)
         trials = ChainTrials(pool, configuration)
         previews = Previews(pool, configuration, queues.render, pictures)
-        fleet = FleetMember(configuration, lends, pool, fetch, queues.render, downloads: queues.download)
+        fleet = FleetMember(configuration, workers.fleet, pool, fetch, queues.render, downloads: queues.download)
         doneJobs = DoneJobs(
-            ledger, configuration, numbers, counts, originals, changes, revivals, DoneCheck(originals: originalPlaces))
-        pauses = Pauses(ledger, queues, states, window, progress, fleet)
+            ledger, configuration, jobs, originals, revivals, DoneCheck(originals: originalPlaces))
+        pauses = Pauses(ledger, queues, runner, jobs, fleet)
         commands = Commands(ledger, queues, limits, pauses, changes, inboxes)
-        shutdown = Shutdown(
-            configuration, ledger, queues, states, window, counts, inboxes, announcements, originals, pool, fetch, fleet
-        )
+        shutdown = Shutdown(configuration, ledger, queues, runner, jobs)
         connect()
     }
 
@@ -133,7 +116,9 @@ package final class Owners: ReadsDelegate {
         originals.delegate = self
         fleet.delegate = self
         limits.events = self
-        states.events = self
+        runner.events = self
+        changes.events = self
+        shutdown.delegate = self
         intake.events = self
         reloads.events = self
         keeping.events = self
@@ -152,19 +137,19 @@ package final class Owners: ReadsDelegate {
         let sweep = try Coordination.sync {
             knowFolders()
             ledgerNote = LedgerFile.note(configuration.places)
-            numbers.begin(after: try ledger.highest())
+            jobs.begin(after: try ledger.highest())
             try recovery.recover()
             return try recovery.sweepStaging()
         }
         sweep.wait()
         try Coordination.sync {
-            counts.begin(with: try ledger.counts())
-            if counts[.queued] > 0 { Log.notice("in the queue from before: \(counts[.queued])") }
+            jobs.begin(with: try ledger.counts())
+            if jobs.counts[.queued] > 0 { Log.notice("in the queue from before: \(jobs.counts[.queued])") }
             ledger.othersChanged { [changes] consequences in Coordination.async { changes.adopt(consequences) } }
             ledger.lookAtBatches()
             try pauses.begin()
             applySettings()
-            retries.queueDue()
+            jobs.queueDue()
             inboxes.open(adopting: true, into: intake)
             shortages.placesChanged()
             for outbox in sweep.unswept({ [shortages] in shortages.swept($0) }) { shortages.begin(unswept: outbox) }
@@ -172,9 +157,9 @@ package final class Owners: ReadsDelegate {
             try originals.begin()
             try MountTable.watch { [shortages] in Coordination.async { shortages.mountsChanged() } }
             fleet.adopt()
-            window.fill()
+            jobs.fill()
             try ages.begin()
-            history.forgetOld()
+            jobs.forgetOld()
             keeping.begin()
             previews.begin()
         }
@@ -206,7 +191,7 @@ package final class Owners: ReadsDelegate {
             transfersPerWorker: settings.workerJobs, maxSize: settings.downloads.maxSize, grace: settings.cancelGrace,
             confined: settings.sandbox == .required)
         queues.download.set(lane: settings.downloads.perHost)
-        window.set(perHost: settings.downloads.perHost)
+        jobs.set(perHost: settings.downloads.perHost)
         ledger.keep(events: settings.control.historyEvents)
         for queue in queues.all { queue.log(operations: settings.log == .operations) }
         let orders = configuration.recipes.compactMap { recipe in
@@ -239,17 +224,17 @@ package final class Owners: ReadsDelegate {
         inboxes.open(into: intake)
         shortages.placesChanged()
         originals.disposeBacklog()
-        crashes.forgive()
+        runner.crashes.forget()
         shortages.filtersReplaced()
         shortages.encodersChanged()
         shortages.look()
-        history.forgetOld()
+        jobs.forgetOld()
         keeping.look()
         previews.adopt()
         fleet.adopt()
         ledger.append(LoggedEvent(kind: "settings", text: "reloaded"))
         Log.notice("configuration and plugins were read again")
-        window.fill()
+        jobs.fill()
     }
 
     /// The ledger has become unwritable, or can be written again.
@@ -264,7 +249,7 @@ package final class Owners: ReadsDelegate {
     func readAgain(_ missed: RepeatedReads.Missed) {
         if missed.backlog { originals.disposeBacklog() }
         if !missed.ended.isEmpty { waiters.lookUp(missed.ended) }
-        window.fill()
+        jobs.fill()
         waiters.lookUp()
     }
 
@@ -287,7 +272,7 @@ package final class Owners: ReadsDelegate {
 }
 
 extension Owners: OriginalMoverDelegate {
-    package func originalsWillMove() { runner.watchForHangs() }
+    package func originalsWillMove() { workBegan() }
 
     package func originalsArrived(of jobs: [JobRecord]) {
         waiters.ended(jobs)
@@ -316,7 +301,40 @@ extension Owners: FleetMemberDelegate {
     }
 }
 
+extension Owners: ShutdownDelegate {
+    func stopIntake() { inboxes.stop() }
+
+    func leaveOriginals() { originals.leaveRest() }
+
+    func stopWorkers(isRecorded: Bool, done: @escaping @Coordination @Sendable () -> Void) {
+        guard isRecorded else { return stopWorkers(done) }
+        announcements.whenAnnounced { [self] in
+            stopWorkers { [originals] in originals.whenDisposed { Coordination.async(done) } }
+        }
+    }
+
+    private func stopWorkers(_ done: @escaping @Coordination @Sendable () -> Void) {
+        fleet.stop { [pool, fetch] in
+            pool.stop { fetch.stop { Coordination.async(done) } }
+        }
+    }
+}
+
 extension Owners: DaemonEvents {
+    package func workBegan() {
+        // A call that hangs can't be stopped, so the watch looks for it while there is work.
+        hangs.watch { [runner] job, reason in runner.showWait(job.record.id, reason) }
+    }
+
+    package func jobEnded(_ record: JobRecord) {
+        waiters.stopped(record.id)
+        originals.dispose(record)
+    }
+
+    package func jobsEndedAsRows() { originals.disposeBacklog() }
+
+    package func jobsRefused() { waiters.check() }
+
     package func limitsChanged() {
         applySettings()
         fleet.look()

@@ -90,8 +90,8 @@ final class Daemon: Sendable {
         let staging = try LedgerReserve.writing(places) { try Staging(places) }
         owners = Coordination.sync {
             Owners(
-                loaded, places: places, ledger: ledger, staging: staging, pool: pool, plugins: plugins,
-                fetch: FetchPool(program: fetch), lends: fleet,
+                loaded, places: places, ledger: ledger, staging: staging,
+                workers: Workers(render: pool, fetch: FetchPool(program: fetch), fleet: fleet, plugins: plugins),
                 hooks: Hooks(ledger: ledger, places: places) { try ControlService.line($0, $1, $2) })
         }
         let service = ControlService(owners, version: Release.version)

@@ -10,11 +10,35 @@ import Testing
 
 @Suite("What the ledger of a backup needs")
 struct BackupNeedsTests {
+    /// A daemon's folders, with its ledger.
+    private struct Fixture {
+        let places: Places
+        let ledger: Ledger
+
+        init(in folder: String) throws {
+            places = Places.below(folder)
+            try places.make()
+            ledger = try Ledger(path: places.ledger)
+        }
+
+        func job(_ id: Int, _ state: JobState = .queued) -> JobRecord {
+            let order = WorkOrder(
+                recipe: "r", adHoc: false, outputs: [], original: .archive, conflict: .number,
+                outbox: "\(places.outbox)/r", inbox: "\(places.inbox)/r")
+            return JobRecord(
+                id: id, position: id, batch: nil, order: order, path: "\(id).png", origin: .spooled,
+                source: "\(places.spool)/\(id)/\(id).png",
+                file: FileStatus.Identity(device: 1, inode: id, size: 10, modified: 20), state: state, created: 1000,
+                priority: Priority.normal.rank)
+        }
+    }
+
     /// Runs `body` with a backup that has the ledger as it was and no pictures.
     private func with(
-        _ job: (OwnersFixture) throws -> JobRecord, _ body: (OwnersFixture, BackupFolder, JobRecord) throws -> Void
+        _ job: (Fixture) throws -> JobRecord, _ body: (Fixture, BackupFolder, JobRecord) throws -> Void
     ) async throws {
-        try await OwnersFixture.with { fixture in
+        try await withTemporaryFolder { (folder: String) async throws -> Void in
+            let fixture = try Fixture(in: folder)
             try await withTemporaryFolder { (backup: String) async throws -> Void in
                 let job = try job(fixture)
                 fixture.ledger.insert([job])
@@ -29,7 +53,7 @@ struct BackupNeedsTests {
     }
 
     /// Completes the backup; returns the jobs whose originals can't be found.
-    private func complete(_ fixture: OwnersFixture, _ folder: BackupFolder) throws -> [Int] {
+    private func complete(_ fixture: Fixture, _ folder: BackupFolder) throws -> [Int] {
         let mirror = Mirror(leaving: [], order: [])
         var needs = try BackupNeeds(
             fixture.places, folder, live: LedgerView(path: fixture.places.ledger), mirror: mirror)
@@ -73,7 +97,7 @@ struct BackupNeedsTests {
             let late = try complete(fixture, folder)
             #expect(late == [7])
         }
-        let ended: (OwnersFixture) throws -> JobRecord = { fixture in
+        let ended: (Fixture) throws -> JobRecord = { fixture in
             var job = fixture.job(7, .done)
             (job.source, job.disposed, job.finished) = ("\(fixture.places.archive)/r/7.png", true, 1000)
             return job
@@ -86,7 +110,7 @@ struct BackupNeedsTests {
 
     @Test("a result that was published after its outbox was copied is fetched")
     func result() async throws {
-        let done: (OwnersFixture) throws -> JobRecord = { fixture in
+        let done: (Fixture) throws -> JobRecord = { fixture in
             var job = fixture.job(7, .done)
             (job.disposed, job.finished) = (true, 1000)
             job.outputs = [PublishedFile(path: "\(fixture.places.outbox)/r/7.jpg")]

@@ -15,18 +15,18 @@ package final class FolderBatches {
     }
 
     private let ledger: Ledger
-    private let numbers: JobNumbers
+    private let jobs: JobQueue
     private let inboxes: Inboxes
     private var open: [Place: Int] = [:]
 
-    init(_ ledger: Ledger, _ numbers: JobNumbers, _ inboxes: Inboxes) {
-        (self.ledger, self.numbers, self.inboxes) = (ledger, numbers, inboxes)
+    init(_ ledger: Ledger, _ jobs: JobQueue, _ inboxes: Inboxes) {
+        (self.ledger, self.jobs, self.inboxes) = (ledger, jobs, inboxes)
     }
 
     /// The batch that pictures from this folder join.
     func batch(of folder: String, in inbox: String) -> BatchRecord {
         let place = Place(folder, in: inbox)
-        let id = open[place] ?? numbers.takeBatch()
+        let id = open[place] ?? jobs.takeBatch()
         open[place] = id
         return BatchRecord(id: id, name: folder, isOpen: true)
     }

@@ -71,8 +71,8 @@ extension JobIntake {
         of list: AddressList, called name: String?, _ order: WorkOrder, in known: Int? = nil,
         _ priority: Priority? = nil
     ) -> ListedJobs {
-        let batch = BatchRecord(id: known ?? numbers.takeBatch(), name: name, isOpen: false)
-        let (id, position) = numbers.takeJobs(list.entries.count)
+        let batch = BatchRecord(id: known ?? jobs.takeBatch(), name: name, isOpen: false)
+        let (id, position) = jobs.numbers.takeJobs(list.entries.count)
         return ListedJobs(
             list: list, name: name, order: order, priority: priority ?? order.priority, batch: batch,
             spool: configuration.places.spool, id: id, position: position)

@@ -3,7 +3,7 @@ package import DaemonRuntime
 import Dispatch
 package import InboxWatching
 package import JobLedger
-package import PictureFiles
+import PictureFiles
 import PipelineModel
 package import SystemCalls
 import WorkerPools
@@ -14,23 +14,17 @@ package final class JobIntake: IntakeSink {
     package let ledger: Ledger
     package let configuration: ConfigurationInForce
     package let claims: ClaimFolders
-    package let numbers: JobNumbers
     private let folders: FolderBatches
-    private let counts: JobCounts
-    private let window: Window
-    private let originals: OriginalMover
-    private let waiters: Waiters
+    let jobs: JobQueue
     private let recovery: Recovery
     package weak var events: (any DaemonEvents)?
 
     package init(
-        _ ledger: Ledger, _ configuration: ConfigurationInForce, _ claims: ClaimFolders, _ numbers: JobNumbers,
-        _ folders: FolderBatches, _ counts: JobCounts, _ window: Window, _ originals: OriginalMover, _ waiters: Waiters,
-        _ recovery: Recovery
+        _ ledger: Ledger, _ configuration: ConfigurationInForce, _ claims: ClaimFolders, _ folders: FolderBatches,
+        _ jobs: JobQueue, _ recovery: Recovery
     ) {
-        (self.ledger, self.configuration, self.claims, self.numbers) = (ledger, configuration, claims, numbers)
-        (self.counts, self.window, self.originals, self.waiters) = (counts, window, originals, waiters)
-        (self.folders, self.recovery) = (folders, recovery)
+        (self.ledger, self.configuration, self.claims) = (ledger, configuration, claims)
+        (self.folders, self.jobs, self.recovery) = (folders, jobs, recovery)
     }
 
     // MARK: - For inboxes
@@ -87,7 +81,7 @@ package final class JobIntake: IntakeSink {
         order: WorkOrder, path: String, source: String, origin: JobRecord.Origin, file: FileStatus.Identity,
         batch: Int? = nil, state: JobState = .queued, at now: Double
     ) -> JobRecord {
-        let (id, position) = numbers.takeJobs()
+        let (id, position) = jobs.numbers.takeJobs()
         return JobRecord(
             id: id, position: position, batch: batch, order: order, path: path, origin: origin, source: source,
             file: file, state: state, created: now, finished: state.isFinal ? now : nil,
@@ -104,9 +98,9 @@ package final class JobIntake: IntakeSink {
         ledger.insert(records, listed, batches: batches, isAsked: isAsked) { [self] in
             done()
             Coordination.async { [self] in
-                for record in records where record.state.isFinal && !record.disposed { originals.dispose(record) }
-                window.fill(inserted: records)
-                if let listed { window.fill(arrived: listed.priority) }
+                for record in records where record.state.isFinal && !record.disposed { events?.jobEnded(record) }
+                jobs.fill(inserted: records)
+                if let listed { jobs.fill(arrived: listed.priority) }
             }
         } refused: { [self] in
             Coordination.async { [self] in
@@ -118,7 +112,7 @@ package final class JobIntake: IntakeSink {
                     if refused == nil {
                         Log.failure("\(records.first?.source ?? "") stays there, and is taken in at the next start")
                     }
-                    waiters.check()
+                    events?.jobsRefused()
                     return (refused ?? done)()
                 }
                 // Leaves out only the faulty record.
@@ -133,10 +127,10 @@ package final class JobIntake: IntakeSink {
     }
 
     private func count(_ records: [JobRecord], _ listed: ListedJobs?, _ sign: Int) {
-        for record in records { counts.add(sign, to: record.state) }
+        for record in records { jobs.add(sign, to: record.state) }
         guard let listed else { return }
-        counts.add(sign * (listed.count - listed.wrong), to: .queued)
-        counts.add(sign * listed.wrong, to: .failed)
+        jobs.add(sign * (listed.count - listed.wrong), to: .queued)
+        jobs.add(sign * listed.wrong, to: .failed)
     }
 
     /// Records new jobs that depend on others.

@@ -25,19 +25,17 @@ package final class DoneJobs {
 
     private let ledger: Ledger
     private let configuration: ConfigurationInForce
-    private let numbers: JobNumbers
-    private let counts: JobCounts
+    private let jobs: JobQueue
     private let originals: OriginalMover
-    private let changes: JobChanges
     private let revivals: Revivals
     private let check: DoneCheck
 
     package init(
-        _ ledger: Ledger, _ configuration: ConfigurationInForce, _ numbers: JobNumbers, _ counts: JobCounts,
-        _ originals: OriginalMover, _ changes: JobChanges, _ revivals: Revivals, _ check: DoneCheck
+        _ ledger: Ledger, _ configuration: ConfigurationInForce, _ jobs: JobQueue, _ originals: OriginalMover,
+        _ revivals: Revivals, _ check: DoneCheck
     ) {
-        (self.ledger, self.configuration, self.numbers, self.counts) = (ledger, configuration, numbers, counts)
-        (self.originals, self.changes, self.revivals, self.check) = (originals, changes, revivals, check)
+        (self.ledger, self.configuration, self.jobs) = (ledger, configuration, jobs)
+        (self.originals, self.revivals, self.check) = (originals, revivals, check)
     }
 
     /// Brings the originals back to work. The earlier results stay until new ones replace them. Calls `done` when this
@@ -78,8 +76,8 @@ package final class DoneJobs {
             }
             return goOn(outcome)
         }
-        originals.bringBack(wanted) { [changes, outcome] returned in
-            changes.queueAgain(returned.brought)
+        originals.bringBack(wanted) { [jobs, outcome] returned in
+            jobs.queueAgain(returned.brought)
             var outcome = outcome
             outcome.ids += returned.brought.map(\.id)
             for (job, why) in returned.lost { outcome.refused.add("its original can't be brought back: \(why)", job) }
@@ -95,8 +93,8 @@ package final class DoneJobs {
     ) {
         each(of: choice) { [self] records, outcome, goOn in
             if asking { return askToUndo(records, outcome, goOn) }
-            originals.undo(records, to: goal) { [counts] undone in
-                counts.move(undone.undone.count, from: .done, to: .cancelled)
+            originals.undo(records, to: goal) { [jobs] undone in
+                jobs.move(undone.undone.count, from: .done, to: .cancelled)
                 var outcome = outcome
                 outcome.ids += undone.undone
                 for (job, why) in undone.refused { outcome.refused.add(why, job) }
@@ -158,7 +156,8 @@ package final class DoneJobs {
     ) {
         switch choice {
         case .all(let filter):
-            JobPortions(ledger: ledger, filter: filter, last: numbers.lastID).each(Outcome(), each) { outcome, error in
+            let portions = JobPortions(ledger: ledger, filter: filter, last: jobs.numbers.lastID)
+            portions.each(Outcome(), each) { outcome, error in
                 var outcome = outcome
                 outcome.unread = error
                 done(outcome)

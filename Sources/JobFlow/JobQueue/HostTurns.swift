@@ -1,7 +1,7 @@
 import JobLedger
 import PipelineModel
 
-/// Counts the unfinished downloads of each host in the window. Each host has a share, so a long list from one host
+/// Counts the unfinished downloads of each host in the jobs. Each host has a share, so a long list from one host
 /// leaves room for the others.
 struct HostTurns {
     var share = 8

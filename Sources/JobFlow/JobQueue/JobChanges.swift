@@ -11,25 +11,19 @@ import WorkerPools
 @Coordination
 package final class JobChanges {
     private let ledger: Ledger
-    private let states: JobStates
-    private let window: Window
-    private let counts: JobCounts
-    private let meters: Meters
-    private let numbers: JobNumbers
+    private let runner: JobRunner
+    private let jobs: JobQueue
     private let inboxes: Inboxes
-    private let originals: OriginalMover
     private let waiters: Waiters
     private let announcements: Announcements
-    private let history: History
+    weak var events: (any DaemonEvents)?
 
     init(
-        _ ledger: Ledger, _ states: JobStates, _ window: Window, _ counts: JobCounts, _ meters: Meters,
-        _ numbers: JobNumbers, _ inboxes: Inboxes, _ originals: OriginalMover, _ waiters: Waiters,
-        _ announcements: Announcements, _ history: History
+        _ ledger: Ledger, _ runner: JobRunner, _ jobs: JobQueue, _ inboxes: Inboxes, _ waiters: Waiters,
+        _ announcements: Announcements
     ) {
-        (self.ledger, self.states, self.window, self.counts) = (ledger, states, window, counts)
-        (self.numbers, self.inboxes, self.originals, self.waiters) = (numbers, inboxes, originals, waiters)
-        (self.meters, self.announcements, self.history) = (meters, announcements, history)
+        (self.ledger, self.runner, self.jobs) = (ledger, runner, jobs)
+        (self.inboxes, self.waiters, self.announcements) = (inboxes, waiters, announcements)
     }
 
     // MARK: - Cancelling
@@ -61,7 +55,7 @@ package final class JobChanges {
 
     /// Cancels jobs in the window, and rows.
     package func cancel(_ choice: JobChoice, done: @escaping @Coordination @Sendable (Int) -> Void) {
-        let jobs = window.all.filter { choice.speaks(of: $0.record) }
+        let chosen = jobs.all.filter { choice.speaks(of: $0.record) }
         let rows = Mutex(0)
         let group = DispatchGroup()
         for _ in 0..<2 { group.enter() }
@@ -71,33 +65,33 @@ package final class JobChanges {
             group.leave()
         }
         // Newest first, so that a worker that becomes free finds nothing left to start.
-        for job in jobs.sorted(by: { $0.record.position > $1.record.position }) { states.cancel(job) }
-        waiters.waitUntilStopped(jobs.lazy.map(\.record.id)) { group.leave() }
+        for job in chosen.sorted(by: { $0.record.position > $1.record.position }) { runner.cancel(job) }
+        waiters.waitUntilStopped(chosen.lazy.map(\.record.id)) { group.leave() }
         Coordination.notify(group) { [self] in
             // When this is announced, the ledger has recorded the ends of all these jobs.
             announcements.whenAnnounced {
                 done(
                     rows.withLock { $0 }
-                        + jobs.count { $0.record.state == .cancelled || $0.record.redoEnd == .cancelled })
+                        + chosen.count { $0.record.state == .cancelled || $0.record.redoEnd == .cancelled })
             }
         }
     }
 
     /// Cancels rows outside the window with one statement; their originals are moved in the background.
     private func cancelRows(_ choice: JobChoice, done: @escaping @Coordination @Sendable (Int) -> Void) {
-        // Rows that are about to be cancelled must not replace the jobs that leave the window.
-        window.hold()
-        ledger.cancelQueued(upTo: numbers.lastID, choice, except: window.ids, at: Timestamp.now()) {
+        // Rows that are about to be cancelled must not replace the jobs that leave the jobs.
+        jobs.hold()
+        ledger.cancelQueued(upTo: jobs.numbers.lastID, choice, except: jobs.ids, at: Timestamp.now()) {
             [self] cancelled in
             Coordination.async { [self] in
-                counts.move(cancelled.queued, from: .queued, to: .cancelled)
-                counts.move(cancelled.waiting, from: .waiting, to: .cancelled)
-                counts.move(cancelled.queuedAgain, from: .queued, to: .done)
-                counts.move(cancelled.waitingAgain, from: .waiting, to: .done)
-                meters.ended(cancelled.queued + cancelled.waiting, .cancelled)
-                if cancelled.all > 0 { originals.disposeBacklog() }
+                jobs.move(cancelled.queued, from: .queued, to: .cancelled)
+                jobs.move(cancelled.waiting, from: .waiting, to: .cancelled)
+                jobs.move(cancelled.queuedAgain, from: .queued, to: .done)
+                jobs.move(cancelled.waitingAgain, from: .waiting, to: .done)
+                jobs.meters.ended(cancelled.queued + cancelled.waiting, .cancelled)
+                if cancelled.all > 0 { events?.jobsEndedAsRows() }
                 waiters.lookUp()
-                window.goOn(arrived: nil)
+                jobs.goOn(arrived: nil)
                 done(cancelled.all)
             }
         }
@@ -110,13 +104,13 @@ package final class JobChanges {
         _ choice: JobChoice, _ priority: Priority, done: @escaping @Coordination @Sendable (Int) -> Void
     ) {
         // Rows outside the window may now come first, so the chosen jobs in the window go back to the queue.
-        window.hold()
-        for job in window.all where choice.speaks(of: job.record) && !states.takeBack(job) {
+        jobs.hold()
+        for job in jobs.all where choice.speaks(of: job.record) && !runner.takeBack(job) {
             if job.record.state == .waiting { job.record.priority = priority.rank }
         }
-        ledger.prioritise(choice, priority) { [window] count in
+        ledger.prioritise(choice, priority) { [jobs] count in
             Coordination.async {
-                window.goOn()
+                jobs.goOn()
                 done(count)
             }
         }
@@ -127,12 +121,12 @@ package final class JobChanges {
         _ id: Int, after others: [Int], remove: [Int], anyway: Bool,
         done: @escaping @Coordination @Sendable (Ledger.NeedsAnswer) -> Void
     ) {
-        if let job = window[id], !states.takeBack(job) { return done(.begun(job.record.state)) }
+        if let job = jobs[id], !runner.takeBack(job) { return done(.begun(job.record.state)) }
         // Keeps the row out of the window while it changes.
-        window.hold()
-        ledger.depend(id, after: others, remove: remove, anyway: anyway) { [window] answer in
+        jobs.hold()
+        ledger.depend(id, after: others, remove: remove, anyway: anyway) { [jobs] answer in
             Coordination.async {
-                window.goOn()
+                jobs.goOn()
                 done(answer)
             }
         }
@@ -141,29 +135,18 @@ package final class JobChanges {
     /// Adopts changes to dependent jobs, after others have ended or a user has edited dependencies. The dependents wait
     /// as rows. The ledger releases them, or fails them, in the transaction that ends the others.
     func adopt(_ consequences: Consequences) {
-        counts.add(consequences.counts)
+        jobs.add(consequences.counts)
         let failed = consequences.failed
         if let first = failed.first {
             let who = failed.count == 1 ? "job \(first)" : "job \(first), and \(failed.count - 1) more:"
             Log.failure(
                 "\(who) failed: what it comes after did, or was cancelled; `pipectl show` says more",
                 of: LogSubject(jobs: failed))
-            originals.disposeBacklog()
-            history.ended(failed.count)
-            meters.ended(failed.count, .failed)
+            events?.jobsEndedAsRows()
+            jobs.ended(failed.count)
+            jobs.meters.ended(failed.count, .failed)
         }
-        if let released = consequences.released { window.fill(arrived: released) }
+        if let released = consequences.released { jobs.fill(arrived: released) }
         waiters.check()
-    }
-
-    /// Queues jobs whose originals were brought back.
-    func queueAgain(_ records: [JobRecord]) {
-        guard !records.isEmpty else { return }
-        var records = records
-        for index in records.indices {
-            records[index].position = numbers.takePositions()
-            counts.move(from: records[index].state, to: .queued)
-        }
-        ledger.requeue(records) { [window] in Coordination.async { window.fill() } }
     }
 }

@@ -1,27 +1,25 @@
-package import DaemonRuntime
 package import PipelineModel
 
 /// Number of jobs in each state, so that nobody has to count the ledger's rows.
-@Coordination
-package final class JobCounts {
-    private var counts: [JobState: Int] = [:]
+package struct JobCounts {
+    private var counts: [JobState: Int]
+
+    init(_ counts: [JobState: Int] = [:]) { self.counts = counts }
 
     package subscript(state: JobState) -> Int { counts[state] ?? 0 }
 
     /// Whether some job has not ended.
     var isBusy: Bool { unended > 0 }
-    var unended: Int { JobState.allCases.reduce(0) { $1.isFinal ? $0 : $0 + max(0, self[$1]) } }
+    package var unended: Int { JobState.allCases.reduce(0) { $1.isFinal ? $0 : $0 + max(0, self[$1]) } }
 
-    func begin(with counts: [JobState: Int]) { self.counts = counts }
+    mutating func add(_ count: Int = 1, to state: JobState) { counts[state, default: 0] += count }
 
-    func add(_ count: Int = 1, to state: JobState) { counts[state, default: 0] += count }
-
-    func move(_ count: Int = 1, from old: JobState, to new: JobState) {
+    mutating func move(_ count: Int = 1, from old: JobState, to new: JobState) {
         add(-count, to: old)
         add(count, to: new)
     }
 
-    func add(_ changes: [JobState: Int], times factor: Int = 1) {
+    mutating func add(_ changes: [JobState: Int], times factor: Int = 1) {
         for (state, count) in changes { add(factor * count, to: state) }
     }
 }

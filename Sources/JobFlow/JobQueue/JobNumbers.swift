@@ -1,8 +1,5 @@
-package import DaemonRuntime
-
 /// The next numbers of a job and a batch, and the next position in the queue.
-@Coordination
-package final class JobNumbers {
+struct JobNumbers {
     private var nextID = 1
     private var nextPosition = 1
     private var nextBatch = 1
@@ -10,26 +7,26 @@ package final class JobNumbers {
     /// The newest job's number.
     var lastID: Int { nextID - 1 }
 
-    func begin(after highest: (id: Int, position: Int, batch: Int)) {
+    mutating func begin(after highest: (id: Int, position: Int, batch: Int)) {
         (nextID, nextPosition, nextBatch) = (highest.id + 1, highest.position + 1, highest.batch + 1)
     }
 
     /// Returns the first of `count` job numbers, and the first of as many positions at the end of the queue.
-    func takeJobs(_ count: Int = 1) -> (id: Int, position: Int) {
+    mutating func takeJobs(_ count: Int = 1) -> (id: Int, position: Int) {
         defer { nextID += count }
         return (nextID, takePositions(count))
     }
 
     /// Returns the first of `count` positions at the end of the queue.
-    func takePositions(_ count: Int = 1) -> Int {
+    mutating func takePositions(_ count: Int = 1) -> Int {
         defer { nextPosition += count }
         return nextPosition
     }
 
-    package func takeBatch() -> Int {
+    mutating func takeBatch() -> Int {
         defer { nextBatch += 1 }
         return nextBatch
     }
 
-    package func knows(batch: Int) -> Bool { (1..<nextBatch).contains(batch) }
+    func knows(batch: Int) -> Bool { (1..<nextBatch).contains(batch) }
 }

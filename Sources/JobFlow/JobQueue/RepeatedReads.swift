@@ -12,7 +12,7 @@ protocol ReadsDelegate: AnyObject {
 /// Repeats failed reads of the ledger. Until one succeeds, nothing is assumed about the rows.
 @Coordination
 package final class RepeatedReads {
-    /// Work to repeat once the ledger can be read, besides filling the window.
+    /// Work to repeat once the ledger can be read, besides filling the jobs.
     struct Missed {
         /// Ended jobs that waiters have not been told of.
         var ended: Set<Int> = []

@@ -10,10 +10,8 @@ package import PipelineModel
 package final class Revivals {
     private let ledger: Ledger
     private let configuration: ConfigurationInForce
-    private let numbers: JobNumbers
-    private let retries: Retries
+    private let jobs: JobQueue
     private let originals: OriginalMover
-    private let changes: JobChanges
 
     /// The outcome of a request, as far as it is known.
     package struct Outcome: Sendable {
@@ -31,11 +29,10 @@ package final class Revivals {
     }
 
     package init(
-        _ ledger: Ledger, _ configuration: ConfigurationInForce, _ numbers: JobNumbers, _ retries: Retries,
-        _ originals: OriginalMover, _ changes: JobChanges
+        _ ledger: Ledger, _ configuration: ConfigurationInForce, _ jobs: JobQueue, _ originals: OriginalMover
     ) {
-        (self.ledger, self.configuration, self.numbers) = (ledger, configuration, numbers)
-        (self.retries, self.originals, self.changes) = (retries, originals, changes)
+        (self.ledger, self.configuration, self.jobs) = (ledger, configuration, jobs)
+        self.originals = originals
     }
 
     /// Retries these jobs, and all jobs in `states` up to the newest, or those of a batch. Jobs that wait for a retry
@@ -44,8 +41,8 @@ package final class Revivals {
         _ records: [JobRecord], early: [Int]?, _ states: [JobState], of batch: Int? = nil,
         done: @escaping @Coordination @Sendable (Outcome) -> Void
     ) {
-        let last = numbers.lastID
-        retries.queueEarly(early, of: batch) { [self] ids in
+        let last = jobs.numbers.lastID
+        jobs.queueEarly(early, of: batch) { [self] ids in
             let revival = Revival(ids)
             bringBack(records, isNamed: true, for: revival) { [self] in
                 bringBackAll(JobFilter(states: states, batch: batch), upTo: last, for: revival) { [ledger] in
@@ -93,8 +90,8 @@ package final class Revivals {
             }
         }
         revival.begin()
-        originals.bringBack(wanted) { [changes] returned in
-            changes.queueAgain(returned.brought)
+        originals.bringBack(wanted) { [jobs] returned in
+            jobs.queueAgain(returned.brought)
             for (job, why) in returned.lost { revival.outcome.lose(job, why) }
             // A request for all jobs passes over those that another request brings back.
             if isNamed { for job in returned.others { revival.outcome.lose(job, "somebody else has brought it back") } }

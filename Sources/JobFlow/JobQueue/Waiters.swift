@@ -52,8 +52,7 @@ extension JobRecord {
 @Coordination
 package final class Waiters {
     private let ledger: Ledger
-    private let window: Window
-    private let counts: JobCounts
+    private let jobs: JobQueue
     private let inboxes: Inboxes
     private let reads: RepeatedReads
     private let originals: OriginalMover
@@ -62,10 +61,9 @@ package final class Waiters {
     private var reading: [Int: Bool] = [:]
 
     package init(
-        _ ledger: Ledger, _ window: Window, _ counts: JobCounts, _ inboxes: Inboxes, _ reads: RepeatedReads,
-        _ originals: OriginalMover
+        _ ledger: Ledger, _ jobs: JobQueue, _ inboxes: Inboxes, _ reads: RepeatedReads, _ originals: OriginalMover
     ) {
-        (self.ledger, self.window, self.counts) = (ledger, window, counts)
+        (self.ledger, self.jobs) = (ledger, jobs)
         (self.inboxes, self.reads, self.originals) = (inboxes, reads, originals)
     }
 
@@ -74,7 +72,7 @@ package final class Waiters {
     package func wait(for ids: [Int], _ waiter: Waiter) {
         var (left, waiter) = (Set(ids), waiter)
         do {
-            let over = try ledger.jobs(ids).filter { window[$0.id] == nil && $0.isOver }
+            let over = try ledger.jobs(ids).filter { jobs[$0.id] == nil && $0.isOver }
             left.subtract(over.map(\.id))
             if !over.isEmpty { waiter.each(over.map(\.end)) }
         } catch {
@@ -116,7 +114,7 @@ package final class Waiters {
                     case let over = try ledger.over(inBatch: batch, after: last, limit: Self.page), let end = over.last
                 {
                     last = end.id
-                    Coordination.async { [self] in tell(over.filter { window[$0.id] == nil }, of: batch) }
+                    Coordination.async { [self] in tell(over.filter { jobs[$0.id] == nil }, of: batch) }
                 }
                 return record?.hasEnded ?? true
             }
@@ -155,7 +153,7 @@ package final class Waiters {
 
     /// Calls `done` when none of these jobs is being worked on, and their ends are recorded.
     func waitUntilStopped(_ ids: some Sequence<Int>, _ done: @escaping @Sendable () -> Void) {
-        let present = Set(ids.filter { window[$0] != nil })
+        let present = Set(ids.filter { jobs[$0] != nil })
         guard !present.isEmpty else { return done() }
         waiters.append(Waiter(kind: .stopping(present), each: { _ in }, done: done))
     }
@@ -205,7 +203,7 @@ package final class Waiters {
 
     /// Reports the jobs among these that are over.
     func lookUp(_ ids: Set<Int>) {
-        let rows = ids.filter { window[$0] == nil }
+        let rows = ids.filter { jobs[$0] == nil }
         do {
             ended(try ledger.jobs(rows.sorted()).filter(\.isOver))
         } catch {
@@ -217,7 +215,7 @@ package final class Waiters {
     package func check() {
         waiters.removeAll { !$0.isWanted() }
         guard !waiters.isEmpty else { return }
-        let isIdle = window.isRecorded && !counts.isBusy && inboxes.areIdle
+        let isIdle = jobs.isRecorded && !jobs.counts.isBusy && inboxes.areIdle
         var over: [Waiter] = []
         waiters.removeAll { waiter in
             let isOver =

@@ -8,13 +8,13 @@ import PipelineModel
 final class Announcements {
     private let ledger: Ledger
     private let queue: GatedQueue
-    private let window: Window
+    private let jobs: JobQueue
     private let waiters: Waiters
     /// Batches with an announcement in progress.
     private var announcing: Set<Int> = []
 
-    init(_ ledger: Ledger, on queue: GatedQueue, _ window: Window, _ waiters: Waiters) {
-        (self.ledger, self.queue, self.window, self.waiters) = (ledger, queue, window, waiters)
+    init(_ ledger: Ledger, on queue: GatedQueue, _ jobs: JobQueue, _ waiters: Waiters) {
+        (self.ledger, self.queue, self.jobs, self.waiters) = (ledger, queue, jobs, waiters)
     }
 
     /// Announces news of a whole batch, and lets its jobs pass the barrier.
@@ -30,7 +30,7 @@ final class Announcements {
             Coordination.async { [self] in
                 announcing.remove(batch)
                 guard released > 0 else { return waiters.changed(batch: batch) }
-                window.cameBack(released)
+                jobs.cameBack(released)
             }
         }
     }

@@ -11,24 +11,6 @@ package import WorkerProtocol
 /// A job within the window: its record, and its operations.
 @Coordination
 package final class Job {
-    /// Why a job has to leave the window before its end.
-    package enum Wish: Equatable {
-        /// A resource that it needs is missing, for this reason.
-        case wait(String)
-        /// It goes back to the queue, because the daemon stops or its row is changed.
-        case giveBack
-        case cancel
-    }
-
-    package enum Phase {
-        case working
-        /// The intent to publish is recorded, or is being recorded: the job ends `done`.
-        case publishing
-        /// Its staging files are being removed.
-        case discarding
-        case ended
-    }
-
     package var record: JobRecord
     private let meters: Meters
     /// The lane of its download's host.
@@ -40,8 +22,7 @@ package final class Job {
     /// Only after the last barrier.
     package let publish: PublishOperation?
     package let announce: AnnounceOperation?
-    package var wish: Wish?
-    package var phase = Phase.working
+    package var life = JobLife.working(.queued)
     /// Why its intent could not be recorded.
     package var refusal: JobFailure?
     /// Number of segments that barriers divide it into.
@@ -55,9 +36,6 @@ package final class Job {
         (lane, entry) = (record.lane, record.entry)
         (self.download, self.render, self.publish, self.announce) = (download, render, publish, announce)
     }
-
-    /// Whether it has to leave the window, even if it could still make progress there.
-    var isToLeave: Bool { wish == .cancel || wish == .giveBack }
 
     /// Cancels its operations unless it has begun; false if it has.
     package func withdraw() -> Bool {

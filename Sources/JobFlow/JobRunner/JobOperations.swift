@@ -30,6 +30,13 @@ protocol JobOperationsDelegate: AnyObject {
 /// Makes and starts the operations of a job, and looks after the files that they make.
 @Coordination
 final class JobOperations {
+    /// Provides the paths of originals and results, and publishes.
+    struct Files {
+        var staging: Staging
+        var claims: ClaimFolders
+        var publisher: Publisher
+    }
+
     private let ledger: Ledger
     private let configuration: ConfigurationInForce
     private let queues: Queues
@@ -43,11 +50,12 @@ final class JobOperations {
     weak var delegate: (any JobOperationsDelegate)?
 
     init(
-        _ ledger: Ledger, _ configuration: ConfigurationInForce, _ queues: Queues, _ pool: WorkerPool,
-        _ fetch: FetchPool, _ staging: Staging, _ claims: ClaimFolders, _ publisher: Publisher, _ meters: Meters
+        _ ledger: Ledger, _ configuration: ConfigurationInForce, _ queues: Queues, _ workers: Workers, _ files: Files,
+        _ meters: Meters
     ) {
-        (self.ledger, self.configuration, self.queues, self.pool) = (ledger, configuration, queues, pool)
-        (self.fetch, self.staging, self.claims, self.publisher) = (fetch, staging, claims, publisher)
+        (self.ledger, self.configuration, self.queues) = (ledger, configuration, queues)
+        (pool, fetch) = (workers.render, workers.fetch)
+        (staging, claims, publisher) = (files.staging, files.claims, files.publisher)
         self.meters = meters
     }
 
@@ -210,7 +218,7 @@ final class JobOperations {
         }
     }
 
-    /// Makes pictures durable that pass a barrier, because they outlive the job's time in the window.
+    /// Makes pictures durable that pass a barrier, because they outlive the job's time in the jobs.
     func keep(_ image: ImageHandle, in outbox: String, done: @escaping @Coordination @Sendable ((any Error)?) -> Void) {
         publisher.line(of: outbox).take(
             OutboxLine.Turn(files: image.staged) {

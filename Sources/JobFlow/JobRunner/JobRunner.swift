@@ -1,5 +1,5 @@
 import DaemonConfiguration
-import DaemonRuntime
+package import DaemonRuntime
 import JobLedger
 import OperationGraph
 import PictureFiles
@@ -8,43 +8,40 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// Takes each job through the window, from its row to its end, by the reports of its operations. It never reads a
-/// picture, which is the workers' task, and it never waits for a disk.
+/// Takes each job through the window, from its row to its end. It translates the reports of the job's operations into
+/// events for `JobLife`, and carries out their effects. It never reads a picture, which is the workers' task, and it
+/// never waits for a disk.
 @Coordination
-final class JobRunner: WindowDelegate, JobOperationsDelegate {
-    private let ledger: Ledger
-    private let configuration: ConfigurationInForce
-    private let window: Window
-    private let operations: JobOperations
-    private let shortages: Shortages
-    private let hangs: HangWatch
-    private let crashes: FilterCrashes
-    private let progress: ProgressBoard
-    private let states: JobStates
-    private let policy: FailurePolicy
+package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
+    let ledger: Ledger
+    let configuration: ConfigurationInForce
+    let queues: Queues
+    let jobs: JobQueue
+    let operations: JobOperations
+    let shortages: Shortages
+    var crashes = FilterCrashes()
+    weak var events: (any DaemonEvents)?
 
     init(
-        _ ledger: Ledger, _ configuration: ConfigurationInForce, _ window: Window, _ operations: JobOperations,
-        _ shortages: Shortages, _ hangs: HangWatch, _ crashes: FilterCrashes, _ progress: ProgressBoard,
-        _ states: JobStates, _ policy: FailurePolicy
+        _ ledger: Ledger, _ configuration: ConfigurationInForce, _ queues: Queues, _ jobs: JobQueue,
+        _ operations: JobOperations, _ shortages: Shortages
     ) {
-        (self.ledger, self.configuration, self.window, self.operations) = (ledger, configuration, window, operations)
-        (self.shortages, self.hangs, self.crashes, self.progress) = (shortages, hangs, crashes, progress)
-        (self.states, self.policy) = (states, policy)
-        window.delegate = self
+        (self.ledger, self.configuration, self.queues, self.jobs) = (ledger, configuration, queues, jobs)
+        (self.operations, self.shortages) = (operations, shortages)
+        jobs.delegate = self
         operations.delegate = self
+        shortages.delegate = self
     }
 
     // MARK: - Beginning
 
     func take(_ row: JobRecord) -> Bool {
-        if policy.setAside(row) { return false }
+        if isSetAside(row) { return false }
         guard let job = operations.job(for: row) else {
-            states.arrive(row)
+            arrive(row)
             return true
         }
-        window.enter(job)
-        progress.entered(job)
+        jobs.enter(job)
         operations.start(job)
         return true
     }
@@ -54,35 +51,35 @@ final class JobRunner: WindowDelegate, JobOperationsDelegate {
     func downloading(_ job: Job, _ state: OperationState) {
         if state.isFinal {
             shortages.answered(job.record.id)
-            window.downloaded(job)
+            jobs.downloaded(job)
         }
         switch state {
         case .executing:
             guard job.record.state == .queued else { return }
             job.record.started = Timestamp.now()
             job.begin("download")
-            states.move(job, to: job.wish == .cancel ? .cancelling : .running)
-            watchForHangs()
+            advance(job, .began)
+            events?.workBegan()
         case .finished:
             if let response = job.download?.response { came(job, response) }
-            states.showPause(job)
-            states.stopIfStill(job)
+            showPause(job)
+            stopIfStill(job)
         case .failed:
             job.end("download", job.download?.failure, job.download?.account)
             job.record.partial = job.download?.partial
             job.cancelOperations()
-            if job.isToLeave { return states.stopIfStill(job) }
-            policy.fail(job, job.download?.failure ?? JobFailure("the download failed"))
+            if job.life.hasToLeave { return stopIfStill(job) }
+            fail(job, job.download?.failure ?? JobFailure("the download failed"))
         case .cancelled:
             job.end("download", state, nil, job.download?.account)
             job.record.partial = job.download?.partial
-            states.stopIfStill(job)
+            stopIfStill(job)
         case .pending, .ready: break
         }
     }
 
     func holds(_ id: Int, _ part: FetchResume?, _ recorded: @escaping @Sendable () -> Void) {
-        guard let job = window[id], job.download?.state == .executing else { return recorded() }
+        guard let job = jobs[id], job.download?.state == .executing else { return recorded() }
         job.record.partial = part
         ledger.recordPart(of: job.record, done: recorded)
     }
@@ -110,96 +107,95 @@ final class JobRunner: WindowDelegate, JobOperationsDelegate {
         switch state {
         case .executing:
             job.begin("render")
-            guard job.record.state == .queued else { return states.showWait(job.record.id, nil) }
             // Behind a barrier, an earlier start counts.
-            if job.record.segment == 0 || job.record.started == nil { job.record.started = Timestamp.now() }
-            states.move(job, to: job.wish == .cancel ? .cancelling : .running)
-            watchForHangs()
+            if job.record.state == .queued, job.record.segment == 0 || job.record.started == nil {
+                job.record.started = Timestamp.now()
+            }
+            advance(job, .began)
+            events?.workBegan()
         case .finished:
             if let name = job.render.downloadedName { cameElsewhere(job, name) }
             if job.record.segment == 0 { job.note(job.render.header) }
             job.end("render", state, job.render.detail, job.render.account)
-            states.showPause(job)
-            states.stopIfStill(job)
+            showPause(job)
+            stopIfStill(job)
             if job.publish == nil { cross(job) }
             // A drain does not wait for rendered jobs that can't be published.
-            states.events?.jobRested()
+            events?.jobRested()
         case .failed:
             job.note(job.render.header)
             job.end("render", job.render.failure, job.render.account)
             job.announce?.cancel()
             job.publish?.cancel()
-            if job.isToLeave { return states.stopIfStill(job) }
-            policy.fail(job, job.render.failure ?? JobFailure("rendering failed"))
+            if job.life.hasToLeave { return stopIfStill(job) }
+            fail(job, job.render.failure ?? JobFailure("rendering failed"))
         case .cancelled:
             job.end("render", state, job.render.homecoming?.message, job.render.account)
-            if let reason = job.render.homecoming, job.wish == nil {
+            if let reason = job.render.homecoming, job.life.stop == nil {
                 operations.keepHome(job.record, because: reason)
-                return states.giveBack(job)
+                return giveBack(job)
             }
-            states.stopIfStill(job)
+            stopIfStill(job)
         case .pending, .ready: break
         }
     }
 
-    func showWait(_ id: Int, _ reason: String?) { states.showWait(id, reason) }
-
     func lost(_ id: Int, _ failure: JobFailure, _ account: JobStory.Account) {
-        guard let job = window[id] else { return }
+        guard let job = jobs[id] else { return }
         job.end("render", failure, account)
         job.begin("render")
     }
 
     /// Hands the pictures over to the next segment, and waits at the barrier.
     private func cross(_ job: Job) {
-        guard let image = job.render.image, job.phase != .ended else { return }
+        guard let image = job.render.image, job.life != .ended else { return }
         operations.keep(image, in: job.record.order.outbox) { [self] error in
-            guard job.phase != .ended, job.wish == nil else { return }
+            guard job.life != .ended, job.life.stop == nil else { return }
             if let error {
                 let failure = JobFailure(error, inOutboxDuring: "handing over what was made before the barrier")
-                return policy.fail(job, failure)
+                return fail(job, failure)
             }
             job.record.staged += image.staged.compactMap { file in
                 file.result.map { .init(index: file.picture.index, path: file.path, result: $0) }
             }
             job.record.arrive()
-            states.finish(job, .waiting)
+            finish(job, .waiting)
         }
     }
 
     func publishing(_ job: Job, _ state: OperationState) {
         if state.isFinal { shortages.answered(job.record.id) }
         // The job may have ended before this report of an earlier state arrives.
-        guard job.phase != .ended else { return }
+        guard job.life != .ended else { return }
         switch state {
         case .executing:
             job.begin("publish")
-            if job.record.intent != nil, job.phase == .working { job.phase = .publishing }
-            states.showWait(job.record.id, nil)
+            if job.record.intent != nil { advance(job, .resumesIntent) }
+            advance(job, .resumed)
         case .failed:
-            if job.phase == .publishing { job.phase = .working }
+            advance(job, .publishingFailed)
             job.end("publish", job.publish?.failure)
             if job.publish?.isLost == true { job.record.intent = nil }
-            policy.fail(job, job.publish?.failure ?? JobFailure("publishing failed"))
+            fail(job, job.publish?.failure ?? JobFailure("publishing failed"))
         case .cancelled:
             job.end("publish", state)
-            if let failure = job.refusal { policy.fail(job, failure) } else { states.stopIfStill(job) }
+            if let failure = job.refusal { fail(job, failure) } else { stopIfStill(job) }
         case .pending, .ready, .finished: break
         }
     }
 
     /// Records the publish intent. From here on the job ends `done`, unless it was cancelled first.
     func intend(_ id: Int, _ intent: PublishIntent, _ done: @escaping @Sendable (Bool) -> Void) {
-        guard let job = window[id], !job.isToLeave else { return done(false) }
+        guard let job = jobs[id], job.life.mayPublish else { return done(false) }
         // Nil at first; later the intent from before somebody else took a name.
         let former = job.record.intent
-        job.phase = .publishing
+        advance(job, .intends)
         job.record.intent = intent
         ledger.record(intent: intent, of: id) {
             done(true)
         } refused: {
-            Coordination.async {
-                if former == nil, job.phase == .publishing { job.phase = .working }
+            Coordination.async { [self] in
+                if former == nil { advance(job, .intentRefused) }
                 job.record.intent = former
                 job.refusal = .unrecordedIntent
                 done(false)
@@ -208,7 +204,7 @@ final class JobRunner: WindowDelegate, JobOperationsDelegate {
     }
 
     func conclude(_ id: Int, _ outcome: Publisher.Outcome, _ done: @escaping @Sendable () -> Void) {
-        guard let job = window[id] else { return done() }
+        guard let job = jobs[id] else { return done() }
         let published = outcome.published
         job.record.conclude(outcome)
         job.end("publish", .finished, job.publish?.detail)
@@ -216,13 +212,8 @@ final class JobRunner: WindowDelegate, JobOperationsDelegate {
             let skipped = "not everything was published: a name is taken, and Conflict=skip"
             job.record.reason = [skipped, outcome.left.saidToStay].compactMap(\.self).joined(separator: "; ")
         }
-        crashes.acquit(job.record.order)
-        states.finish(job, .done, done: done)
+        crashes.passed(job.record.order)
+        finish(job, .done, done: done)
         Log.notice(job.record.line(configuration.places), of: LogSubject(job.record))
-    }
-
-    /// While jobs are in work, checks now and then whether their disks answer.
-    func watchForHangs() {
-        hangs.watch { [self] job, reason in states.showWait(job.record.id, reason) }
     }
 }

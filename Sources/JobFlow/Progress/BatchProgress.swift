@@ -3,12 +3,12 @@ package import Foundation
 package import JobLedger
 package import PipelineModel
 
-/// A batch that has jobs in the window. The jobs without a batch count as one batch.
+/// A batch that has jobs in the jobs. The jobs without a batch count as one batch.
 @Coordination
 package final class BatchProgress {
     /// Its jobs in the window, until their end is recorded.
     private(set) var inWindow = 0
-    /// Jobs that have ended since the first job of the batch entered the window.
+    /// Jobs that have ended since the first job of the batch entered the jobs.
     package private(set) var pace = Pace(.jobs)
     /// Whether some of its jobs had a download.
     package private(set) var downloads = false

@@ -2,17 +2,17 @@ package import DaemonRuntime
 import JobLedger
 import PipelineModel
 
-/// The pace of the batches that have jobs in the window. Jobs without a batch are counted together, under nil.
+/// The pace of the batches that have jobs in the jobs. Jobs without a batch are counted together, under nil.
 @Coordination
 package final class ProgressBoard {
     private var batches: [Int?: BatchProgress] = [:]
 
     package subscript(batch: Int?) -> BatchProgress? { batches[batch] }
 
-    /// Batches with jobs in the window.
+    /// Batches with jobs in the jobs.
     package var present: [Int] { batches.keys.compactMap(\.self).sorted() }
 
-    /// A job has entered the window.
+    /// A job has entered the jobs.
     func entered(_ job: Job) {
         let batch = batches[job.record.batch] ?? BatchProgress()
         batches[job.record.batch] = batch

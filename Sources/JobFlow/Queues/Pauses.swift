@@ -18,19 +18,17 @@ final class Pauses {
 
     private let ledger: Ledger
     private let queues: Queues
-    private let states: JobStates
-    private let window: Window
-    private let progress: ProgressBoard
+    private let runner: JobRunner
+    private let jobs: JobQueue
     private let fleet: FleetMember
     /// Callers that wait until nothing is in progress.
     private var drains: [@Coordination @Sendable (DrainEnd) -> Void] = []
 
     init(
-        _ ledger: Ledger, _ queues: Queues, _ states: JobStates, _ window: Window, _ progress: ProgressBoard,
-        _ fleet: FleetMember
+        _ ledger: Ledger, _ queues: Queues, _ runner: JobRunner, _ jobs: JobQueue, _ fleet: FleetMember
     ) {
-        (self.ledger, self.queues, self.states) = (ledger, queues, states)
-        (self.window, self.progress, self.fleet) = (window, progress, fleet)
+        (self.ledger, self.queues, self.runner) = (ledger, queues, runner)
+        (self.jobs, self.fleet) = (jobs, fleet)
     }
 
     /// Pauses the queues that were paused before the restart.
@@ -47,7 +45,7 @@ final class Pauses {
     /// Calls `done` when nothing new starts, and the pause is recorded.
     func pause(_ some: [GatedQueue], reason: String?, done: @escaping @Coordination @Sendable () -> Void) {
         let changed = some.map { (queue: $0, reason: $0.pause(reason: reason)) }
-        states.showPauses()
+        runner.showPauses()
         fleet.look()
         record(changed, paused: true, done: done)
     }
@@ -56,9 +54,9 @@ final class Pauses {
         for queue in some { queue.resume() }
         fleet.look()
         if some.contains(where: { $0 !== queues.publish }) { endDrains(.resumed) }
-        progress.resumed()
-        states.showPauses()
-        window.fill()
+        jobs.progress.resumed()
+        runner.showPauses()
+        jobs.fill()
         record(some.map { ($0, nil) }, paused: false, done: done)
     }
 
@@ -73,10 +71,10 @@ final class Pauses {
 
     /// Ends the drains if all work has come to rest.
     func check() {
-        guard !drains.isEmpty, fleet.takenCount == 0, window.isRecorded else { return }
+        guard !drains.isEmpty, fleet.takenCount == 0, jobs.isRecorded else { return }
         let obstacle = queues.publish.report.obstacle
-        let heldBack = obstacle == nil ? [] : window.all.filter(\.waitsForPublish)
-        guard window.all.allSatisfy({ $0.rests || (obstacle != nil && $0.waitsForPublish) }) else { return }
+        let heldBack = obstacle == nil ? [] : jobs.all.filter(\.waitsForPublish)
+        guard jobs.all.allSatisfy({ $0.rests || (obstacle != nil && $0.waitsForPublish) }) else { return }
         endDrains(heldBack.isEmpty ? .drained : .heldBack(heldBack.count, obstacle ?? ""))
     }
 

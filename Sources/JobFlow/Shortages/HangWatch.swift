@@ -12,13 +12,13 @@ import SystemCalls
 @Coordination
 final class HangWatch {
     private let configuration: ConfigurationInForce
-    private let window: Window
+    private let jobs: JobQueue
     private let shortages: Shortages
     private let originals: OriginalMover
     private var isWatching = false
 
-    init(_ configuration: ConfigurationInForce, _ window: Window, _ shortages: Shortages, _ originals: OriginalMover) {
-        (self.configuration, self.window) = (configuration, window)
+    init(_ configuration: ConfigurationInForce, _ jobs: JobQueue, _ shortages: Shortages, _ originals: OriginalMover) {
+        (self.configuration, self.jobs) = (configuration, jobs)
         (self.shortages, self.originals) = (shortages, originals)
     }
 
@@ -29,7 +29,7 @@ final class HangWatch {
         Coordination.after(configuration.settings.hangTimeout) { [self] in
             isWatching = false
             look(showWait)
-            if originals.isMoving || window.all.contains(where: { $0.record.state != .queued }) {
+            if originals.isMoving || jobs.all.contains(where: { $0.record.state != .queued }) {
                 watch(showWait: showWait)
             }
         }
@@ -37,7 +37,7 @@ final class HangWatch {
 
     private func look(_ showWait: (Job, String) -> Void) {
         let latest = DispatchTime.now() - configuration.settings.hangTimeout.dispatch
-        for job in window.all {
+        for job in jobs.all {
             for operation in job.operations {
                 guard let touch = operation.fileWork.current, touch.since < latest else { continue }
                 operation.setAside()

@@ -1,0 +1,232 @@
+import DaemonConfiguration
+package import DaemonRuntime
+import JobLedger
+import OperationGraph
+import PipelineModel
+
+/// Turns a row that enters the window into a job.
+@Coordination
+protocol JobQueueDelegate: AnyObject {
+    /// False if the window should take no more rows for now.
+    func take(_ row: JobRecord) -> Bool
+}
+
+/// All jobs. The window holds the jobs that have operations. All others wait as rows of the ledger, and follow in the
+/// order of their position. Downloads and pictures each have their own room in the window.
+@Coordination
+package final class JobQueue {
+    let ledger: Ledger
+    let configuration: ConfigurationInForce
+    let ages: AgeClock
+    private let queues: Queues
+    private let limits: QueueLimits
+    weak var delegate: (any JobQueueDelegate)?
+
+    package private(set) var counts = JobCounts()
+    var numbers = JobNumbers()
+    package nonisolated let meters = Meters()
+    package nonisolated let progress = ProgressBoard()
+
+    private var jobs: [Int: Job] = [:]
+    /// Number of jobs by the queue in which they began.
+    private var begun: [FirstQueue: Int] = [:]
+    /// Jobs that have left the window, but whose new state is not recorded yet.
+    private var ending: Set<Int> = []
+    /// Highest priority of the rows that are not in the window, or nil.
+    private var outside: [FirstQueue: Priority] = [.download: .high, .render: .high]
+    private var turns = HostTurns()
+    /// Number of bulk changes in progress. Meanwhile the window takes no row.
+    private var holds = 0
+    private var isClosed = false
+
+    /// For the earliest retry.
+    private(set) lazy var nextRetry = Appointment { [unowned self] in queueDue(setBack: $0) }
+    /// Jobs that have ended since the latest cleanup.
+    var endedSinceForgetting = 0
+    /// Forgets jobs that grow old while no others end.
+    private(set) lazy var sweeps = Appointment { [unowned self] _ in forgetOld() }
+
+    init(
+        _ ledger: Ledger, _ configuration: ConfigurationInForce, _ queues: Queues, _ limits: QueueLimits,
+        _ ages: AgeClock
+    ) {
+        (self.ledger, self.configuration, self.queues) = (ledger, configuration, queues)
+        (self.limits, self.ages) = (limits, ages)
+    }
+
+    /// Continues with the numbers and counts of the ledger's rows.
+    func begin(after highest: (id: Int, position: Int, batch: Int)) { numbers.begin(after: highest) }
+    func begin(with counts: [JobState: Int]) { self.counts = JobCounts(counts) }
+
+    package func takeBatch() -> Int { numbers.takeBatch() }
+    package func knows(batch: Int) -> Bool { numbers.knows(batch: batch) }
+
+    // MARK: - Counts
+
+    /// Counts new jobs in this state.
+    func add(_ count: Int, to state: JobState) { counts.add(count, to: state) }
+    func add(_ changes: [JobState: Int], times factor: Int = 1) { counts.add(changes, times: factor) }
+
+    func move(_ count: Int = 1, from old: JobState, to new: JobState) { counts.move(count, from: old, to: new) }
+
+    // MARK: - Jobs
+
+    package subscript(id: Int) -> Job? { jobs[id] }
+    package var all: some Collection<Job> { jobs.values }
+    var ids: [Int] { Array(jobs.keys) }
+    var count: Int { jobs.count }
+    var isEmpty: Bool { jobs.isEmpty }
+    /// Whether the new state of every job that has left is recorded.
+    var isRecorded: Bool { ending.isEmpty }
+
+    func enter(_ job: Job) {
+        jobs[job.record.id] = job
+        begun[job.entry, default: 0] += 1
+        if job.download != nil, let lane = job.lane { turns.enter(lane) }
+        progress.entered(job)
+    }
+
+    func leave(_ job: Job) {
+        guard jobs.removeValue(forKey: job.record.id) != nil else { return }
+        begun[job.entry, default: 0] -= 1
+    }
+
+    /// Keeps the row from being read again until its new state is recorded.
+    func beginEnding(_ id: Int) { ending.insert(id) }
+
+    /// `arrived` is the row's priority if the window may take it again.
+    func finishEnding(_ id: Int, arrived: Priority? = nil) {
+        ending.remove(id)
+        fill(arrived: arrived)
+    }
+
+    /// The job's download has ended, so its host has room for another.
+    func downloaded(_ job: Job) {
+        guard let lane = job.lane else { return }
+        turns.leave(lane)
+        if turns.due.contains(lane) { fill(arrived: nil) }
+    }
+
+    // MARK: - Rows
+
+    /// Stops taking rows until `goOn` has been called as often as `hold`.
+    func hold() { holds += 1 }
+
+    func goOn(arrived: Priority? = .high) {
+        holds -= 1
+        fill(arrived: arrived)
+    }
+
+    /// Stops taking rows for good.
+    func close() { isClosed = true }
+
+    /// The ledger has queued `count` waiting rows again.
+    func cameBack(_ count: Int) {
+        counts.move(count, from: .waiting, to: .queued)
+        fill()
+    }
+
+    /// Sets the maximum of downloads that a host may have in the window.
+    func set(perHost: Int) {
+        turns.share = min(max(8, 2 * perHost), max(perHost, configuration.settings.window / 2))
+    }
+
+    /// Takes rows that were just inserted. Jobs that precede all rows outside are taken at once; the others are read
+    /// when their turn comes.
+    func fill(inserted rows: [JobRecord]) {
+        var left: Priority?
+        for row in rows where row.state == .queued && (left != nil || !takeAtOnce(row)) {
+            left = max(left ?? .low, Priority(rank: row.priority))
+        }
+        fill(arrived: left)
+    }
+
+    /// True if the row needs no later read, also because another call has already taken it. Downloads wait for their
+    /// host's turn.
+    private func takeAtOnce(_ row: JobRecord) -> Bool {
+        if jobs[row.id] != nil || ending.contains(row.id) { return true }
+        let room = WindowRoom(size: configuration.settings.window)
+        let priority = Priority(rank: row.priority)
+        guard row.entry == .render, mayTake(.render), outside[.render].map({ $0 < priority }) ?? true,
+            count(.render) < room.limit(of: priority), !room.isBlocked(by: ending.count)
+        else { return false }
+        followProcessors()
+        return take(row)
+    }
+
+    private func followProcessors() {
+        limits.followProcessors { [weak self] in self.map { !$0.isEmpty && !$0.isClosed } ?? false }
+    }
+
+    private func mayTake(_ entry: FirstQueue) -> Bool { !isClosed && holds == 0 && !queues[entry].report.paused }
+
+    /// Takes rows into the window, as far as there is room. `arrived` is the highest priority of rows that may have
+    /// joined the queue.
+    func fill(arrived: Priority? = .high) {
+        for entry in FirstQueue.allCases { fill(entry, arrived: arrived) }
+    }
+
+    private func fill(_ entry: FirstQueue, arrived: Priority?) {
+        let known = outside[entry]
+        outside[entry] = [known, arrived].compactMap(\.self).max()
+        guard mayTake(entry) else { return }
+        let room = WindowRoom(size: configuration.settings.window)
+        do {
+            if entry == .download { try fillLanes(room) }
+            guard let highest = outside[entry] else { return }
+            followProcessors()
+            let isNews = known.map { $0 < highest } ?? true
+            guard isNews || count(entry) <= room.limit(of: highest) - room.portion else { return }
+            try fillFromOutside(entry, room)
+        } catch {
+            // The ledger has logged it, and `RepeatedReads` retries.
+        }
+    }
+
+    private func count(_ entry: FirstQueue) -> Int { begun[entry] ?? 0 }
+
+    private func fillFromOutside(_ entry: FirstQueue, _ room: WindowRoom) throws {
+        while let highest = outside[entry], count(entry) < room.limit(of: highest), !room.isBlocked(by: ending.count) {
+            let here = count(entry)
+            let least = room.lowest(beside: here) ?? highest
+            let limit = min(256, room.limit(of: highest) - here)
+            let rows =
+                entry == .download && !turns.full.isEmpty
+                ? try turns.rows(of: ledger, atLeast: least, except: ids + ending, limit: limit)
+                : try ledger.queued(entry, atLeast: least, except: ids + ending, limit: limit)
+            for row in rows {
+                let priority = Priority(rank: row.priority)
+                outside[entry] = priority
+                guard count(entry) < room.limit(of: priority) else { return }
+                if let lane = row.lane, turns.room(for: lane) == 0 {
+                    turns.close(lane)
+                    continue
+                }
+                guard take(row) else { return }
+            }
+            if rows.count < limit { outside[entry] = Priority.allCases.last { $0 < least } }
+        }
+    }
+
+    private func take(_ row: JobRecord) -> Bool { delegate?.take(row) ?? false }
+
+    // MARK: - Hosts
+
+    /// Refills full lanes in which downloads have ended.
+    private func fillLanes(_ room: WindowRoom) throws {
+        while !room.isBlocked(by: ending.count), let lane = turns.due.first {
+            // The window is full, so a later general search finds the lane's rows.
+            guard count(.download) < room.limit(of: lane.priority) else {
+                turns.open(lane)
+                outside[.download] = max(outside[.download] ?? .low, lane.priority)
+                continue
+            }
+            let limit = turns.room(for: lane)
+            let rows = try ledger.queued(lane, except: ids + ending, limit: limit)
+            for row in rows {
+                guard take(row) else { return }
+            }
+            if rows.count < limit { turns.open(lane) } else { turns.close(lane) }
+        }
+    }
+}

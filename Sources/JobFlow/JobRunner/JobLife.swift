@@ -1,0 +1,194 @@
+package import PipelineModel
+
+/// The life of a job in the window, as a table: the state that follows each event, and what the runner then does. The
+/// table reads no clock and touches no file, so a test goes through all its pairs.
+package enum JobLife: Hashable {
+    /// How far the job is. A cancelled job that has begun is shown as `cancelling` instead.
+    package enum Stage: Hashable, CaseIterable {
+        case queued
+        case running
+        /// It has begun, and a pause or a disk that does not answer delays it.
+        case waiting
+    }
+
+    /// Why a job leaves the window before its end.
+    package enum Stop: Hashable {
+        case cancel
+        /// It returns to the queue: the daemon stops, its row is to be changed, or another node has returned it.
+        case giveBack
+        /// It waits as a row for a missing resource, for this reason.
+        case wait(String)
+    }
+
+    /// Its operations wait or work.
+    case working(Stage)
+    /// The ledger has its intent to publish, or is recording it: the job ends `done` unless publishing fails. A stop
+    /// from before the intent then takes effect.
+    case publishing(Stage, pending: Stop?)
+    /// Its operations are being stopped.
+    case stopping(Stop, Stage)
+    /// Its operations have stopped, and its staging files are being removed.
+    case discarding(Stop, Stage)
+    /// It has left the window.
+    case ended
+
+    package enum Event: Hashable {
+        /// A user cancels the job.
+        case cancel
+        case giveBack
+        /// A resource that the job needs is missing, for this reason.
+        case setAside(String)
+        /// Its operations were withdrawn before the first one began, so that its row can be changed.
+        case withdrawn
+        /// An operation has begun, and nothing delays it.
+        case began
+        case delayed
+        /// The delay is over.
+        case resumed
+        /// Its publish operation is about to record the intent.
+        case intends
+        /// Its publish operation has begun to finish the intent of an earlier attempt.
+        case resumesIntent
+        /// The ledger refuses the intent.
+        case intentRefused
+        case publishingFailed
+        /// All its operations have stopped, and have left staging files or not.
+        case stopped(leavesFiles: Bool)
+        /// Its staging files are removed.
+        case discarded
+        /// The runner takes it out of the window, because it is done, has failed, or waits as a row.
+        case leaves
+    }
+
+    package enum Effect: Hashable {
+        /// Keeps the part of the file that an interrupted download has fetched.
+        case keepPart
+        case cancelOperations
+        /// Sends `stopped` now if all operations have stopped already.
+        case checkOperations
+        case discardFiles
+        /// Takes the job out of the window.
+        case leave(Stop)
+    }
+
+    package struct Transition: Equatable {
+        package var next: JobLife
+        package var effects: [Effect] = []
+    }
+
+    /// The state that the ledger and clients see; nil after the end, which the runner decides.
+    package var state: JobState? {
+        switch self {
+        case .ended: nil
+        case .working(let stage), .publishing(let stage, _), .stopping(_, let stage), .discarding(_, let stage):
+            switch (stage, stop) {
+            case (.queued, _): .queued
+            case (_, .cancel): .cancelling
+            case (.running, _): .running
+            case (.waiting, _): .waiting
+            }
+        }
+    }
+
+    package var stop: Stop? {
+        switch self {
+        case .publishing(_, let stop): stop
+        case .stopping(let stop, _), .discarding(let stop, _): stop
+        case .working, .ended: nil
+        }
+    }
+
+    /// Whether the job has to leave, even if it could go on in the window.
+    package var hasToLeave: Bool { stop == .cancel || stop == .giveBack }
+
+    /// Whether its operations may still be withdrawn.
+    package var canBeWithdrawn: Bool {
+        switch self {
+        case .working(.queued), .stopping(.wait, .queued): true
+        default: false
+        }
+    }
+
+    package var isPublishing: Bool { if case .publishing = self { true } else { false } }
+
+    package var mayPublish: Bool {
+        switch self {
+        case .working, .publishing(_, nil): true
+        case .publishing, .stopping, .discarding, .ended: false
+        }
+    }
+
+    /// Returns nil if the event can't occur in this state. An event that changes nothing returns the same state: a
+    /// report may arrive late, and a client may ask at any time.
+    package func after(_ event: Event) -> Transition? {
+        let unchanged = Transition(next: self)
+        switch (event, self) {
+        case (.cancel, .working(let stage)), (.cancel, .stopping(.giveBack, let stage)),
+            (.cancel, .stopping(.wait, let stage)):
+            return Transition(next: .stopping(.cancel, stage), effects: [.cancelOperations, .checkOperations])
+        case (.cancel, .discarding(_, let stage)): return Transition(next: .discarding(.cancel, stage))
+        case (.cancel, .stopping(.cancel, _)), (.cancel, .publishing), (.cancel, .ended): return unchanged
+
+        case (.giveBack, .working(let stage)), (.giveBack, .stopping(.wait, let stage)):
+            return Transition(
+                next: .stopping(.giveBack, stage), effects: [.keepPart, .cancelOperations, .checkOperations])
+        case (.giveBack, .discarding(.wait, let stage)): return Transition(next: .discarding(.giveBack, stage))
+        case (.giveBack, .stopping), (.giveBack, .discarding), (.giveBack, .publishing), (.giveBack, .ended):
+            return unchanged
+
+        case (.setAside(let reason), .working(.queued)):
+            return Transition(
+                next: .stopping(.wait(reason), .queued), effects: [.cancelOperations, .checkOperations])
+        case (.setAside(let reason), .stopping(.wait, .queued)):
+            return Transition(next: .stopping(.wait(reason), .queued))
+        case (.setAside, _): return unchanged
+
+        case (.withdrawn, _):
+            guard canBeWithdrawn else { return nil }
+            return Transition(next: .stopping(.giveBack, .queued), effects: [.checkOperations])
+
+        case (.began, _): return Transition(next: atStage { _ in .running })
+        // A queued job is not delayed before it begins, and a job that is being cancelled shows no delay.
+        case (.delayed, _): return Transition(next: atStage { $0 == .queued || stop == .cancel ? $0 : .waiting })
+        case (.resumed, _): return Transition(next: atStage { $0 == .waiting ? .running : $0 })
+
+        case (.intends, .working(let stage)): return Transition(next: .publishing(stage, pending: nil))
+        case (.intends, .publishing(_, nil)): return unchanged
+        case (.intends, _): return nil
+
+        case (.resumesIntent, .working(let stage)): return Transition(next: .publishing(stage, pending: nil))
+        case (.resumesIntent, .stopping(let stop, let stage)):
+            return Transition(next: .publishing(stage, pending: stop))
+        case (.resumesIntent, .publishing), (.resumesIntent, .discarding), (.resumesIntent, .ended): return unchanged
+
+        case (.intentRefused, .publishing(let stage, let stop)), (.publishingFailed, .publishing(let stage, let stop)):
+            return Transition(next: stop.map { .stopping($0, stage) } ?? .working(stage))
+        case (.publishingFailed, _): return unchanged
+        case (.intentRefused, _): return nil
+
+        case (.stopped(let leavesFiles), .stopping(let stop, let stage)):
+            return leavesFiles
+                ? Transition(next: .discarding(stop, stage), effects: [.discardFiles])
+                : Transition(next: .ended, effects: [.leave(stop)])
+        case (.stopped, _): return nil
+
+        case (.discarded, .discarding(let stop, _)): return Transition(next: .ended, effects: [.leave(stop)])
+        case (.discarded, .ended): return unchanged
+        case (.discarded, _): return nil
+
+        case (.leaves, .ended): return nil
+        case (.leaves, _): return Transition(next: .ended)
+        }
+    }
+
+    /// The same state at another stage.
+    private func atStage(_ next: (Stage) -> Stage) -> JobLife {
+        switch self {
+        case .working(let stage): .working(next(stage))
+        case .publishing(let stage, let stop): .publishing(next(stage), pending: stop)
+        case .stopping(let stop, let stage): .stopping(stop, next(stage))
+        case .discarding(let stop, let stage): .discarding(stop, next(stage))
+        case .ended: .ended
+        }
+    }
+}

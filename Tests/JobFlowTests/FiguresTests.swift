@@ -1,0 +1,31 @@
+import Testing
+
+@testable import JobFlow
+
+@Suite("Progress figures of an operation")
+struct FiguresTests {
+    @Test("figures grow at the rate so far while an encoder is silent, and never reach the end before it does")
+    func encoding() throws {
+        var figures = Figures(.pixels)
+        figures.begin(total: 1000, at: 0)
+        // The worker has read all pixels, which is a fiftieth of an AVIF's time.
+        figures.take(20, of: 1000, at: 0.5)
+        #expect(figures.done(at: 0.6) == 20)
+        let middle = figures.done(at: 12)
+        #expect(middle > 400 && middle < 500)
+        let remaining = try #require(figures.remaining(at: 12))
+        #expect(remaining > 10 && remaining < 15)
+        var last = 0.0
+        for time in [25.0, 30, 60, 600, 6000] {
+            let (done, left) = (figures.done(at: time), try #require(figures.remaining(at: time)))
+            #expect(done >= Int64(last) && done < 1000 && left > 0)
+            last = Double(done)
+        }
+        // A smaller report does not turn the figure back; a larger one moves it on.
+        let told = figures.done(at: 6001)
+        figures.take(990, of: 1000, at: 6001)
+        #expect(told > 990 && figures.done(at: 6001) == told)
+        figures.take(1000, of: 1000, at: 6002)
+        #expect(figures.done(at: 6002) == 1000)
+    }
+}

@@ -1,0 +1,37 @@
+import DaemonRuntime
+import JobLedger
+
+@testable import JobFlow
+
+/// Counts what the daemon's owners tell.
+@Coordination
+final class EventListener: DaemonEvents {
+    enum Event { case limits, began, ended, endedAsRows, refused, rested, inbox, adopted, status }
+
+    private(set) var events: [Event] = []
+    /// Called with each event.
+    var heard: @Coordination (Event) -> Void = { _ in }
+
+    private func hear(_ event: Event) {
+        events.append(event)
+        heard(event)
+    }
+
+    func limitsChanged() { hear(.limits) }
+    func workBegan() { hear(.began) }
+    func jobEnded(_ record: JobRecord) { hear(.ended) }
+    func jobsEndedAsRows() { hear(.endedAsRows) }
+    func jobsRefused() { hear(.refused) }
+    func jobRested() { hear(.rested) }
+    func inboxChanged() { hear(.inbox) }
+    func configurationAdopted() { hear(.adopted) }
+    func statusChanged() { hear(.status) }
+
+    nonisolated static func listening(to reloads: Reloads) -> EventListener {
+        Coordination.sync {
+            let listener = EventListener()
+            reloads.events = listener
+            return listener
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import DaemonRuntime
+import Foundation
+import PipelineModel
+import SystemCalls
+import TestTools
+import Testing
+
+@testable import DaemonConfiguration
+@testable import JobFlow
+@testable import PictureFiles
+
+@Suite(
+    "Places that are known by their mounts",
+    .enabled(if: Mount.isPermitted, "only root may mount a file system"))
+struct KnownPlacesTests {
+    private static let recipe = "[Recipe]\nInbox=card\nOutbox=disk\n[Output]\nChain=save\n"
+
+    /// Runs `body` with a recipe's inbox `card` and outbox `disk`, and their fixture. Nothing is mounted.
+    private func with(_ body: (OwnersFixture, KnownPlaces) async throws -> Void) async throws {
+        try await OwnersFixture.with(recipe: Self.recipe) { (fixture: OwnersFixture) async throws -> Void in
+            let (inbox, outbox) = (fixture.places.inbox, fixture.places.outbox)
+            defer {
+                for folder in ["\(inbox)/card", inbox, "\(outbox)/disk", outbox, "\(fixture.places.data)/store"] {
+                    while umount2(folder, Int32(MNT_DETACH)) == 0 {}
+                }
+            }
+            try await body(fixture, Coordination.sync { KnownPlaces(fixture.owners.configuration) })
+        }
+    }
+
+    /// Does the same as a look that began earlier.
+    private func look(at place: String) async {
+        await withCheckedContinuation { continuation in
+            FileLane(threads: 1).async {
+                _ = try? MountTable.depth(of: FileSystem.resolved(place))
+                Coordination.async { continuation.resume() }
+            }
+        }
+    }
+
+    /// Learns the places, and unmounts a disk that was mounted meanwhile, so that these places are gone. No event
+    /// tells when a look ends; if it ended too late to see the disk, everything is repeated. In the end the disk is
+    /// unmounted, or was never seen.
+    private func lose(_ disk: Mount, _ places: KnownPlaces, gone: Set<String>) async throws {
+        for _ in 1...2000 {
+            Coordination.sync { places.learn() }
+            for place in gone { await look(at: place) }
+            try disk.unmount()
+            if Coordination.sync({ gone.isSubset(of: places.gone) }) { break }
+            _ = try Mount.made(on: disk.folder, size: "64k")
+        }
+        Coordination.sync { #expect(Set(places.gone) == gone) }
+    }
+
+    @Test("a place is gone when a mount that it was known with is gone, and returns with the mount")
+    func lost() async throws {
+        try await with { (fixture, places) async throws in
+            let (card, disk) = ("\(fixture.places.inbox)/card", "\(fixture.places.outbox)/disk")
+            try await lose(Mount.made(on: disk, size: "64k"), places, gone: [disk])
+            Coordination.sync { #expect(places.isGone(disk) && !places.isGone(card) && !places.isGone("/elsewhere")) }
+
+            let again = try Mount.made(on: disk, size: "64k")
+            Coordination.sync { #expect(!places.isGone(disk) && places.gone == []) }
+            // Another disk that is mounted over it becomes the place.
+            let over = try Mount.made(on: disk, size: "64k")
+            try await lose(over, places, gone: [disk])
+            try again.unmount()
+            Coordination.sync { #expect(places.isGone(disk)) }
+        }
+    }
+
+    @Test("a disk takes all places in it away, also those of ad-hoc jobs")
+    func above() async throws {
+        try await with { (fixture, places) async throws in
+            let (inbox, outbox) = (fixture.places.inbox, fixture.places.outbox)
+            try await lose(Mount.made(on: inbox, size: "64k"), places, gone: [inbox, "\(inbox)/card"])
+            try await lose(
+                Mount.made(on: outbox, size: "64k"), places,
+                gone: [inbox, "\(inbox)/card", "\(outbox)/chain", "\(outbox)/disk", "\(outbox)/noir"])
+        }
+    }
+
+    @Test("a place behind a link is known by the link's target, even when the link is broken")
+    func link() async throws {
+        try await with { (fixture, places) async throws in
+            let (disk, target) = ("\(fixture.places.outbox)/disk", "\(fixture.places.data)/store")
+            try FileManager.default.createSymbolicLink(atPath: disk, withDestinationPath: target)
+            try await lose(Mount.made(on: target, size: "64k"), places, gone: [disk])
+            try FileManager.default.removeItem(atPath: target)
+            Coordination.sync { #expect(places.isGone(disk)) }
+        }
+    }
+
+    @Test("a place that is gone stays gone when the places are learned again, until all places are forgotten")
+    func forgotten() async throws {
+        try await with { (fixture, places) async throws in
+            let (card, disk) = ("\(fixture.places.inbox)/card", "\(fixture.places.outbox)/disk")
+            try await lose(Mount.made(on: disk, size: "64k"), places, gone: [disk])
+            try await lose(Mount.made(on: card, size: "64k"), places, gone: [card, disk])
+            Coordination.sync {
+                places.forget()
+                #expect(places.gone == [] && !places.isGone(disk))
+            }
+        }
+    }
+}
