@@ -1,10 +1,10 @@
 package import PipelineModel
 
-/// The effects on other jobs when jobs end or when their dependencies change.
+/// State changes that one write caused in other jobs, by releasing or failing their dependents.
 package struct Consequences: Sendable {
     /// Change in the number of jobs per state.
     package var counts: [JobState: Int] = [:]
-    /// Jobs that failed because a dependency is not done.
+    /// Jobs that failed because a dependency failed, was cancelled or is unknown.
     package var failed: [Int] = []
     /// Highest priority among the newly queued jobs.
     package var released: Priority?

@@ -2,7 +2,8 @@ import CSQLite
 import Glibc
 import SystemCalls
 
-/// One connection to the ledger's file. Not thread-safe: the actor or the lock that owns it serialises access.
+/// A connection to the ledger's SQLite file. Not thread-safe: the actor or the `Mutex` that owns the connection
+/// serialises access.
 final class Database {
     private let handle: OpaquePointer
     private var statements: [SQL: Statement] = [:]
@@ -12,7 +13,8 @@ final class Database {
 
     init(path: String, isReading: Bool = false) throws {
         _ = Self.isUncounted
-        // SQLite would create the file with the umask's mode; it gives the WAL and journal files the mode of this file.
+        // Creates the file with mode 0600, because SQLite would apply the umask. SQLite gives the WAL and journal files
+        // the mode of this file.
         if !isReading, try !FileSystem.exists(path) { _ = try Descriptor.open(path, O_RDWR | O_CREAT, mode: 0o600) }
         var opened: OpaquePointer?
         let access = isReading ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -48,7 +50,7 @@ final class Database {
         return rows
     }
 
-    /// Runs the statement to its end even after the first row, because it may also change rows.
+    /// Returns the value of the first row. Still steps through all rows, because the statement may also change rows.
     func first<Result>(_ sql: String, _ values: [Value] = [], _ made: (Row) throws -> Result) throws -> Result? {
         var result: Result?
         try forEach(sql, values) { row in if result == nil { result = try made(row) } }
@@ -57,7 +59,8 @@ final class Database {
 
     func isAny(_ sql: String, _ values: [Value] = []) throws -> Bool { try first(sql, values) { _ in true } ?? false }
 
-    /// Prepares each statement once and keeps it for the connection's life.
+    /// Runs the statement and calls `body` for each result row. Keeps the prepared statement for the connection's
+    /// lifetime.
     func forEach(_ sql: String, _ values: [Value], _ body: (Row) throws -> Void) throws {
         let statement = try prepared(sql)
         defer { statement.reset() }
@@ -82,8 +85,8 @@ final class Database {
         return statement
     }
 
-    /// The text of a statement. Hashes only its length and last bytes: hashing a long text costs more than one
-    /// comparison.
+    /// A statement's text as a dictionary key. The hash covers only the length and the last 8 bytes, because hashing a
+    /// long text costs more than comparing it once.
     private struct SQL: Hashable {
         let text: String
 
@@ -157,19 +160,19 @@ final class Database {
     }
 }
 
-/// SQLite's error, with the statement that caused it.
+/// A failed statement, or another failed action on the ledger, with SQLite's message or our own.
 package struct LedgerError: Error, CustomStringConvertible {
     let attempted: String
     package let message: String
     var code = SQLITE_ERROR
 
-    /// The statement itself is at fault, so a retry can't succeed. Other errors come from the disk or from another
-    /// process, and may pass.
+    /// Whether the statement itself is at fault, so that a retry can't succeed. Other errors have their cause in the
+    /// disk or in another process, and may be transient.
     var isOfStatement: Bool {
         [SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG, SQLITE_RANGE].contains(code & 0xff)
     }
 
-    /// The file is damaged or not a ledger. A retry can't help.
+    /// Whether the file is damaged or not a ledger, so that a retry can't succeed.
     package var isDamage: Bool {
         [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT].contains(code & 0xff)
     }

@@ -1,4 +1,5 @@
-/// Encodes JSON columns that each job writes several times, without the cost of `JSONEncoder`. The text is the same.
+/// A value that writes itself as JSON. This costs less than `JSONEncoder`, and the text is the same. Used for columns
+/// that are written several times for each job.
 protocol JSONWritten {
     func write(to line: inout JSONLine)
 }
@@ -7,7 +8,7 @@ struct JSONLine {
     private(set) var bytes: [UInt8] = []
     private var isFirst = true
 
-    /// Writes an object; the caller adds the members in alphabetical order.
+    /// Writes an object. `members` must add the members in alphabetical order.
     mutating func object(_ members: (inout JSONLine) -> Void) {
         enclose("{", "}", members)
     }

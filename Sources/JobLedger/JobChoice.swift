@@ -1,12 +1,12 @@
 package import PipelineModel
 
-/// Selects the jobs for a bulk change: jobs that match every given field.
+/// Selects the jobs for a bulk change. A job must match every field that is set.
 package struct JobChoice: Sendable {
     package var ids: [Int]?
     package var batch: Int?
     package var recipe: String?
     package var states: [JobState]?
-    /// Paused queues, whose queued jobs count as waiting. They are chosen in addition to the jobs in `states`.
+    /// Paused queues. Their queued jobs are shown as waiting, so they are selected in addition to the jobs in `states`.
     package var held: [FirstQueue]
 
     package init(
@@ -15,7 +15,7 @@ package struct JobChoice: Sendable {
         (self.ids, self.batch, self.recipe, self.states, self.held) = (ids, batch, recipe, states, held)
     }
 
-    /// The SQL condition, with parameters numbered from `first`.
+    /// The SQL condition. Its parameters are numbered from `first`, in the order of `values`.
     static func condition(from first: Int) -> String {
         let (ids, batch, recipe, states) = ("?\(first)", "?\(first + 1)", "?\(first + 2)", "?\(first + 3)")
         let held = "?\(first + 4)"

@@ -71,7 +71,7 @@ extension JobRecord {
     }
 }
 
-/// Decodes each distinct order once.
+/// Decodes each distinct work order once.
 struct OrderCache {
     private var orders: [String: WorkOrder] = [:]
 

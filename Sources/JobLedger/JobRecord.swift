@@ -3,25 +3,25 @@ package import SystemCalls
 
 /// A job as the ledger stores it.
 package struct JobRecord: Sendable {
-    /// How the original reached its place; this decides its disposal.
+    /// How the daemon obtained the original. This decides what happens to the original when the job ends.
     package enum Origin: String, Sendable {
         /// Renamed from the inbox into its `.pipelined` folder.
         case claimed
-        /// Left in its place, for `Original=keep`.
+        /// Left in the inbox, for `Original=keep`.
         case kept
-        /// A copy of a file that `pipectl add` passed, or a download.
+        /// A file in the spool: the copy of a file that `pipectl add` passed, or a download.
         case spooled
     }
 
-    /// Why a row is `waiting`; nil for a job in the window, because its wait does not outlive the daemon.
+    /// Why the row is `waiting`. Nil if the job waits in its queue's window, because a restart ends such a wait.
     package enum WaitReason: String, Sendable {
-        /// For a resource in a `Shortage`, such as space in its outbox or the disk of its inbox.
+        /// The job waits for a resource in a `Shortage`, such as space in its outbox or the disk of its inbox.
         case place
-        /// For the other jobs of its batch.
+        /// The job waits at a barrier for the other jobs of its batch.
         case barrier
-        /// For its dependencies.
+        /// The job waits for its dependencies.
         case after
-        /// For its next retry, at `due`.
+        /// The job waits for its next retry, at `due`.
         case retry
     }
 
@@ -38,7 +38,7 @@ package struct JobRecord: Sendable {
 
     /// Who removed a file, and when.
     package struct Removal: Codable, Sendable, Hashable {
-        /// `Keep Archive=90d`, or `pipectl clean`.
+        /// The rule or command that removed the file: `Keep Archive=90d`, or `pipectl clean`.
         package var by: String
         package var time: Double
 
@@ -50,19 +50,19 @@ package struct JobRecord: Sendable {
     package var position: Int
     package var batch: Int?
     package var order: WorkOrder
-    /// Relative to the inbox, or the name passed to `add`.
+    /// The original's path relative to its inbox, or the name that `pipectl add` passed.
     package var path: String
     package var origin: Origin
-    /// Where the original lies now.
+    /// The original's current path.
     package var source: String
     package var file: FileStatus.Identity
     package var state: JobState
     package var reason: String?
-    /// Why the job failed, or why its latest attempt did.
+    /// The error because of which the job or its latest attempt failed.
     package var error: String?
     package var advice: String?
     package var intent: PublishIntent?
-    /// Its results in the outbox.
+    /// The published results of the job.
     package var outputs: [PublishedFile] = []
     package var story: JobStory?
     /// Number of attempts started.
@@ -71,13 +71,13 @@ package struct JobRecord: Sendable {
     package var created: Double
     package var started: Double?
     package var finished: Double?
-    /// The URL to download first; until then `source` is the path for the download.
+    /// The URL of the original. Until the download is complete, `source` is the path that the download writes to.
     package var url: String?
     /// The server of the URL (`WebAddress.server`).
     package var host: String?
-    /// The usable part of the file at `source`, after an interrupted download.
+    /// After an interrupted download, the usable part of the file at `source`.
     package var partial: FetchResume?
-    /// A higher priority runs first; among equals, the lower position does.
+    /// Jobs with a higher priority run first; within a priority, jobs with a lower position do.
     package var priority = 0
     package var waitReason: WaitReason?
     /// Time of the next retry.
@@ -88,19 +88,19 @@ package struct JobRecord: Sendable {
     package var crashes = 0
     /// The class of `error`.
     package var failure: FailureClass?
-    /// Number of barriers passed.
+    /// Number of barriers that the job has reached.
     package var segment = 0
-    /// Intermediate pictures on disk, rendered up to the latest barrier.
+    /// Intermediate pictures on disk, which the stages before the latest barrier produced.
     package var staged: [Staged] = []
-    /// Runs even if a dependency fails or is cancelled.
+    /// Whether the job runs even if a dependency fails or is cancelled.
     package var anyway = false
-    /// Where the original is being brought back to, until the job is queued again.
+    /// While the job is being brought back, the target path of its original; nil once the job is queued again.
     package var returns: String?
     /// Set when the original was removed on request, by a rule of [Keep] or by `pipectl clean`.
     package var removed: Removal?
-    /// During a redo, the work order of the results that are in the outbox.
+    /// During a redo, the work order that produced the results in the outbox.
     package var former: WorkOrder?
-    /// The target folder of the original, if not `cancelled/`.
+    /// After an undo, the target folder of the original, if not `cancelled/`.
     package var goal: String?
 }
 
@@ -114,10 +114,10 @@ extension JobRecord {
         (self.created, self.finished, self.priority) = (created, finished, priority)
     }
 
-    /// Nothing is left to do: the job has ended, and its original has reached its final place.
+    /// Whether nothing is left to do: the job has ended, and its original has reached its final place.
     package var isOver: Bool { state.isFinal && disposed && returns == nil }
 
-    /// The original has still to be downloaded. `FirstQueue.condition` is the same test in SQL.
+    /// Whether the original has still to be downloaded. `FirstQueue.condition` is the same test in SQL.
     package var needsDownload: Bool { url != nil && file == .none }
 
     package var plan: Plan { Planner.plan(outputs: order.outputs, inBatch: batch != nil) }

@@ -1,19 +1,20 @@
 import DaemonRuntime
 package import PipelineModel
 
-/// A job's history, for `pipectl show`. The ledger rewrites it with every change of the job, so it stays small.
+/// A job's history, as `pipectl show` prints it. Its size is limited, because the ledger rewrites it at every change of
+/// the job.
 package struct JobStory: Codable, Sendable, Hashable {
-    /// One operation that was started, in one of the attempts.
+    /// An operation that was started in one of the job's attempts.
     package struct Chapter: Codable, Sendable, Hashable {
         package var kind: String
         package var queue: String
-        /// Number of barriers before it; nil for 0.
+        /// Number of barriers before the operation; nil for 0.
         package var segment: Int?
         package var state: String
         package var started: Double?
         package var finished: Double?
         package var detail: String?
-        /// The attempt that it belongs to; nil for the first.
+        /// The number of the attempt that started the operation; nil for the first attempt.
         package var attempt: Int?
         package var account: Account?
         package var failure: FailureClass?
@@ -56,10 +57,10 @@ package struct JobStory: Codable, Sendable, Hashable {
 }
 
 extension JobStory {
-    /// Limit; the oldest chapters are dropped.
+    /// Maximum number of chapters. Beyond this limit, the oldest chapters are dropped.
     private static let mostChapters = 24
 
-    /// Starts a chapter. An operation has the name of its queue.
+    /// Starts a chapter. `kind` names the operation as well as its queue.
     package mutating func begin(_ kind: String, segment: Int, attempt: Int) {
         chapters.append(
             Chapter(
@@ -68,7 +69,7 @@ extension JobStory {
         if chapters.count > Self.mostChapters { chapters.removeFirst(chapters.count - Self.mostChapters) }
     }
 
-    /// Ends the chapter that was started last. Does nothing if the operation never started.
+    /// Finishes the latest running chapter of this kind. Does nothing if the operation never started.
     package mutating func end(_ kind: String, _ write: (inout Chapter) -> Void) {
         change(kind) {
             $0.finished = Timestamp.now()
@@ -76,7 +77,7 @@ extension JobStory {
         }
     }
 
-    /// Records the worker process of the operation.
+    /// Records the worker process of the running operation, and the bytes that it read and wrote.
     package mutating func note(_ kind: String, _ account: Account) { change(kind) { $0.account = account } }
 
     private mutating func change(_ kind: String, _ change: (inout Chapter) -> Void) {
@@ -84,7 +85,7 @@ extension JobStory {
         change(&chapters[index])
     }
 
-    /// Marks operations that were running when the daemon ended as failed; their end time is unknown.
+    /// Marks as failed all operations that were running when the daemon stopped. Their end times are unknown.
     package mutating func interrupt() {
         for index in chapters.indices where chapters[index].state == "executing" {
             chapters[index].state = "failed"
@@ -94,7 +95,7 @@ extension JobStory {
 }
 
 extension JobStory.Chapter {
-    /// Earlier versions named an operation by its type: `RenderOperation`.
+    /// Also reads the records of earlier versions, which named an operation by its type: `RenderOperation`.
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         kind = try values.decode(String.self, forKey: .kind)

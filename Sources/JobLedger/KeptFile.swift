@@ -1,23 +1,24 @@
 package import PipelineModel
 package import SystemCalls
 
-/// A file that the daemon has put in its final place, where a rule of [Keep] may remove it.
+/// An original or result that the daemon has put in its final place. A rule of [Keep] may remove it later.
 package struct KeptFile: Sendable {
     package var id: Int
-    /// The ledger may have forgotten the job since.
+    /// The job's ID. The ledger may have forgotten the job since.
     package var job: Int
     package var place: KeptPlace
     package var recipe: String
     package var path: String
-    /// The file's identity on arrival; `.none` if only the error text of an original that never arrived lies there.
+    /// The file's identity when the daemon put it in this place. `.none` if the original was never downloaded, so that
+    /// only its error text exists.
     package var file: FileStatus.Identity
-    /// Time of arrival.
+    /// The time when the daemon put the file in this place.
     package var time: Double
-    /// Set when its removal starts.
+    /// The removal that has started; nil if none has.
     package var leaving: JobRecord.Removal?
 }
 
-/// The identity of an original or result on arrival.
+/// The recipe, path and identity of an original or result in its final place.
 package struct KeptMarks: Sendable {
     var recipe: String
     var path: String

@@ -8,8 +8,8 @@ extension Ledger {
         return Dictionary(uniqueKeysWithValues: records)
     }
 
-    /// Pages through batches that are open or have jobs, oldest first, after `id`, optionally by name: all unfinished
-    /// batches, and the `newest` finished ones.
+    /// A page of the batches that are unfinished or have jobs, oldest first, after `id`, optionally only those called
+    /// `name`. `newest` restricts the finished batches to those among the `newest` latest batches.
     package nonisolated func batches(
         named name: String?, newest: Int?, after id: Int, limit: Int
     ) throws -> [BatchRecord] {
@@ -25,7 +25,8 @@ extension Ledger {
             """, [.optional(name), .integer(id), .optional(newest), .integer(limit)])
     }
 
-    /// The batch with this ID, else the newest with this name; `others` counts further batches of that name.
+    /// The batch whose ID is `word`, else the newest batch of this name. `others` is the number of other batches of
+    /// that name.
     package nonisolated func find(batch word: String) throws -> (batch: BatchRecord, others: Int)? {
         let named = try rows("SELECT id FROM batches WHERE name = ? ORDER BY id", [.text(word)]) { $0.integer(0) }
         if let number = Int(word), let batch = try batches([number])[number] {
@@ -34,7 +35,8 @@ extension Ledger {
         return try named.last.flatMap { try batches([$0])[$0] }.map { ($0, named.count - 1) }
     }
 
-    /// Jobs of a batch that are over, in order of ID after `id`, with only the columns that a waiting client needs.
+    /// A page of the jobs of a batch that are over, by ID, after `id`. Reads only the columns that a waiting client
+    /// needs.
     package nonisolated func over(inBatch batch: Int, after id: Int, limit: Int) throws -> [JobEnd] {
         try rows(
             """

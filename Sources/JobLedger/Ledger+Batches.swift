@@ -13,9 +13,9 @@ package struct BatchRecord: Sendable {
     /// When the daemon announced that all jobs are over.
     package var finished: Double?
     package var jobs: [JobState: Int] = [:]
-    /// Number of unfinished jobs, by barriers passed.
+    /// Number of unfinished jobs, by the number of barriers that they have reached.
     package var reached: [Int: Int] = [:]
-    /// Jobs that wait for something other than the batch, before its first barrier.
+    /// Number of waiting jobs that have not reached the first barrier. They wait for something other than the batch.
     package var waiting = 0
 
     package init(id: Int, name: String? = nil, isOpen: Bool) { (self.id, self.name, self.isOpen) = (id, name, isOpen) }
@@ -40,19 +40,20 @@ package struct JobEnd: Sendable, Equatable {
 package enum BatchNews: String, Sendable {
     /// Every job of the batch has reached a barrier or ended.
     case arrived
-    /// Latecomers have reached a barrier that the other jobs have passed.
+    /// Jobs that arrived late have reached a barrier that the other jobs of the batch have already passed.
     case joined
     /// Every job of the batch is over.
     case ended
 }
 
-/// Batches: jobs that clients watch, wait for and cancel together.
+/// Batches: groups of jobs that clients watch, wait for and cancel together.
 ///
-/// A trigger records the batch of each changed job in `arrivals`. The ledger checks these batches before each commit,
-/// so that no other code has to count members, and a crash can't make it miss a batch.
+/// Triggers record the batch of each changed job in `arrivals`. The ledger checks the batches in `arrivals` before each
+/// commit. So no other code has to count the jobs of a batch, and a crash can't make the ledger miss the end of a
+/// batch.
 extension Ledger {
-    /// Whether any job of the batch has neither ended nor reached a barrier. A barrier ignores a job that depends on
-    /// another job of the batch: that job might be waiting at the barrier.
+    /// Whether any job of the batch has neither ended nor reached a barrier. Jobs that depend on another job of the
+    /// batch do not count: that other job may be waiting at the barrier, and then both would wait forever.
     private static let onWay = """
         (EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_on_way WHERE jobs.batch = batches.id AND batch IS NOT NULL
             AND \(isUnfinished) AND hold IS NOT 'barrier' AND hold IS NOT 'after')
@@ -63,14 +64,14 @@ extension Ledger {
         write(wanted: .now, isAsked: true, { try $0.insert(BatchRecord(id: id, name: name, isOpen: true)) }, done: done)
     }
 
-    /// Keeps an existing batch unchanged.
+    /// Adds a batch. If a batch of this ID exists, it stays unchanged.
     func insert(_ batch: BatchRecord) throws {
         try writer.run(
             "INSERT OR IGNORE INTO batches (id, name, open, created) VALUES (?, ?, ?, ?)",
             [.integer(batch.id), .optional(batch.name), .integer(batch.isOpen ? 1 : 0), .real(Timestamp.now())])
     }
 
-    /// Marks the batch complete: no more jobs will be added.
+    /// Closes a batch: its client adds no more jobs to it, so the batch can finish.
     package nonisolated func close(batch id: Int, done: (@Sendable () -> Void)? = nil) {
         write(
             wanted: .now,
@@ -80,8 +81,8 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Closes all batches at startup, because their clients are gone, and rechecks unannounced batches, including
-    /// forgotten ones that still have jobs at a barrier.
+    /// For the start of the daemon. Closes all open batches, because their clients are gone. Rechecks all unfinished
+    /// batches, and forgotten batches that still have jobs at a barrier.
     package nonisolated func lookAtBatches() {
         write {
             try $0.writer.script(
@@ -94,10 +95,10 @@ extension Ledger {
         }
     }
 
-    /// Runs before a commit; returns the batches that reach a barrier or end with it.
+    /// Returns the batches that reach a barrier or end through the current transaction. Called before each commit.
     func takeBatchNews() throws -> [(batch: Int, news: BatchNews)] {
         guard try writer.isAny("SELECT 1 FROM arrivals LIMIT 1") else { return [] }
-        // The ledger may have forgotten an empty batch before a new job joined it.
+        // Recreates batches that the ledger had forgotten because they were empty, but that new jobs have joined.
         try writer.run(
             """
             INSERT OR IGNORE INTO batches (id, open, created) SELECT batch, 0, ? FROM arrivals
@@ -112,7 +113,8 @@ extension Ledger {
         return changes
     }
 
-    /// News of the batches that match `condition` and have no job in flight.
+    /// The news of the batches that match `condition` and whose jobs have all ended or reached a barrier. Leaves out
+    /// batches that are open or finished.
     private func news(_ condition: String, _ values: [Database.Value]) throws -> [(batch: Int, news: BatchNews)] {
         try writer.rows(
             """
@@ -123,15 +125,15 @@ extension Ledger {
             """, values
         ) { row -> (batch: Int, news: BatchNews)? in
             let atBarrier = row.optionalInteger(1).map { $0 > row.integer(2) ? BatchNews.arrived : .joined }
-            // Some originals have not been moved yet.
+            // A batch ends only when all its originals have been moved.
             if atBarrier == nil, row.integer(3) != 0 { return nil }
             return (row.integer(0), atBarrier ?? .ended)
         }
         .compactMap(\.self)
     }
 
-    /// Announces the present state of a batch, and releases the jobs at its lowest barrier, which keep their positions
-    /// in the queue.
+    /// Logs that a batch has reached a barrier or ended. Queues the jobs at the batch's lowest barrier, at their old
+    /// positions, and passes their number to `done`.
     package nonisolated func announce(_ batch: Int, done: @escaping @Sendable (_ released: Int) -> Void) {
         write(refused: 0, { try $0.announce(batch) }, done: done)
     }
@@ -155,7 +157,8 @@ extension Ledger {
         return writer.changes
     }
 
-    /// The first `limit` unfinished batches, the number of all, and the number of their unfinished jobs.
+    /// The IDs of the first `limit` unfinished batches, the number of all unfinished batches, and the number of their
+    /// unfinished jobs.
     package nonisolated func unfinishedBatches(limit: Int) throws -> (ids: [Int], count: Int, jobs: Int) {
         try read { database in
             let ids = try database.rows(

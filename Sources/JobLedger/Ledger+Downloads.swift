@@ -1,12 +1,13 @@
 package import PipelineModel
 import SystemCalls
 
-/// The queue that a job starts in. Each has its own window, so that slow downloads don't delay pictures.
+/// The queue in which a job starts. Each queue has its own window of loaded jobs, so that slow downloads don't delay
+/// pictures that need no download.
 package enum FirstQueue: String, CaseIterable, Sendable {
     case download, render
 
-    /// Whether a row starts in this queue, for all statements. It has to match the conditions of the schema's indexes
-    /// word for word, or SQLite would not use them.
+    /// The SQL condition for rows that start in this queue. It must match the conditions of the schema's indexes word
+    /// for word; otherwise SQLite does not use these indexes.
     var condition: String {
         switch self {
         case .download: "url IS NOT NULL AND inode = 0"
@@ -14,7 +15,7 @@ package enum FirstQueue: String, CaseIterable, Sendable {
         }
     }
 
-    /// The index of the queued rows that start here.
+    /// The name of the index of the queued rows that start in this queue.
     var index: String {
         switch self {
         case .download: "jobs_to_download"
@@ -34,7 +35,7 @@ package struct HostLane: Hashable, Sendable {
 extension JobRecord {
     package var entry: FirstQueue { needsDownload ? .download : .render }
 
-    /// The lane of its download; nil once the download is complete.
+    /// The lane of the job's download; nil once the download is complete.
     package var lane: HostLane? {
         guard needsDownload, let host else { return nil }
         return HostLane(host: host, priority: Priority(rank: priority))
@@ -42,7 +43,7 @@ extension JobRecord {
 }
 
 extension Ledger {
-    /// Records that the original has arrived, and its name.
+    /// Records that the original has been downloaded, with its name and identity.
     package nonisolated func recordDownload(of job: JobRecord) {
         write {
             try $0.writer.run(
@@ -76,7 +77,7 @@ extension Ledger {
             [.integer(lane.priority.rank), .text(lane.host), .list(except), .integer(limit)])
     }
 
-    /// The next host by name, after `host`, with queued downloads of this priority.
+    /// The host that follows `host` in alphabetical order and has queued downloads of this priority.
     package nonisolated func host(after host: String, _ priority: Priority) throws -> String? {
         try first(
             """
@@ -91,8 +92,8 @@ extension Ledger {
         try read { try Self.queuedCount(entry, upTo: .max, $0) }
     }
 
-    /// How many of the `all` queued jobs start with a download. Counts whichever is rarer, downloads or pictures,
-    /// because counting a million rows takes too long.
+    /// How many of the `all` queued jobs start with a download. Counts the smaller group (jobs with or without a
+    /// download), because counting a million rows takes too long.
     package nonisolated func queuedDownloads(among all: Int) throws -> Int {
         try read { database in
             var most = 1000

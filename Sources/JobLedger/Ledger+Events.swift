@@ -26,7 +26,8 @@ package struct LoggedEvent: Sendable {
 }
 
 extension JobRecord {
-    /// The event of its current state. Keeps the reason of a failure, which a later end overwrites in the row.
+    /// The event for the job's current state. After a failure or an unsuccessful redo, its text is the error, because a
+    /// later attempt overwrites the error in the row.
     var event: LoggedEvent { .job(id, state, state == .failed || redoEnd != nil ? error ?? reason : reason) }
 }
 
@@ -42,8 +43,8 @@ extension Ledger {
             ])
     }
 
-    /// Adds an event for each row of `jobs` that matches `condition`. The first of `values` is the time, unless `time`
-    /// names another parameter.
+    /// Adds an event for each row of `jobs` that matches `condition`. `time` is the SQL parameter that contains the
+    /// event's time: by default ?1, the first of `values`.
     func add(
         _ state: JobState, text: String = "NULL", time: String = "?1", where condition: String,
         _ values: [Database.Value]
@@ -55,7 +56,7 @@ extension Ledger {
             """, values)
     }
 
-    /// Uses up the cursors of events that are not stored, so that a reader at an older cursor notices the gap.
+    /// Skips the cursors of events that are not stored, so that a reader at an older cursor notices the gap.
     func skipEvents(_ count: Int) throws {
         try writer.run("UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'events'", [.integer(count)])
     }

@@ -2,7 +2,7 @@ package import PipelineModel
 
 /// Lists, counts and forgets past jobs.
 extension Ledger {
-    /// The jobs for `list`: oldest first, after `id`.
+    /// A page of the jobs that match the filter, oldest first, after `id`.
     package nonisolated func list(_ filter: JobFilter, after id: Int, limit: Int) throws -> [JobRecord] {
         try jobs(
             "WHERE j.id IN (\(filter.ids("id > ?1 ORDER BY id LIMIT ?2"))) ORDER BY j.id LIMIT ?2",
@@ -18,7 +18,7 @@ extension Ledger {
         ) { $0.integer(0) } ?? 0
     }
 
-    /// IDs of the filter's jobs, as contiguous ranges.
+    /// The IDs of the jobs that match the filter, as contiguous ranges.
     package nonisolated func ids(_ filter: JobFilter) throws -> [ClosedRange<Int>] {
         let ids = try rows(
             "SELECT id FROM (\(filter.ids("id > ?1 AND ?2"))) ORDER BY id", [.integer(0), .integer(1)] + filter.values
@@ -34,7 +34,8 @@ extension Ledger {
         return ranges
     }
 
-    /// The latest job with this path that satisfies `wanted`. Several inboxes may use the same name again.
+    /// The latest job with this path that satisfies `wanted`, among the 100 latest jobs with this path. Several inboxes
+    /// may use the same name, and each may use it repeatedly.
     package nonisolated func newest(
         path: String, where wanted: (JobRecord) -> Bool = { _ in true }
     ) throws -> JobRecord? {
@@ -53,10 +54,10 @@ extension Ledger {
         ) { $0.integer(0) } ?? 0
     }
 
-    /// Rows deleted by one statement.
+    /// Maximum number of rows that one statement deletes.
     private static let portion = 1000
 
-    /// Forgets work orders without jobs.
+    /// Forgets work orders that no job uses.
     package nonisolated func forgetOrders() {
         write { ledger in
             try ledger.writer.run(
@@ -68,7 +69,7 @@ extension Ledger {
         }
     }
 
-    /// Forgets finished batches without jobs. Keeps the latest, because jobs may still be added to it.
+    /// Forgets finished batches without jobs. Keeps the latest batch, because jobs may still be added to it.
     package nonisolated func forgetBatches() {
         write { ledger in
             try ledger.writer.run(
@@ -79,8 +80,8 @@ extension Ledger {
         }
     }
 
-    /// Forgets a portion of the ended jobs that ended before `time` or are not among the newest `count`; hands over
-    /// their number by state. Keeps unfinished jobs, and jobs whose original stays in the inbox.
+    /// Forgets up to `portion` ended jobs, namely jobs that ended before `time` or are not among the newest `count`.
+    /// Passes their number, by state, to `done`. Keeps jobs whose original stays in the inbox.
     package nonisolated func forget(
         allBut count: Int, endedBefore time: Double, done: @escaping @Sendable ([JobState: Int]) -> Void
     ) {
@@ -103,8 +104,8 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Forgets a portion of the chosen jobs that are over, with their kept files; hands over their number by state.
-    /// `except` names jobs that a client still waits for.
+    /// Forgets up to `portion` of the chosen jobs that are over and ended before `time`, with the records of their kept
+    /// files. Passes their number, by state, to `done`. Keeps the jobs in `except`, for which a client still waits.
     package nonisolated func forget(
         _ choice: JobChoice, endedBefore time: Double, except: [Int],
         done: @escaping @Sendable ([JobState: Int]) -> Void
@@ -129,7 +130,8 @@ extension Ledger {
         }
     }
 
-    /// Number of chosen jobs that must stay: they are over, but the inbox would take their originals again.
+    /// Number of the chosen jobs that are over but must stay in the ledger, because their originals are still in an
+    /// inbox. If the ledger forgot such a job, the inbox would take its original again.
     package nonisolated func unforgettable(_ choice: JobChoice, endedBefore time: Double) throws -> Int {
         try first(
             """
@@ -142,17 +144,17 @@ extension Ledger {
     private static let forgettable = "state IN \(final) AND disposed = 1 AND returns IS NULL"
 }
 
-/// The filter of `list`.
+/// The criteria of a job list. A job must match every criterion that is set.
 package struct JobFilter: Sendable {
     package var states: [JobState]
-    /// Paused queues: their queued jobs count as waiting.
+    /// Paused queues. Their queued jobs count as waiting.
     package var held: [FirstQueue] = []
     package var recipe: String?
     package var batch: Int?
-    /// Compared with the time when the job ended, or, if it has not, was created.
+    /// The earliest end time of the jobs, or the earliest creation time if a job has not ended.
     package var since: Double?
     package var until: Double?
-    /// Where the original lies: this file, or any path below this folder.
+    /// The path of the original, or of a folder that contains it.
     package var place: String?
     /// Only jobs with a lower ID.
     package var before: Int?
@@ -165,7 +167,7 @@ package struct JobFilter: Sendable {
         (self.place, self.before) = (place, before)
     }
 
-    /// The conditions, whose parameters are numbered from ?3.
+    /// The conditions with their values. `ids` numbers their parameters from ?3.
     private var parts: [(sql: String, value: Database.Value)] {
         [
             recipe.map { ("+work IN (SELECT id FROM orders WHERE json_extract(body, '$.recipe') = ?)", .text($0)) },
@@ -176,16 +178,17 @@ package struct JobFilter: Sendable {
         ].compactMap(\.self)
     }
 
-    /// Selects IDs state by state; `wanted` gives order and limit for each. For one state SQLite reads the jobs in
-    /// index order. For several states, or for a recipe, it would gather and sort all matching jobs; `+` keeps it from
-    /// using the recipe's index.
+    /// Returns a query for the IDs of the matching jobs, with one SELECT for each state. `wanted` contains the order
+    /// and the limit of each SELECT. For one state, SQLite reads the jobs in index order. If one SELECT covered several
+    /// states, or used the index on `work`, SQLite would collect and sort all matching jobs. The `+` in the condition
+    /// on the recipe prevents the use of that index.
     func ids(_ wanted: String) -> String {
         let conditions = zip(3..., parts).map { "\($1.sql.replacing("?", with: "?\($0)")) AND " }.joined()
         return parts(of: states).map { "SELECT id FROM (SELECT id FROM jobs WHERE \($0)\(conditions)\(wanted))" }
             .joined(separator: " UNION ALL ")
     }
 
-    /// Conditions for the states. They are disjoint, because UNION ALL would return a job that meets two of them twice.
+    /// The conditions for the states. They must be disjoint: if a job met two of them, UNION ALL would return it twice.
     private func parts(of states: [JobState]) -> [String] {
         guard !states.isEmpty else { return [""] }
         let chosen = Set(states)

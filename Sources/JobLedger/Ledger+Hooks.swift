@@ -3,7 +3,7 @@ package import PipelineModel
 /// The positions of the recipes' hooks in the event log.
 extension Ledger {
     package struct HookRecord: Sendable {
-        /// The hook has run for all events up to here; a new hook skips older events.
+        /// The hook has run for all events up to this cursor. A new hook skips the events before it.
         package var cursor: Int
         package var failures: Int
 
@@ -33,8 +33,9 @@ extension Ledger {
         write { try $0.writer.run("DELETE FROM hooks WHERE recipe = ?", [.text(recipe)]) }
     }
 
-    /// Announcements after `cursor`, each with the recipe of its job, or of the first job of its batch; and the last
-    /// examined event. A job without an original is over as soon as it fails or is cancelled.
+    /// The events after `cursor` for which hooks run, each with the recipe of its job, or of the first job of its
+    /// batch. `seen` is the cursor of the last event examined. A job without an original has no event `over`, so hooks
+    /// run for its event `failed` or `cancelled` instead.
     package nonisolated func announcements(
         after cursor: Int, limit: Int
     ) throws -> (found: [(cursor: Int, recipe: String, occasion: HookOccasion)], seen: Int) {

@@ -3,8 +3,8 @@ package import PipelineModel
 import SystemCalls
 
 extension Ledger {
-    /// Adds new jobs, each with its event, and their batches. `listed` yields its records one by one during the write:
-    /// a list may have a hundred thousand.
+    /// Adds new jobs, each with its event, and their batches. `listed` yields further records one by one during the
+    /// write, because a list may have a hundred thousand.
     package nonisolated func insert(
         _ jobs: [JobRecord], _ listed: (any Sequence<JobRecord> & Sendable)? = nil,
         batches: [BatchRecord] = [], isAsked: Bool = false,
@@ -38,7 +38,8 @@ extension Ledger {
         try add(job.event)
     }
 
-    /// The row of `orders`. The ledger stores each work order once, because many jobs share it.
+    /// The ID of the order's row in `orders`; adds the row if it is missing. The ledger stores each work order once,
+    /// because many jobs share it.
     private func row(of order: WorkOrder) throws -> Int {
         if let row = orderRows[order] { return row }
         let body = Database.Value.text(try JSONText.encode(order))
@@ -82,8 +83,8 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Records the changes of a running job. The other columns follow when it leaves the window; until then no index on
-    /// them changes.
+    /// Records the changes of a running job in a few columns. The other columns are written when the job leaves the
+    /// window, so that their indexes need no update before.
     private func recordWork(_ job: JobRecord) throws {
         try writer.run(
             "UPDATE jobs SET state = ?, reason = ?, story = ?, started = ?, partial = ? WHERE id = ?",
@@ -94,7 +95,7 @@ extension Ledger {
         try add(job.event)
     }
 
-    /// Records the intent to publish: from here on the job will end `done`.
+    /// Records the intent to publish. Once it is durable, a restart after a crash completes the publication.
     package nonisolated func record(
         intent: PublishIntent, of job: Int, done: @escaping @Sendable () -> Void,
         refused: @escaping @Sendable () -> Void
@@ -107,9 +108,9 @@ extension Ledger {
             }, done: done, refused: refused)
     }
 
-    /// Records that originals have reached their final places, so that these jobs are over. The same transaction
-    /// appends the event `picture` for each job that is done, and `over` for every other job that has an original, or
-    /// whose redo gave no new results. `kept` holds, by job, the originals that are now the daemon's own files.
+    /// Records that originals have reached their final places, so that their jobs are over. The same transaction
+    /// appends an event: `picture` for a job that is done with new results, `over` for any other job that has an
+    /// original. `kept` contains, by job, the originals that [Keep] may remove later.
     package nonisolated func recordDisposal(
         of jobs: [(id: Int, source: String)], keeping kept: [Int: KeptMarks] = [:],
         done: @escaping @Sendable () -> Void
@@ -142,22 +143,22 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Records the new path of an original that is not processed or moved yet.
+    /// Records the new path of an original that has still to be processed or moved.
     package nonisolated func record(source: String, of job: Int) {
         write { try $0.writer.run("UPDATE jobs SET source = ? WHERE id = ?", [.text(source), .integer(job)]) }
     }
 
-    /// Number of cancelled rows.
+    /// The numbers of cancelled jobs, by their state before.
     package struct Cancelled: Sendable {
         package var (queued, waiting) = (0, 0)
-        /// Jobs whose redo was cancelled, so that they are done again.
+        /// Jobs whose redo was cancelled. They return to `done`.
         package var (queuedAgain, waitingAgain) = (0, 0)
 
         package var all: Int { queued + waiting + queuedAgain + waitingAgain }
     }
 
-    /// Cancels every queued or waiting job up to `last` that matches `choice`, excluding `except`, and fails their
-    /// dependents; hands over the number of cancelled jobs.
+    /// Cancels every queued or waiting job with an ID up to `last` that matches `choice`, except the jobs in `except`.
+    /// Fails their dependents. Passes the numbers of cancelled jobs to `done`.
     package nonisolated func cancelQueued(
         upTo last: Int, _ choice: JobChoice, except: [Int], at time: Double,
         done: @escaping @Sendable (Cancelled) -> Void
@@ -181,11 +182,12 @@ extension Ledger {
             var count = 0
             try ledger.forEachEnded { which, values in
                 let values = values + [.real(time)]
-                // With very many jobs, later events would push out the events of the first jobs at once, so those are
-                // skipped.
+                // The event log keeps only the latest events. If a very large number of jobs is cancelled, the log
+                // would delete the events of the first jobs at once, so they are not written at all.
                 let areKept = all - count <= ledger.keptEvents + Ledger.changedAtOnce
                 if areKept { try ledger.add(.cancelled, time: "?3", where: which, values) }
-                // A download that has not started leaves no file to move; an interrupted one leaves a file to remove.
+                // A download that has not started has left no file, so its job needs no disposal. An interrupted
+                // download has left a file, which the disposal removes.
                 try ledger.writer.run(
                     """
                     UPDATE jobs SET state = 'cancelled', hold = NULL, due = NULL, reason = NULL, error = NULL, failure = NULL,
@@ -203,8 +205,8 @@ extension Ledger {
         }
     }
 
-    /// Changes the priority of the chosen jobs that are queued or waiting, with an event for each job that changes;
-    /// hands over the number of all of them, changed or not.
+    /// Sets the priority of the chosen jobs that are queued or waiting, and logs an event for each job whose priority
+    /// changes. Passes the number of queued and waiting jobs to `done`, whether changed or not.
     package nonisolated func prioritise(
         _ choice: JobChoice, _ priority: Priority, done: @escaping @Sendable (Int) -> Void
     ) {
@@ -227,8 +229,8 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Queues ended jobs again, at their positions, with the originals at their `source`. A job with unmet dependencies
-    /// waits for them.
+    /// Queues ended jobs again, with the position and the path of the original (`source`) from each record. A job with
+    /// unmet dependencies waits for them.
     package nonisolated func requeue(_ jobs: [JobRecord], done: @escaping @Sendable () -> Void) {
         write(
             wanted: .now,
@@ -242,7 +244,7 @@ extension Ledger {
     }
 
     private func requeue(_ job: JobRecord) throws {
-        // A done job keeps its results, and its story continues.
+        // In a redo, the job keeps its results, and its story continues.
         let begun = job.former == nil ? "outputs = NULL, story = NULL, tries = 0," : ""
         try writer.run(
             """
@@ -260,7 +262,7 @@ extension Ledger {
         try recordOrder(of: job)
     }
 
-    /// The WHERE clause leaves the index alone if the order is unchanged, as it mostly is.
+    /// Records the job's work order. Usually the order is unchanged; `work <> ?1` then avoids an update of the index.
     private func recordOrder(of job: JobRecord) throws {
         try writer.run(
             "UPDATE jobs SET work = ?1 WHERE id = ?2 AND work <> ?1",

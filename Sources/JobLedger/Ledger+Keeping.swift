@@ -2,8 +2,9 @@ import DaemonRuntime
 package import PipelineModel
 import SystemCalls
 
-/// The files that jobs leave behind. One commit marks a file as being removed (`leaving`), a later one forgets it. In
-/// between nobody can bring the original back, and after a crash the next start completes the removal.
+/// The originals and results that jobs leave behind, in the table `kept`. Removing a file takes two commits: the first
+/// marks its row as `leaving`, the second deletes the row. In between, no request can bring the original back, and
+/// after a crash the next start completes the removal.
 extension Ledger {
     /// A position in the order of removal.
     package struct KeptPosition: Sendable {
@@ -22,7 +23,8 @@ extension Ledger {
         package var bytes = 0
     }
 
-    /// Results that an older version published have no recorded identity and can't be recognised; they get no rows.
+    /// Adds a row for each result of a job. Results that an older version published get no rows: their identities were
+    /// not recorded, so the daemon can't recognise these files.
     func keepResults(of job: JobRecord) throws {
         try writer.run("DELETE FROM kept WHERE job = ? AND place = 'results'", [.integer(job.id)])
         for result in job.outputs {
@@ -33,7 +35,7 @@ extension Ledger {
     }
 
     func keep(_ kept: KeptMarks, of job: Int, in place: KeptPlace) throws {
-        // A user has dropped the file again: its age counts from its latest job.
+        // If a user has dropped the same file again, its age counts from its latest job, so the earlier row is deleted.
         try writer.run(
             """
             DELETE FROM kept INDEXED BY kept_by_change WHERE modified = ? AND modified <> 0 AND size = ? AND path = ?
@@ -60,8 +62,8 @@ extension Ledger {
         return sums.reduce(into: [:]) { sums, one in if let place = one.0 { sums[place] = one.1 } }
     }
 
-    /// The same for one place, optionally for one recipe. A query computes the sums of a recipe; triggers maintain the
-    /// others.
+    /// Number and total size of the kept files in one place, optionally of one recipe. Triggers maintain the totals of
+    /// a place; a query computes the totals of a recipe.
     package nonisolated func keptSum(in place: KeptPlace, of recipe: String?) throws -> KeptSum {
         guard let recipe else { return try keptSums()[place] ?? KeptSum() }
         return try first(
@@ -70,7 +72,7 @@ extension Ledger {
         ) { KeptSum(files: $0.integer(0), bytes: $0.integer(1)) } ?? KeptSum()
     }
 
-    /// The arrival time of the oldest kept file in a place.
+    /// The time when the oldest kept file in a place was put there.
     package nonisolated func oldestKept(in place: KeptPlace) throws -> Double? {
         try first(
             "SELECT time FROM kept INDEXED BY kept_by_time WHERE place = ? ORDER BY time LIMIT 1",
@@ -78,7 +80,7 @@ extension Ledger {
         ) { $0.real(0) }
     }
 
-    /// Kept files after a position, oldest first.
+    /// A page of the kept files after a position, oldest first, without files that are being removed.
     package nonisolated func kept(
         in place: KeptPlace, of recipe: String?, after position: KeptPosition, limit: Int
     ) throws -> [KeptFile] {
@@ -114,8 +116,9 @@ extension Ledger {
 
     // MARK: - Removing
 
-    /// Records the removal of files before it happens. Returns the files that are not being brought back, or nil if the
-    /// ledger refuses the write. Blocks until the record is durable.
+    /// Marks files as `leaving` before they are removed. Returns the IDs of the marked files, or nil if the ledger
+    /// refuses the write. Skips a file if its job is being brought back or is not over. Blocks until the write is
+    /// durable.
     package nonisolated func begin(removing files: [KeptFile], _ removal: JobRecord.Removal) -> Set<Int>? {
         wait(isAsked: true, refused: nil) { ledger in
             let removal = Database.Value.text(try JSONText.encode(removal))
@@ -137,8 +140,8 @@ extension Ledger {
         }
     }
 
-    /// Forgets files that are gone or replaced. Blocks until the change is durable. If the write fails, the next check
-    /// finds the files again, by `leaving`.
+    /// Deletes the rows of files that are gone or replaced. Blocks until the change is durable. If the write fails, the
+    /// next check finds the files again, by `leaving`.
     package nonisolated func forget(kept files: [KeptFile]) {
         guard !files.isEmpty else { return }
         wait(isAsked: true, refused: ()) { ledger in
@@ -147,8 +150,8 @@ extension Ledger {
         }
     }
 
-    /// Dates files of a place that are older than `earliest` to `time`. Blocks until the write is durable or has
-    /// failed.
+    /// Sets the time of all kept files in a place that are dated before `earliest` to `time`. Blocks until the write is
+    /// durable or has failed.
     package nonisolated func redate(in place: KeptPlace, before earliest: Double, to time: Double) {
         wait(isAsked: true, refused: ()) { ledger in
             try ledger.writer.run(
@@ -157,7 +160,8 @@ extension Ledger {
         }
     }
 
-    /// Cancels the removal of files, which stay as they were. Blocks until the write is durable or has failed.
+    /// Clears the mark `leaving` of files that are not removed after all. Blocks until the write is durable or has
+    /// failed.
     package nonisolated func abandon(removing files: [KeptFile]) {
         guard !files.isEmpty else { return }
         wait(isAsked: true, refused: ()) { ledger in

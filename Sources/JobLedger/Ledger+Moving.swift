@@ -1,7 +1,7 @@
-/// Moving a folder: rows hold absolute paths.
+/// Adapts the absolute paths in all rows after a folder has moved.
 extension Ledger {
-    /// Rewrites all paths below folder `old` to `new`. Blocks until the change is durable; returns false if SQLite
-    /// refuses it.
+    /// Replaces the folder `old` by `new` in all paths below it. Blocks until the change is durable; returns false if
+    /// SQLite refuses it.
     package nonisolated func move(from old: String, to new: String) -> Bool {
         wait(refused: false) { ledger in
             for (table, column) in [("jobs", "source"), ("jobs", "returns"), ("jobs", "goal"), ("kept", "path")] {
@@ -11,7 +11,7 @@ extension Ledger {
                     WHERE substr(\(column), 1, length(?1) + 1) = ?1 || '/'
                     """, [.text(old), .text(new)])
             }
-            // In JSON, an absolute path starts right after a quotation mark.
+            // In JSON, an absolute path starts right after a quotation mark, so the search text starts with that mark.
             let (from, to) = ("\(try JSONText.encode(old).dropLast())/", "\(try JSONText.encode(new).dropLast())/")
             for (table, column) in [("jobs", "intent"), ("jobs", "outputs"), ("jobs", "staged"), ("orders", "body")] {
                 try ledger.writer.run(

@@ -1,19 +1,20 @@
 import DaemonRuntime
 package import PipelineModel
 
-/// Dependencies between jobs. A satisfied row of `needs` stays satisfied, and is kept for `show`.
+/// Dependencies between jobs, in the table `needs`. A satisfied dependency (`met`) stays satisfied, and its row is kept
+/// for `pipectl show`.
 ///
 /// Every change that ends jobs calls `follow` within its own transaction, so that a crash can't separate the end of a
-/// job from its consequences. The table `ended` holds the jobs whose dependents are still to be updated.
+/// job from its effects on dependents. The table `ended` contains the jobs whose dependents are still to be updated.
 extension Ledger {
-    /// The dependencies that a job waits for, as its reason. Computed when it is read, because it changes with each
-    /// dependency that ends.
+    /// The reason of a job that waits for dependencies, such as `after job 5 and 2 more`. Each read computes the text,
+    /// because it changes whenever a dependency ends.
     static let needsText = """
         (SELECT 'after job ' || MIN(n.after) || CASE COUNT(*) WHEN 1 THEN '' ELSE ' and ' || (COUNT(*) - 1) || ' more' END
             FROM needs n WHERE n.job = j.id AND n.met = 0)
         """
 
-    /// Whether a job depends, directly or not, on a job of its own batch.
+    /// Whether a job depends, directly or indirectly, on a job of its own batch.
     static let comesAfterOwn = """
         EXISTS (
             WITH RECURSIVE before(id) AS (
@@ -27,16 +28,18 @@ extension Ledger {
 
     // MARK: - When jobs end
 
-    /// Puts the jobs that match `condition` into `ended`. They are about to end, or have ended.
+    /// Fills `ended` with the jobs that match `condition`: jobs that have ended, or end in this transaction.
     func end(_ condition: String, _ values: [Database.Value]) throws {
         try writer.run("DELETE FROM ended")
         try writer.run("INSERT INTO ended (id) SELECT id FROM jobs WHERE \(condition)", values)
     }
 
-    /// Rows changed by one statement. SQLite keeps a statement's changes in memory until it ends.
+    /// Maximum number of rows that one statement changes. SQLite keeps all changes of a statement in memory until the
+    /// statement finishes.
     static let changedAtOnce = 20_000
 
-    /// Calls `change` in portions for the jobs in `ended`, with the condition for their IDs and its values ?1 and ?2.
+    /// Calls `change` for each portion of the jobs in `ended`. `which` is the SQL condition that selects the portion,
+    /// and `values` are its parameters ?1 and ?2.
     func forEachEnded(_ change: (_ which: String, _ values: [Database.Value]) throws -> Void) throws {
         var last = 0
         while let end = try writer.first(
@@ -59,7 +62,8 @@ extension Ledger {
 
     private static let followers = "SELECT 1 FROM needs WHERE after = ? AND met = 0 LIMIT 1"
 
-    /// Updates all dependents of ended jobs: at startup, and after bringing back jobs whose dependencies can't be met.
+    /// Updates the waiting dependents of all jobs that have ended or are unknown. Used at startup, and after bringing
+    /// back jobs whose dependencies can't be met.
     package nonisolated func followAll(done: @escaping @Sendable () -> Void) {
         write(
             wanted: .now,
@@ -81,7 +85,8 @@ extension Ledger {
             return try writer.run("DELETE FROM ended")
         }
         let now = Database.Value.real(Timestamp.now())
-        // These jobs can't run any more, and neither can their dependents.
+        // Adds the dependents that can't run any more because a job in `ended` is not done, and in turn the dependents
+        // of these. `cause` is the dependency at fault.
         try writer.run(
             """
             INSERT OR IGNORE INTO ended (id, cause)
@@ -134,7 +139,7 @@ extension Ledger {
         consequences.move(ranks.count, from: .waiting, to: .queued)
     }
 
-    /// The jobs among these that have unmet dependencies.
+    /// Returns those of `jobs` that have unmet dependencies.
     func jobsWithNeeds(among jobs: [Int]) throws -> [Int] {
         try writer.rows(
             "SELECT DISTINCT job FROM needs WHERE met = 0 AND job IN (SELECT value FROM json_each(?)) ORDER BY job",
@@ -162,8 +167,8 @@ extension Ledger {
             """, [.real(Timestamp.now()), .integer(job)])
     }
 
-    /// Forgets the dependencies of deleted jobs, and satisfied dependencies on them. Unmet dependencies on them stay: a
-    /// dependent that is brought back must not run as if they were satisfied.
+    /// Deletes the dependencies of deleted jobs, and the met dependencies of other jobs on deleted jobs. Unmet
+    /// dependencies on deleted jobs stay: if such a dependent is brought back, it must not run as if they were met.
     func forgetNeeds(of jobs: [Int]) throws {
         guard !jobs.isEmpty else { return }
         try writer.run("DELETE FROM needs WHERE job IN (SELECT value FROM json_each(?))", [.list(jobs)])
@@ -196,7 +201,8 @@ extension Ledger {
         write(
             isAsked: true, refused: .refused,
             { ledger in
-                // The dependencies exist already, so the check of one new job holds for all.
+                // All new jobs have the same dependencies, which exist already. So it is enough to check the first new
+                // job.
                 if let job = jobs.first,
                     let problem = try ledger.problem(job.id, after: others, anyway: job.anyway)
                 {
@@ -215,7 +221,7 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Changes a job's dependencies: all of them, or none if there is a problem.
+    /// Adds and removes dependencies of a job: all of them, or none if there is a problem.
     package nonisolated func depend(
         _ job: Int, after others: [Int], remove: [Int], anyway: Bool, done: @escaping @Sendable (NeedsAnswer) -> Void
     ) {
@@ -255,13 +261,14 @@ extension Ledger {
             [.integer(job), .list(remove)])
         try need(job, others, anyway: anyway)
         try applyNeeds(of: job, now.state, now.waitReason)
-        // A barrier may now have to wait for another job.
+        // A barrier may now have to wait for a different set of jobs, so all unfinished batches are rechecked.
         try writer.run("INSERT OR IGNORE INTO arrivals (batch) SELECT id FROM batches WHERE finished IS NULL")
         return .done
     }
 
     private func need(_ job: Int, _ others: [Int], anyway: Bool) throws {
-        // The dependency may be marked as met by an end that was reverted since.
+        // An existing row may be marked as met although the job it refers to has been brought back since. So `met` is
+        // computed again.
         try writer.run(
             """
             INSERT INTO needs (job, after, met) SELECT ?1, id, state = 'done' OR (?3 AND state IN \(Self.final)) FROM jobs
@@ -276,7 +283,8 @@ extension Ledger {
             """, [.integer(job)])
     }
 
-    /// Updates a job's state after its dependencies have changed. An ended job is checked when it is brought back.
+    /// Updates a job's state after its dependencies have changed. For an ended job this happens when it is brought
+    /// back.
     private func applyNeeds(of job: Int, _ state: JobState, _ waitReason: JobRecord.WaitReason?) throws {
         switch (state, waitReason) {
         case (.queued, _): try waitForNeeds(job)
@@ -284,7 +292,7 @@ extension Ledger {
             try release("id = ?", [.integer(job)])
             if consequences.isEmpty { try logNeeds(of: job) }
         case (.waiting, .place):
-            // The job waits for its dependencies first, then for the place.
+            // The job now waits for its dependencies first, and for the missing resource afterwards.
             try writer.run(
                 "UPDATE jobs SET hold = 'after', reason = NULL WHERE id = ? AND \(Self.hasUnmetNeeds)", [.integer(job)])
             if writer.changes > 0 { try logNeeds(of: job) }
@@ -311,7 +319,7 @@ extension Ledger {
 
     /// The cycle from a job through its new dependencies back to itself, or nil.
     private func circle(_ job: Int, after others: Database.Value) throws -> [Int]? {
-        // Most jobs have no dependents, and a new job can't have any.
+        // A job without dependents can't be part of a cycle. Most jobs have none, and a new job never has any.
         guard try writer.isAny(Self.followers, [.integer(job)]) else { return nil }
         let isReached = try writer.isAny(
             """
@@ -341,7 +349,8 @@ extension Ledger {
     }
 
     /// The first of these jobs that would fail at once if it were brought back, with its unmet dependency and that
-    /// job's state (nil if forgotten). A dependency that is brought back too is no obstacle.
+    /// dependency's state (nil if the ledger has forgotten it). A dependency is no obstacle if it is brought back too:
+    /// it is one of `jobs`, or its state is one of `states`.
     package nonisolated func hindered(
         of jobs: [Int], bringingBack states: [JobState]
     ) throws -> (job: Int, after: Int, state: JobState?)? {
@@ -356,7 +365,7 @@ extension Ledger {
         ) { ($0.integer(0), $0.integer(1), $0.optionalText(2).flatMap(JobState.init)) }
     }
 
-    /// A job's dependencies, or its dependents: the first ones, and the number of all.
+    /// A job's dependencies, or its dependents: the first `mostNeighbours` of them, and their total number.
     package struct Neighbours: Sendable {
         package var jobs: [(id: Int, state: JobState?)]
         package var count: Int

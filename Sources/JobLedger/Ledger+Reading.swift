@@ -5,12 +5,13 @@ extension Ledger {
     static let final = "('done', 'failed', 'cancelled')"
     static let unfinished = "('waiting', 'queued', 'running', 'cancelling')"
 
-    // The same tests as index conditions. For an IN list of three or more values, SQLite would build a table at every
-    // change of a row.
+    // The same conditions without IN, as the schema's indexes use them. For an IN list of three or more values, SQLite
+    // would build a table at every change of a row.
     static let isFinal = "(state = 'done' OR state = 'failed' OR state = 'cancelled')"
     static let isUnfinished = "(state = 'waiting' OR state = 'queued' OR state = 'running' OR state = 'cancelling')"
 
-    /// Reads by the given index: without statistics, SQLite would choose another and scan far more rows.
+    /// Reads jobs through the given index. The database has no statistics, so SQLite would choose another index and
+    /// scan far more rows.
     nonisolated func jobs(
         by index: String? = nil, _ rest: String, _ values: [Database.Value] = []
     ) throws -> [JobRecord] {
@@ -25,12 +26,12 @@ extension Ledger {
 
     package nonisolated func job(_ id: Int) throws -> JobRecord? { try jobs("WHERE j.id = ?", [.integer(id)]).first }
 
-    /// The existing jobs with these IDs.
+    /// Those of the jobs with these IDs that exist.
     package nonisolated func jobs(_ ids: [Int]) throws -> [JobRecord] {
         try jobs("WHERE j.id IN (SELECT value FROM json_each(?)) ORDER BY j.id", [.list(ids)])
     }
 
-    /// The current records of ended jobs. Rereads only those that have changed, which are few.
+    /// The current records of ended jobs, by ID. Rereads only the jobs that have changed, which are few.
     package nonisolated func current(_ ended: [JobRecord]) throws -> [Int: JobRecord] {
         var jobs = Dictionary(ended.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         let unchanged = try rows(
@@ -83,8 +84,8 @@ extension Ledger {
         }
     }
 
-    /// Jobs that a crash or stop interrupted, including those that waited for a place. Jobs that wait for other jobs,
-    /// or for a retry, keep waiting.
+    /// Jobs that a crash or stop interrupted, including jobs that waited for a shared resource. Jobs that wait for
+    /// other jobs or for a retry are left out: they keep waiting.
     package nonisolated func interrupted() throws -> [JobRecord] {
         try jobs(
             """
@@ -121,7 +122,7 @@ extension Ledger {
             ) { $0.text(0) })
     }
 
-    /// Whether any ended job's original has still to be moved, or is being brought back.
+    /// Whether any original of an ended job has still to be moved, or is being brought back.
     package nonisolated func movesOriginals() throws -> Bool {
         try isAny(
             """
@@ -141,7 +142,7 @@ extension Ledger {
             [.integer(id), .text(inbox), .integer(limit)])
     }
 
-    /// End times, by ID, of jobs that have ended and whose originals have still to be moved.
+    /// The end times, by ID, of those of the jobs `ids` that have ended and whose originals have still to be moved.
     package nonisolated func undisposed(_ ids: [Int]) throws -> [Int: Double] {
         let left = try rows(
             """
@@ -162,7 +163,7 @@ extension Ledger {
         ) { $0.text(0) }
     }
 
-    /// The highest IDs ever assigned, including those of deleted rows, and the last position in the queue.
+    /// The highest IDs ever assigned to jobs and batches, including deleted ones, and the last position in the queue.
     package nonisolated func highest() throws -> (id: Int, position: Int, batch: Int) {
         try first(
             """
@@ -173,7 +174,7 @@ extension Ledger {
         ) { ($0.integer(0), $0.integer(1), $0.integer(2)) } ?? (0, 0, 0)
     }
 
-    /// The latest time, in seconds, at which the clock was trusted; nil before the first.
+    /// The latest time at which the daemon trusted the clock, in seconds; nil if there is none yet.
     package nonisolated func believedTime() throws -> Double? {
         try first("SELECT value FROM marks WHERE name = 'clock'") { Double($0.integer(0)) }
     }
@@ -184,7 +185,7 @@ extension Ledger {
         }
     }
 
-    /// Files that were taken but stay in the inbox. The device is left out.
+    /// The originals that jobs have taken but that stay in the inbox. Their identities lack the device.
     package nonisolated func kept(in inbox: String) throws -> [(path: String, file: FileStatus.Identity)] {
         try rows(
             "SELECT source, inode, size, modified FROM jobs WHERE origin = 'kept' AND source GLOB ?",
@@ -199,7 +200,7 @@ extension Ledger {
         try rows("SELECT DISTINCT json_extract(body, '$.inbox') FROM orders") { $0.text(0) }
     }
 
-    /// The job with its original at `source`, still to be processed or moved.
+    /// The job whose original at `source` has still to be processed or moved.
     package nonisolated func job(claimedAt source: String) throws -> JobRecord? {
         try jobs("WHERE j.source = ? AND j.disposed = 0 ORDER BY j.id DESC LIMIT 1", [.text(source)]).first
     }
@@ -242,7 +243,7 @@ extension Ledger {
             ) { $0.text(0) })
     }
 
-    /// Calls `each` for each original below a folder that `knows` would find, with the rest of its path.
+    /// Calls `each` for every original below a folder for which `knows` is true, with its path relative to the folder.
     package nonisolated func forEachKnown(in folder: String, _ each: (String) -> Void) throws {
         // "0" follows "/" in ASCII, so the two bounds enclose all paths below the folder.
         let bounds = ["/", "0"].map { Database.Value.text(folder + $0) }

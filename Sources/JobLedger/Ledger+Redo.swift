@@ -1,16 +1,17 @@
 import DaemonRuntime
 package import PipelineModel
 
-/// Reprocessing (redo) and undoing of done jobs. During a redo, `former` is the row of the work order that produced the
-/// results in the outbox. If the redo fails or is cancelled, the job is done as before.
+/// Redo and undo of done jobs. A redo processes a done job again. During the redo, `former` refers to the work order
+/// that produced the results in the outbox. If the redo fails or is cancelled, the job returns to `done` and keeps
+/// these results.
 extension Ledger {
     /// A done job whose results are being withdrawn.
     package struct Undone: Sendable {
         package var job: Int
-        /// The results, as an intent to revert.
+        /// The results to withdraw, in the form of a publish intent.
         var intent: PublishIntent
         var reason: String
-        /// The target folder of the original, if not `cancelled/`.
+        /// The target folder of the original; nil stands for `cancelled/`.
         var goal: String?
 
         package init(job: Int, intent: PublishIntent, reason: String, goal: String?) {
@@ -18,8 +19,8 @@ extension Ledger {
         }
     }
 
-    /// Marks these jobs cancelled; their disposal then withdraws the results and moves the originals. Returns the jobs
-    /// that were done until now, or nil if SQLite refuses the record. Blocks until the record is durable.
+    /// Marks done jobs cancelled. Their disposal then withdraws the results and moves the originals. Returns the IDs of
+    /// the jobs that it has marked, or nil if SQLite refuses the write. Blocks until the write is durable.
     package nonisolated func undo(_ jobs: [Undone]) -> Set<Int>? {
         wait(isAsked: true, refused: nil) { ledger -> Set<Int>? in
             var undone: Set<Int> = []
@@ -45,8 +46,8 @@ extension Ledger {
         }
     }
 
-    /// Ends every redo among the rows that match `condition`; returns how many of them were queued and how many waited.
-    /// The first of `values` is the time.
+    /// Cancels the redo of every job that matches `condition`. Returns how many of these jobs were queued and how many
+    /// were waiting. The first of `values` is the time.
     func cancelRedos(where condition: String, _ values: [Database.Value]) throws -> (queued: Int, waiting: Int) {
         guard try writer.isAny("SELECT 1 FROM jobs INDEXED BY jobs_redone WHERE former IS NOT NULL LIMIT 1") else {
             return (0, 0)
@@ -65,7 +66,7 @@ extension Ledger {
         return (states.count - waiting, waiting)
     }
 
-    /// Calls `each` for each original that the ledger has below a folder, with the rest of its path.
+    /// Calls `each` for every original that the ledger records below a folder, with its path relative to the folder.
     package nonisolated func forEachOriginal(in folder: String, _ each: (String) -> Void) throws {
         // "0" follows "/" in ASCII, so the two bounds enclose all paths below the folder.
         let bounds = ["/", "0"].map { Database.Value.text(folder + $0) }
@@ -81,7 +82,7 @@ extension JobRecord {
     static let redoCancelled = "its redo was cancelled"
     static let asBefore = "the results of before are as they were"
 
-    /// How the latest redo ended, if it gave no new results.
+    /// How the latest redo ended, if it produced no new results.
     package var redoEnd: JobState? {
         guard state == .done, error != nil else { return nil }
         return failure == nil ? .cancelled : .failed

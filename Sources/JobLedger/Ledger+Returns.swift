@@ -3,17 +3,18 @@ package import PipelineModel
 import Synchronization
 package import SystemCalls
 
-/// Bringing jobs back. One commit records the target of the original (`returns`), a later one queues the job. In
-/// between the job belongs to the thread that brings it back: no other thread does so, and no disposal moves its
-/// original. After a crash the row shows where the original is.
+/// Bringing ended jobs back for another attempt, in two commits. The first commit records the target path of the
+/// original (`returns`), the second queues the job. In between, only the thread that brings the job back touches it: no
+/// other thread brings it back, and no disposal moves its original. After a crash, the row shows where the original may
+/// be.
 extension Ledger {
     package struct Return: Sendable {
         var job: Int
-        /// The target of its original.
+        /// The target path of the original.
         var place: String
-        /// The state that the caller saw. In any other state by now, another thread brings the job back.
+        /// The state that the caller saw. If the job's state differs by now, another thread has brought the job back.
         var state: JobState
-        /// The original's current identity: its user may have repaired it.
+        /// The original's current identity, which has changed if a user has repaired the file.
         var file: FileStatus.Identity
 
         package init(job: Int, place: String, state: JobState, file: FileStatus.Identity) {
@@ -21,8 +22,9 @@ extension Ledger {
         }
     }
 
-    /// Records the targets of originals before they move, and clears the jobs' publish intents. Returns the jobs that
-    /// no other thread brings back. Blocks until the record is durable.
+    /// Records the target paths of originals before they move, and clears the publish intents of their jobs. Returns
+    /// the IDs of the jobs recorded; leaves out jobs that another thread brings back. Blocks until the record is
+    /// durable.
     package nonisolated func begin(_ returns: [Return]) -> Set<Int> {
         wait(isAsked: true, refused: []) { ledger in
             var begun: Set<Int> = []
@@ -42,24 +44,25 @@ extension Ledger {
         }
     }
 
-    /// Records another target, because the first one exists already.
+    /// Records another target path, because a file exists at the first one.
     package nonisolated func changeReturn(of job: Int, to place: String) {
         wait(refused: ()) {
             try $0.writer.run("UPDATE jobs SET returns = ? WHERE id = ?", [.text(place), .integer(job)])
         }
     }
 
-    /// Abandons the return; the job stays as it was. Blocks until the change is durable.
+    /// Records that the job is not brought back after all, and keeps its state. Blocks until the change is durable.
     package nonisolated func abandonReturn(of job: Int) {
         wait(refused: ()) { try $0.writer.run("UPDATE jobs SET returns = NULL WHERE id = ?", [.integer(job)]) }
     }
 
-    /// Jobs whose return was interrupted when the daemon ended.
+    /// Jobs that the daemon was bringing back when it stopped.
     package nonisolated func returning() throws -> [JobRecord] {
         try jobs(by: "jobs_returning", "WHERE j.returns IS NOT NULL ORDER BY j.id")
     }
 
-    /// Applies `change` and blocks until it is durable.
+    /// Applies `change`, blocks until it is durable, and returns its answer. Returns `refused` if the ledger refuses
+    /// the change.
     nonisolated func wait<Answer: Sendable>(
         isAsked: Bool = false, refused: Answer, for change: @escaping @Sendable (isolated Ledger) throws -> Answer
     ) -> Answer {
@@ -73,9 +76,9 @@ extension Ledger {
         return answer.withLock { $0 }
     }
 
-    // MARK: - Originals at paths that no row has
+    // MARK: - Originals at unrecorded paths
 
-    /// Jobs that may have lost this file: their originals had the same path and identity.
+    /// Jobs whose original may be this file, because it had the same path and identity.
     package nonisolated func candidates(forPath path: String, _ file: FileStatus.Identity) throws -> [JobRecord] {
         try jobs(
             by: "jobs_by_path",
@@ -84,8 +87,8 @@ extension Ledger {
             """, [.text(path), .integer(file.inode), .integer(file.size), .integer(file.modified)])
     }
 
-    /// Records where a job's original was found; the disposal of an ended job moves it from there. Blocks until the
-    /// record is durable, so that a client that waits does not see the job as over.
+    /// Records where a job's original was found. If the job has ended, its disposal moves the original from there.
+    /// Blocks until the record is durable, so that a client that waits for the job does not see it as over.
     package nonisolated func putRight(_ job: Int, source: String) {
         wait(refused: ()) {
             try $0.writer.run(

@@ -5,12 +5,12 @@ import PipelineModel
 package enum Resource: Hashable, Sendable, Comparable, CustomStringConvertible {
     case place(String)
     case filter(String)
-    /// Named by its format.
+    /// The encoder of this format.
     case encoder(String)
-    /// The download folder.
+    /// The download folder, at this path.
     case spool(String)
 
-    /// Whether render workers provide it.
+    /// Whether render workers provide the resource.
     package var isOfWorkers: Bool {
         switch self {
         case .filter, .encoder: true
@@ -51,7 +51,7 @@ extension [RecipeOutput] {
 }
 
 extension Ledger {
-    /// The condition for jobs that need the resource, and the resource as value ?3.
+    /// The SQL condition for jobs that need the resource, and the value of its parameter ?3.
     static func needing(_ resource: Resource) -> (sql: String, value: Database.Value) {
         switch resource {
         case .place(let path):
@@ -82,7 +82,7 @@ extension Ledger {
         }
     }
 
-    /// Makes queued jobs that need the resource wait, excluding `except`; hands over their number.
+    /// Makes all queued jobs that need the resource wait, except the jobs in `except`. Passes their number to `done`.
     package nonisolated func setAside(
         _ resource: Resource, reason: String, except: [Int], done: @escaping @Sendable (Int) -> Void
     ) {
@@ -99,8 +99,8 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Moves the jobs that wait for the resource, excluding `except`, to the end of the queue, starting at `position`;
-    /// hands over their number.
+    /// Queues the jobs that wait for the resource, except the jobs in `except`, at the end of the queue, from
+    /// `position` on. Passes their number to `done`.
     package nonisolated func bringBack(
         _ resource: Resource, except: [Int], at position: Int, done: @escaping @Sendable (Int) -> Void
     ) {
@@ -114,8 +114,9 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Moves due retries to the end of the queue, starting at `position`; hands over their number, and when the next is
-    /// due. Even after a clock change no retry waits longer than `most` from now. All times are in seconds.
+    /// Queues the retries that are due, at the end of the queue, from `position` on. Passes their number and the time
+    /// of the next retry to `done`. If the clock was set back, `setBack` is subtracted from all due times. No retry
+    /// waits longer than `most` from now. All times are in seconds.
     package nonisolated func bringBackDue(
         at position: Int, setBack: Double = 0, most: Double, now: Double = Timestamp.now(),
         done: @escaping @Sendable (_ count: Int, _ next: Double?) -> Void
@@ -134,8 +135,8 @@ extension Ledger {
         }
     }
 
-    /// Moves jobs that wait for a retry to the end of the queue at once: those in `ids`, all up to `last`, or all of a
-    /// batch.
+    /// Queues jobs that wait for a retry at once, at the end of the queue. Selects the jobs with an ID up to `last`
+    /// that are in `ids` and in `batch`, if these are given. Passes their IDs to `done`.
     package nonisolated func bringBackEarly(
         _ ids: [Int]?, of batch: Int? = nil, upTo last: Int, at position: Int, done: @escaping @Sendable ([Int]) -> Void
     ) {
@@ -157,7 +158,7 @@ extension Ledger {
             }, done: done)
     }
 
-    /// `values` start at parameter ?3.
+    /// Queues the waiting jobs that match `which`, from `position` on. `values` are the parameters from ?3 on.
     private func bringBack(_ which: String, _ values: [Database.Value], at position: Int) throws -> Int {
         let values = [.real(Timestamp.now()), .integer(position)] + values
         try add(.queued, where: "state = 'waiting' AND \(which)", values)
@@ -180,7 +181,7 @@ extension Ledger {
         package var due: Double?
     }
 
-    /// The set of jobs that a question is about.
+    /// The jobs that a query covers.
     package enum Waiters: Sendable {
         case all
         case batch(Int)
@@ -195,7 +196,7 @@ extension Ledger {
         }
     }
 
-    /// Limit of reasons in an answer; the others are summed up.
+    /// Maximum number of reasons in an answer. The jobs with any other reason are counted together.
     private static let mostReasons = 20
 
     /// The reasons for waiting, most frequent first.
@@ -220,7 +221,7 @@ extension Ledger {
         }
     }
 
-    /// How many of the jobs are queued and start in this queue.
+    /// Number of these jobs that are queued and start in this queue.
     package nonisolated func queued(_ who: Waiters, _ entry: FirstQueue) throws -> Int {
         if case .all = who { return try queuedCount(entry) }
         let (_, condition, values) = who.selection

@@ -2,24 +2,25 @@ package import DaemonRuntime
 import Dispatch
 import Synchronization
 
-/// The SQLite file of all jobs. Writes are grouped: all writes that arrive while one group is being committed form the
-/// next group and share the cost of its commit. Each concurrent reader has its own connection; reads wait neither for
-/// writes nor for each other.
+/// The SQLite file of all jobs. Writes are committed in groups: the writes that arrive during a commit form the next
+/// group, and share the cost of its commit. Each concurrent reader has its own connection. Reads wait neither for
+/// writes nor for other reads.
 ///
-/// Writes are applied in order. If a group can't be written (a full disk), the ledger retries it until it can: a
-/// completion means that the write is durable. Only writes on behalf of a client (`isAsked`) are then given up, by a
-/// call of `refused`, so that nothing happens behind the back of a client that has gone. A bad write, which SQLite
-/// would always reject, is also dropped and `refused`, so that it does not block the others.
+/// Writes are applied in order. If the ledger can't commit a group, for example on a full disk, it retries until it
+/// succeeds. So the call of `done` means that a write is durable. The ledger drops a write, and calls `refused`, in two
+/// cases only. First, a write on behalf of a client (`isAsked`) is dropped while the ledger can't commit, because the
+/// client may be gone before a later attempt takes effect. Second, a write that SQLite would always reject is dropped,
+/// so that it does not block the others.
 ///
-/// Any thread may write and read. Everything else happens on the ledger's queue.
+/// Any thread may read and write. Changes, completions and callbacks run on the ledger's queue.
 package actor Ledger: QueueActor {
     /// How soon a change should be durable.
     enum Wanted {
-        /// Nothing waits for it.
+        /// Nothing waits for the change.
         case sometime
-        /// A job waits for it, usually one of many in a burst.
+        /// A job waits for the change. Such changes usually arrive in bursts.
         case soon
-        /// A caller waits for it.
+        /// A caller waits for the change.
         case now
     }
 
@@ -32,7 +33,7 @@ package actor Ledger: QueueActor {
     private struct Write: Sendable {
         let change: Change
         let refused: Completion?
-        /// A client asked for it, and must be told at once if it can't be written.
+        /// A client asked for the write, and must be told at once if the ledger can't commit it.
         let isAsked: Bool
     }
 
@@ -50,14 +51,15 @@ package actor Ledger: QueueActor {
     /// The state shared with other threads.
     private struct State {
         var pending: [Write] = []
-        /// A commit is scheduled.
+        /// Whether a commit is scheduled.
         var scheduled = false
         var lingering = false
-        /// A pending change is wanted `now`.
+        /// Whether a pending change is wanted `now`.
         var isWanted = false
-        /// The latest durable event.
+        /// The cursor of the latest durable event.
         var cursor = 0
-        /// Number of events kept. A reader that is further behind gets a notice, and continues at the oldest event.
+        /// Number of events that the log keeps. A reader that is further behind gets a notice, and continues at the
+        /// oldest event.
         var keptEvents = 200_000
         var problem: String?
     }
@@ -67,15 +69,15 @@ package actor Ledger: QueueActor {
     private nonisolated let reading: LedgerReading
 
     let writer: Database
-    /// The known rows of `orders`.
+    /// Cached row IDs of `orders`.
     var orderRows: [WorkOrder: Int] = [:]
     /// Effects of the current change on other jobs.
     var consequences = Consequences()
-    /// The latest event when events were last trimmed.
+    /// The cursor of the latest event when events were last trimmed.
     private var trimmed = 0
     /// Keeps a minimum time between groups in a burst.
     private var spacing = Spacing()
-    /// A group could not be written; all other writes wait behind its retry.
+    /// Whether a group could not be written and waits for its retry. All other writes wait until that retry succeeds.
     private var retrying = false
     /// Number of retries scheduled; only the latest one takes effect.
     private var attempts = 0
@@ -96,10 +98,11 @@ package actor Ledger: QueueActor {
 
     // MARK: - Callbacks, on the ledger's queue
 
-    /// Called after each group.
+    /// Called after each committed group.
     package nonisolated func afterCommit(_ call: @escaping @Sendable () -> Void) { async { $0.afterCommit = call } }
 
-    /// Called when all jobs of a batch have reached a barrier or ended, after the completions of their changes.
+    /// Called when all jobs of a batch have reached a barrier or ended, after the completions of the writes that led to
+    /// this.
     package nonisolated func batchChanged(_ call: @escaping @Sendable (Int, BatchNews) -> Void) {
         async { $0.batchChanged = call }
     }
@@ -109,21 +112,22 @@ package actor Ledger: QueueActor {
         async { $0.problemChanged = call }
     }
 
-    /// Called when ended jobs have released or failed their dependents. The effects are durable by then; the completion
-    /// of the end itself follows.
+    /// Called when ended jobs have released or failed their dependents. These effects are durable by then. The
+    /// completion of the write that ended the jobs is called afterwards.
     package nonisolated func othersChanged(_ call: @escaping @Sendable (Consequences) -> Void) {
         async { $0.othersChanged = call }
     }
 
-    /// Asked in a burst whether the commit should wait for more changes that are under way.
+    /// Called in a burst of writes; returns whether the commit should wait for further changes that are about to
+    /// arrive.
     package nonisolated func awaitsOthers(_ call: @escaping @Sendable () -> Bool) { async { $0.awaitsOthers = call } }
 
-    /// Called on the reader's thread when a read fails; only once, until `readAgain`.
+    /// Called on the reader's thread when a read fails. Further failures cause no call until `readAgain` has run.
     package nonisolated func readFailed(_ call: @escaping @Sendable () -> Void) { reading.failed(call) }
 
     package nonisolated func keep(events: Int) { state.withLock { $0.keptEvents = events } }
     package nonisolated var keptEvents: Int { state.withLock { $0.keptEvents } }
-    /// The latest durable event.
+    /// The cursor of the latest durable event.
     package nonisolated var cursor: Int { state.withLock { $0.cursor } }
     /// Why the ledger can't be written at the moment, or nil.
     package nonisolated var problem: String? { state.withLock { $0.problem } }
@@ -132,7 +136,7 @@ package actor Ledger: QueueActor {
 
     // MARK: - Reading
 
-    /// Repeats failed reads, and logs the recovery if all succeed.
+    /// Runs `body`, which repeats the failed reads. Logs the recovery if all of them succeed.
     package nonisolated func readAgain(_ body: () -> Void) { reading.again(body) }
 
     /// Reads durable rows; logs a failure and rethrows it.
@@ -158,12 +162,12 @@ package actor Ledger: QueueActor {
 
     // MARK: - Writing
 
-    /// How long a change that nothing waits for is delayed, to share a commit with others.
+    /// Delay of a change that nothing waits for, so that it shares a commit with other changes.
     private static let linger = DispatchTimeInterval.milliseconds(10)
 
-    /// Applies `change` with the next group. Calls `done` when it is durable, or `refused` (by default `done`) when it
-    /// never will be. A change wanted `now` or `soon` starts its group at once, or as soon as the spacing allows. A
-    /// change on behalf of a client is given up while the ledger can't be written.
+    /// Applies `change` with the next group. Calls `done` when the change is durable, or `refused` (by default `done`)
+    /// if it was dropped. A change that is wanted `now` or `soon` starts its group at once, or as soon as the spacing
+    /// allows. A change on behalf of a client (`isAsked`) is dropped while the ledger can't be written.
     nonisolated func write(
         wanted: Wanted = .sometime, isAsked: Bool = false,
         _ change: @escaping @Sendable (isolated Ledger) throws -> Void, done: (@Sendable () -> Void)? = nil,
@@ -175,7 +179,8 @@ package actor Ledger: QueueActor {
         }
     }
 
-    /// The same with an answer, which is `refused` when the change is rejected or given up.
+    /// Applies `change` in the same way, and passes its answer to `done`. If the change was dropped, the answer is
+    /// `refused`.
     nonisolated func write<Answer: Sendable>(
         wanted: Wanted = .now, isAsked: Bool = false, refused: Answer,
         _ change: @escaping @Sendable (isolated Ledger) throws -> Answer, done: @escaping @Sendable (Answer) -> Void
@@ -220,11 +225,11 @@ package actor Ledger: QueueActor {
             }, done: done)
     }
 
-    /// Writes a row for a batch that does not exist; `takeBatchNews` deletes it before the commit. Pages are written,
-    /// but nothing changes.
+    /// Inserts a row for a batch that does not exist; `takeBatchNews` deletes the row before the commit. So the commit
+    /// writes pages, but the data stays the same.
     private func writeNothing() throws { try writer.run("INSERT OR IGNORE INTO arrivals (batch) VALUES (0)") }
 
-    /// Waits until all writes so far are durable; false after `seconds`.
+    /// Blocks until all writes so far are durable. Returns false if this takes longer than `seconds`.
     package nonisolated func flush(seconds: Int) -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
         whenDurable { semaphore.signal() }
@@ -270,7 +275,8 @@ package actor Ledger: QueueActor {
         var index: Int?
         do {
             try writer.run("BEGIN IMMEDIATE")
-            // The failed group held only writes that were given up; a test write shows whether the ledger works again.
+            // The group is empty if all its writes were dropped after a failed attempt. A test write then shows whether
+            // the ledger can be written again.
             if group.isEmpty { try writeNothing() }
             var written: [Written] = []
             for (number, write) in group.enumerated() {
@@ -288,9 +294,9 @@ package actor Ledger: QueueActor {
             return .durable(written, news: news)
         } catch {
             try? writer.run("ROLLBACK")
-            // The rollback has undone inserts and deletions in `orders`.
+            // The rollback has undone inserts and deletions in `orders`, so the cached row IDs may be wrong.
             orderRows = [:]
-            // An error that is not SQLite's comes from encoding the entry.
+            // An error that does not come from SQLite comes from encoding the entry, so a retry can't succeed.
             let isOfStatement = (error as? LedgerError)?.isOfStatement ?? true
             if let index, isOfStatement { return .refused(index, "\(error)") }
             return .later("\((error as? LedgerError)?.message ?? "\(error)")")
@@ -314,7 +320,7 @@ package actor Ledger: QueueActor {
         afterCommit?()
     }
 
-    /// Trims every 1000 events, not with each group.
+    /// Deletes the oldest events. Does so once per 1000 new events, not in each group.
     private func trimEvents(upTo last: Int) throws {
         guard last - trimmed >= 1000 else { return }
         try writer.run("DELETE FROM events WHERE cursor <= ?", [.integer(last - keptEvents)])

@@ -4,7 +4,7 @@ import Synchronization
 /// The ledger's read side. Each concurrent reader has its own connection, so that a long list delays no other reader.
 final class LedgerReading: Sendable {
     private final class Reader: Sendable {
-        /// Never contended: a reader in use is not in `State`.
+        /// Never contended, because a connection is removed from `State` while a reader uses it.
         let database: Mutex<Database>
 
         init(path: String) throws { database = Mutex(try Database(path: path)) }
@@ -13,14 +13,14 @@ final class LedgerReading: Sendable {
     private struct State {
         var idle: [Reader] = []
         var problem: String?
-        /// The latest problem logged, until every read succeeds again.
+        /// The latest problem logged; nil once every read succeeds again.
         var logged: String?
-        // In a struct, because a closure directly behind a generic lock would be wrapped once more at each access,
-        // without end.
+        // The closure is stored in a struct. If a generic lock contained the closure directly, each access would wrap
+        // it in one more closure, without limit.
         var failed: (@Sendable () -> Void)?
     }
 
-    /// Limit of idle connections.
+    /// Maximum number of idle connections.
     private static let mostIdle = 4
 
     private let path: String
@@ -47,7 +47,7 @@ final class LedgerReading: Sendable {
         }
     }
 
-    /// Logs a problem once, until all reads succeed again.
+    /// Logs a problem. Does not repeat the same problem until all reads succeed again.
     private func met(_ problem: String) {
         let (isNews, isUnlogged, failed) = state.withLock { state in
             defer { (state.problem, state.logged) = (problem, problem) }

@@ -4,14 +4,14 @@ import SystemCalls
 
 /// Read-only view of a ledger file for another process. A daemon may write to the file meanwhile.
 package struct LedgerView {
-    /// A job whose original has arrived and was not removed.
+    /// An original that has arrived and was not removed, with its job.
     package struct Original {
         package var job: Int
-        /// The original's name in the job.
+        /// The path of the original that the job records: relative to the inbox, or the name passed to `pipectl add`.
         package var path: String
-        /// Where the original may lie: at `source`, or already at the target of its return.
+        /// The paths where the original may be: `source`, and the target path if the job is being brought back.
         package var places: [String]
-        /// The job has ended, and its original has reached its final place.
+        /// Whether the job has ended and its original has reached its final place.
         package var isOver: Bool
     }
 
@@ -20,11 +20,11 @@ package struct LedgerView {
     package init(path: String) throws { database = try Database(path: path, isReading: true) }
 
     /// Copies a snapshot of the ledger into a single file without a WAL, and checks the copy's pages. Replaces an
-    /// earlier copy only at the end.
+    /// earlier copy only after the check.
     package func copy(to path: String) throws {
         let unfinished = path + ".new"
         for suffix in ["", "-journal"] { try FileSystem.remove(unfinished + suffix) }
-        // `VACUUM INTO` accepts an empty file, and keeps its mode.
+        // `VACUUM INTO` accepts an existing file if it is empty, and keeps the file's mode.
         _ = try Descriptor.open(unfinished, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
         try database.run("VACUUM INTO ?", [.text(unfinished)])
         try Schema.check(Database(path: unfinished, isReading: true))
@@ -32,7 +32,7 @@ package struct LedgerView {
         try FileSystem.rename(unfinished, path)
     }
 
-    /// Throws if the ledger's schema has another version.
+    /// Throws if this program does not use the ledger's schema version.
     package func checkVersion() throws {
         let version = try database.first("PRAGMA user_version") { $0.integer(0) } ?? 0
         guard version == Schema.steps.count else {
@@ -59,7 +59,7 @@ package struct LedgerView {
 
     private static let columns = "id, path, source, returns, disposed AND state IN \(Ledger.final) FROM jobs"
 
-    /// Results in outboxes, and intermediate pictures of barriers.
+    /// Calls `body` with the path of each result in an outbox, and of each intermediate picture.
     package func forEachMade(_ body: (_ path: String) throws -> Void) throws {
         try database.forEach(
             """

@@ -1,18 +1,18 @@
 package import PipelineModel
 package import SystemCalls
 
-/// The renames that publish a job's results, recorded before the first of them. A redo replaces the job's earlier
-/// results, and withdraws those without a replacement.
+/// The renames that publish a job's results. The ledger records them before the first rename. In a redo, the new
+/// results replace the job's earlier results, and earlier results without a replacement are withdrawn.
 package struct PublishIntent: Codable, Sendable, Hashable {
     package struct Step: Codable, Sendable, Hashable {
         package var staging: String
         package var target: String
         /// What to do if the target exists.
         package var conflict: ConflictPolicy
-        /// The staging file's identity. Nil in an intent of an older version.
+        /// The staging file's identity. Nil in a withdrawal, and in an intent of an older version.
         package var file: FileStatus.Identity?
-        /// The identity of the earlier result at `target`, which is exchanged with the staging file. Without `file`,
-        /// the earlier result is moved to `staging`.
+        /// In a redo, the identity of the earlier result at `target`. The earlier result and the staging file exchange
+        /// places. If `file` is nil, the earlier result is withdrawn: it moves to `staging`.
         package var replaces: FileStatus.Identity?
 
         package init(
@@ -24,10 +24,11 @@ package struct PublishIntent: Codable, Sendable, Hashable {
     }
 
     package var steps: [Step]
-    /// Earlier results that stay, because a user has changed them.
+    /// Earlier results that stay in the outbox, because a user has changed them.
     package var left: [String]?
 
-    /// Suffix for an earlier result on a file system that can't exchange two files.
+    /// Suffix for the path of an earlier result during an exchange, if the file system can't exchange two files
+    /// atomically.
     package static let aside = ".before"
 
     package init(steps: [Step], left: [String] = []) {

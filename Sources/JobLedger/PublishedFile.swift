@@ -1,6 +1,6 @@
 package import SystemCalls
 
-/// A result in an outbox, with the identity that recognises it.
+/// A result in an outbox, with the identity by which the daemon recognises it.
 package struct PublishedFile: Sendable, Hashable {
     /// How the file at the result's path compares with the published file.
     package enum Standing: Sendable {
@@ -13,7 +13,8 @@ package struct PublishedFile: Sendable, Hashable {
     }
 
     package var path: String
-    /// Nil if an older version published it. Leaves out the device, whose number may change with a reboot.
+    /// The file's identity when it was published; nil if an older version published it. It lacks the device, whose
+    /// number may change at a reboot.
     package var file: FileStatus.Identity?
 
     package init(path: String, file: FileStatus.Identity? = nil) {
@@ -29,8 +30,8 @@ package struct PublishedFile: Sendable, Hashable {
 }
 
 extension FileStatus.Identity {
-    /// Whether the file at `path`, with identity `there`, is this one unchanged. Size and modification time must match,
-    /// and also the inode where the file system keeps inodes stable.
+    /// Whether the file that is now at `path`, with identity `there`, is still this file, unchanged. Size and
+    /// modification time must match. The inode must match as well if the file system keeps inodes stable.
     package func isStill(_ there: FileStatus.Identity, at path: String) -> Bool {
         guard (there.size, there.modified) == (size, modified) else { return false }
         return there.inode == inode || !FileSystem.keepsInodes(around: path)
@@ -40,7 +41,7 @@ extension FileStatus.Identity {
 extension PublishedFile: Codable, JSONWritten {
     private enum CodingKeys: CodingKey { case file, path }
 
-    /// An older version stored only the path.
+    /// Also reads the form of an older version, which stored only the path.
     package init(from decoder: any Decoder) throws {
         if let path = try? decoder.singleValueContainer().decode(String.self) {
             self.init(path: path)

@@ -1,17 +1,21 @@
 import CSQLite
 
-/// The ledger's tables. `user_version` counts the migration steps; an older file is migrated step by step, and a
-/// released step never changes.
+/// The ledger's tables. `user_version` is the number of migration steps that a file has gone through. An older file is
+/// migrated step by step, and a released step never changes.
 enum Schema {
-    /// Calls `willBegin` if the file has no tables yet.
+    /// Configures the connection, checks the file, and migrates it to the current version. Calls `willBegin` before
+    /// that if the file has no tables yet.
     static func prepare(_ database: Database, willBegin: () throws -> Void) throws {
         // WAL: readers never wait for the writer. FULL: a commit survives a power cut.
         try database.script("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;")
-        // In pages. A burst changes the same pages repeatedly, and each checkpoint writes them again.
+        // A checkpoint runs after 4000 pages of WAL. A burst changes the same pages repeatedly, and each checkpoint
+        // writes them again, so checkpoints should be rare.
         try database.script("PRAGMA wal_autocheckpoint=4000;")
-        // In KiB. If a bulk change does not fit, its pages are written and read repeatedly.
+        // The page cache; a negative size is in KiB. If a bulk change does not fit into the cache, SQLite writes and
+        // reads the changed pages repeatedly.
         try database.script("PRAGMA cache_size=-16000;")
-        // Jobs whose dependents are still to be updated, and dependents that fail, with the dependency at fault.
+        // The jobs whose dependents are still to be updated. This includes dependents that fail; their `cause` is the
+        // dependency at fault.
         try database.script(
             "PRAGMA temp_store=MEMORY; CREATE TEMP TABLE ended (id INTEGER PRIMARY KEY, cause INTEGER) STRICT")
         try check(database)
@@ -28,7 +32,8 @@ enum Schema {
         }
     }
 
-    /// Without this check, jobs would run into damaged pages one by one.
+    /// Throws if the file has damaged pages. Without this check, the jobs that use a damaged page would fail one by
+    /// one.
     static func check(_ database: Database) throws {
         let faults = try database.rows("PRAGMA quick_check(1)") { $0.text(0) }
         guard faults == ["ok"] else {
@@ -164,10 +169,11 @@ enum Schema {
         // The latest barrier that was announced for a batch.
         "ALTER TABLE batches ADD COLUMN arrived INTEGER NOT NULL DEFAULT 0",
 
-        // The downloaded part of an original, for a retry.
+        // The downloaded part of an original, from which a retry resumes.
         "ALTER TABLE jobs ADD COLUMN partial TEXT",
 
-        // Counts each batch as it changes, so that a progress request needs no count.
+        // Triggers count the jobs of each batch as they change, so that a request for a batch's progress needs no
+        // count.
         """
         CREATE TABLE tallies (
             batch INTEGER NOT NULL,
@@ -195,10 +201,10 @@ enum Schema {
         END
         """,
 
-        // The status line counts the day's failures at each failure.
+        // The daemon counts the day's failures for its status line at each failure.
         "CREATE INDEX jobs_failed ON jobs(finished) WHERE state = 'failed'",
 
-        // Why a job waits, without details of its own such as the time of its retry, so that jobs with the same
+        // `obstacle`: why a job waits, without details such as the time of its retry, so that jobs with the same
         // obstacle are counted together.
         """
         ALTER TABLE jobs ADD COLUMN obstacle TEXT GENERATED ALWAYS AS
@@ -220,8 +226,8 @@ enum Schema {
             WHERE state = 'queued' AND url IS NOT NULL AND inode = 0
         """,
 
-        // The target to which an original is being brought back. Originals that an older version lost on the way are
-        // searched for again.
+        // `returns`: the target path of an original that is being brought back. An older version could lose an original
+        // on that way; with `disposed = 0` the daemon searches for it again.
         """
         ALTER TABLE jobs ADD COLUMN returns TEXT;
         CREATE INDEX jobs_returning ON jobs(returns) WHERE returns IS NOT NULL;
@@ -230,7 +236,8 @@ enum Schema {
             AND (instr(source, '/.pipelined/') > 0 OR instr(source, '/spool/') > 0)
         """,
 
-        // A batch ends only when all its originals have reached their final places.
+        // A batch ends only when all its originals have reached their final places, so the trigger also watches
+        // `disposed`.
         """
         CREATE INDEX jobs_of_batch_undisposed ON jobs(batch)
             WHERE batch IS NOT NULL AND disposed = 0 AND state IN ('done', 'failed', 'cancelled');
@@ -252,14 +259,14 @@ enum Schema {
             WHERE state = 'queued' AND url IS NOT NULL AND inode = 0
         """,
 
-        // A start reads only the jobs with staged files or an intent, not all jobs.
+        // With these indexes, the daemon's start reads only the jobs with staged files or an intent, not all jobs.
         """
         CREATE INDEX jobs_staged ON jobs(id) WHERE staged IS NOT NULL;
         CREATE INDEX jobs_intending ON jobs(id) WHERE intent IS NOT NULL
         """,
 
-        // Files that jobs left in archive/, failed/ and cancelled/, which outlive the rows of their jobs, and their
-        // totals. `leaving` is set before a file is removed.
+        // `kept`: the originals and results that jobs have left in their final places. Their rows outlive the rows of
+        // the jobs. `kept_sums` contains the totals. `leaving` is set before a file is removed.
         """
         CREATE TABLE kept (
             id INTEGER PRIMARY KEY,
@@ -307,25 +314,26 @@ enum Schema {
                 AND instr(j.source, '/spool/') = 0
         """,
 
-        // From here on `outputs` has the identity of each result as well as its path. Older versions can't read that;
-        // the new version number makes them refuse the ledger.
+        // From this version on, `outputs` contains the identity of each result as well as its path. Older versions
+        // can't read that, and the new version number makes them refuse the ledger.
         "",
 
-        // Finds the earlier row of a file that was dropped again, so that each file has one row.
+        // With this index, the ledger finds the earlier row of a file that was dropped again, so that each file has one
+        // row.
         "CREATE INDEX kept_by_change ON kept(modified) WHERE modified <> 0",
 
-        // During a redo, the work order of the results in the outbox; and the target folder for the original of an
-        // undone job.
+        // `former`: during a redo, the work order that produced the results in the outbox. `goal`: the target folder
+        // for the original of an undone job.
         """
         ALTER TABLE jobs ADD COLUMN former INTEGER;
         ALTER TABLE jobs ADD COLUMN goal TEXT;
         CREATE INDEX jobs_redone ON jobs(former) WHERE former IS NOT NULL
         """,
 
-        // Users refer to a batch by name.
+        // With this index, the ledger finds a batch by the name that a user gives.
         "CREATE INDEX batches_by_name ON batches(name) WHERE name IS NOT NULL",
 
-        // The same indexes, with conditions that SQLite evaluates faster at each change of a job.
+        // The same three indexes as before, with conditions that SQLite evaluates faster at each change of a job.
         """
         DROP INDEX jobs_undisposed;
         DROP INDEX jobs_of_batch_undisposed;
@@ -339,8 +347,8 @@ enum Schema {
             AND hold IS NOT 'barrier' AND hold IS NOT 'after'
         """,
 
-        // The highest IDs of deleted rows, which kept files, events and users may still refer to; and the latest time,
-        // in seconds, at which the clock was trusted.
+        // `marks`: the highest IDs of deleted jobs and batches, because kept files, events and users may still refer to
+        // them; and the latest time, in seconds, at which the daemon trusted the clock.
         """
         CREATE TABLE marks (
             name TEXT PRIMARY KEY,

@@ -1,9 +1,10 @@
 package import PipelineModel
 
-/// The work that a job does: a snapshot of its recipe, with resolved folders. Many jobs share one order.
+/// What the daemon does with a job's picture: a snapshot of the recipe, with resolved folders. Many jobs share one
+/// order.
 package struct WorkOrder: Codable, Sendable, Hashable {
     package var recipe: String
-    /// Made for `pipectl add --chain`, without a recipe.
+    /// Whether the order was made for `pipectl add --chain`, without a recipe.
     package var adHoc: Bool
     package var outputs: [RecipeOutput]
     package var original: OriginalPolicy
@@ -27,8 +28,8 @@ package struct WorkOrder: Codable, Sendable, Hashable {
 }
 
 extension WorkOrder {
-    /// Hashes only two fields, because every recorded job looks its order up. Equality compares the rest, which rarely
-    /// differs.
+    /// Hashes only two fields, because the ledger looks up the order of every job that it records. Orders that agree in
+    /// these two rarely differ in the other fields.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(recipe)
         hasher.combine(outbox)

@@ -1,7 +1,8 @@
 package import PipelineModel
 package import WorkerProtocol
 
-/// The files of a picture, and its known properties. The supervisor never holds pixels.
+/// The paths of a job's picture, and its known properties. It contains no pixels, because the supervisor never loads
+/// any.
 package struct ImageHandle: Sendable {
     package struct Staged: Sendable {
         package var picture: PlannedPicture
@@ -13,16 +14,16 @@ package struct ImageHandle: Sendable {
         }
     }
 
-    /// The original.
+    /// The path of the original.
     package var source: String
-    /// The picture's name, if only the download revealed it.
+    /// The picture's name, if it was unknown before the download.
     package var name: String?
     package var size: Int?
     /// When the file was last written to, in nanoseconds since 1970.
     package var modified: Int?
-    /// Pictures that were made of it before a barrier.
+    /// Pictures made from the original before the latest barrier.
     package var earlier: [Staged] = []
-    /// Pictures that were made of it since the latest barrier.
+    /// Pictures made from the original since the latest barrier.
     package var staged: [Staged] = []
     package var header: PictureHeader?
 

@@ -11,7 +11,7 @@ extension LogSubject {
             input: record.path)
     }
 
-    /// Returns the stage's name if the stage is a filter of the job's order.
+    /// Returns the stage's name if the stage is a filter in the job's work order.
     private static func filter(_ stage: String, of record: JobRecord) -> String? {
         let isBuiltIn = StageCatalog.builtIn.stages.contains { $0.name == stage }
         return !isBuiltIn && record.order.outputs.uses(filter: stage) ? stage : nil

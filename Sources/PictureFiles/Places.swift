@@ -16,7 +16,8 @@ package struct Places: Sendable, Hashable {
         root: nil, configuration: "/etc/pipelined", data: "/var/lib/pipelined", run: "/run/pipelined",
         plugins: ["/usr/local/lib/pipelined/plugins", installedPlugins])
 
-    /// The system's paths for one of several daemons. They all share the administrator's own filters.
+    /// The system's paths for a named daemon, one of several on this system. All of them share the system's plugin
+    /// folders.
     package static func instance(_ name: String) -> Places {
         func own(_ path: String) -> String { "\(path)@\(name)" }
         return Places(
@@ -29,12 +30,13 @@ package struct Places: Sendable, Hashable {
         root.map { " --root \($0)" } ?? instance.map { " --instance \($0)" } ?? ""
     }
 
-    /// Everything below `folder`, and the filters that come with the program.
+    /// Paths below `folder`, which may be relative. The plugin folders include the folder of the filters that come with
+    /// the program.
     package static func below(_ folder: String) -> Places {
         laidOut(below: FileSystem.resolved(FileSystem.join(FileSystem.workingFolder, folder)))
     }
 
-    /// The same, but paths keep the spelling of `root`.
+    /// Paths below `root`, in the spelling of `root`: links in it stay unresolved.
     package static func laidOut(below root: String) -> Places {
         Places(
             root: root, configuration: "\(root)/etc", data: root, run: "\(root)/run",
@@ -49,7 +51,7 @@ package struct Places: Sendable, Hashable {
     package var archive: String { "\(data)/archive" }
     package var failed: String { "\(data)/failed" }
     package var cancelled: String { "\(data)/cancelled" }
-    /// Originals that `--give-back` could not return to their inboxes, and spool files that no job knows.
+    /// Originals that `--give-back` could not return to their inboxes, and spool files that belong to no job.
     package var recovered: String { "\(data)/recovered" }
     package var state: String { "\(data)/state" }
     package var pluginCopies: String { "\(state)/plugins" }
@@ -63,19 +65,20 @@ package struct Places: Sendable, Hashable {
     package var saved: String { "\(state)/saved.conf" }
     package var lastGood: String { "\(state)/last-good.json" }
     package var identity: String { "\(state)/id" }
-    /// Records where the data lay at the latest start.
+    /// Records the data folder's path at the latest start.
     package var place: String { "\(state)/place" }
-    /// The file exists from a start to a clean stop: see `Comeback`.
+    /// A file that exists from each start to a clean stop: see `Comeback`.
     package var comeback: String { "\(state)/comeback" }
     package var lock: String { "\(state)/lock" }
     package var socket: String { "\(run)/control.sock" }
 
-    /// Folders that the daemon writes to. None may lie in an inbox or contain one.
+    /// Folders that the daemon writes to. None of them may be inside an inbox or contain one.
     package var own: [String] { [archive, failed, cancelled, state, run] }
 
     package func make() throws(SystemError) {
         for folder in [inbox, outbox, archive, failed, cancelled, run] { try FileSystem.makeFolders(folder) }
-        // The ledger holds passwords from URLs, and the spool whole pictures: both belong to the daemon's user alone.
+        // The ledger contains passwords from URLs, and the spool contains whole pictures. So only the daemon's user may
+        // read them.
         for folder in [state, spool] {
             try FileSystem.makeFolders(folder, mode: 0o700)
             try FileSystem.keepPrivate(folder, mode: 0o700)
@@ -84,10 +87,10 @@ package struct Places: Sendable, Hashable {
         if root != nil { try FileSystem.makeFolders(recipes) }
     }
 
-    /// The filters that come with the program. In a build they lie beside it.
+    /// The folder of the filters that come with the program. In a build, it is the program's own folder.
     package static var ownPlugins: String { FileSystem.mayExist(installedPlugins) ? installedPlugins : programFolder }
 
-    /// Their folder in an installation.
+    /// The folder of these filters in an installation.
     private static var installedPlugins: String { "\(FileSystem.folder(of: programFolder))/lib/pipelined/plugins" }
 
     package static var programFolder: String { InstalledProgram.folder }
@@ -96,7 +99,7 @@ package struct Places: Sendable, Hashable {
     package static var fetchWorker: String? { InstalledProgram.worker("pipelined-fetch") }
     package static var fleetWorker: String? { InstalledProgram.worker("pipelined-fleet") }
 
-    /// Removes a folder that an original has left, and the empty folders above it.
+    /// Removes the folder that an original has left, if it is empty, and the empty folders above it.
     package func removeEmptyFolders(ofKept folder: String) {
         for top in [archive, failed, cancelled] { FileSystem.removeEmptyFolders(from: folder, upTo: top) }
     }

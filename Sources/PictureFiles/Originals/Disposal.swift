@@ -6,23 +6,24 @@ import PipelineModel
 package import SystemCalls
 import WorkerPools
 
-/// Moves an original to its place once its job has ended. This last step is done once; after a crash it is repeated
-/// until it is recorded.
+/// Moves or removes the original of a job that has ended. After a crash, this step is repeated until the ledger has
+/// recorded it.
 package struct Disposal: Sendable {
     package let places: Places
-    /// The claim folder of the originals' inbox, or why it can't be used.
+    /// The claim folder of the originals' inbox, or the error that prevents its use.
     package let claims: Result<ClaimFolder, any Error>
 
     package init(places: Places, claims: Result<ClaimFolder, any Error>) {
         (self.places, self.claims) = (places, claims)
     }
 
-    /// Makes the moves and removals durable, and removes the empty folders that they leave. Returns the folders that could
-    /// not be synced.
+    /// Syncs the folders of moved and removed originals, and removes the folders that are empty now. Returns the
+    /// folders that could not be synced.
     package func finish(_ moved: [(job: JobRecord, source: String)]) -> [String: SystemError] {
         var failures: [String: SystemError] = [:]
         let there = moved.filter { $0.source != $0.job.source }.map { FileSystem.folder(of: $0.source) }
-        // If a power cut brought a removed original back, the inbox would take it for a new picture.
+        // Removals must be durable as well: if a power cut brought a removed original back, the inbox would take it for
+        // a new picture.
         let removed = Set(moved.filter { Self.isRemoved($0.job) }.map { FileSystem.folder(of: $0.job.source) })
         for folder in removed.union(there) {
             do throws(SystemError) { try FileSystem.sync(folder) } catch {
@@ -42,7 +43,8 @@ package struct Disposal: Sendable {
         return failures
     }
 
-    /// Moves the original of an ended job to its place; returns its path there, or nil if the original is gone.
+    /// Moves the original of an ended job to its final place, or removes it. Returns the new path; the old path if the
+    /// original was removed or stays in place; nil if the original is gone.
     package func dispose(_ job: JobRecord) throws -> String? {
         if job.origin == .kept { return job.source }
         if job.needsDownload { return try disposeOfNothing(job) }
@@ -70,19 +72,21 @@ package struct Disposal: Sendable {
         return target
     }
 
-    /// Whether the original is removed: the recipe says so, or it is the copy of an added file. A downloaded original
-    /// stays, because it is the only copy.
+    /// Whether the daemon removes the original of this job instead of moving it: the job is done, and either the recipe
+    /// says `Original=delete`, or the original is the copy of an added file. A downloaded original stays, because it is
+    /// the only copy.
     package static func isRemoved(_ job: JobRecord) -> Bool {
         job.state == .done && (job.order.original == .delete || (job.origin == .spooled && job.url == nil))
     }
 
-    /// Marks of the original that is kept at `source`; nil if it was removed, or is not the daemon's to remove.
+    /// What the ledger records about an original that now is at `source`, so that [Keep] can remove it later. Nil if
+    /// the original was removed, or if [Keep] must not remove it.
     package func kept(_ job: JobRecord, _ source: String) -> KeptMarks? {
         if job.needsDownload {
             guard job.state == .failed else { return nil }
             return KeptMarks(recipe: job.order.recipe, path: Self.absentPath(job, places), file: .none)
         }
-        // An undo may have moved it to a folder that a user chose.
+        // An undo may have moved the original to a folder that a user chose, where [Keep] removes nothing.
         let own = [places.archive, places.failed, places.cancelled]
         guard job.origin != .kept, own.contains(where: { FileSystem.lies(source, within: $0) }),
             let there = try? FileSystem.status(source)
@@ -90,7 +94,8 @@ package struct Disposal: Sendable {
         return KeptMarks(recipe: job.order.recipe, path: source, file: there.identity)
     }
 
-    /// Disposes of an original that was never downloaded. If the job failed, its explanation is written all the same.
+    /// Disposes of an original that was never downloaded: removes a partial download, and writes the explanation if the
+    /// job failed.
     private func disposeOfNothing(_ job: JobRecord) throws -> String {
         try FileSystem.remove(job.source)
         guard job.state == .failed else { return job.source }
@@ -100,12 +105,12 @@ package struct Disposal: Sendable {
         return job.source
     }
 
-    /// The path that a missing original would have. The job's number makes it unique.
+    /// The path that a missing original would have in `failed/`. The job's ID makes it unique.
     package static func absentPath(_ job: JobRecord, _ places: Places) -> String {
         FileSystem.join(folder(job, places.failed), "\(FileSystem.name(of: job.path)).job\(job.id)")
     }
 
-    /// The folder that the original goes to, unless it is removed.
+    /// The target folder of the original, unless the original is removed.
     package static func goal(of job: JobRecord, _ places: Places) -> String {
         switch job.state {
         case .done: folder(job, places.archive)
@@ -120,8 +125,8 @@ package struct Disposal: Sendable {
         FileSystem.join("\(place)/\(job.order.recipe)", FileSystem.subfolder(of: job.path))
     }
 
-    /// Finds an original that a crash left moved but not recorded. Names that were taken at the time of the move may be
-    /// free now, so every numbered variant is checked.
+    /// Finds an original that was moved before a crash, if the ledger did not record the move. The move may have used a
+    /// numbered name because the plain name was taken then, so every numbered variant is checked.
     private func movedBefore(_ job: JobRecord) throws -> String? {
         let (folder, name) = (Self.goal(of: job, places), FileSystem.name(of: job.path))
         guard try FileSystem.exists(folder) else { return nil }

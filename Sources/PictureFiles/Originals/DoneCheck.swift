@@ -2,7 +2,8 @@ package import JobLedger
 import PipelineModel
 import SystemCalls
 
-/// Checks whether done jobs can be processed again, or undone. It blocks on the disks of their originals and results.
+/// Checks whether done jobs can be processed again, or undone. The checks block on the disks of the jobs' originals and
+/// results.
 package struct DoneCheck: Sendable {
     package let originals: OriginalPlaces
 
@@ -10,7 +11,8 @@ package struct DoneCheck: Sendable {
         self.originals = originals
     }
 
-    /// Why the job can't be processed again. The text names no job, so that equal obstacles can be counted.
+    /// Why the job can't be processed again; nil if it can. The text names no job, so that equal obstacles can be
+    /// counted.
     package func obstacle(toRedoing job: JobRecord) -> String? {
         if let obstacle = Self.obstacle(job) { return obstacle }
         return looked(for: job) { there in
@@ -19,11 +21,11 @@ package struct DoneCheck: Sendable {
         }
     }
 
-    /// The obstacle if somebody has exchanged the original: the daemon leaves their file alone.
+    /// The obstacle if somebody has replaced or changed the original. The daemon leaves such a file alone.
     static let otherFile = "another file lies where its original was, or somebody has changed it"
     private static let missing = "its original is not at its place any more"
 
-    /// Why the job can't be undone.
+    /// Why the job can't be undone; nil if it can.
     package func obstacle(toUndoing job: JobRecord) -> String? {
         if let obstacle = Self.obstacle(job) { return obstacle }
         if !job.disposed { return "its original is still on its way to its place; try again" }
@@ -36,7 +38,8 @@ package struct DoneCheck: Sendable {
         }
     }
 
-    /// Whether a changed result would stay beside its successor.
+    /// Whether somebody may have changed a result of the job. A redo would leave such a result in the outbox, beside
+    /// its successor.
     package func hasChangedResults(_ job: JobRecord) -> Bool {
         job.outputs.contains { [.changed, .unknown].contains((try? $0.standing()) ?? .unknown) }
     }

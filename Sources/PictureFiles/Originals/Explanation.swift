@@ -3,15 +3,15 @@ package import JobLedger
 import PipelineModel
 import SystemCalls
 
-/// The text beside a failed original, for the person who dropped it.
+/// The text file beside a failed original. It explains the failure to the person who dropped the picture.
 package struct Explanation {
     package let job: JobRecord
 
-    /// The path of the text that belongs to an original.
+    /// The path of the text file that belongs to an original.
     package static func path(of original: String) -> String {
         let name = FileSystem.name(of: original)
         var stem = name
-        // A name of 255 bytes leaves no room for the suffix.
+        // A long name is shortened, because name and suffix together may have at most 255 bytes.
         while stem.utf8.count + ".error.txt".utf8.count > 250, !stem.isEmpty { stem.removeLast() }
         return FileSystem.join(FileSystem.folder(of: original), stem + ".error.txt")
     }

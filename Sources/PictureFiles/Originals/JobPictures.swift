@@ -13,10 +13,10 @@ package struct JobPicture: Sendable {
     /// The worker's description of a result that it made.
     package var made: JobStory.Picture?
 
-    /// Maximum size of a result that is handed out in place of a preview.
+    /// Maximum size of a result that clients get in place of a preview.
     private static let mostBytes = 64 << 10
 
-    /// Whether it is a small result that any browser shows, with no side longer than `side`.
+    /// Whether the picture is a small result that any browser can show, with no side longer than `side`.
     package func isSmall(side: Int) -> Bool {
         guard let made, identity.size <= Self.mostBytes, made.bytes == identity.size, made.pages == 1 else {
             return false
@@ -25,11 +25,11 @@ package struct JobPicture: Sendable {
     }
 }
 
-/// Opens pictures of jobs for clients: an original where it lies now, or a result in its outbox. It blocks on their
-/// disks.
+/// Opens pictures of jobs for clients: an original at its current path, or a result in its outbox. The calls block on
+/// the disks of these files.
 ///
-/// Other users may write to those folders, and could put a link to a secret file at such a path. So the last component
-/// is never followed as a link, and a file is handed out only if it is the one that the ledger knows.
+/// Other users may write to these folders, and could replace a picture by a link to a secret file. So the last path
+/// component is never followed as a link, and a file is handed out only if its identity matches the ledger's record.
 package struct JobPictures: Sendable {
     package let originals: OriginalPlaces
 
@@ -37,13 +37,13 @@ package struct JobPictures: Sendable {
         self.originals = originals
     }
 
-    /// The lane on which to wait for the disk of this picture.
+    /// The `FileLane` on which to open this picture, because its disk may block.
     package func lane(of result: Int?, of job: JobRecord) -> FileLane {
         let path = result.flatMap { $0 >= 1 && $0 <= job.outputs.count ? job.outputs[$0 - 1].path : nil }
         return FileLanes.looks(at: path ?? job.source)
     }
 
-    /// The first result is number 1; nil stands for the original.
+    /// Opens a result of the job, counted from 1, or its original if `result` is nil.
     package func open(_ result: Int?, of job: JobRecord) throws -> JobPicture {
         try result.map { try open(result: $0, of: job) } ?? openOriginal(of: job)
     }

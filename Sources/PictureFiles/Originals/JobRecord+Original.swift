@@ -4,15 +4,16 @@ import JobLedger
 import SystemCalls
 
 extension JobRecord {
-    /// Whether this file, in a folder that others can reach, is the job's original with the bytes that were claimed.
-    /// Its inode proves nothing: a new file may reuse the number of a removed one, and a copy or a restored backup has
-    /// another.
+    /// Whether the file with identity `there` is the job's original, with the bytes that were claimed. Used for files
+    /// in folders that other users can reach. The inode proves nothing: a new file may reuse the inode of a removed
+    /// one, and a copy or a restored backup has another inode.
     func isUnchangedOriginal(_ there: FileStatus.Identity) -> Bool {
         (there.size, there.modified) == (file.size, file.modified)
     }
 
-    /// Whether this file, in one of the daemon's own folders, is the job's original. A late writer may have changed its
-    /// bytes. A copy to another file system, a reboot or, on some file systems, a rename may have changed its inode.
+    /// Whether the file with identity `there`, in one of the daemon's own folders, is the job's original. Either the
+    /// inode, or size and modification time must match. A late writer may have changed the bytes. A copy to another
+    /// file system, a reboot or, on some file systems, a rename may have changed the inode.
     func isOriginalInWork(_ there: FileStatus.Identity) -> Bool {
         there.inode == file.inode || isUnchangedOriginal(there)
     }

@@ -3,11 +3,12 @@ package import SystemCalls
 
 /// Moves originals. A move never overwrites another file, and removes the source only after the target is complete.
 package enum Moving {
-    /// Opens the folder that an original goes to, or creates it durably if it is missing.
+    /// Opens the target folder of a move, or creates it durably if it is missing.
     package typealias Opening = () throws -> Descriptor
 
-    /// Moves `from` into `folder` as `name`, or `name-1`, …; returns the new path. The move is durable once the folder
-    /// is synced. If a crash interrupts a move, the next one finishes it.
+    /// Moves `from` into `folder` as `name`, or as `name-1`, `name-2`, … if that name is taken. Returns the new path.
+    /// The move is durable once the folder is synced. If a crash interrupts a move, the next move of this file
+    /// completes it.
     package static func move(
         _ from: FilePlace, into folder: String, as name: String, opening: Opening? = nil
     ) throws -> String {
@@ -19,7 +20,7 @@ package enum Moving {
         throw SystemError("rename", FileSystem.join(folder, name), code: EEXIST)
     }
 
-    /// Moves `from` to exactly this path; false if the name is taken.
+    /// Moves `from` to exactly this path; returns false if the name is taken.
     package static func move(_ from: FilePlace, to target: String) throws -> Bool {
         try move(from, to: FileSystem.name(of: target), in: FileSystem.folder(of: target), opening: nil)
     }
@@ -36,7 +37,8 @@ package enum Moving {
                 // An earlier move that crashed has left this placeholder.
                 try FileSystem.remove(name, in: folder)
             } catch let error as SystemError {
-                // Somebody may remove the folder as empty between its creation and the rename.
+                // Somebody may have removed the empty folder between its creation and the rename. The next attempt
+                // creates it again.
                 guard error.isMissing, attempt < 3, try from.status() != nil else {
                     throw SystemError(error.call, FileSystem.join(path, name), code: error.code)
                 }
@@ -50,7 +52,7 @@ package enum Moving {
         return try Descriptor.open(path, O_RDONLY | O_DIRECTORY)
     }
 
-    /// False if the name is taken.
+    /// Returns false if the name is taken.
     private static func move(_ from: FilePlace, to name: String, in folder: Descriptor) throws(SystemError) -> Bool {
         do {
             try FileSystem.renameWithoutReplacing(from.name, in: from.folder, name, in: folder)

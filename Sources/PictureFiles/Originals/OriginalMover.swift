@@ -7,16 +7,16 @@ import PipelineModel
 import Synchronization
 import SystemCalls
 
-/// Hears of the mover's progress, and opens inboxes for it.
+/// Receives reports about the mover's progress, and opens inboxes for the mover.
 @Coordination
 package protocol OriginalMoverDelegate: AnyObject {
-    /// Originals are about to be moved.
+    /// The mover is about to move originals.
     func originalsWillMove()
-    /// The originals of these ended jobs have arrived, and the ledger has recorded it.
+    /// The originals of these ended jobs have reached their final places, and the ledger has recorded that.
     func originalsArrived(of jobs: [JobRecord])
-    /// Failed or interrupted returns of these jobs have been undone.
+    /// These jobs were being brought back, but that failed or was interrupted. It has been undone.
     func returnsUndone(of jobs: Set<Int>)
-    /// A reason why an original stays has appeared or gone.
+    /// The reasons why originals can't be moved have changed.
     func delaysChanged()
     /// The ledger could not list the originals that still have to be moved.
     func backlogUnread()
@@ -25,13 +25,13 @@ package protocol OriginalMoverDelegate: AnyObject {
     func whenOpened(_ inboxes: Set<String>, on line: DispatchQueue, _ body: @escaping @Sendable () -> Void)
 }
 
-/// Moves the originals of ended jobs to their places, and brings them back for another attempt. It moves the originals
-/// of an inbox one after another, so a hanging disk holds up only its own inboxes. An original that can't be moved
-/// stays, with a reason, and its move is retried.
+/// Moves the originals of ended jobs to their final places, and brings originals back for another attempt. Each inbox
+/// has its own queues, so a hanging disk blocks only the inboxes on that disk. If an original can't be moved, it stays
+/// where it is. The mover then reports the reason, and retries the move.
 @Coordination
 package final class OriginalMover {
-    /// The queues of an inbox. No other move touches originals that are being brought back, so they have a queue of
-    /// their own.
+    /// The queues of an inbox. The second queue brings originals back. It may run beside the first, because no other
+    /// move touches these originals.
     private struct Line {
         let moves = DispatchQueue(label: "pipelined.disposal")
         let returns = DispatchQueue(label: "pipelined.return")
@@ -39,9 +39,9 @@ package final class OriginalMover {
 
     private struct State {
         var lines: [String: Line] = [:]
-        /// Ended jobs by inbox whose originals are about to be moved.
+        /// Ended jobs, by inbox, whose originals are about to be moved.
         var leaving: [String: [JobRecord]] = [:]
-        /// Once true, the next start moves the rest.
+        /// Once true, the remaining originals are left for the next start.
         var isTimeUp = false
     }
 
@@ -64,10 +64,11 @@ package final class OriginalMover {
         stuck.tryAgain = { [weak self] in self?.disposeBacklog() }
     }
 
-    /// Leaves unmoved originals for the next start.
+    /// Makes the mover leave the remaining originals for the next start.
     package func leaveRest() { state.withLock { $0.isTimeUp = true } }
 
-    /// Calls `done` once all pending moves are made and recorded, and the results that they took back are removed.
+    /// Calls `done` once all pending moves are made and recorded, and the results that they withdrew from outboxes are
+    /// removed.
     package nonisolated func whenDisposed(_ done: @escaping @Sendable () -> Void) {
         let group = DispatchGroup()
         for line in state.withLock({ Array($0.lines.values) }) {
@@ -81,7 +82,8 @@ package final class OriginalMover {
         }
     }
 
-    /// Moves the original of an ended job in the background, in a batch with others that end at about the same time.
+    /// Moves the original of an ended job in the background, together with the originals of other jobs that end at
+    /// about the same time.
     package func dispose(_ record: JobRecord) {
         let inbox = record.order.inbox
         let isFirst = state.withLock { state in
@@ -93,7 +95,8 @@ package final class OriginalMover {
             usleep(Self.gathering)
             let gathered = state.withLock { $0.leaving.removeValue(forKey: inbox) } ?? []
             do {
-                // The backlog may have moved some already, and a retry may have brought others back.
+                // `disposeBacklog` may have moved some of these originals already, and a retry may have brought others
+                // back.
                 let left = try ledger.undisposed(gathered.map(\.id))
                 moves.move(gathered.filter { left[$0.id] == $0.finished }, of: inbox)
             } catch {
@@ -102,10 +105,11 @@ package final class OriginalMover {
         }
     }
 
-    /// Time to wait for other jobs that end.
+    /// How long to wait for other jobs that end, so that their originals are moved together.
     nonisolated private static let gathering: UInt32 = 20_000  // microseconds
 
-    /// Moves the originals of ended jobs that have not been moved: after a crash, a bulk cancellation or a failed move.
+    /// Moves the originals of all ended jobs that have not been moved yet, for example after a crash, a bulk
+    /// cancellation or a failed move.
     package func disposeBacklog() {
         delegate?.originalsWillMove()
         do {
@@ -117,8 +121,9 @@ package final class OriginalMover {
         }
     }
 
-    /// Moves the backlog at the start, once each inbox is open: opening it may find the claimed original of an ended
-    /// job, which is moved as well. Returns that a crash interrupted are undone, since no client was told of them.
+    /// Moves the backlog at startup. Waits until each inbox is open, because opening it may find the claimed original
+    /// of an ended job, which must be moved as well. Jobs that were being brought back at a crash keep their old
+    /// states, because no client was told that they are back.
     package func begin() throws {
         try returns.begin()
         for inbox in try inboxesWithBacklog() {
@@ -130,8 +135,8 @@ package final class OriginalMover {
 
     // MARK: - Bringing back
 
-    /// Moves the originals to where work begins, then calls `done` with the outcome. The next jobs are prepared
-    /// meanwhile.
+    /// Moves the originals back to the folders where processing starts, then calls `done` with the outcome. During
+    /// these moves, the jobs of the next request can already be prepared.
     package func bringBack(
         _ wanted: [Returns.Wanted], done: @escaping @Coordination @Sendable (Returns.Outcome) -> Void
     ) {
@@ -140,7 +145,7 @@ package final class OriginalMover {
         for (inbox, some) in Dictionary(grouping: wanted, by: \.job.order.inbox) {
             group.enter()
             let line = line(of: inbox)
-            // After the moves under way: an original is brought back from its final place.
+            // Runs after the moves under way, because an original is brought back from its final place.
             delegate?.whenOpened(Set(some.map(\.order.inbox)), on: line.moves) { [self] in
                 // `prepare` reads these jobs from the ledger, so the ledger must contain the latest moves.
                 if moves.areUnrecorded(of: some.map(\.job.id)) { _ = ledger.flush(seconds: 10) }
@@ -163,8 +168,8 @@ package final class OriginalMover {
         }
     }
 
-    /// Withdraws the results of done jobs and moves their originals, then calls `done`. It does not wait for originals
-    /// that can't be moved.
+    /// Withdraws the results of done jobs and moves their originals, then calls `done`. It does not wait for an
+    /// original that can't be moved.
     package func undo(
         _ jobs: [JobRecord], to goal: String?,
         done: @escaping @Coordination @Sendable (Withdrawals.Outcome) -> Void
@@ -186,7 +191,7 @@ package final class OriginalMover {
         Coordination.notify(group) { done(result.withLock { $0 }) }
     }
 
-    // MARK: - On the line of an inbox
+    // MARK: - On the queues of an inbox
 
     nonisolated private func line(of inbox: String) -> Line {
         state.withLock { state in
@@ -206,14 +211,14 @@ package final class OriginalMover {
                 left.formUnion(moves.move(jobs, of: inbox))
                 last = end.id
             }
-            // `pipectl retry` has brought the others back.
+            // All other originals of this inbox are no longer stuck: `pipectl retry` has brought them back.
             stuck.keep(left, of: inbox)
         } catch {
             Coordination.async { self.delegate?.backlogUnread() }
         }
     }
 
-    /// Returns the jobs whose original can't be found now.
+    /// Undoes the unfinished returns in an inbox. Returns the jobs whose original can't be found now.
     nonisolated private func endReturns(in inbox: String) throws -> Set<Int> {
         let (ended, lost) = try returns.end(in: inbox)
         for (job, error) in lost {
@@ -228,13 +233,13 @@ package final class OriginalMover {
     /// Whether any original is being moved.
     package var isMoving: Bool { moves.areUnderWay }
 
-    /// Reports, once, each original whose move began before `latest`.
+    /// Reports each original that is still being moved and whose move began before `latest`. Reports each only once.
     package func lookForHangs(since latest: DispatchTime) { moves.lookForHangs(since: latest) }
 
     /// Why the original of this job stays where it is.
     package nonisolated func reason(for job: Int) -> String? { stuck.reason(for: job) }
 
-    /// Reasons that hold up the originals of these jobs, or of all.
+    /// The reasons why the originals of these jobs, or of any jobs if nil, have not been moved yet.
     package func delays(among ids: Set<Int>? = nil) -> [String] {
         [stuck.text(among: ids), moves.hangText(among: ids)].compactMap(\.self)
     }

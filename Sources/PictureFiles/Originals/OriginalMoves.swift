@@ -11,7 +11,7 @@ import WorkerPools
 @Coordination
 package final class OriginalMoves {
     private struct State {
-        /// Jobs whose original has been moved, until the ledger has recorded it.
+        /// Jobs whose original has been moved, until the ledger has recorded the move.
         var moved: Set<Int> = []
         /// The move under way in each inbox.
         var moving: [String: Move] = [:]
@@ -40,9 +40,10 @@ package final class OriginalMoves {
         (self.publisher, self.stuck) = (publisher, stuck)
     }
 
-    // MARK: - On the line of an inbox
+    // MARK: - On the queues of an inbox
 
-    /// Moves each once: a second move would meet another file of the same name. Returns the jobs whose original stays.
+    /// Moves each original only once, because a second move could find another file at the same path. Returns the jobs
+    /// whose original could not be moved.
     @discardableResult
     package nonisolated func move(_ records: [JobRecord], of inbox: String) -> [Int] {
         defer { state.withLock { $0.moving[inbox] = nil } }
@@ -56,9 +57,10 @@ package final class OriginalMoves {
         }
         for record in records where begin(record, of: inbox) {
             do {
-                // Files from before a barrier are no longer needed.
+                // The intermediate pictures from before a barrier are no longer needed.
                 for file in record.staged { try FileSystem.remove(file.path) }
-                // A job that is not done has no published results.
+                // Only a job that has not published its results, or was undone, still has an intent. Any of its results
+                // in the outbox are withdrawn.
                 if let intent = record.intent { try publisher.takeBack(intent) }
                 let source = try disposal.dispose(record)
                 if source == nil {
@@ -81,7 +83,7 @@ package final class OriginalMoves {
         return left
     }
 
-    /// False when the original has been moved already.
+    /// Returns false if the original has been moved already.
     nonisolated private func begin(_ record: JobRecord, of inbox: String) -> Bool {
         state.withLock { state in
             guard state.moved.insert(record.id).inserted else { return false }
@@ -90,7 +92,7 @@ package final class OriginalMoves {
         }
     }
 
-    /// Calls `done` once the results that the moves recorded so far took back are removed.
+    /// Calls `done` once the results that the recorded moves withdrew from outboxes are removed.
     nonisolated func whenDiscarded(_ done: @escaping @Sendable () -> Void) {
         Coordination.notify(discards, done)
     }
@@ -123,7 +125,7 @@ package final class OriginalMoves {
     /// Whether any original is being moved.
     package var areUnderWay: Bool { state.withLock { !$0.moving.isEmpty } }
 
-    /// Reports, once, each original whose move began before `latest`.
+    /// Reports each original that is still being moved and whose move began before `latest`. Reports each only once.
     package func lookForHangs(since latest: DispatchTime) {
         for move in state.withLock({ Array($0.moving.values) }) where move.since < latest && hanging[move.job.id] == nil
         {
@@ -141,7 +143,7 @@ package final class OriginalMoves {
     package func hangText(among ids: Set<Int>?) -> String? {
         let moves = state.withLock { $0.moving.values.map(\.job) }
         hanging = hanging.filter { job, _ in moves.contains { $0.id == job } }
-        // Jobs behind it in the same inbox wait as well.
+        // A hanging move also holds up the jobs whose originals wait behind it, in the same inbox.
         let first = moves.filter { job in hanging[job.id] != nil && ids.map { waitsBehind(job, $0) } != false }
             .min { $0.id < $1.id }
         return first.flatMap { job in hanging[job.id].map { "job \(job.id): \($0)" } }

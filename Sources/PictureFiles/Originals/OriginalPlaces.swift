@@ -5,7 +5,7 @@ import PipelineModel
 import Synchronization
 package import SystemCalls
 
-/// Finds the place of a job's original, and a place where work on it can begin.
+/// Finds a job's original, and a path from which the original can be processed again.
 package struct OriginalPlaces: Sendable {
     package let ledger: Ledger
     package let places: Places
@@ -34,15 +34,17 @@ package struct OriginalPlaces: Sendable {
         try job.spot(of: path) { try claims(job.order.inbox) }
     }
 
-    /// The candidate that holds the original: the same file, or an equal one if it was copied to another disk.
+    /// The path among `candidates` where the original is. Prefers a file with the recorded inode to a file with equal
+    /// size and time, which may be a copy on another disk.
     package func place(of job: JobRecord, among candidates: [String]) throws -> String? {
         let found = try candidates.compactMap { path in try status(path, of: job).map { (path, $0.identity) } }
         let same = found.first { $0.1.inode == job.file.inode }
         return (same ?? found.first { job.isUnchangedOriginal($0.1) })?.0
     }
 
-    /// A place to begin from that no job uses; places in `free` are known to be unused. Another file may lie there. An
-    /// original that is kept in place or already lies in a workplace is not moved.
+    /// A path from which the original can be processed again and which no job uses, although a file may exist there.
+    /// The paths in `free` are known to be unused by jobs. An original that is kept in place, or is already in a
+    /// workplace, is not moved: the result is its current path.
     package func start(
         of job: JobRecord, for order: WorkOrder, except taken: Set<String>, free: Set<String> = []
     ) throws -> String {
@@ -56,8 +58,8 @@ package struct OriginalPlaces: Sendable {
         throw SystemError("rename", job.path, code: EEXIST)
     }
 
-    /// The first choices of these jobs' starting places, as far as no job uses them. One query for many jobs costs less
-    /// than one for each.
+    /// Of the paths that `start` would try first for these jobs, those that no job uses. One query for many jobs costs
+    /// less than one query for each job.
     package func free(_ jobs: [(job: JobRecord, order: WorkOrder)]) throws -> Set<String> {
         let moved = jobs.lazy.filter { !$0.job.needsDownload && isMoved($0.job, $0.order) }
         let first = try moved.map { try place(0, of: $0.job, $0.order) }
@@ -95,8 +97,8 @@ extension Places {
 }
 
 extension JobRecord {
-    /// The place at this path; nil if the folder around it does not exist. `claims` opens the job's inbox. Throws if
-    /// the inbox's disk may be unmounted, with the originals on it.
+    /// The place at this path; nil if its folder does not exist. `claims` opens the claim folder of the job's inbox.
+    /// Throws if the inbox is missing and the disk with the originals may be unmounted.
     package func spot(of path: String, in claims: () throws -> ClaimFolder) throws -> FilePlace? {
         guard origin == .claimed, FileSystem.lies(path, within: order.inbox) else { return FilePlace(path) }
         let folder: ClaimFolder
@@ -116,7 +118,8 @@ extension JobRecord {
 }
 
 extension FileStatus.Identity {
-    /// Whether this file's disk is mounted around the missing `path`: the nearest existing folder above lies on it.
+    /// Whether the disk of this file is mounted where the missing `path` should be: the nearest existing folder above
+    /// `path` must be on that disk.
     package func isDiskThere(at path: String) throws -> Bool {
         var folder = FileSystem.folder(of: path)
         while true {

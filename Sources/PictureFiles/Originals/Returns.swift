@@ -7,13 +7,13 @@ import Synchronization
 import SystemCalls
 import WorkerPools
 
-/// Brings originals back to where work begins, and undoes returns that a crash interrupted. A row records its
-/// original's target before the move, so nobody else touches the job meanwhile.
+/// Brings originals back to the folders where processing starts, and undoes such returns after a crash. The job's row
+/// records the target path before the move, so no other code touches the job during the move.
 ///
-/// `prepare` and `end` run on the queue `moves` of an inbox, and `takeBack` runs on its queue `returns`
-/// (`OriginalMover`).
+/// `prepare` and `end` run on the queue `moves` of an inbox, and `takeBack` runs on its queue `returns` (see
+/// `OriginalMover`).
 package final class Returns: Sendable {
-    /// A job to be brought back, and its new order.
+    /// A job to be brought back, with its new work order.
     package struct Wanted: Sendable {
         package var job: JobRecord
         package var order: WorkOrder
@@ -25,7 +25,7 @@ package final class Returns: Sendable {
         }
     }
 
-    /// The outcome for the jobs that were wanted back.
+    /// The outcome of a request to bring jobs back.
     package struct Outcome: Sendable {
         package var brought: [JobRecord] = []
         /// Jobs that another request has brought back, or is bringing back.
@@ -39,8 +39,8 @@ package final class Returns: Sendable {
         }
     }
 
-    /// Jobs whose rows record the targets of their originals. Nobody else touches the jobs until the originals are
-    /// there.
+    /// Jobs whose rows record the target paths of their originals. No other code touches these jobs until their
+    /// originals have been moved.
     struct Prepared: Sendable {
         fileprivate let originals: OriginalPlaces
         fileprivate var jobs: [(record: JobRecord, order: WorkOrder, start: String)] = []
@@ -52,27 +52,28 @@ package final class Returns: Sendable {
     private let ledger: Ledger
     private let originals: OriginalPlaces
     private let publisher: Publisher
-    /// Jobs by inbox whose return failed or was interrupted, until their originals are located.
+    /// Jobs, by inbox, whose return failed or was interrupted. Each is listed until its original is located.
     private let unfinished = Mutex<[String: Set<Int>]>([:])
 
     package init(_ originals: OriginalPlaces, _ publisher: Publisher) {
         (ledger, self.originals, self.publisher) = (originals.ledger, originals, publisher)
     }
 
-    /// Finds the returns that a crash interrupted.
+    /// Lists the jobs whose return a crash interrupted.
     package func begin() throws {
         for job in try ledger.returning() { leaveUnfinished(job) }
     }
 
-    /// Inboxes with originals whose place is unknown.
+    /// Inboxes of the jobs whose return failed or was interrupted.
     package var inboxes: Set<String> { unfinished.withLock { Set($0.keys) } }
 
-    /// Records the targets of the originals that can be brought back.
+    /// Records the target paths of the originals that can be brought back.
     func prepare(_ wanted: [Wanted]) -> Prepared {
         var prepared = Prepared(originals: originals.openingOnce())
         let originals = prepared.originals
         let records = Result { try ledger.current(wanted.map(\.job)) }
-        // If this query fails, `start` looks up each job by itself, and only that job can fail.
+        // If this query fails, `start` queries the ledger for each job separately, so that one failing query affects
+        // only one job.
         let free = (try? originals.free(wanted.map { ($0.job, $0.order) })) ?? []
         var taken: Set<String> = []
         for one in wanted {
@@ -89,14 +90,15 @@ package final class Returns: Sendable {
                     guard let file = try originals.status(record.source, of: record) else {
                         throw SystemError("open", record.source, code: ENOENT)
                     }
-                    // A user may have repaired a failed picture. The original of a done job must be the one that its
-                    // results came from.
+                    // A user may have repaired a failed picture, so it may have changed. The original of a done job
+                    // must still be the file from which its results were made.
                     guard record.state != .done || record.isUnchangedOriginal(file.identity) else {
                         throw JobFailure(DoneCheck.otherFile)
                     }
                     record.file = file.identity
                 }
-                // The intent belongs to the old order; the next attempt follows another.
+                // The intent belongs to the old work order, and the next attempt follows a new one. So the results of
+                // the old intent are withdrawn.
                 if let intent = record.intent { try publisher.takeBack(intent) }
                 let start = try originals.start(of: record, for: one.order, except: taken, free: free)
                 taken.insert(start)
@@ -117,7 +119,7 @@ package final class Returns: Sendable {
         return prepared
     }
 
-    /// Moves the originals to their recorded targets.
+    /// Moves the originals to their recorded target paths.
     func takeBack(_ prepared: Prepared) -> Outcome {
         var outcome = prepared.outcome
         for (record, order, start) in prepared.jobs {
@@ -129,8 +131,8 @@ package final class Returns: Sendable {
         return outcome
     }
 
-    /// Undoes returns of an inbox that failed or were interrupted. Returns their jobs, and the jobs whose original
-    /// can't be found now.
+    /// Undoes the failed or interrupted returns of an inbox. `ended` contains their jobs; `lost` contains the jobs
+    /// whose original can't be found now.
     package func end(in inbox: String) throws -> (ended: Set<Int>, lost: [(job: JobRecord, why: any Error)]) {
         let wanted = unfinished.withLock { $0[inbox] ?? [] }
         var ended: Set<Int> = []
@@ -158,8 +160,8 @@ package final class Returns: Sendable {
         ledger.putRight(job.id, source: place)
     }
 
-    /// Removes a copy whose original still exists, because a crash came before the original's removal. No job knows the
-    /// copy, so the next start would take it for a new picture.
+    /// Removes the copy at the target path if a crash prevented the removal of the original that was copied. No job
+    /// refers to the copy, so the next start would take it for a new picture.
     private func removeCopy(of job: JobRecord) throws {
         guard job.origin != .kept, let place = job.returns, place != job.source,
             let copy = try originals.spot(place, of: job), try copy.status() != nil,
@@ -180,7 +182,7 @@ package final class Returns: Sendable {
     ) {
         var record = record
         do {
-            // The next attempt may use their names.
+            // The next attempt may use the names of these files, so they are removed.
             for file in record.staged.map(\.path) + (record.intent?.steps.map(\.staging) ?? []) {
                 try FileSystem.remove(file)
             }
@@ -191,7 +193,7 @@ package final class Returns: Sendable {
                 try move(&record, order, to: start, originals)
             }
             if record.state == .failed { try? FileSystem.remove(Explanation.path(of: old)) }
-            // If the priority differs from the recipe's, a user has set it, so the job keeps it.
+            // If the job's priority differs from that of its old order, a user has set it, so the job keeps it.
             if record.priority == record.order.priority.rank { record.priority = order.priority.rank }
             if record.state == .done { record.former = record.order }
             record.order = order
@@ -201,7 +203,7 @@ package final class Returns: Sendable {
         }
     }
 
-    /// Moves an original to `start`, or to another place if that is taken.
+    /// Moves an original to `start`, or to another path if `start` is taken.
     private func move(
         _ record: inout JobRecord, _ order: WorkOrder, to start: String, _ originals: OriginalPlaces
     ) throws {
@@ -219,21 +221,22 @@ package final class Returns: Sendable {
         record.source = place
     }
 
-    /// False if the place is taken. A renamed file keeps its identity; a copy gets a new one.
+    /// Returns false if the place is taken. A renamed file keeps its identity; a copied file gets a new one, which is
+    /// stored in `file`.
     private func move(
         _ original: FilePlace, to place: String, _ claims: ClaimFolder?, _ file: inout FileStatus.Identity
     ) throws -> Bool {
         do {
             if let claims { return try claims.take(original, to: place) }
         } catch let error as SystemError where error.code == EXDEV {
-            // The original lies on another file system.
+            // The original is on another file system, so it is copied below.
         }
         guard try claims?.takeCopy(original, to: place) ?? Moving.move(original, to: place) else { return false }
         if let there = try claims?.status(place) ?? FileSystem.status(place) { file = there.identity }
         return true
     }
 
-    /// Makes the moves durable before they are recorded.
+    /// Makes the moves durable before the ledger records that the jobs are back.
     private func makeDurable(_ outcome: inout Outcome) {
         var failed: [String: any Error] = [:]
         let moved = outcome.brought.lazy.filter { $0.origin != .kept && !$0.needsDownload }

@@ -17,7 +17,7 @@ package final class StuckOriginals {
         [weak self] in
         self?.tryAgain()
     }
-    /// Retries the moves.
+    /// Called every two seconds, as long as any original is stuck, to retry the moves.
     package var tryAgain: @Coordination () -> Void = {}
 
     package weak var delegate: (any OriginalMoverDelegate)?
@@ -43,7 +43,8 @@ package final class StuckOriginals {
         }
     }
 
-    /// The original could be moved at last, to `source`.
+    /// Called after an original was moved to `source`. If it was stuck, records in the event log that it could be moved
+    /// at last.
     package nonisolated func moved(_ record: JobRecord, to source: String) {
         guard jobs.withLock({ $0.removeValue(forKey: record.id) }) != nil else { return }
         ledger.append(.job(record.id, record.state, "its original could be moved now, to \(source)"))

@@ -5,16 +5,18 @@ import PipelineModel
 package import SystemCalls
 import WorkerPools
 
-/// Checks and opens the folder that a user wants originals to be moved to. Clients choose file names by the URLs that
-/// they add. So the daemon refuses folders from which programs read their settings, and its own.
+/// Checks and opens the folder to which an undo moves originals, if a user has named one. Clients can choose file names
+/// in that folder by the URLs that they add. So the daemon refuses its own folders, and folders from which programs
+/// read their settings.
 package enum UndoGoal {
-    /// System folders. Depending on how the daemon is run, its user may be able to write to some of them.
+    /// System folders, which are refused even if the daemon's user may write to them.
     private static let system = [
         "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/proc", "/sbin", "/sys", "/usr", "/var/spool",
     ]
 
-    /// Why a folder can't take originals. It blocks on the folder's disk. `own` are folders that the daemon watches or
-    /// keeps to itself; `tops` are the folders around them.
+    /// Why the daemon refuses to move originals to a folder; nil if it accepts the folder. The check blocks on the
+    /// folder's disk. `own` are folders that the daemon watches or keeps to itself; `tops` are the folders that contain
+    /// these.
     package static func refusal(of folder: String, own: [String], tops: [String] = []) -> String? {
         guard folder.hasPrefix("/"), !folder.contains("\0") else {
             return "'\(folder.prefix(200))' is no absolute path"
@@ -53,8 +55,8 @@ package enum UndoGoal {
             return "the daemon can't write to \(folder): \(error.reason); \(remedy)"
         }
     }
-    /// Opens a folder below a goal, or creates it if it is missing. It follows no link: the recorded goal contains
-    /// none, so somebody has placed any link there since.
+    /// Opens the folder `path` below `goal`, or creates it if it is missing. Follows no links: the recorded goal
+    /// contained none, so any link has been placed there later, by somebody else.
     package static func open(_ goal: String, below path: String) throws -> Descriptor {
         do {
             let top = try Descriptor.open("/", O_RDONLY | O_DIRECTORY)

@@ -1,7 +1,7 @@
 package import JobLedger
 import SystemCalls
 
-/// Counts files in the archive that no job knows: History= has dropped their jobs, or somebody else has put them there.
+/// Counts files in the archive that belong to no job: History= has dropped their jobs, or somebody has put them there.
 package struct UnknownOriginals {
     package let ledger: Ledger
     package let archive: String
@@ -10,14 +10,15 @@ package struct UnknownOriginals {
         (self.ledger, self.archive) = (ledger, archive)
     }
 
-    /// The path in the ledger's spelling, which begins with the archive's path as the daemon writes it.
+    /// Converts a path in the archive to the ledger's spelling, which begins with the archive's path as configured,
+    /// with links unresolved. Returns other paths unchanged.
     package func known(_ path: String) -> String {
         let (real, top) = (FileSystem.resolved(path), FileSystem.resolved(archive))
         guard FileSystem.lies(real, within: top) else { return path }
         return FileSystem.join(archive, FileSystem.relative(real, to: top))
     }
 
-    /// Returns 0 for paths outside the archive.
+    /// The number of files at or below `path` that belong to no job; 0 for paths outside the archive.
     package func count(at path: String) throws -> Int {
         guard FileSystem.lies(path, within: archive), let there = try FileSystem.status(path) else { return 0 }
         var files: Set<String> = []

@@ -2,14 +2,15 @@ package import JobLedger
 import PipelineModel
 import SystemCalls
 
-/// Undoes done jobs. One commit cancels a job and records its results as an intent to be taken back. The job's disposal
-/// takes the results back and moves the original; after a crash it is repeated until it is recorded.
+/// Undoes done jobs. One commit cancels a job, and records its results as an intent to be withdrawn. The job's disposal
+/// withdraws the results and moves the original. After a crash, the disposal is repeated until the ledger has recorded
+/// it.
 ///
-/// Runs on the queue `moves` of an inbox (`OriginalMover`).
+/// Runs on the queue `moves` of an inbox (see `OriginalMover`).
 package struct Withdrawals: Sendable {
     package struct Outcome: Sendable {
         package var undone: [Int] = []
-        /// Results by job that stay because somebody has changed them.
+        /// Results, by job, that stay in the outbox because somebody has changed them.
         package var left: [Int: [String]] = [:]
         package var refused: [(job: Int, why: String)] = []
 
@@ -24,7 +25,8 @@ package struct Withdrawals: Sendable {
     package let check: DoneCheck
     package let staging: Staging
 
-    /// `goal` is the folder for the originals; nil stands for `cancelled/`.
+    /// Undoes those of the jobs that can be undone. `goal` is the folder for the originals; nil stands for
+    /// `cancelled/`.
     package func undo(_ ids: [Int], to goal: String?) -> Outcome {
         var outcome = Outcome()
         var wanted: [Ledger.Undone] = []
@@ -80,7 +82,7 @@ package struct Withdrawals: Sendable {
 }
 
 extension [String] {
-    /// Says that these results stay in the outbox.
+    /// A text which says that these results stay in the outbox; nil if there are none.
     package var saidToStay: String? {
         if isEmpty { return nil }
         return "left, because somebody may have changed \(count == 1 ? "it" : "them"): \(joined(separator: ", "))"

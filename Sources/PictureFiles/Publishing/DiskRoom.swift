@@ -3,15 +3,15 @@ package import SystemCalls
 
 /// The capacity and free space of a file system: bytes, and files (inodes).
 package struct DiskRoom: Sendable {
-    /// Capacity.
+    /// Capacity in bytes.
     private let bytes: Int64
-    /// Bytes that this user may fill, and how many of them are free.
+    /// Bytes that the daemon's user may fill in all, and how many of these are free.
     package let usable: Int64
     package let free: Int64
     private let files: Int64
     private let filesLeft: Int64
 
-    /// Reads the room of a folder's file system.
+    /// Reads the values of the file system that contains the folder.
     package init(in folder: String) throws(SystemError) {
         var status = statvfs()
         guard uninterrupted({ statvfs(folder, &status) }) == 0 else { throw SystemError("statvfs", folder) }
@@ -23,16 +23,16 @@ package struct DiskRoom: Sendable {
         filesLeft = Int64(clamping: status.f_favail)
     }
 
-    /// Bytes that must be free before work goes on: `FreeSpace=`, but at most a tenth of the file system; or twice the
-    /// bytes that the job had written, if that is more.
+    /// Bytes that must be free before waiting work continues: the larger of two amounts. The first is `FreeSpace=`, but
+    /// at most a tenth of the file system. The second is twice the number of bytes that the job had written.
     package func wanted(written: Int64, freeSpace: Int64) -> Int64 {
         max(2 * written, bytes > 0 ? min(freeSpace, bytes / 10) : freeSpace)
     }
 
-    /// Some file systems have no limit on files, and report 0.
+    /// Whether too few files can still be created. A file system that reports 0 files in all has no such limit.
     private var lacksFiles: Bool { files > 0 && filesLeft < max(1, min(64, files / 10)) }
 
-    /// Describes the event that the work waits for.
+    /// Describes the condition for which the work waits.
     package func hope(written: Int64, freeSpace: Int64) -> String {
         if lacksFiles {
             return "files are removed there: its file system has room for \(filesLeft) more, whatever their size"
@@ -43,11 +43,12 @@ package struct DiskRoom: Sendable {
             ? hope : "\(hope), but it has only \(bytes >> 10) KB in all: make it larger"
     }
 
-    /// Throws if there is too little space, which it tests with a file of that size.
+    /// Throws if there is too little space. Tests this by reserving the wanted number of bytes in a temporary file.
     package static func check(in folder: String, written: Int64, freeSpace: Int64) throws(SystemError) {
         try FileSystem.makeFolders(folder)
         let room = try DiskRoom(in: folder)
-        // If the count says that no files are left, the file made below decides: some file systems do not count files.
+        // If the count of free files is 0, it proves nothing, because some file systems do not count files. Then the
+        // temporary file of `checkRoom` decides.
         guard room.filesLeft == 0 || !room.lacksFiles else { throw SystemError("make a file in", folder, code: ENOSPC) }
         let wanted = room.wanted(written: written, freeSpace: freeSpace)
         try FileSystem.checkRoom(for: wanted, in: folder)

@@ -5,7 +5,8 @@ package import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// Collects the facts for result names that the picture's path lacks. It reads the ledger only for names that need it.
+/// Collects the facts for result names that the picture's path does not contain: the album and the date. It reads the
+/// ledger only if a name needs that.
 package struct JobNames: Sendable {
     private let order: WorkOrder
     private var path: String
@@ -13,12 +14,12 @@ package struct JobNames: Sendable {
     private let plan: Plan
     private let ledger: Ledger
 
-    /// `path` is the picture's path in its inbox, or its name.
+    /// `path` is the picture's path relative to its inbox, or its name.
     package init(_ order: WorkOrder, path: String, batch: Int?, _ plan: Plan, _ ledger: Ledger) {
         (self.order, self.path, self.batch, self.plan, self.ledger) = (order, path, batch, plan, ledger)
     }
 
-    /// Throws if two results would have the same name, as far as names are known before rendering.
+    /// Throws if two results would have the same name. Names that are unknown before rendering are not checked.
     package func check(_ image: ImageHandle) throws {
         guard order.outputs.contains(where: { $0.naming != nil }) else { return }
         var named = self
@@ -26,7 +27,7 @@ package struct JobNames: Sendable {
         _ = try named.expected(facts(image))
     }
 
-    /// The paths of all results, as far as they are known, in the plan's order.
+    /// The paths of all results, in the plan's order, as far as paths are known before rendering.
     package func expected(_ facts: NameFacts) throws -> [(output: String?, path: String)] {
         let staged = plan.results.map { ImageHandle.Staged(picture: $0, path: "") }
         let name = ResultName(order: order, path: path, facts: facts)
@@ -54,12 +55,12 @@ package struct JobNames: Sendable {
 extension WorkOrder {
     fileprivate func asks(for field: NameField) -> Bool { outputs.contains { $0.naming?.asks(for: field) ?? false } }
 
-    /// Whether a name contains the picture's date.
+    /// Whether the name of any output contains the picture's date.
     package var wantsDate: Bool { asks(for: .date) }
 }
 
 extension PictureDate {
-    /// A file's modification time, in nanoseconds since 1970, as a date in the daemon's time zone.
+    /// Converts a file's modification time, in nanoseconds since 1970, to a date in the daemon's time zone.
     package init?(modified nanoseconds: Int) {
         var (seconds, parts) = (time_t(nanoseconds / 1_000_000_000), tm())
         guard localtime_r(&seconds, &parts) != nil else { return nil }

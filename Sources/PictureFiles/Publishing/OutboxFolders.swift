@@ -1,9 +1,11 @@
 import JobLedger
 import SystemCalls
 
-/// The folders of results in an outbox. They are made for the first result, and removed with the last.
+/// The folders of results in an outbox. The daemon creates such a folder for its first result, and removes it with the
+/// last.
 enum OutboxFolders {
-    /// Renames into such a folder. If it was removed as empty after the result's name was chosen, it is made again.
+    /// Renames a file into such a folder. Creates the folder again if it was removed as empty after the result's name
+    /// was chosen.
     static func rename(_ from: String, _ to: String, replacing: Bool = false) throws(SystemError) {
         for attempt in 0... {
             do {
@@ -15,7 +17,7 @@ enum OutboxFolders {
         }
     }
 
-    /// Removes the folders that are empty without these results, except the outbox itself.
+    /// Removes the folders that are empty now that these results have left them, but never the outbox itself.
     static func removeEmpty(around steps: [PublishIntent.Step]) {
         let folders = steps.map { (FileSystem.folder(of: $0.target), Staging.outbox(ofFile: $0.staging)) }
         for (folder, outbox) in Dictionary(folders, uniquingKeysWith: { first, _ in first }) {
@@ -23,8 +25,8 @@ enum OutboxFolders {
         }
     }
 
-    /// Makes it durable that these results have left the outbox, or returned to it. A rename is sure to be durable only
-    /// when its target folder is.
+    /// Makes the renames durable that moved these results out of the outbox or back into it. Syncs both folders of each
+    /// rename, because a rename is certain to be durable only once its target folder is synced.
     static func sync(_ steps: [PublishIntent.Step]) throws(SystemError) {
         var folders: Set<String> = []
         for place in steps.flatMap({ [$0.target, $0.staging] }) {

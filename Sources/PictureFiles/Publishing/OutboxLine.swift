@@ -4,16 +4,16 @@ package import Synchronization
 import SystemCalls
 import WorkerPools
 
-/// Does the jobs' work on the disk of an outbox, on its own thread: a hanging disk holds up no other. Turns that arrive
-/// together form a batch: the disk gets all their files at once, and one sync makes a folder durable for every turn
-/// that changed it.
+/// Performs all jobs' work on one outbox, on a queue of its own, so that a hanging disk blocks no other outbox. Turns
+/// that arrive together form a group. All files of a group are written to the disk together, and each changed folder is
+/// synced once for the whole group.
 package final class OutboxLine: Sendable {
     package struct Turn: Sendable {
-        /// Files to make durable first.
+        /// Files to make durable before `work` runs.
         package var files: [ImageHandle.Staged] = []
-        /// Runs next; returns the folders to make durable afterwards.
+        /// Runs when the files are durable; returns the folders to make durable afterwards.
         package var work: @Sendable () throws -> Set<String>
-        /// Called without an error once all of that survives a power cut.
+        /// Called with nil once the files and folders are durable, or with the error that prevented this.
         package var done: @Sendable ((any Error)?) -> Void
 
         package init(
@@ -25,12 +25,13 @@ package final class OutboxLine: Sendable {
     }
 
     private let queue = DispatchQueue(label: "pipelined.outbox")
-    /// Names that jobs in flight have chosen in this outbox. The lock is held during look-ups on its disk.
+    /// Names that jobs in flight have chosen in this outbox. The lock is held while names are looked up on the outbox's
+    /// disk.
     package let reserved = Mutex<Set<String>>([])
     private let waiting = Mutex<[Turn]>([])
-    /// Says in a burst whether results in flight are worth waiting for.
+    /// Called in a burst; returns whether to wait for the results of other jobs in flight.
     private let awaitsOthers: @Sendable () -> Bool
-    /// Delays a batch if the previous one had several turns; a job on its own never waits. Used on the queue alone.
+    /// Delays a group if the previous group had several turns, so a single job never waits. Used only on `queue`.
     private let spacing = Mutex(Spacing())
 
     package init(awaitsOthers: @escaping @Sendable () -> Bool = { false }) { self.awaitsOthers = awaitsOthers }
@@ -43,7 +44,7 @@ package final class OutboxLine: Sendable {
         if isFirst { queue.async { self.go() } }
     }
 
-    /// Maximum files open together, unless a single turn has more.
+    /// Maximum number of files open together, unless a single turn has more.
     private static let mostFiles = 64
 
     private func go() {
@@ -54,7 +55,8 @@ package final class OutboxLine: Sendable {
                 files += turn.files.count
                 return files <= Self.mostFiles
             }
-            // A later turn may change a folder after its sync, so it goes into a later batch.
+            // Turns beyond the limit form the next group, because they may change folders that this group has synced by
+            // then.
             let turns = fitting.isEmpty ? Array(waiting.prefix(1)) : Array(fitting)
             waiting.removeFirst(turns.count)
             return (turns, waiting.isEmpty)

@@ -4,9 +4,10 @@ package import PipelineModel
 import Synchronization
 import SystemCalls
 
-/// The choice of final names.
+/// Chooses the final names of results.
 extension Publisher {
-    /// Chooses the final names, and makes their folders. `before` holds the results that the job has already published.
+    /// Chooses the final names, and creates their folders. `before` contains the results that the job has already
+    /// published, and is nil unless this is a redo.
     package func choose(
         _ staged: [ImageHandle.Staged], order: WorkOrder, path: String, facts: NameFacts = NameFacts(),
         replacing before: Before? = nil
@@ -20,7 +21,7 @@ extension Publisher {
             }
             let targets = try self.targets(staged, name, order.conflict, former, isFree)
             guard let former else {
-                // Under `skip`, the rename finds out that a name is taken, and leaves the result out.
+                // Under `skip`, the rename detects that a name is taken, and leaves the result in staging.
                 let steps = try zip(staged, targets).map { try Self.step($0, to: $1, $0.conflict(order.conflict)) }
                 let names = steps.filter { $0.conflict == .number }.map(\.target)
                 return Publication(
@@ -46,14 +47,15 @@ extension Publisher {
     package static func step(
         _ staged: ImageHandle.Staged, to target: String, _ conflict: ConflictPolicy
     ) throws -> PublishIntent.Step {
-        // A step without a file would be a withdrawal.
+        // If `file` were nil, the step could be mistaken for a withdrawal.
         guard let file = try FileSystem.status(staged.path)?.identity else {
             throw SystemError("lstat", staged.path, code: ENOENT)
         }
         return PublishIntent.Step(staging: staged.path, target: target, conflict: conflict, file: file)
     }
 
-    /// The names of all results: the earlier ones if the job has published some, otherwise free ones.
+    /// The paths for all results. Reuses the paths of the job's earlier results, if there are any; otherwise chooses
+    /// free ones.
     private func targets(
         _ staged: [ImageHandle.Staged], _ name: ResultName, _ conflict: ConflictPolicy, _ former: Former?,
         _ isFree: (String) throws -> Bool
@@ -78,7 +80,8 @@ extension Publisher {
         return staged.map { name.path($0, of: staged, number: $0.isCounted ? 0 : number, counter: counter) }
     }
 
-    /// A free number after a taken one, or 1. Doubling and bisection find the end of a long series in a few steps.
+    /// Returns 1 or a free number that follows a taken one. Doubling and bisection find the end of a long series of
+    /// taken numbers in a few steps.
     private static func firstNumber(_ isFree: (Int) throws -> Bool) rethrows -> Int {
         var (taken, free) = (0, 1)
         while try !isFree(free) { (taken, free) = (free, 2 * free) }
@@ -91,7 +94,7 @@ extension Publisher {
 }
 
 extension Set<String> {
-    /// Adds names, and returns those that no other publication has reserved.
+    /// Adds names, and returns those that no other publication had reserved.
     fileprivate mutating func take(_ names: [String]) -> Set<String> {
         let new = Set(names).subtracting(self)
         formUnion(new)
@@ -102,6 +105,6 @@ extension Set<String> {
 extension ImageHandle.Staged {
     fileprivate var isCounted: Bool { picture.naming?.asks(for: .counter) ?? false }
 
-    /// A counter always finds a free name, whatever `Conflict=` says.
+    /// A result with a counter in its name always gets a free name, whatever `Conflict=` says.
     package func conflict(_ policy: ConflictPolicy) -> ConflictPolicy { isCounted ? .number : policy }
 }

@@ -2,9 +2,10 @@ package import JobLedger
 import PipelineModel
 import SystemCalls
 
-/// The names of results that take the places of earlier ones.
+/// Chooses the names of a redo's results, which replace the job's earlier results.
 extension Publisher {
-    /// Results that a job has published before, and the staging folder of their outbox, which takes the withdrawn ones.
+    /// The results that a job has published before, and the staging folder of their outbox, to which withdrawn results
+    /// are moved.
     package struct Before: Sendable {
         package var results: [PublishedFile]
         package var staging: String
@@ -14,7 +15,7 @@ extension Publisher {
         }
     }
 
-    /// The current state of these results.
+    /// The job's earlier results, by their current state on the disk.
     struct Former: Sendable {
         /// Unchanged results, with their identities.
         fileprivate private(set) var own: [String: FileStatus.Identity] = [:]
@@ -33,23 +34,23 @@ extension Publisher {
             }
         }
 
-        /// Whether the name belongs to an unchanged result of this job.
+        /// Whether an unchanged earlier result of this job is at this path.
         func owns(_ path: String) -> Bool { own[path] != nil }
 
         func knowsAny(of paths: [String]) -> Bool { paths.contains { own[$0] != nil || changed.contains($0) } }
 
-        /// The lowest number, from `lowest` on, under which one of these paths is an earlier result. Such a number
-        /// appears in the result's path, so only numbers from there are tried.
+        /// The lowest number, not below `lowest`, for which `paths` returns the path of an earlier result. Such a
+        /// number must occur in that path, so only the numbers in the paths of earlier results are tried.
         func number(from lowest: Int, _ paths: (Int) -> [String]) -> Int? {
             let read = (own.keys + changed).reduce(into: Set([lowest])) { $0.formUnion($1.numbers) }
             return read.filter { $0 >= lowest }.sorted().first { knowsAny(of: paths($0)) }
         }
     }
 
-    /// Steps that replace former results with new ones, and withdraw those without one. A former result that somebody
-    /// may have changed stays as it is, and its successor gets another name.
+    /// Returns steps that replace earlier results by new ones, and withdraw the earlier results that have no successor.
+    /// An earlier result that somebody may have changed stays as it is, and its successor gets another name.
     ///
-    /// `isFree` says whether a name is available.
+    /// `isFree` returns whether a path is available.
     func steps(
         _ staged: [ImageHandle.Staged], to targets: [String], _ former: Former, _ conflict: ConflictPolicy,
         _ isFree: (String) throws -> Bool
@@ -81,8 +82,8 @@ extension Publisher {
 }
 
 extension String {
-    /// All numbers that the text may contain. Other digits may precede or follow a number, so parts of a run of digits
-    /// count.
+    /// All numbers that the text may contain. Other digits may directly precede or follow a number, so each part of a
+    /// run of digits counts as a number.
     fileprivate var numbers: Set<Int> {
         var numbers: Set<Int> = []
         for digits in utf8.split(whereSeparator: { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {

@@ -6,14 +6,14 @@ import Synchronization
 import SystemCalls
 import WorkerPools
 
-/// Brings results into an outbox: makes the files durable, records the intent, then renames. It blocks, so callers use
-/// threads that may wait for a disk.
+/// Publishes results in an outbox: makes the files durable, records the intent, then renames the files. The calls
+/// block, so callers must use threads that may wait for a disk.
 package final class Publisher: Sendable {
-    /// The renames of a job. No other job in flight has chosen the same names.
+    /// The renames that publish a job's results. No other job in flight has chosen the same names.
     package struct Publication: Sendable {
         package var intent: PublishIntent
         package var results: [ImageHandle.Staged]
-        /// The names that it has reserved in its outbox.
+        /// The names that this publication has reserved in its outbox.
         package var reserved: Set<String>
         package var outbox: String
     }
@@ -28,7 +28,7 @@ package final class Publisher: Sendable {
 
     package struct Outcome: Sendable, Equatable {
         package var published: [Published] = []
-        /// Earlier results that stay because somebody has changed them.
+        /// Earlier results that stay in the outbox because somebody has changed them.
         package var left: [String] = []
         /// Folders that the renames have changed.
         package fileprivate(set) var folders: Set<String> = []
@@ -40,7 +40,7 @@ package final class Publisher: Sendable {
         fileprivate mutating func add(_ step: PublishIntent.Step, _ picture: JobStory.Picture?) {
             folders.insert(FileSystem.folder(of: step.target))
             guard !step.isWithdrawal else {
-                // A rename is sure to be durable only when its target folder is.
+                // This rename is certain to be durable only once its target folder is synced, too.
                 folders.insert(FileSystem.folder(of: step.staging))
                 return
             }
@@ -52,7 +52,7 @@ package final class Publisher: Sendable {
     package typealias Record = (PublishIntent, @escaping @Sendable (Bool) -> Void) -> Void
 
     private let lines = Mutex<[String: OutboxLine]>([:])
-    /// Says in a burst whether results in flight are worth waiting for.
+    /// Called in a burst; returns whether to wait for the results of other jobs in flight.
     private let awaitsOthers: @Sendable () -> Bool
 
     package init(awaitsOthers: @escaping @Sendable () -> Bool = { false }) { self.awaitsOthers = awaitsOthers }
@@ -66,18 +66,18 @@ package final class Publisher: Sendable {
         }
     }
 
-    /// Step 3: the renames. If somebody else has taken a name meanwhile, another one is chosen, and recorded with
-    /// `rerecord` before its use. A rename that fails takes back those before it.
+    /// Renames the files, as the last of the three steps. If somebody else has taken a name meanwhile, chooses another
+    /// name, and records it with `rerecord` before using it. If a rename fails, the earlier renames are reverted.
     package func publish(_ publication: Publication, rerecord: Record) throws -> Outcome {
         defer { release(publication) }
         var intent = publication.intent
         var outcome = Outcome()
         do {
-            // The steps after the results withdraw earlier results that have no successor.
+            // The steps that follow the new results withdraw earlier results without a successor.
             for index in intent.steps.indices {
                 let isPublished = try Self.rename(index, of: &intent, rerecord)
-                // A result left out by `skip` stays in staging until the job's end is recorded, so recovery can tell
-                // that it was not published.
+                // A result that `skip` leaves out stays in staging until the job's end is recorded, so that a recovery
+                // can tell that the result was not published.
                 if !isPublished { continue }
                 let isResult = publication.results.indices.contains(index)
                 outcome.add(intent.steps[index], isResult ? publication.results[index].inStory : nil)
@@ -90,8 +90,8 @@ package final class Publisher: Sendable {
         return outcome
     }
 
-    /// Finishes an interrupted publication. A missing staging file was published; an existing one is renamed now. Nil
-    /// if neither staging files nor results are left.
+    /// Completes an interrupted publication. If a staging file is missing, its result has been published; if it exists,
+    /// it is renamed now. Returns nil if the results are lost (see `isLost`).
     package func recover(_ intent: PublishIntent, rerecord: Record = { $1(true) }) throws -> Outcome? {
         if try isLost(intent) { return nil }
         var intent = intent
@@ -120,8 +120,8 @@ package final class Publisher: Sendable {
         }
     }
 
-    /// Whether neither staging files nor results are left, or an earlier result is in place and its successor is gone.
-    /// In the second case, the rest is moved back.
+    /// Whether the new results are lost. This is so if neither staging files nor published results exist. It is also so
+    /// if an earlier result is still in place and its successor is gone; then all other results are moved back.
     private func isLost(_ intent: PublishIntent) throws -> Bool {
         if try intent.steps.contains(where: { try Replacement($0)?.isLost ?? false }) {
             try moveBack(intent)
@@ -130,10 +130,10 @@ package final class Publisher: Sendable {
         return try intent.steps.allSatisfy { try !FileSystem.exists($0.staging) && !FileSystem.exists($0.target) }
     }
 
-    /// Takes a publication back, because a job publishes all of its outputs or none. Moves published results back to
-    /// staging, and the job's earlier results to their places. If a result replaced somebody else's file, that file is
-    /// gone, so the result stays. A result that somebody has changed stays as well. Removes the emptied folders, and
-    /// makes everything durable. It may be repeated until the intent is forgotten.
+    /// Reverts a publication, because a job publishes either all of its outputs or none. Moves published results back
+    /// to staging, and the job's earlier results back into the outbox. If a result has replaced somebody else's file,
+    /// that file is gone, so the result stays. A result that somebody has changed stays as well. Removes the emptied
+    /// folders, and makes all changes durable. The call may be repeated as long as the intent is recorded.
     package func takeBack(_ intent: PublishIntent) throws {
         try moveBack(intent)
         let gone = try intent.steps.filter { try FileSystem.exists($0.staging) && !FileSystem.exists($0.target) }
@@ -142,7 +142,8 @@ package final class Publisher: Sendable {
             intent.steps.filter { try FileSystem.exists($0.staging) || FileSystem.exists($0.target) })
     }
 
-    /// Does the same but keeps the folders, which the next attempt needs.
+    /// Moves the results back as `takeBack` does, but keeps the emptied folders, which the next attempt needs, and
+    /// syncs nothing.
     private func moveBack(_ intent: PublishIntent) throws {
         for step in intent.steps {
             if let replacement = Replacement(step) {
@@ -158,22 +159,23 @@ package final class Publisher: Sendable {
         }
     }
 
-    /// Finishes a rename of several steps that a crash interrupted; true if the result has its name.
+    /// Completes a rename that took several steps and was interrupted by a crash. Returns true if the result has its
+    /// final name.
     private static func finish(_ step: PublishIntent.Step) throws -> Bool {
         guard step.conflict != .replace, try FileSystem.exists(step.target) else { return false }
         if try FileSystem.isPlaceholder(step.target) {
             try FileSystem.remove(step.target)
             return false
         }
-        // The result may be linked to its name, and still be in staging. The contents are compared, because inode
-        // numbers are unreliable on some file systems.
+        // The result may already be linked at its final name, and still be in staging. The contents are compared,
+        // because inode numbers are unreliable on some file systems.
         let staged = try Descriptor.open(step.staging, O_RDONLY | O_NOFOLLOW)
         guard try FileSystem.isCopy(step.target, of: staged) else { return false }
         try FileSystem.remove(step.staging)
         return true
     }
 
-    /// False if the name is taken, and the policy allows no other.
+    /// Performs one step. Returns false if the name is taken and the policy allows no other name.
     private static func rename(_ index: Int, of intent: inout PublishIntent, _ rerecord: Record) throws -> Bool {
         if let replacement = Replacement(intent.steps[index]) {
             if try replacement.perform() { return true }
@@ -189,7 +191,7 @@ package final class Publisher: Sendable {
         return true
     }
 
-    /// Chooses a free name, and records it before its use.
+    /// Chooses a free name, and records it before it is used.
     private static func chooseAnother(_ index: Int, of intent: inout PublishIntent, _ rerecord: Record) throws {
         var other = intent
         other.steps[index].target = try numbered(intent.steps[index].target)
@@ -204,7 +206,7 @@ package final class Publisher: Sendable {
         intent = other
     }
 
-    /// Removes the files that a recorded publication has replaced, withdrawn or left out.
+    /// After a recorded publication, removes from staging the results that were replaced, withdrawn or left out.
     package func discard(_ intent: PublishIntent) {
         for step in intent.steps {
             Litter.remove(step.staging)
@@ -222,7 +224,7 @@ package final class Publisher: Sendable {
         for file in staged { Litter.remove(file.path) }
     }
 
-    /// False if the name is taken.
+    /// Returns false if the name is taken.
     private static func rename(_ step: PublishIntent.Step) throws -> Bool {
         do {
             try OutboxFolders.rename(step.staging, step.target, replacing: step.conflict == .replace)

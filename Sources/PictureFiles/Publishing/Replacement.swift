@@ -3,29 +3,30 @@ import JobLedger
 import SystemCalls
 
 extension PublishIntent.Step {
-    /// Whether the earlier result has no successor, and is withdrawn from `target` to `staging`.
+    /// Whether the earlier result has no successor, so that it is withdrawn from `target` to `staging`.
     var isWithdrawal: Bool { replaces != nil && file == nil }
 
-    /// Holds the earlier result while an exchange takes several renames. Nobody else writes to that folder.
+    /// The path of the earlier result during an exchange that takes several renames. Nobody else writes to that folder.
     var aside: String { "\(staging)\(PublishIntent.aside)" }
 }
 
-/// Exchanges an earlier result and its successor. The earlier one goes to the staging folder, from where it can be
-/// brought back until the job's end is recorded. Somebody else's file is never lost: each rename checks afterwards
-/// whether it moved the published file, and puts any other file back.
+/// Exchanges an earlier result in the outbox and its successor in staging. The earlier result stays in the staging
+/// folder, so that it can be brought back until the job's end is recorded. A file of somebody else is never lost: after
+/// each rename, the code checks whether it moved the published file, and puts any other file back.
 struct Replacement {
     private let step: PublishIntent.Step
 
-    /// Nil for an ordinary step.
+    /// Nil for a step that replaces and withdraws nothing.
     init?(_ step: PublishIntent.Step) {
         guard step.replaces != nil else { return nil }
         self.step = step
     }
 
-    /// Makes the exchange, or finishes it. False if somebody has changed the target, which then stays.
+    /// Performs the exchange or the withdrawal, or completes it after a crash. Returns false if somebody has changed
+    /// the file at the target, which then stays.
     func perform() throws -> Bool { try step.isWithdrawal ? withdraw() : exchange() }
 
-    /// Whether the earlier result is in place, and its successor is gone.
+    /// Whether the earlier result is still at the target, and its successor is gone.
     var isLost: Bool {
         get throws {
             try !step.isWithdrawal && !FileSystem.exists(step.staging) && !FileSystem.exists(step.aside)
@@ -33,7 +34,7 @@ struct Replacement {
         }
     }
 
-    /// Brings the earlier result back. A successor that somebody has changed stays.
+    /// Moves the earlier result back to the target. A successor that somebody has changed stays.
     func takeBack() throws {
         if step.isWithdrawal {
             if try FileSystem.exists(step.staging) { try OutboxFolders.rename(step.staging, step.target) }
@@ -41,7 +42,7 @@ struct Replacement {
         }
         if try FileSystem.exists(step.aside) { return try finishTakingBack() }
         guard try FileSystem.exists(step.staging) else {
-            // The earlier result is gone, and the new one has the name.
+            // The earlier result is gone, and the new result is at the target.
             if try isNew(at: step.target) {
                 try FileSystem.renameWithoutReplacing(step.target, step.staging, inOwn: true)
             }
@@ -63,12 +64,12 @@ struct Replacement {
         try OutboxFolders.rename(step.aside, step.target)
     }
 
-    // MARK: - Both ways
+    // MARK: - Exchange and withdrawal
 
     private func exchange() throws -> Bool {
         if try FileSystem.exists(step.aside) { return try finishInSteps() }
         guard try FileSystem.exists(step.staging) else {
-            // The earlier result is gone, and the new one has the name.
+            // The earlier result is gone, and the new result is at the target.
             if try isNew(at: step.target) { return true }
             throw SystemError("rename", step.staging, code: ENOENT)
         }
@@ -77,12 +78,13 @@ struct Replacement {
             guard try FileSystem.exchange(step.staging, step.target) else { return try exchangeInSteps() }
         }
         if try isOld(at: step.staging) { return true }
-        // Somebody put another file there at the last moment, maybe before a crash: put it back.
+        // Somebody put another file at the target just before the exchange, maybe before a crash. A second exchange
+        // puts that file back.
         if try isNew(at: step.target) { _ = try FileSystem.exchange(step.staging, step.target) }
         return false
     }
 
-    /// Exchanges on a file system that has no atomic exchange.
+    /// Exchanges the files on a file system that has no atomic exchange.
     private func exchangeInSteps() throws -> Bool {
         guard try moveOut(to: step.aside) else { return false }
         return try finishInSteps()
@@ -109,7 +111,8 @@ struct Replacement {
         return try moveOut(to: step.staging)
     }
 
-    /// False if somebody put another file there at the last moment; that file is put back.
+    /// Moves the earlier result from the target to `place`. If somebody has just put another file at the target, moves
+    /// that file back and returns false.
     private func moveOut(to place: String) throws -> Bool {
         try FileSystem.makeFolders(FileSystem.folder(of: place))
         try FileSystem.renameWithoutReplacing(step.target, place, inOwn: true)
@@ -118,11 +121,12 @@ struct Replacement {
         return false
     }
 
-    // MARK: - Which is which
+    // MARK: - Identification
 
     private func isOld(at path: String) throws -> Bool { try isThere(step.replaces, at: path) }
 
-    /// If both files have the same size and time, their inodes tell them apart.
+    /// Whether the file at `path` is the new result. If the earlier result has the same size and time, the inode
+    /// decides.
     private func isNew(at path: String) throws -> Bool {
         guard try isThere(step.file, at: path) else { return false }
         guard try isOld(at: path), let there = try FileSystem.status(path) else { return true }

@@ -3,15 +3,15 @@ package import PipelineModel
 import SystemCalls
 import WorkerPools
 
-/// The names of a job's results: by `Name=`, or else `<outbox>/<subfolder>/<stem>[-N][.<output>].<suffix>`. An output
-/// whose name is its format omits the name.
+/// Builds the paths of a job's results: from the template `Name=`, or else as
+/// `<outbox>/<subfolder>/<stem>[-N][.<output>].<suffix>`. If an output is named after its format, its name is omitted.
 package struct ResultName {
     private let outbox: String
     private let path: String
     private let facts: NameFacts
 
-    /// `path` is the picture's path in its inbox, or its name. `facts` holds the album and the date, which the path
-    /// lacks.
+    /// `path` is the picture's path relative to its inbox, or its name. `facts` contains the album and the date, which
+    /// the path does not show.
     package init(order: WorkOrder, path: String, facts: NameFacts = NameFacts()) {
         (outbox, self.path) = (order.outbox, path)
         var facts = facts
@@ -43,7 +43,8 @@ package struct ResultName {
         return "\(folder)/\(Self.shortened(stem, toFit: ending))\(ending)"
     }
 
-    /// The part that distinguishes a result from the others: nothing, `.thumb`, or `-avif` if several have one format.
+    /// The part of a name that distinguishes this result from the other results: `.thumb`, or nothing, or `-avif` if
+    /// several results have the same suffix.
     private func mark(_ staged: ImageHandle.Staged, of all: [ImageHandle.Staged]) -> String {
         guard let name = staged.picture.name else { return "" }
         guard staged.isNamedAsItsFormat else { return ".\(name)" }
@@ -51,7 +52,8 @@ package struct ResultName {
         return rivals.count > 1 ? "-\(name)" : ""
     }
 
-    /// Throws if two results of the job have the same name. Names that depend on unmade results are not checked yet.
+    /// Throws if two results of the job have the same name. Names that depend on results not rendered yet are not
+    /// checked.
     package func check(_ staged: [ImageHandle.Staged]) throws {
         guard !staged.contains(where: \.isLie) else {
             throw JobFailure("the worker says of a result what can't be", advice: "report this")
@@ -91,7 +93,7 @@ package struct ResultName {
 
     private static func split(_ name: String) -> (stem: String, suffix: String) { NameFacts.split(name) }
 
-    /// A name has at most 255 bytes.
+    /// Shortens `stem` so that the whole name has at most 255 bytes.
     package static func shortened(_ stem: String, toFit ending: String) -> String {
         var stem = stem
         while stem.utf8.count + ending.utf8.count > 255, !stem.isEmpty { stem.removeLast() }
@@ -103,16 +105,17 @@ extension ImageHandle.Staged {
     fileprivate var format: String? { result?.format ?? picture.format }
     /// If the format is not known yet, its field in the template stands for the suffix.
     fileprivate var suffix: String { format.map(RenderedOutput.suffix) ?? NameField.format.example }
-    /// Whether the name needs no fact that only the worker can provide.
+    /// Whether the name is already certain: the result exists, or the name needs no fact that only the worker can
+    /// provide.
     fileprivate var isDecided: Bool { result != nil || picture.format != nil && picture.naming?.needsResult != true }
 
-    /// Also true for an output without a name.
+    /// Whether the output is named after its format, or has no name.
     fileprivate var isNamedAsItsFormat: Bool { picture.name.map { [suffix, format].contains($0) } ?? true }
 
     fileprivate var title: String { picture.name.map { "the result '\($0)'" } ?? "the result of [Output]" }
 
-    /// Whether the worker's answer is impossible. The worker has read a foreign file, and its words become part of a
-    /// path.
+    /// Whether the worker's answer contains an impossible format or hash. The worker has read a foreign file, so it
+    /// can't be trusted, and these texts become part of a path.
     fileprivate var isLie: Bool {
         func consists(_ text: String, of digits: ClosedRange<UInt8>, _ letters: ClosedRange<UInt8>) -> Bool {
             text.utf8.allSatisfy { digits.contains($0) || letters.contains($0) }

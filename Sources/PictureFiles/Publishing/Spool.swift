@@ -4,24 +4,24 @@ import DaemonRuntime
 package enum Spool {
     package static func folder(in spool: String) -> String { "\(spool)/\(UUIDName.makeNext())" }
 
-    /// The place for a new download.
+    /// The path for a new download.
     package static func download(in spool: String) -> String { "\(folder(in: spool))/download" }
 
-    /// The place for an original that `pipectl retry` brings back. The folder names the job, because no other copy
-    /// exists.
+    /// The path to which `pipectl retry` brings back an original. The folder's name contains the job's ID, so that a
+    /// start can find the job of the original, which has no other copy.
     package static func place(bringingBack job: Int, as name: String, in spool: String) -> String {
         "\(spool)/\(prefix)\(job)/\(name)"
     }
 
-    /// The job whose original is brought back to this folder; nil if the folder belongs to a new original.
+    /// The job whose original is brought back to this folder; nil for the folder of a new original.
     package static func job(broughtBackTo folder: String) -> Int? {
         folder.hasPrefix(prefix) ? Int(folder.dropFirst(prefix.count)) : nil
     }
 
     private static let prefix = "retry-"
 
-    /// Where a folder's copy is made until it is complete and durable. A start removes copies that a crash has left
-    /// there.
+    /// The temporary name of a spool folder, until the copy in it is complete and durable. A start removes such copies
+    /// that a crash has left.
     package static func unfinished(_ folder: String) -> String { folder + part }
 
     package static func isUnfinished(_ folder: String) -> Bool { folder.hasSuffix(part) }

@@ -6,14 +6,15 @@ package import PipelineModel
 package import SystemCalls
 import WorkerPools
 
-/// Where results are made: in their outbox, because a rename must stay on one file system, and there in a folder of
-/// this root's own, because another daemon may share the outbox.
+/// The folders in which results are made. Each is inside its outbox, because a rename must stay on one file system.
+/// Each root has a folder of its own there, because several daemons may share the outbox.
 package struct Staging: Sendable {
     package static let folderName = ".staging"
 
     package let root: String
 
-    /// Reads the ID of this root, which is made at its first start. It is unique among the roots that share an outbox.
+    /// Reads the ID of this root, or creates it at the first start. The ID is unique among the roots that share an
+    /// outbox.
     package init(_ places: Places) throws {
         if let known = try Self.read(places.identity) {
             root = known
@@ -37,15 +38,15 @@ package struct Staging: Sendable {
         return FileSystem.name(of: top) == folderName ? FileSystem.folder(of: top) : nil
     }
 
-    /// Where a picture of a job is made. Each attempt has its own file, because the previous attempt's may still be in
-    /// removal. If only the worker knows the format, the name has no suffix.
+    /// The staging path for a picture of a job. Each attempt has its own path, because the file of the previous attempt
+    /// may not be removed yet. If only the worker knows the format, the name has no suffix.
     package func path(of job: JobRecord, _ picture: PlannedPicture) -> String {
         let name = "\(job.id)-\(picture.index)" + (job.tries > 0 ? "-\(job.tries)" : "")
         return "\(folder(in: job.order.outbox))/\(name)\(picture.suffix.map { ".\($0)" } ?? "")"
     }
 
-    /// Removes leftovers, except for `kept`. At the start no other file has an owner: files of intents are published by
-    /// then.
+    /// Removes all files from this root's staging folder, except for `kept`. At startup no job needs the other files,
+    /// because the files of recorded intents have been published by then.
     package func sweep(_ outbox: String, except kept: Set<String>) {
         let folder = folder(in: outbox)
         do {
@@ -58,7 +59,8 @@ package struct Staging: Sendable {
         }
     }
 
-    /// Opens the folder; nil if it is missing. Others who may write to the outbox could have put a link in its place.
+    /// Opens this root's staging folder; returns nil if it is missing. Follows no link, because other users who may
+    /// write to the outbox could have put a link in the folder's place.
     private func open(_ outbox: String) throws -> Descriptor? {
         do {
             let top = try Descriptor.open(outbox, O_RDONLY | O_DIRECTORY)
@@ -68,7 +70,7 @@ package struct Staging: Sendable {
         }
     }
 
-    /// Why the daemon may not write to an outbox, if so. A full disk is no reason.
+    /// The error if the daemon is not allowed to write to an outbox. A full disk does not count.
     package func refusal(of outbox: String) -> SystemError? {
         do {
             try DiskRoom.check(in: folder(in: outbox), written: 0, freeSpace: 1)

@@ -2,8 +2,9 @@ import DaemonRuntime
 import Dispatch
 import Synchronization
 
-/// Sweeps all outboxes at a start. The start waits briefly for their disks, and goes on without those that do not
-/// answer. Nothing is made in an outbox before its sweep, which would remove it.
+/// Sweeps the staging folders of all outboxes at startup. The startup waits briefly for their disks, and continues
+/// without the disks that do not answer. No result is made in an outbox before its sweep, because the sweep would
+/// remove the result.
 package final class StagingSweep: Sendable {
     private struct State {
         var left: Set<String>
@@ -34,10 +35,10 @@ package final class StagingSweep: Sendable {
         }
     }
 
-    /// Blocks until every disk has answered, or the time is up.
+    /// Blocks until every disk has answered, but at most two seconds.
     package func wait() { _ = group.wait(timeout: .now() + Self.patience) }
 
-    /// Returns the outboxes that are not swept yet; calls `done` for each of them later.
+    /// Returns the outboxes that are not swept yet; calls `done` with each of them when it is swept.
     @Coordination
     package func unswept(_ done: @escaping @Coordination @Sendable (String) -> Void) -> Set<String> {
         state.withLock { state in

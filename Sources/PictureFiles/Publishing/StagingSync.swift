@@ -3,12 +3,13 @@ import PipelineModel
 import SystemCalls
 import WorkerPools
 
-/// A staging file that is being synced. Files begun before the first one is finished are written together.
+/// A staging file that is being synced. To write several files to the disk together, create a `StagingSync` for each
+/// file before the first call of `finish`.
 struct StagingSync {
     private let file: ImageHandle.Staged
     private let opened: Result<Descriptor, SystemError>
 
-    /// Starts writing, without waiting.
+    /// Starts writing the file to the disk, without waiting.
     init(_ file: ImageHandle.Staged) {
         self.file = file
         do throws(SystemError) {
@@ -20,7 +21,8 @@ struct StagingSync {
         }
     }
 
-    /// Syncs the file, and checks that it has the size that the worker reported. It is durable once its folder is.
+    /// Syncs the file, and checks that it has the size that the worker reported. The file is durable once its folder is
+    /// synced, too.
     func finish() throws {
         let descriptor = try opened.get()
         try descriptor.sync(called: file.path)
