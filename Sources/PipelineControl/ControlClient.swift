@@ -3,15 +3,15 @@ public import SystemCalls
 
 /// A client's connection to the control socket, for one call at a time.
 public final class ControlClient {
-    /// Maximum bytes of an answer; no working daemon sends so long an answer.
+    /// Maximum size of an answer in bytes. A working daemon never sends a longer answer.
     private static let longestAnswer = 64 * 1024 * 1024
 
-    /// The socket, to be polled together with other descriptors; `receive` reads from it.
+    /// The socket. Callers may poll it together with other descriptors; `receive` reads from it.
     public let socket: Descriptor
     private var frames = FrameBuffer()
-    /// Descriptors that have arrived with answers, and were not taken yet.
+    /// Descriptors that have arrived with answers, and that `takeFiles` has not returned yet.
     private var passed: [Descriptor] = []
-    /// Maximum descriptors with an answer.
+    /// Maximum number of descriptors that arrive in one message.
     private static let mostDescriptors = 64
 
     public init(path: String) throws(SystemError) {
@@ -41,8 +41,8 @@ public final class ControlClient {
         return (reply, takeFiles())
     }
 
-    /// Makes a call with `more`, and passes its replies to `each` until the last one, or until `each` returns false. A
-    /// call that ends early leaves the connection unusable: drop the client.
+    /// Makes a call with `more`, and passes each reply to `each`. If `each` returns false or throws before the last
+    /// reply, the connection can't be used for another call: discard the client.
     public func stream<Request: ControlCall>(_ call: Request, each: (Request.Reply) throws -> Bool) throws {
         try start(call)
         while true {
@@ -56,7 +56,7 @@ public final class ControlClient {
         try send(call, more: nil, descriptors: descriptors)
     }
 
-    /// Takes the descriptors that have arrived with replies.
+    /// Returns the descriptors that have arrived with replies since the last call of this method.
     public func takeFiles() -> [Descriptor] {
         defer { passed = [] }
         return passed
@@ -67,7 +67,8 @@ public final class ControlClient {
         try send(call, more: true, descriptors: [])
     }
 
-    /// Waits for bytes. Returns the replies that are complete by then, possibly none, and whether the last is included.
+    /// Waits for data. Returns the replies that are now complete (possibly none), and whether the call's last reply is
+    /// among them.
     public func receive<Request: ControlCall>(_: Request.Type) throws -> (replies: [Request.Reply], isOver: Bool) {
         try fill()
         var replies: [Request.Reply] = []
@@ -86,7 +87,8 @@ public final class ControlClient {
             while sent < frame.count { sent += try Socket.send(frame[sent...], to: socket) }
         } catch {
             guard Self.isGone(error) else { throw error }
-            // The daemon may have sent the reason before it closed: the next read finds the reason, or the end.
+            // The daemon may have sent an error before it closed the connection. The next read returns that error, or
+            // throws `ConnectionClosed`.
         }
     }
 
@@ -116,7 +118,8 @@ public final class ControlClient {
         guard frames.count <= Self.longestAnswer || frames.hasFrame() else { throw EndlessAnswer() }
     }
 
-    /// Whether the daemon has gone. Both directions report this by these two codes, or by the end of the stream.
+    /// Whether the error means that the daemon has closed the connection. Both reading and writing may fail with either
+    /// code.
     private static func isGone(_ error: any Error) -> Bool {
         guard let code = (error as? SystemError)?.code else { return false }
         return code == EPIPE || code == ECONNRESET

@@ -17,16 +17,17 @@ public struct ControlInterface: Sendable {
         }
     }
 
-    /// The first interface is Varlink's own, which every service has.
+    /// All interfaces of the socket. The first is Varlink's own, which every Varlink service must implement.
     public static let all = [service, control]
 }
 
-/// The limits that the interface's description names.
+/// The limits that the interface's description mentions.
 extension ControlInterface {
     /// Maximum IDs in a call.
     public static let mostIDs = 1000
-    /// In bytes.
+    /// Maximum bytes of a reason.
     public static let longestReason = 1000
+    /// Maximum bytes of a chain.
     public static let longestChain = 10_000
     /// Maximum batches, and maximum jobs, in a reply of Progress.
     public static let mostProgress = 100
@@ -46,7 +47,7 @@ extension ControlInterface {
     ]
 }
 
-/// A method of the interface: its parameters are the value itself, its reply is `Reply`.
+/// A call of one of the interface's methods. The properties of the value are the method's parameters.
 public protocol ControlCall: Codable, Sendable {
     associatedtype Reply: Codable & Sendable
     /// The method's full name, with its interface.

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Splits a stream's bytes into frames. It searches and moves no byte more than once or twice, however the stream cuts
-/// the frames.
+/// Splits a stream's bytes into frames. It searches each byte once, and moves it at most twice, however small the
+/// pieces are in which a frame arrives.
 public struct FrameBuffer: Sendable {
     private var bytes: [UInt8] = []
     private var start = 0

@@ -1,4 +1,4 @@
-/// Text formats in which monitors read metrics.
+/// Text formats of metrics for monitoring systems.
 package enum MetricsFormat: Sendable {
     /// Prometheus' text format, version 0.0.4.
     case prometheus
@@ -18,7 +18,7 @@ extension Control.Metric {
     private var isCounter: Bool { kind == "counter" }
 
     fileprivate func lines(_ format: MetricsFormat) -> [String] {
-        // In OpenMetrics only a counter's samples have the suffix `_total`, not their family.
+        // In OpenMetrics, the samples of a counter have the suffix `_total`, but the name of their family does not.
         let family = isCounter && format == .prometheus ? "\(name)_total" : name
         var lines = ["# TYPE \(family) \(kind)"]
         if format == .openMetrics, let unit = Self.units.first(where: { name.hasSuffix("_\($0)") }) {

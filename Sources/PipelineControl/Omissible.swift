@@ -1,5 +1,6 @@
-/// An optional or a list that may be missing, for example in an older daemon's message: it is then nil or empty. It is
-/// always written, nil as `null`, so that readers of the JSON find every name; Swift's own coding would omit the key.
+/// An optional or a list whose key may be missing in the JSON, for example in an older daemon's message: it then
+/// decodes as nil or empty. Encoding always writes the key, with `null` for nil, so that readers of the JSON find every
+/// name; Swift's synthesized encoding would omit the key.
 @propertyWrapper
 public struct Omissible<Value: HasNone & Sendable>: Codable, Sendable, Hashable {
     public var wrappedValue: Value

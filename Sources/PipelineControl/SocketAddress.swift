@@ -14,7 +14,8 @@ public struct SocketAddress: Sendable {
     public let path: String
     public let origin: Origin
 
-    /// The first of these that is set determines the path: socket, root, instance, then the environment's variable.
+    /// Uses the first argument that is set, in the order socket, root, instance, variable (from the environment). If
+    /// none is set, uses the system's path.
     public init(socket: String?, root: String?, instance: String? = nil, variable: String?) {
         if let socket {
             (path, origin) = (socket, .option)
@@ -29,7 +30,7 @@ public struct SocketAddress: Sendable {
         }
     }
 
-    /// The socket of a daemon with `--root`.
+    /// The socket's path for a daemon that was started with `--root`.
     public static func path(below root: String) -> String {
         (root.hasSuffix("/") ? root : root + "/") + "run/control.sock"
     }

@@ -14,8 +14,8 @@ public enum Control {
             (self.waiting, self.queued, self.running, self.cancelling, self.done, self.failed, self.cancelled, self.ignored) = (waiting, queued, running, cancelling, done, failed, cancelled, ignored)
         }
     }
-    /// `configured` is null when it is auto, and `automatic` is the number that auto means. `effective` is how many
-    /// operations may run at once.
+    /// A queue of operations. `effective` is the maximum number of operations that run at once. `configured` is the
+    /// limit that was set; null means auto. `automatic` is the number that auto stands for.
     public struct Queue: Codable, Sendable, Hashable {
         @Omissible public var configured: Int?
         public var effective: Int
@@ -53,7 +53,8 @@ public enum Control {
             (self.path, self.reason) = (path, reason)
         }
     }
-    /// Files that jobs have left, in one of the places archive, failed, cancelled and results; `rule` says what is kept of them.
+    /// Files that jobs have left in one of the places archive, failed, cancelled and results. `rule` is the setting in
+    /// [Keep] that limits their age or total size.
     public struct Kept: Codable, Sendable, Hashable {
         public var place: String
         public var rule: String
@@ -63,8 +64,9 @@ public enum Control {
             (self.place, self.rule, self.files, self.bytes) = (place, rule, files, bytes)
         }
     }
-    /// Files of a place that were removed, or would be; `oldest` and `newest` are when the first and the last of them came. Files
-    /// that can't be removed are counted in `refused`, with the first reason.
+    /// The files that Clean has removed from a place, or would remove. `oldest` and `newest` are the times at which the
+    /// oldest and the newest of these files arrived there. `refused` counts the files that could not be removed, and
+    /// `refusal` is the reason for the first of them.
     public struct Cleaned: Codable, Sendable, Hashable {
         public var place: String
         public var files: Int
@@ -77,8 +79,8 @@ public enum Control {
             (self.place, self.files, self.bytes, self.oldest, self.newest, self.refused, self.refusal) = (place, files, bytes, oldest, newest, refused, refusal)
         }
     }
-    /// A disk on which originals or results lie, by one of the folders there: the bytes that the daemon may fill, and those that
-    /// are free.
+    /// A disk that holds originals or results. `path` is one of its folders. `bytes` is the space that the daemon may
+    /// fill, and `free` is the part of that space that is still free.
     public struct Disk: Codable, Sendable, Hashable {
         public var path: String
         public var bytes: Int
@@ -87,8 +89,10 @@ public enum Control {
             (self.path, self.bytes, self.free) = (path, bytes, free)
         }
     }
-    /// Another machine of the fleet. It has `taken` pictures of others, of as many as `places`, and has lent `lent`. `lacks` are the
-    /// filters of this machine that it has not got, or has in another version, or "pipelined VERSION" if it has another.
+    /// Another machine of the fleet. At the moment it renders `taken` pictures of other machines, at most `places`, and
+    /// has lent `lent` of its own. `lacks` are the reasons why it can't render all pictures of this machine: the name
+    /// of each missing filter, "NAME in this version" for a filter that it has in another version, or "pipelined
+    /// VERSION" if it does not run this machine's version of pipelined.
     public struct Node: Codable, Sendable, Hashable {
         public var name: String
         public var version: String
@@ -100,8 +104,9 @@ public enum Control {
             (self.name, self.version, self.places, self.taken, self.lent, self.lacks) = (name, version, places, taken, lent, lacks)
         }
     }
-    /// This machine in its fleet: as `name`, with the server that it is connected to, if it is. `silent` are the names of machines
-    /// that were there, and have not been heard of lately.
+    /// This machine as a member of its fleet. `name` is its own name, and `server` is the server that it is connected
+    /// to; null means that it is not connected. `places`, `taken` and `lent` are as in Node. `silent` lists machines
+    /// that have been seen before, but not recently.
     public struct Fleet: Codable, Sendable, Hashable {
         public var name: String
         @Omissible public var server: String?
@@ -115,7 +120,7 @@ public enum Control {
             (self.name, self.server, self.problem, self.places, self.taken, self.lent, self.nodes, self.silent) = (name, server, problem, places, taken, lent, nodes, silent)
         }
     }
-    /// `configured` is null when it is auto.
+    /// A queue of a machine of the fleet. `configured` is null if the limit is auto.
     public struct NodeQueue: Codable, Sendable, Hashable {
         public var name: String
         @Omissible public var configured: Int?
@@ -127,7 +132,8 @@ public enum Control {
             (self.name, self.configured, self.effective, self.running, self.paused, self.reason) = (name, configured, effective, running, paused, reason)
         }
     }
-    /// What a machine of the fleet says to a Command. Without `error` it has done it, and these are its `queues` afterwards.
+    /// A machine's answer to Command. If `error` is null, the machine has executed the command, and `queues` are its
+    /// queues afterwards.
     public struct NodeAnswer: Codable, Sendable, Hashable {
         public var node: String
         public var answered: Bool
@@ -138,7 +144,7 @@ public enum Control {
             (self.node, self.answered, self.error, self.cancelled, self.queues) = (node, answered, error, cancelled, queues)
         }
     }
-    /// What a machine of the fleet answers to Ask: `reply` is the JSON of the call's reply. Without one, `error` says why.
+    /// A machine's answer to Ask. `reply` is the call's reply as JSON. If it is null, `error` is the reason.
     public struct NodeReply: Codable, Sendable, Hashable {
         public var node: String
         public var answered: Bool
@@ -148,9 +154,11 @@ public enum Control {
             (self.node, self.answered, self.error, self.reply) = (node, answered, error, reply)
         }
     }
-    /// The outcome of a check of a machine: ok, silent, version (it has another version of pipelined), full (it had no free place),
-    /// refused, late (it accepted, but sent no result) or failed. `accepted` is the time from the offer until it accepted the picture, and
-    /// `milliseconds` until the result was here. `problem` says what to do, unless the outcome is ok. `lacks` is as in Node.
+    /// The result of checking a machine. `outcome` is ok, silent, version (the machine runs another version of
+    /// pipelined), full (it had no free place), refused, late (it accepted the picture, but sent no result in time) or
+    /// failed. `accepted` is the time in milliseconds from the offer until the machine accepted the picture, and
+    /// `milliseconds` is the time from the offer until its result arrived. Unless the outcome is ok, both are null, and
+    /// `problem` says what went wrong and what to do. `lacks` is as in Node.
     public struct NodeCheck: Codable, Sendable, Hashable {
         public var node: String
         public var outcome: String
@@ -162,7 +170,7 @@ public enum Control {
             (self.node, self.outcome, self.accepted, self.milliseconds, self.problem, self.lacks) = (node, outcome, accepted, milliseconds, problem, lacks)
         }
     }
-    /// A disk that does not answer is left out of `disks`. `fleet` is null where no other machines are lent work.
+    /// The daemon's status. `disks` omits disks that do not answer. `fleet` is null if no fleet is configured.
     public struct Overview: Codable, Sendable, Hashable {
         public var version: String
         public var started: String
@@ -183,7 +191,7 @@ public enum Control {
             (self.version, self.started, self.root, self.stopping, self.jobs, self.waiting, self.queues, self.inboxes, self.ignored, self.workers, self.cursor, self.problems, self.kept, self.disks, self.fleet) = (version, started, root, stopping, jobs, waiting, queues, inboxes, ignored, workers, cursor, problems, kept, disks, fleet)
         }
     }
-    /// `pages` counts the frames of an animation, or the pages of a document, if that is known.
+    /// A picture file. `pages` is the number of frames of an animation, or of pages of a document; null means unknown.
     public struct Picture: Codable, Sendable, Hashable {
         public var format: String
         public var width: Int
@@ -194,12 +202,15 @@ public enum Control {
             (self.format, self.width, self.height, self.bytes, self.pages) = (format, width, height, bytes, pages)
         }
     }
-    /// `input` is a path in the inbox, or a name; a download has the name of its URL until it has come.
-    /// `before` is the original, as far as its header has been read; `after` has a picture for each of `outputs`. `failure` is the
-    /// class of its last failure: input, transient, room, crash, timeout, configuration. `setbacks` counts transient failures, and
-    /// `due` is the time of the next try. `redo` is `underway` while a job that was done is processed again, and `outputs` are its
-    /// results of before; it is `failed` or `cancelled` when the latest redo has ended so, and these results have stayed.
-    /// `bytes` is the size of its original, and null until its download has come.
+    /// `input` is the original's path in the inbox, or its name if it did not come from an inbox. A download is named
+    /// after its URL until it has finished. `before` describes the original; it is null until the header has been read.
+    /// `after` describes the picture at each path in `outputs`. `bytes` is the original's size; it is null until the
+    /// download has finished.
+    /// `failure` is the class of the job's latest failure: input, transient, room, crash, timeout, configuration or
+    /// dependency. `setbacks` is the number of transient failures so far, and `due` is the time of the next attempt.
+    /// `redo` is `underway` while a job that was done is processed again; until that succeeds, `outputs` lists the
+    /// earlier results. If the latest redo has failed or was cancelled, `redo` is `failed` or `cancelled`, and the
+    /// earlier results remain.
     public struct Job: Codable, Sendable, Hashable {
         public var id: Int
         @Omissible public var batch: Int?
@@ -224,7 +235,7 @@ public enum Control {
             (self.id, self.batch, self.recipe, self.input, self.url, self.state, self.reason, self.outputs, self.error, self.created, self.finished, self.before, self.after, self.milliseconds, self.failure, self.setbacks, self.due, self.redo, self.bytes) = (id, batch, recipe, input, url, state, reason, outputs, error, created, finished, before, after, milliseconds, failure, setbacks, due, redo, bytes)
         }
     }
-    /// Jobs with a common reason; `first` has a few of them.
+    /// Jobs with the same reason. `jobs` is the number of jobs, and `first` contains the IDs of a few of them.
     public struct Tally: Codable, Sendable, Hashable {
         public var reason: String
         public var jobs: Int
@@ -233,8 +244,9 @@ public enum Control {
             (self.reason, self.jobs, self.first) = (reason, jobs, first)
         }
     }
-    /// `attempt` counts the tries of the job; `worker` is a process; `read` and `written` are bytes. `progress` is there while it
-    /// works, if it is known.
+    /// An operation of a job. `attempt` is the number of the job's attempt that it belongs to, from 1. `worker` is the
+    /// ID of the process that did the work, and `read` and `written` are numbers of bytes. `progress` is null unless
+    /// the operation is executing and its progress is known.
     public struct Operation: Codable, Sendable, Hashable {
         public var kind: String
         public var queue: String
@@ -252,9 +264,10 @@ public enum Control {
             (self.kind, self.queue, self.state, self.started, self.finished, self.detail, self.attempt, self.worker, self.read, self.written, self.failure, self.progress) = (kind, queue, state, started, finished, detail, attempt, worker, read, written, failure, progress)
         }
     }
-    /// The progress of a download in bytes, of a render in pixels of the picture, once for each result, or of a batch in
-    /// jobs, where failed and cancelled jobs count as done. `total` is null while it is not known. `rate` is the recent
-    /// number of units a second, and `remaining` is in seconds: both are null while they are unknown, as during a pause.
+    /// The progress of a download in bytes, of a render in pixels (each result counts all pixels of the picture), or of
+    /// a batch in jobs (failed and cancelled jobs count as done). `total` is null while it is unknown. `rate` is the
+    /// recent number of units per second, and `remaining` is in seconds. Both are null while they are unknown, for
+    /// example during a pause.
     public struct Progress: Codable, Sendable, Hashable {
         public var unit: String
         public var done: Int
@@ -266,7 +279,8 @@ public enum Control {
             (self.unit, self.done, self.total, self.fraction, self.rate, self.remaining) = (unit, done, total, fraction, rate, remaining)
         }
     }
-    /// `fraction` covers all operations of the job; `operation` is the working one, and `progress` belongs to it.
+    /// `fraction` covers all operations of the job. `operation` is the queue of the operation that is executing, and
+    /// `progress` is the progress of that operation.
     public struct JobProgress: Codable, Sendable, Hashable {
         public var job: Control.Job
         public var fraction: Double
@@ -283,7 +297,8 @@ public enum Control {
             (self.batch, self.progress) = (batch, progress)
         }
     }
-    /// A job's whole story. `removed` says who has removed the original, and when.
+    /// A job's whole history. `original` is the original's present path. `removed` says who has removed the original,
+    /// and when. `tries` is the number of attempts, and `started` is the start of the latest attempt.
     public struct Story: Codable, Sendable, Hashable {
         public var job: Control.Job
         public var chains: [String: String]
@@ -301,7 +316,7 @@ public enum Control {
             (self.job, self.chains, self.original, self.removed, self.tries, self.started, self.header, self.advice, self.operations, self.priority, self.after, self.followers) = (job, chains, original, removed, tries, started, header, advice, operations, priority, after, followers)
         }
     }
-    /// IDs without a gap: from `first` to `last`.
+    /// All IDs from `first` to `last`, both included.
     public struct IDRange: Codable, Sendable, Hashable {
         public var first: Int
         public var last: Int
@@ -309,7 +324,8 @@ public enum Control {
             (self.first, self.last) = (first, last)
         }
     }
-    /// The jobs before another one, or behind it: the first hundred, and the number of all. A forgotten job has no state.
+    /// The jobs that a job comes after, or the jobs that come after it: `jobs` contains the first hundred, and `count`
+    /// is their total number. The state of a forgotten job is null.
     public struct Neighbours: Codable, Sendable, Hashable {
         @Omissible public var jobs: [Control.Neighbour]
         public var count: Int
@@ -324,8 +340,10 @@ public enum Control {
             (self.id, self.state) = (id, state)
         }
     }
-    /// The jobs of one list, of one dropped folder, or of one NewBatch, in their states. `name` is the list's, the folder's, or the
-    /// one given. `ended` is when all of them were over. `recipe` is that of its first job, and of all, unless a client has mixed them.
+    /// The jobs of one list, of one dropped folder, or of one NewBatch, counted by state. `name` is the name of the
+    /// list or the folder, or the name given to NewBatch. While `open` is true, jobs may still be added. `ended` is the
+    /// time at which the last of the jobs was over. `recipe` is the recipe of the first job; the other jobs have the
+    /// same recipe unless a client has mixed recipes.
     public struct Batch: Codable, Sendable, Hashable {
         public var id: Int
         @Omissible public var name: String?
@@ -344,12 +362,19 @@ public enum Control {
             (self.id, self.name, self.open, self.waiting, self.queued, self.running, self.cancelling, self.done, self.failed, self.cancelled, self.created, self.ended, self.recipe) = (id, name, open, waiting, queued, running, cancelling, done, failed, cancelled, created, ended, recipe)
         }
     }
-    /// A change. `kind` is `job` (its state), `published` (its results are in the outbox), `picture`
-    /// (its original lies where it belongs, too, so nothing of the job is left to do), `over` (the same of a job that has failed or was
-    /// cancelled, if it has an original, and of a job whose redo has), `batch` (`text` is `arrived`
-    /// when all of its jobs are at a barrier, `ended` when all are over), `queue`, `settings`, or `lost` (events
-    /// before `cursor` are not in the log any more). `original` is the path of the job's original once it lies where it belongs, and
-    /// `advice` says what to do about a failure.
+    /// An event. `kind` is one of:
+    /// - `job`: the job's state has changed.
+    /// - `published`: the job's results are in the outbox.
+    /// - `picture`: the job is done, and its original is in its final folder. Nothing is left to do for the job.
+    /// - `over`: the job, or the redo of a done job, has failed or was cancelled, and its original is in its final
+    ///   folder. A job without an original has no such event.
+    /// - `priority`: the job has a new priority, which is `text`.
+    /// - `batch`: if `text` is `arrived`, all jobs of the batch are at a barrier; if it is `ended`, all of them are
+    ///   over.
+    /// - `queue` or `settings`: the queue or the settings have changed.
+    /// - `lost`: the log no longer contains some events before `cursor`.
+    /// `original` is the path of the job's original; it is null until the original is in its final folder. `advice`
+    /// says what to do about a failure.
     public struct Event: Codable, Sendable, Hashable {
         public var cursor: Int
         public var time: String
@@ -372,7 +397,7 @@ public enum Control {
             (self.kind, self.queue, self.does) = (kind, queue, does)
         }
     }
-    /// How the pixels of an output would be read, and why.
+    /// How a worker would read the pixels for an output, and why. `output` is the name of an output or of a tee.
     public struct Decoding: Codable, Sendable, Hashable {
         @Omissible public var output: String?
         public var path: String
@@ -380,7 +405,8 @@ public enum Control {
             (self.output, self.path) = (output, path)
         }
     }
-    /// The name of an output's result, or of a tee's. Fields of Name= that are not known stay in it as they are written.
+    /// The name of the result of an output or of a tee. A field of Name= whose value is not known yet appears
+    /// unchanged, for example as `{counter:4}`.
     public struct ResultName: Codable, Sendable, Hashable {
         @Omissible public var output: String?
         public var name: String
@@ -388,8 +414,9 @@ public enum Control {
             (self.output, self.name) = (output, name)
         }
     }
-    /// `picture` is from the header of an opened picture; `problem` says why it can't be read. `names` are paths.
-    /// `date` is the one that they have, and says where it was read.
+    /// `picture` describes the passed file according to its header; if the header can't be read, `problem` is the
+    /// reason. `names` are the paths of the results. `date` is the date that these names contain, with the source of
+    /// that date.
     public struct Explanation: Codable, Sendable, Hashable {
         @Omissible public var recipe: String?
         public var why: String
@@ -405,8 +432,9 @@ public enum Control {
             (self.recipe, self.why, self.chains, self.operations, self.job, self.picture, self.decode, self.problem, self.names, self.date) = (recipe, why, chains, operations, job, picture, decode, problem, names, date)
         }
     }
-    /// A result of Try, or `problem`, which says why there is none. `suffix` is that of a file's name for the
-    /// result, if its format is known, `decode` says how the pixels were read, and `milliseconds` how long all results of the recipe took.
+    /// A result of Try. If no result could be made, `problem` is the reason, and `picture` is null. `suffix` is the
+    /// usual suffix of a file with the result's format; null if the format is unknown. `decode` says how the pixels
+    /// were read. `milliseconds` is the time that all results of the recipe took together.
     public struct Proof: Codable, Sendable, Hashable {
         @Omissible public var recipe: String?
         @Omissible public var output: String?
@@ -420,7 +448,7 @@ public enum Control {
             (self.recipe, self.output, self.chain, self.suffix, self.picture, self.decode, self.milliseconds, self.problem) = (recipe, output, chain, suffix, picture, decode, milliseconds, problem)
         }
     }
-    /// `names` are the texts of Name=, for the outputs that have one.
+    /// `names` contains the text of Name= for each output that has one.
     public struct Recipe: Codable, Sendable, Hashable {
         public var name: String
         @Omissible public var description: String?
@@ -458,7 +486,8 @@ public enum Control {
             (self.name, self.type, self.minimum, self.maximum, self.`default`, self.required, self.choices, self.unit, self.help) = (name, type, minimum, maximum, `default`, required, choices, unit, help)
         }
     }
-    /// A chain gives at least one of the parameters in `atLeastOneOf`, if there are any, and at most one of those in `atMostOneOf`.
+    /// If `atLeastOneOf` is not empty, a chain must give at least one of these parameters. It may give at most one of
+    /// the parameters in `atMostOneOf`.
     public struct Stage: Codable, Sendable, Hashable {
         public var name: String
         public var summary: String
@@ -501,7 +530,8 @@ public enum Control {
             (self.file, self.line, self.message) = (file, line, message)
         }
     }
-    /// A figure for monitors. `kind` is counter, gauge or histogram. Counters and histograms begin at the daemon's start.
+    /// A metric for monitoring. `kind` is counter, gauge or histogram. Counters and histograms begin when the daemon
+    /// starts.
     public struct Metric: Codable, Sendable, Hashable {
         public var name: String
         public var kind: String
@@ -511,8 +541,8 @@ public enum Control {
             (self.name, self.kind, self.help, self.samples) = (name, kind, help, samples)
         }
     }
-    /// `value` is the sum of a histogram's values, `count` their number, and each of its buckets counts those that were at most
-    /// `most`.
+    /// In a histogram, `value` is the sum of the observed values, and `count` is their number. The `count` of a bucket
+    /// is the number of observed values that are at most `most`.
     public struct Sample: Codable, Sendable, Hashable {
         public var labels: [String: String]
         public var value: Double
@@ -541,7 +571,7 @@ public enum Call {
             }
         }
     }
-    /// Figures for monitors; no label holds a path or an ID.
+    /// Metrics for monitoring. No label contains a path or an ID.
     public struct Metrics: ControlCall {
         public static let method = "org.pipelined.Control.Metrics"
         public init() {}
@@ -552,8 +582,9 @@ public enum Call {
             }
         }
     }
-    /// Why jobs wait, the most frequent reason first: the jobs of these IDs, the jobs of a batch, or all jobs. Files that
-    /// still settle in an inbox are in Status alone. If there are many reasons, the rarer ones count together.
+    /// The reasons why jobs wait, the most frequent first: for the jobs with these IDs, for the jobs of a batch, or for
+    /// all jobs. Only Status counts the files that still settle in an inbox. If there are many reasons, the rarer ones
+    /// are combined into one.
     public struct WhyWaiting: ControlCall {
         public static let method = "org.pipelined.Control.WhyWaiting"
         public var ids: [Int]
@@ -568,8 +599,9 @@ public enum Call {
             }
         }
     }
-    /// The files that are left alone, with the reason, in the order of their paths; with `more`, in several replies.
-    /// With a recipe, the files of its inbox; with `after`, the files behind that path.
+    /// The files that the inboxes leave alone, sorted by path, each with the reason. With a recipe, only files of its
+    /// inbox; with `after`, only files after that path. A single reply contains at most 500 files; with `more`, several
+    /// replies contain all of them.
     public struct ListIgnored: ControlCall {
         public static let method = "org.pipelined.Control.ListIgnored"
         @Omissible public var recipe: String?
@@ -584,9 +616,12 @@ public enum Call {
             }
         }
     }
-    /// Jobs by ID, oldest first; with `more`, in several replies. Empty lists mean no restriction; `limit` takes the newest.
-    /// `since` and `until` are when a job ended, or was taken when it has not: a time, or how long ago that is, as 1h.
-    /// With `before`, jobs with a lower ID: with `limit`, the page before the one that began with it.
+    /// Jobs by ID, oldest first. Empty lists and null mean no restriction; `limit` selects the newest jobs. A single
+    /// reply contains at most 500 jobs; with `more`, several replies contain all of them.
+    /// `since` and `until` apply to the time when a job ended, or, if it has not ended, to the time when it was taken.
+    /// Either is a time, or an age such as 1h.
+    /// With `before`, only jobs with a lower ID. To go back page by page, call List with `limit`, and with the lowest
+    /// ID of the preceding page as `before`.
     public struct List: ControlCall {
         public static let method = "org.pipelined.Control.List"
         public var states: [String]
@@ -606,8 +641,8 @@ public enum Call {
             }
         }
     }
-    /// The IDs of the jobs that List would give under the same conditions, oldest first. While some queues are held up, the waiting
-    /// jobs, and the queued ones, are both of these.
+    /// The IDs of the jobs that List would return for the same conditions, oldest first. A queued job counts as waiting
+    /// while its queue starts nothing.
     public struct ListIDs: ControlCall {
         public static let method = "org.pipelined.Control.ListIDs"
         public var states: [String]
@@ -625,8 +660,9 @@ public enum Call {
             }
         }
     }
-    /// Batches by number, oldest first; with `more`, in several replies. With `name`, the batches of that name; `limit` takes the
-    /// newest, and those that have not ended in any case.
+    /// Batches by number, oldest first. With `name`, only batches of that name. `limit` selects the newest batches, and
+    /// also all batches that have not ended. A single reply contains at most 500 batches; with `more`, several replies
+    /// contain all of them.
     public struct Batches: ControlCall {
         public static let method = "org.pipelined.Control.Batches"
         @Omissible public var name: String?
@@ -641,8 +677,9 @@ public enum Call {
             }
         }
     }
-    /// The batch of this number, or else the newest of this name; `others` is how many more have the name. A folder whose files
-    /// settle in an inbox has its batch from then on.
+    /// Finds the batch with this number, or else the newest batch with this name. `others` is the number of further
+    /// batches with this name. The call also finds a dropped folder whose files still settle in an inbox: it creates
+    /// the folder's batch.
     public struct FindBatch: ControlCall {
         public static let method = "org.pipelined.Control.FindBatch"
         public var batch: String
@@ -670,12 +707,13 @@ public enum Call {
             }
         }
     }
-    /// A picture of a job as a descriptor beside the reply, opened for reading: the `result`-th of its outputs, from 1, or without that
-    /// its original, wherever it lies now. A file that somebody has changed is not handed out.
-    /// With `width`, from 1 to \(largePreview), a small picture to look at: a WebP whose longer side has at most \(smallPreview) pixels if
-    /// that is enough for `width`, or else at most \(largePreview). It is made when jobs leave a worker free, which may take a while, and is
-    /// withdrawn with the connection. A small result that needs no preview is handed out itself. `name` has the suffix of
-    /// what is handed out.
+    /// Opens a picture of a job. The reply carries a descriptor, opened for reading. With `result`, this is the picture
+    /// of that output, counted from 1; otherwise it is the original, wherever it is now. The call fails if somebody has
+    /// changed the file.
+    /// With `width`, from 1 to \(largePreview), the descriptor is a preview: a WebP whose longer side has at most
+    /// \(smallPreview) pixels if `width` is not larger than that, and at most \(largePreview) otherwise. A picture that
+    /// is small already is returned itself. The daemon renders a preview when jobs leave a worker free, which may take
+    /// a while. It drops the request when the client disconnects. `name` has the suffix of the returned file.
     public struct Open: ControlCall {
         public static let method = "org.pipelined.Control.Open"
         public var id: Int
@@ -692,7 +730,7 @@ public enum Call {
             }
         }
     }
-    /// A job's latest events, at most a thousand, the oldest first, as far as HistoryEvents= keeps them.
+    /// The latest events of a job, at most a thousand, oldest first. HistoryEvents= limits how many the daemon keeps.
     public struct Log: ControlCall {
         public static let method = "org.pipelined.Control.Log"
         public var id: Int
@@ -706,8 +744,8 @@ public enum Call {
             }
         }
     }
-    /// Explains how a file or a chain would be treated, or a file by a chain, with `raw` as in Add. If a descriptor of the file is
-    /// passed beside the call, open for reading, a worker reads its header.
+    /// Explains what the daemon would do with a file, with a chain, or with a file and a chain. `raw` is as in Add. If
+    /// the call carries a descriptor of the file, opened for reading, a worker also reads the file's header.
     public struct Explain: ControlCall {
         public static let method = "org.pipelined.Control.Explain"
         @Omissible public var file: String?
@@ -723,11 +761,13 @@ public enum Call {
             }
         }
     }
-    /// Renders a picture, which is the one descriptor passed beside this call, without a job: through the outputs of these recipes and
-    /// through these chains, at most \(mostProofs) results in all; without any, through the default recipe. The results come as
-    /// descriptors beside the reply, to be read from their start, in the order of the proofs that have a picture. With `sheet`,
-    /// the name of a format (jpeg, png or webp), one descriptor comes instead: the picture and its results side by side, each at
-    /// most \(sheetEdge) pixels wide and high; `before` is the picture as it came. It ends with the connection. `raw` is as in Add.
+    /// Renders a picture without making a job. The call carries one descriptor, of the picture. The daemon renders the
+    /// outputs of these recipes and these chains, at most \(mostProofs) results in all; if both lists are empty, it
+    /// uses the default recipe. The reply carries a descriptor for each proof that has a picture, in the order of the
+    /// proofs; read each descriptor from offset 0, because its position may be elsewhere.
+    /// With `sheet`, a format (jpeg, png or webp), the reply carries one descriptor instead: a sheet that shows the
+    /// picture and its results side by side, each at most \(sheetEdge) pixels wide and high. `before` describes the
+    /// picture that was passed. `raw` is as in Add. The daemon stops rendering when the client disconnects.
     public struct Try: ControlCall {
         public static let method = "org.pipelined.Control.Try"
         public var name: String
@@ -747,12 +787,13 @@ public enum Call {
             }
         }
     }
-    /// The picture is the one descriptor passed beside this call; no other call is sent in the same message. It has been copied
-    /// when the reply comes. Calls with the same `batch` belong together; NewBatch gives one, with a name of at most 255 bytes. Its jobs wait at a barrier until it is
-    /// closed: by CloseBatch, or by the end of the connection that had it from NewBatch.
-    /// `after` and `anyway` are as in Depend, `priority` as in Prioritise; the default is the recipe's. Results lie in `folder` of the
-    /// outbox, which is a relative path. With a chain, `raw` says how a camera's raw file is read: `preview`, which is the default, or
-    /// `develop`.
+    /// Adds a picture. The call carries one descriptor, of the picture; send no other call in the same message. The
+    /// daemon has copied the picture when it replies.
+    /// Calls with the same `batch`, a number from NewBatch, belong together. Jobs of a batch wait at a barrier until
+    /// the batch is closed, by CloseBatch or because the client that called NewBatch disconnects.
+    /// `after` and `anyway` are as in Depend. `priority` is as in Prioritise; by default it is the recipe's. `folder`
+    /// is a relative path in the outbox for the results. `raw` is only allowed with a chain. It says how to read a
+    /// camera's raw file: `preview` (the default) or `develop`.
     public struct Add: ControlCall {
         public static let method = "org.pipelined.Control.Add"
         public var name: String
@@ -774,8 +815,9 @@ public enum Call {
             }
         }
     }
-    /// For a client that has no place of its own: beside the reply comes an empty file without a name, on the disk that Add copies
-    /// to, open for writing and reading, for a picture of so many bytes. It is gone when it is closed everywhere.
+    /// Creates a file for a picture of this size, for clients that can't store it themselves. The reply carries the
+    /// descriptor of an empty, unnamed file, opened for reading and writing, on the disk to which Add copies pictures.
+    /// The file disappears when its last descriptor is closed.
     public struct NewFile: ControlCall {
         public static let method = "org.pipelined.Control.NewFile"
         public var bytes: Int
@@ -786,8 +828,8 @@ public enum Call {
             public init() {}
         }
     }
-    /// Which of these files an inbox of the recipe would leave alone by their names, with the reason. With a chain, or without
-    /// a recipe, the names are judged as by `Add`.
+    /// Returns the files that an inbox of the recipe would leave alone because of their names, with the reasons. With a
+    /// chain, or without a recipe, the call applies the rules that `Add` would apply.
     public struct Sift: ControlCall {
         public static let method = "org.pipelined.Control.Sift"
         public var names: [String]
@@ -803,8 +845,9 @@ public enum Call {
             }
         }
     }
-    /// Adds URLs: the file is a list of them, one a line, or a browser's shortcut if `name` ends in `.url`. The jobs from `first` to
-    /// `last` are entered together; without a `batch` they get a new one. A line that is no URL is a job that has failed.
+    /// Adds URLs. The call carries the descriptor of a list with one URL per line, or of a browser's shortcut if `name`
+    /// ends in `.url`. The new jobs have the IDs from `first` to `last`, and are recorded in one transaction. Without
+    /// `batch`, they get a new batch. A line that is not a URL becomes a failed job.
     public struct AddList: ControlCall {
         public static let method = "org.pipelined.Control.AddList"
         @Omissible public var name: String?
@@ -827,7 +870,8 @@ public enum Call {
             }
         }
     }
-    /// The same, for clients that can't pass a descriptor. If one of the URLs is none, nothing is added.
+    /// Adds URLs like AddList, for clients that can't pass a descriptor. If one of the URLs is invalid, the call adds
+    /// none.
     public struct AddUrls: ControlCall {
         public static let method = "org.pipelined.Control.AddUrls"
         public var urls: [String]
@@ -850,6 +894,8 @@ public enum Call {
             }
         }
     }
+    /// Creates a batch that is open for Add, AddList and AddUrls. A name has 1 to 255 bytes. The batch is closed by
+    /// CloseBatch, or when the client disconnects.
     public struct NewBatch: ControlCall {
         public static let method = "org.pipelined.Control.NewBatch"
         @Omissible public var name: String?
@@ -873,9 +919,11 @@ public enum Call {
             public init() {}
         }
     }
-    /// With `more`, sends each job as it is over, until none of them is left: the jobs of these IDs, or of a batch, until it has
-    /// ended; without both, until nothing is left to do. A job is over when it has ended and its original lies where it belongs. `waitsFor` says why originals can't be moved,
-    /// because a disk is full or does not answer, say. It is sent when it changes, and is null when nothing holds them up.
+    /// Waits until jobs are over: the jobs with these IDs, all jobs of a batch, or, without either, all jobs. A job is
+    /// over when it has ended and its original is in its final folder. The call requires `more`: a reply reports jobs
+    /// as soon as they are over, and the last reply means that none of them is left.
+    /// `waitsFor` is the reason why originals can't be moved, for example a disk that is full or does not answer. It is
+    /// sent when it changes, and is null when nothing delays the moves.
     public struct Wait: ControlCall {
         public static let method = "org.pipelined.Control.Wait"
         public var ids: [Int]
@@ -891,7 +939,8 @@ public enum Call {
             }
         }
     }
-    /// With `more`, sends the changes since the cursor, then new ones; without a cursor, only new ones.
+    /// Returns the events after the cursor; with `more`, continues with new events. Without a cursor, returns only new
+    /// events.
     public struct Watch: ControlCall {
         public static let method = "org.pipelined.Control.Watch"
         @Omissible public var cursor: Int?
@@ -905,10 +954,11 @@ public enum Call {
             }
         }
     }
-    /// Reports the progress of unfinished batches, of all jobs without a batch together (`done` counts the ends since such a
-    /// job exists), and of the jobs in work. It names the first \(mostProgress) batches and jobs, and counts all in
-    /// `unfinished` and `running`. With `batch`, it reports that batch alone. With `more`, it sends each change, at most
-    /// \(progressRate) times a second, until the batch has ended.
+    /// Reports the progress of unfinished batches, of all jobs without a batch together (`others`), and of the jobs in
+    /// progress. `done` in `others` counts the jobs that have ended; it returns to 0 when no job without a batch is in
+    /// progress any more. `batches` and `jobs` contain at most \(mostProgress) entries each; `unfinished` and `running`
+    /// count all batches and jobs. With `batch`, the call reports only that batch. With `more`, it reports each change,
+    /// at most \(progressRate) times per second, and finishes when the batch has ended.
     public struct Progress: ControlCall {
         public static let method = "org.pipelined.Control.Progress"
         @Omissible public var batch: Int?
@@ -939,7 +989,7 @@ public enum Call {
             }
         }
     }
-    /// Answers when none of them runs.
+    /// Cancels all jobs. Replies when none of them runs any more.
     public struct CancelAll: ControlCall {
         public static let method = "org.pipelined.Control.CancelAll"
         public init() {}
@@ -950,8 +1000,8 @@ public enum Call {
             }
         }
     }
-    /// Cancels the jobs of a batch, of a recipe, or in one of these states: a job has to match every given condition, of which there is
-    /// at least one.
+    /// Cancels jobs of a batch, of a recipe, or in one of these states. At least one condition is required, and a job
+    /// must match all conditions that are given.
     public struct CancelMatching: ControlCall {
         public static let method = "org.pipelined.Control.CancelMatching"
         @Omissible public var batch: Int?
@@ -967,8 +1017,8 @@ public enum Call {
             }
         }
     }
-    /// Makes a job that has not begun wait for others, or stop waiting for some. When one of them fails or is cancelled, the
-    /// job fails as well, unless `anyway`.
+    /// Makes a job that has not begun come after the jobs in `after`, and no longer after the jobs in `remove`. If a
+    /// job that it comes after fails or is cancelled, the job fails as well; with `anyway`, it runs in that case, too.
     public struct Depend: ControlCall {
         public static let method = "org.pipelined.Control.Depend"
         public var id: Int
@@ -985,7 +1035,8 @@ public enum Call {
             }
         }
     }
-    /// `priority` is low, normal or high. It applies to jobs that have not begun, either the named ones or those of a batch.
+    /// Sets the priority (low, normal or high) of jobs that have not begun: of the jobs with these IDs, or of the jobs
+    /// of a batch.
     public struct Prioritise: ControlCall {
         public static let method = "org.pipelined.Control.Prioritise"
         public var ids: [Int]
@@ -1001,8 +1052,10 @@ public enum Call {
             }
         }
     }
-    /// Brings back failed or cancelled jobs: the named ones, or all in the named states. Waiting jobs whose next try is due later are
-    /// tried at once. With a batch and no IDs, only jobs of the batch: those in the named states, or else failed and cancelled ones.
+    /// Retries failed or cancelled jobs: the jobs with these IDs, or all jobs in these states (failed, cancelled or
+    /// waiting). A waiting job whose next attempt is due later is tried at once. With a batch and without IDs, the call
+    /// retries only jobs of that batch: its jobs in these states, or its failed and cancelled jobs if `states` is
+    /// empty.
     public struct Retry: ControlCall {
         public static let method = "org.pipelined.Control.Retry"
         public var ids: [Int]
@@ -1018,9 +1071,11 @@ public enum Call {
             }
         }
     }
-    /// Removes files that jobs have left in these places, the oldest first: those that came before `older` (as `since` of List), and
-    /// as many as there are beyond the bytes `most`, written as 200G. Without both, all go. With a recipe, its files alone go. With
-    /// `trial`, they are counted, and stay. A file that somebody has changed stays in any case.
+    /// Removes files that jobs have left in these places, oldest first. With `older`, it removes the files that arrived
+    /// before that time or age, as in `since` of List. With `most`, such as 200G, it removes the oldest files until at
+    /// most this many bytes are left. With both, it removes the files that meet either condition. Without either, it
+    /// removes all files. With a recipe, all this applies only to files of that recipe. With `trial`, the call only
+    /// counts the files. It never removes a file that somebody has changed.
     public struct Clean: ControlCall {
         public static let method = "org.pipelined.Control.Clean"
         public var places: [String]
@@ -1038,9 +1093,10 @@ public enum Call {
             }
         }
     }
-    /// Forgets jobs that are over: the named ones, or all in the named states, of a recipe, that ended before `older`. Their files
-    /// stay, and are no longer known. A job whose original stays in an inbox is not forgotten, because the inbox would take that
-    /// again; `left` counts such jobs.
+    /// Forgets jobs that are over: the jobs with these IDs, or all jobs in these states. A recipe and `older` restrict
+    /// the choice to jobs of that recipe, and to jobs that ended before that time. The files of a forgotten job remain,
+    /// but the daemon no longer knows them. It does not forget a job whose original stays in an inbox, because the
+    /// inbox would take that file again; `left` is the number of such jobs.
     public struct Forget: ControlCall {
         public static let method = "org.pipelined.Control.Forget"
         public var ids: [Int]
@@ -1058,11 +1114,13 @@ public enum Call {
             }
         }
     }
-    /// Processes done jobs again, under their recipe as it is now: the named ones, those that match every given condition, or
-    /// `all`. `path` is an original in an archive, or a folder with originals; `since` is as in List. Until there are new results,
-    /// the old ones stay. A result that somebody has changed stays in any case, beside the new one. `refused` counts the jobs that
-    /// can't be processed again, with the reasons, and `unknown` the files at `path` that are no job's original. With `check`,
-    /// nothing changes, and `jobs` could be processed again, with `remarks` about some of them.
+    /// Processes done jobs again, with the present version of their recipe: the jobs with these IDs, the jobs that
+    /// match all given conditions, or, with `all`, every done job. `path` is an original in an archive, or a folder
+    /// that contains originals; `since` is as in List. The earlier results remain until new results replace them. A
+    /// result that somebody has changed remains in any case, beside the new one.
+    /// `refused` counts the jobs that can't be processed again, by reason. `unknown` counts the files at `path` that
+    /// are not the original of any job. With `check`, the call changes nothing: `jobs` are the jobs that could be
+    /// processed again, and `remarks` are about some of them.
     public struct Redo: ControlCall {
         public static let method = "org.pipelined.Control.Redo"
         public var ids: [Int]
@@ -1085,9 +1143,10 @@ public enum Call {
             }
         }
     }
-    /// Withdraws the results of done jobs, which are cancelled then, and moves their originals to `cancelled/`, or to the folder
-    /// `to`. An original that was kept in its inbox stays there, and so does a result that somebody has changed. Answers when
-    /// that has happened. The conditions are those of Redo.
+    /// Undoes done jobs: removes their results, sets their state to cancelled, and moves their originals to
+    /// `cancelled/`, or to the folder `to`. An original that its recipe keeps in the inbox stays there, and a result
+    /// that somebody has changed stays in the outbox. The call replies when all this has happened, but does not wait
+    /// for originals that can't be moved. The conditions are as in Redo.
     public struct Undo: ControlCall {
         public static let method = "org.pipelined.Control.Undo"
         public var ids: [Int]
@@ -1108,7 +1167,8 @@ public enum Call {
             }
         }
     }
-    /// Pauses a queue, or without one download, render and publish. It answers when nothing new starts.
+    /// Pauses a queue, or without `queue` all of download, render and publish. Replies when these queues start nothing
+    /// new.
     public struct Pause: ControlCall {
         public static let method = "org.pipelined.Control.Pause"
         @Omissible public var queue: String?
@@ -1136,7 +1196,9 @@ public enum Call {
             }
         }
     }
-    /// With a queue, sets its limit: a number, or `auto`. 0 finishes what runs and starts nothing.
+    /// Sets the limit of a queue, or without `queue` that of render, to a number or to `auto`. With 0, the queue
+    /// finishes what runs and starts nothing new. With `save`, the limit also applies after a restart. Without `limit`,
+    /// the call changes nothing.
     public struct Concurrency: ControlCall {
         public static let method = "org.pipelined.Control.Concurrency"
         @Omissible public var queue: String?
@@ -1152,8 +1214,9 @@ public enum Call {
             }
         }
     }
-    /// Pauses download and render, and answers when what was in work is published, and no picture of another machine is here any
-    /// more. Resume ends it. Refused while rendered pictures wait behind the queue publish, which is paused or has the limit 0.
+    /// Pauses download and render. Replies when all jobs in progress are published, and this machine holds no picture
+    /// of another machine any more. Resume continues the work. The call is refused if rendered pictures can't be
+    /// published because the queue publish is paused or its limit is 0.
     public struct Drain: ControlCall {
         public static let method = "org.pipelined.Control.Drain"
         public init() {}
@@ -1164,9 +1227,9 @@ public enum Call {
             }
         }
     }
-    /// Tells machines of the fleet to do something: `command` is pause, resume, concurrency, cancel-all or drain, and the other
-    /// parameters are those of that method. Without `nodes` it is for all of them, this one included. It answers when each has
-    /// done it, or does not answer.
+    /// Executes a command on machines of the fleet. `command` is pause, resume, concurrency, cancel-all or drain; the
+    /// other parameters are those of the method of that name. Empty `nodes` mean all machines, including this one. The
+    /// call replies when each machine has executed the command, or has not answered in time.
     public struct Command: ControlCall {
         public static let method = "org.pipelined.Control.Command"
         public var command: String
@@ -1185,8 +1248,9 @@ public enum Call {
             }
         }
     }
-    /// Asks machines of the fleet for the reply to a call that changes nothing: Status, List or Show, with the JSON of its parameters.
-    /// `nodes` is as in Command. A reply has at most 61440 bytes, so List needs a `limit`; one that is longer is an error.
+    /// Makes a read-only call on machines of the fleet. `call` is Status, List or Show, and `parameters` are its
+    /// parameters as JSON. `nodes` is as in Command. A machine whose reply is longer than 61440 bytes returns an error
+    /// instead, so List needs a `limit`.
     public struct Ask: ControlCall {
         public static let method = "org.pipelined.Control.Ask"
         public var nodes: [String]
@@ -1202,8 +1266,9 @@ public enum Call {
             }
         }
     }
-    /// Lends a small picture to these machines of the fleet, or to all others, whatever `Give=` allows. A machine has 10 seconds to accept
-    /// it, and 20 more for the result. All are checked at the same time. It ends with the connection, and no job is made.
+    /// Checks these machines of the fleet, or all other machines, by lending each a small picture, regardless of
+    /// `Give=`. A machine has 10 seconds to accept the picture, and 20 more to return the result. The daemon checks all
+    /// machines concurrently, and makes no job. It cancels the checks when the client disconnects.
     public struct CheckFleet: ControlCall {
         public static let method = "org.pipelined.Control.CheckFleet"
         public var nodes: [String]
@@ -1217,7 +1282,7 @@ public enum Call {
             }
         }
     }
-    /// `folder` holds the recipes' files.
+    /// All recipes. `folder` is the folder that contains their files.
     public struct Recipes: ControlCall {
         public static let method = "org.pipelined.Control.Recipes"
         public init() {}
@@ -1250,9 +1315,9 @@ public enum Call {
             }
         }
     }
-    /// Reads configuration and plugins again. If there are problems, nothing has changed. Otherwise the configuration
-    /// is in force, the plugins in `skipped` are left out, and the hooks in `hooks` are not run. With `check`, nothing changes in
-    /// any case.
+    /// Reads the configuration and the plugins again. If `problems` is empty, the new configuration is in force;
+    /// otherwise nothing has changed. The daemon does without the plugins in `skipped`, and does not run the hooks in
+    /// `hooks`. With `check`, the call only reports what it has found, and changes nothing.
     public struct Reload: ControlCall {
         public static let method = "org.pipelined.Control.Reload"
         @Omissible public var check: Bool?
@@ -1302,7 +1367,7 @@ public enum ControlError: Error, Sendable, Hashable {
     case noSuchRecipe(String, recipes: [String])
     case badChain(String, column: Int)
     case badValue(String)
-    /// The call is understood, but can't be done now.
+    /// The daemon has understood the call, but can't execute it now.
     case refused(String)
     case interfaceNotFound(String)
     case methodNotFound(String)

@@ -1,10 +1,10 @@
 import FoundationEssentials
 
-/// Varlink's framing: JSON objects, each ended by a NUL.
+/// Varlink's framing: JSON objects, each followed by a NUL.
 public enum Wire {
     public static let terminator: UInt8 = 0
 
-    /// `JSONEncoder` with one fixed form, so that the same value always gives the same bytes.
+    /// Encodes JSON in a fixed form, so that equal values always give equal bytes.
     public static func encode(_ value: some Encodable) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -57,7 +57,7 @@ public struct WireError: Codable, Sendable {
     }
 }
 
-/// The answer to a call: reading it gives the reply, or throws the error as a `ControlError`.
+/// The answer to a call. Decoding it returns a reply, or throws a `ControlError` if the daemon has sent an error.
 struct WireAnswer<Parameters: Decodable>: Decodable {
     var parameters: Parameters
     var continues: Bool
@@ -69,7 +69,8 @@ struct WireAnswer<Parameters: Decodable>: Decodable {
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         if let name = try container.decodeIfPresent(String.self, forKey: .error) {
-            // Another interface's error may use the same names for other types. Its own name still tells what happened.
+            // In another interface's error, parameters of the same names may have other types. If they can't be
+            // decoded, the error's name is thrown without them.
             let parameters = try? container.decodeIfPresent(ErrorParameters.self, forKey: .parameters)
             throw ControlError(name: name, parameters: parameters ?? ErrorParameters())
         }

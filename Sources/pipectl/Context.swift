@@ -2,7 +2,7 @@ import Glibc
 import PipelineControl
 import SystemCalls
 
-/// The verb's surroundings: its invocation, the connection to the daemon, and the output.
+/// Everything that a verb needs to run: its invocation, the connection to the daemon, and the output.
 final class Context {
     let invocation: Invocation
     let output: Output
@@ -41,7 +41,7 @@ final class Context {
         try client().call(call, descriptors: descriptors)
     }
 
-    /// Makes the call for each chunk of at most `mostIDs` IDs; once if there are no IDs.
+    /// Makes the call for each chunk of at most `mostIDs` IDs. Makes it once, without IDs, if `ids` is empty.
     func inTurn(_ ids: [Int], _ call: ([Int]) throws -> Void) rethrows {
         for start in stride(from: 0, to: max(1, ids.count), by: ControlInterface.mostIDs) {
             try call(Array(ids[start..<min(ids.count, start + ControlInterface.mostIDs)]))

@@ -62,7 +62,7 @@ extension Failure {
         let name = error.wire.name
         let prefix = ControlInterface.control.name + "."
         let short = name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name
-        // The message may quote foreign text, which must not break the line.
+        // The message may quote untrusted text, which must not contain line breaks or control characters.
         let said = (error.description + Self.nearest(error)).printable
         switch error {
         case .noSuchJob: self.init(short, said, .noSuchJob)

@@ -6,9 +6,9 @@ struct Option: Sendable {
     /// The short form, such as `-n`.
     let short: String?
     let value: String?
-    /// Whether job IDs that follow the value are values, too.
+    /// Whether the option takes job IDs that follow its value as further values.
     let takesIDs: Bool
-    /// Kinds of the value. Jobs and fixed words may form a comma-separated list.
+    /// What the value may be. Jobs and fixed words may form a comma-separated list.
     let kinds: [WordKind]
     let help: String
 

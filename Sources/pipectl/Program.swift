@@ -28,7 +28,7 @@ enum Program {
         }
     }
 
-    /// Reports a failure on standard error. Foreign text is made printable: it must not control the terminal.
+    /// Reports a failure on standard error. Makes untrusted text printable, so that it can't control the terminal.
     static func report(_ failure: Failure, json: Bool) {
         var text = ""
         if json, let line = try? JSONText.line(failure) {

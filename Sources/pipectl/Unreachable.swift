@@ -43,7 +43,7 @@ struct Unreachable {
             """
     }
 
-    /// The group of the socket, or of its folder when the socket can't be seen.
+    /// The name of the group that owns the socket, or its folder if the socket is not accessible.
     private static func group(of path: String) -> String? {
         var status = stat()
         let folder = path.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }

@@ -1,11 +1,11 @@
 /// A verb, declared once: the parser, help and its JSON, the manual page and completion all derive from it.
 struct Verb: Sendable {
     let name: String
-    /// A shorter name, as people expect it.
+    /// A shorter name for the verb.
     var alias: String?
-    /// The line in the table of verbs.
+    /// A description in one line, for the table of verbs.
     let summary: String
-    /// The words that follow the name, as in a manual.
+    /// The arguments and options after the name, as in the usage line of a manual.
     var usage = ""
     /// The details beyond the summary, as wrapped lines of one paragraph.
     var discussion: [String] = []
@@ -24,7 +24,7 @@ struct Argument: Sendable {
     /// Permitted number of occurrences.
     let count: ClosedRange<Int>
     let kinds: [WordKind]
-    /// First words after which only this argument is valid; empty if it depends on no other word.
+    /// First words after which this argument replaces the usual ones; empty for a usual argument.
     let behind: [String]
 
     init(

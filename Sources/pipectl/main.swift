@@ -1,7 +1,7 @@
 import Glibc
 
-// Resets the signals to a shell's defaults, whatever the parent left: Ctrl-C works, and a reader that stops
-// (`pipectl list | head`) ends this program silently.
+// Resets the signals to their defaults, whatever the parent process has set. Ctrl-C must work, and SIGPIPE must end
+// this program silently when the reader of its output exits, as in `pipectl list | head`.
 var none = sigset_t()
 sigemptyset(&none)
 sigprocmask(SIG_SETMASK, &none, nil)

@@ -11,7 +11,7 @@ struct Adding {
         var after: [Int]
         var anyway: Bool
         var priority: String?
-        /// Jobs are printed as they end, not as they are added.
+        /// Whether to print jobs when they end instead of when they are added.
         var isWaiting: Bool
     }
 
@@ -19,7 +19,7 @@ struct Adding {
     private let wish: Wish
     /// IDs of the added jobs.
     private(set) var ids: [Int] = []
-    /// Numbers of their batches.
+    /// Numbers of the added jobs' batches.
     private(set) var batches: [Int] = []
     private(set) var code = ExitCode.done
 
@@ -79,7 +79,7 @@ struct Adding {
         }
     }
 
-    /// Names per `Sift` call: the bytes of a call are limited, too.
+    /// Maximum names per `Sift` call. It is lower than `mostIDs`, because the size of a call is limited, too.
     private static let portion = 80
 
     private func ignored(of files: [String]) throws -> [Control.Ignored] {
@@ -130,7 +130,7 @@ struct Adding {
         if hasFailed { code = .failed }
     }
 
-    // MARK: - Telling
+    // MARK: - Reporting
 
     /// Runs `body`, then closes the batch and prints its number if it has jobs.
     private mutating func telling(

@@ -1,7 +1,7 @@
 import Glibc
 import SystemCalls
 
-/// An argument of `pipectl add`, or all its URLs together.
+/// Something that `pipectl add` adds: a single file or folder, or all URLs of the command line together.
 enum Addition {
     case picture(String)
     case list(String)
@@ -27,7 +27,8 @@ enum Addition {
         return name.hasSuffix(".urls") || name.hasSuffix(".url")
     }
 
-    /// Whether the argument looks like a URL, but not of http or https. Messages omit it: it may hold a password.
+    /// Whether the argument looks like a URL that is neither http nor https. Messages don't quote it, because it may
+    /// contain a password.
     private static func isForeign(_ argument: String) -> Bool {
         argument.contains("://") || (argument.contains(":") && argument.contains("@"))
     }
@@ -61,7 +62,7 @@ enum Addition {
     private func cannot(_ why: String) -> Failure { Failure("CannotRead", "\(name): \(why)", .failed) }
 
     private func open(_ file: String) throws -> Descriptor {
-        // Opening a named pipe would wait for its writer.
+        // Without O_NONBLOCK, opening a named pipe would block until another process opens it for writing.
         let descriptor = try Descriptor.open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY)
         guard try descriptor.status().st_mode & S_IFMT == S_IFREG else { throw cannot("is not a regular file") }
         return descriptor

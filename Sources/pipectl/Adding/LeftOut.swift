@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// Count of a folder's files that are left out for the same reason.
+/// The number of files in a folder that `pipectl add` leaves out for the same reason.
 struct LeftOut: Encodable {
     var folder: String
     var files: Int

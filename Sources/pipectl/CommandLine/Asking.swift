@@ -25,7 +25,7 @@ extension ChosenNodes {
     }
 }
 
-/// Encodes a node's document with its fields at the top level, and adds the field `node`.
+/// Encodes the fields of `value` at the top level, together with the field `node`.
 struct OfNode<Value: Encodable>: Encodable {
     var node: String
     var value: Value

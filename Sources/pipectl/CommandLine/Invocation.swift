@@ -2,7 +2,7 @@
 struct Invocation {
     var verb: Verb
     var arguments: [String] = []
-    /// Each option's values by its name, in the order of the command line.
+    /// The values of each option, by the option's name, in the order of the command line.
     var options: [String: [String]] = [:]
 
     func has(_ option: Option) -> Bool { options[option.name] != nil }
@@ -20,7 +20,7 @@ struct Invocation {
         return number
     }
 
-    /// A time in seconds: `90`, `90s`, `5min`, `1h`.
+    /// Parses a duration such as `90`, `90s`, `5min` or `1h`. Returns seconds.
     func seconds(_ option: Option) throws(Failure) -> Double? {
         guard let text = value(option) else { return nil }
         let unit = String(text.drop { $0.isNumber || $0 == "." })
@@ -62,7 +62,7 @@ struct Invocation {
         list.split(separator: ",").allSatisfy { id(String($0)) != nil }
     }
 
-    /// Reads `12`, and also `#12` as it is copied from the tables.
+    /// Parses `12`, and also `#12`, which users copy from the tables.
     static func id(_ word: String) -> Int? {
         guard let id = Int(word.hasPrefix("#") ? String(word.dropFirst()) : word), id > 0 else { return nil }
         return id

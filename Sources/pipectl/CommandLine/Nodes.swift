@@ -11,7 +11,8 @@ enum ChosenNodes {
     case these([String])
     case all
 
-    /// Nil without these options: the command is for this machine alone, in a fleet or not.
+    /// Returns nil if neither option is given: the command then applies only to this machine, whether or not it is in a
+    /// fleet.
     init?(_ invocation: Invocation) throws(Failure) {
         guard let words = invocation.value(.node) else {
             guard invocation.has(.wholeFleet) else { return nil }

@@ -1,4 +1,4 @@
-/// Parses the command line with the tables of verbs and options alone.
+/// Parses the command line according to the tables of verbs and options.
 struct Parser {
     private var verb: Verb?
     private var arguments: [String] = []
@@ -32,7 +32,7 @@ struct Parser {
         }
     }
 
-    /// Numbers such as `-3`, and `-` itself, are arguments.
+    /// Whether the word is an option. Negative numbers such as `-3`, and a single `-`, are arguments.
     static func isOption(_ word: String) -> Bool {
         guard word.hasPrefix("-"), let second = word.dropFirst().first else { return false }
         return !second.isNumber
@@ -70,7 +70,7 @@ struct Parser {
         }
     }
 
-    /// The option's name, followed by the value of a word such as `--limit=5` or `-n5`.
+    /// Splits a word such as `--limit=5` or `-n5` into the option's name and, if there is one, its value.
     static func parts(of word: String) -> [String] {
         guard word.hasPrefix("--") else {
             return [String(word.prefix(2)), String(word.dropFirst(2))].filter { !$0.isEmpty }

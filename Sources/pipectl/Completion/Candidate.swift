@@ -11,6 +11,6 @@ struct Candidate: Encodable, Equatable {
     static let files = Candidate(":files", "a file")
     static let folders = Candidate(":folders", "a folder")
 
-    /// A line for a shell, which splits it at the first tab into the word and its help.
+    /// The line that the shell reads, and splits at the first tab into the word and its help.
     var line: Text { help.isEmpty ? Text(word) : "\(word)\t\(help)" }
 }

@@ -2,7 +2,8 @@ import Glibc
 import PipelineControl
 import SystemCalls
 
-/// Words from the running daemon. Without a daemon there are none: completion reports no errors.
+/// Words that completion gets from the running daemon. If no daemon answers, there are no words, and no error is
+/// reported.
 struct LiveWords {
     private static let mostJobs = 100
     private static let mostBatches = 50

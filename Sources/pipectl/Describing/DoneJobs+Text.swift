@@ -6,7 +6,7 @@ struct DoneWords {
     let would: String
     /// `nothing to undo`
     let none: String
-    /// `undone 3 jobs`; `count` is its `3 jobs`.
+    /// `undone 3 jobs`, where `count` is `3 jobs`.
     let does: @Sendable (_ count: String) -> String
 
     static let redo = DoneWords(

@@ -20,10 +20,11 @@ extension Control.Job {
         return zip(outputs, pictures).map { .name($0) + left(by: $1) } + [reasonText].compactMap(\.self)
     }
 
-    /// Whether the job has new results, even if it also has a reason.
+    /// Whether the job has published new results. It may have a reason as well.
     private var hasResults: Bool { succeeded && error == nil && !outputs.isEmpty }
 
-    /// `(1 of 24 frames)`, if each result holds only one picture of an animation or a document.
+    /// `(1 of 24 frames)`, if the original is an animation or a document, and each result contains only one of its
+    /// frames or pages.
     private func left(by results: [Control.Picture]) -> Text {
         guard let pages = before?.pages, pages > 1, !results.isEmpty, results.allSatisfy({ $0.pages == 1 }) else {
             return Text()
@@ -37,7 +38,7 @@ extension Control.Job {
         return reason.map { Text($0, .halted) }
     }
 
-    /// The whole job on a line.
+    /// The job's ID, state, name and outcome on one line.
     var line: Text {
         let arrow: Text = outputs.isEmpty || error != nil ? "  " : " → "
         let head: Text = "#\(id) \(stateText)  \(name)"

@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// The daemon at a glance.
+/// The text of `pipectl status`.
 struct Overview {
     let status: Control.Overview
     var progress: Call.Progress.Reply?
@@ -48,7 +48,7 @@ struct Overview {
         return table.isEmpty ? [] : table.lines(width: width)
     }
 
-    /// The work under way in a few lines, as `pipectl watch` shows it.
+    /// The progress of the jobs in progress, in at most 12 lines, as `pipectl watch` shows it.
     private var work: [Text] {
         guard let progress, progress.running > 0 else { return [] }
         return ProgressPage(progress).lines(width: width ?? 80, height: 12)
@@ -97,7 +97,7 @@ struct Overview {
 }
 
 extension Table {
-    /// Ignored files with the reasons.
+    /// A table of the ignored files, each with the reason.
     init(ignored: [Control.Ignored]) {
         self.init([.init(title: "LEFT ALONE", fit: .name), .init(title: "", fit: .words)])
         for file in ignored { add(.name(file.path), Text(file.reason, .faint)) }

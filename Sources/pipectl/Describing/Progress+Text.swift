@@ -4,7 +4,7 @@ extension Control.Progress {
     /// The finished amount: `3.4 MB`, `12.1 MP`.
     var amount: String { Self.text(done, unit) }
 
-    /// The percentage, such as `38 %`. Rounded down, it reaches 100 only at the end.
+    /// The percentage, such as `38 %`. It is rounded down, so that it shows 100 only when everything is done.
     var percent: String? { fraction.map { "\(Int(nearest: ($0 * 100).rounded(.down))) %" } }
 
     /// `1.2 MB/s`
@@ -31,7 +31,7 @@ extension Control.Progress {
 }
 
 extension Call.Progress.Reply {
-    /// `, 12 still open`
+    /// The number of unfinished jobs, such as `, 12 still open`; empty if there are none.
     var stillOpen: Text {
         let open = (batches.map(\.progress) + [others]).map { ($0.total ?? 0).beyond($0.done) }.sum
         return open > 0 ? ", \(open) still open" : Text()

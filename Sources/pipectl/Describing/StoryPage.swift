@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// A job's story, from its original to its results.
+/// The text of `pipectl show`: a job's story, from its original to its results.
 struct StoryPage {
     let story: Control.Story
     /// The job's node; nil for this machine.
@@ -49,7 +49,7 @@ struct StoryPage {
         return table
     }
 
-    /// `#12 done, #13 running and 98 more`
+    /// At most ten of the jobs, such as `#12 done, #13 running and 98 more`.
     private func neighbours(_ neighbours: Control.Neighbours) -> Text? {
         guard neighbours.count > 0 else { return nil }
         let few = neighbours.jobs.prefix(10)

@@ -5,7 +5,7 @@ import SystemCalls
 struct Verdict: Encodable {
     enum State: String, Encodable {
         case ok
-        /// Something fails, or waits for a person.
+        /// Something has failed, or needs a person.
         case attention
         /// No daemon answers.
         case away
@@ -31,7 +31,7 @@ struct Verdict: Encodable {
     /// Used space of the fullest disk, in percent.
     @Omissible var disk: Int?
 
-    /// `failed` counts the jobs that failed since `period`, such as `1d` or `09:30`; nil means at any time.
+    /// `failed` is the number of jobs that have failed since `period`, such as `1d` or `09:30`; nil means ever.
     init(_ status: Control.Overview, failed: Int, period: String?, _ limits: Limits) {
         let jobs = status.jobs
         let unfinished = [jobs.waiting, jobs.queued, jobs.running, jobs.cancelling].sum
@@ -65,7 +65,7 @@ struct Verdict: Encodable {
         reasons = [failure.message.split(separator: "\n").first.map(String.init) ?? failure.name]
     }
 
-    /// Monitors show the words before the bar, and plot the figures after it.
+    /// The output for a monitor, which shows the text before the `|`, and plots the figures after it.
     var line: String {
         let word = [State.ok: "OK", .attention: "WARNING", .away: "CRITICAL", .unknown: "UNKNOWN"][state] ?? ""
         let words = reasons.isEmpty ? "nothing fails, nothing waits for a person" : reasons.joined(separator: "; ")
@@ -73,12 +73,13 @@ struct Verdict: Encodable {
         { name, count in
             count.map { "\(name)=\($0)" }
         }
-        // The line must have a single bar, so bars in file names are replaced.
+        // The line must contain a single `|`, so this replaces any `|` in the text, for example in file names.
         let text = "pipelined \(word): \(words.printable.replacing("|", with: "/"))"
         return figures.isEmpty ? text : "\(text) | \(figures.joined(separator: " "))"
     }
 
-    /// Monitors read 2 as critical and 3 as unknown; the usual meanings of these codes don't apply.
+    /// The code that a monitor expects: it reads 2 as critical and 3 as unknown. These codes don't have their usual
+    /// meanings here.
     var exitCode: ExitCode {
         switch state {
         case .ok: .done

@@ -1,6 +1,6 @@
 import SystemCalls
 
-/// The files of a new filter: the guide's example, renamed.
+/// The files of a new filter: the guide's example, renamed to the filter's name.
 struct FilterStart: Encodable {
     enum Language: String, CaseIterable {
         case swift, c
@@ -31,7 +31,7 @@ struct FilterStart: Encodable {
                 "there is no PluginKit in \(kit); install pipelined (./run install --prefix P), and use the pipectl there",
                 .failed)
         }
-        // The stage `tilt-shift` is the type `TiltShift`.
+        // The stage `tilt-shift` gets the type `TiltShift`.
         let type = name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
         let texts: [String: String]
         switch language {
@@ -71,14 +71,15 @@ struct FilterStart: Encodable {
         }
     }
 
-    /// Whether the daemon accepts the filter's name, and a compiler the type that is named after it.
+    /// Whether the daemon accepts the name of the filter, and the compiler accepts the name of the type that is made
+    /// from it.
     private static func isName(_ name: String) -> Bool {
         let words = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         return name.utf8.count <= 40 && name.utf8.first.map { (97...122).contains($0) } == true
             && words.allSatisfy { !$0.isEmpty && $0.allSatisfy { (97...122).contains($0) || (48...57).contains($0) } }
     }
 
-    /// PluginKit's folder, relative to this program as `./run install` lays them out.
+    /// The folder in which `./run install` puts PluginKit, found relative to this program.
     private static var kit: String {
         let programs = FileSystem.folder(of: FileSystem.resolved("/proc/self/exe"))
         return FileSystem.join(FileSystem.folder(of: programs), "share/pipelined/PluginKit")

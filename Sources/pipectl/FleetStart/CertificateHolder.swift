@@ -4,7 +4,7 @@ enum CertificateHolder {
     case authority
     case server(FleetServer)
 
-    /// The certificate request in openssl's format. Server names are checked before: they hold no newline and no comma.
+    /// The certificate request in openssl's format. Server names are already checked: they contain no newline or comma.
     var request: String {
         """
         [req]
@@ -37,7 +37,7 @@ enum CertificateHolder {
         return switch self {
         case .authority:
             ["basicConstraints = critical, CA:TRUE, pathlen:0", "keyUsage = critical, keyCertSign, cRLSign"]
-        // One server of a cluster is the client of another.
+        // The servers of a cluster connect to each other, so each of them is also a client.
         case .server(let server):
             plain + ["extendedKeyUsage = serverAuth, clientAuth", "subjectAltName = \(server.subjectName)"]
         }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 
-/// Signs the nodes' credentials. A node shows them when it connects, so adding a node changes nothing on a server.
+/// Signs the nodes' credentials. A node presents its credentials when it connects, so no server needs a change when a
+/// node is added.
 struct FleetAuthority {
     private let openSSL: OpenSSL
     private let key: String
@@ -12,12 +13,13 @@ struct FleetAuthority {
         publicKey = try openSSL.raw(key, isPublic: true)
     }
 
-    /// The public key by which the servers know the authority.
+    /// The public key with which the servers verify what the authority has signed.
     var `operator`: String { NKey.publicKey(.operator, publicKey) }
     private var account: String { NKey.publicKey(.account, publicKey) }
     private var now: Int { Int(Date.now.timeIntervalSince1970) }
 
-    /// Makes a node's key and the signed token that the node shows to the servers; also returns the public key.
+    /// Makes a node's credentials: its private key, and the signed token that it presents to the servers. Also returns
+    /// its public key.
     /// - Parameter end: when the token expires, in seconds since 1970; nil for never
     func credentials(of node: String, until end: Int?) throws -> (text: String, publicKey: String) {
         let own = try openSSL.key(.ed25519)
@@ -37,7 +39,7 @@ struct FleetAuthority {
         return (text, publicKey)
     }
 
-    /// The configuration of the account that all nodes share, as the servers read it.
+    /// The part of the servers' configuration that defines the account of all nodes.
     func nodesConfiguration(of plan: FleetPlan) throws -> String {
         """
         # The account that all nodes have, and which of them were removed. `pipectl fleet remove` writes this file anew. It

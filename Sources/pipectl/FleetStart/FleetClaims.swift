@@ -6,12 +6,12 @@ struct FleetClaims: Encodable {
         var type: String
         let version = 2
         var limits: [String: Int]?
-        /// Public keys of removed nodes, each with the time up to which its credentials are revoked.
+        /// Removal times of removed nodes, by public key. The servers reject credentials issued up to that time.
         var revocations: [String: Int]?
         var pub: Subjects?
         var sub: Subjects?
         var resp: Answers?
-        // A user without these limits may do nothing.
+        // NATS allows nothing to a user whose claims lack these limits.
         var subs: Int?
         var data: Int?
         var payload: Int?
@@ -21,7 +21,7 @@ struct FleetClaims: Encodable {
         var allow: [String]
     }
 
-    /// Limits of the replies to a request: their number, and the time for them in nanoseconds.
+    /// Limits of the replies to a request: their number, and how long they are allowed, in nanoseconds.
     struct Answers: Encodable {
         let max = 1
         let ttl = 120_000_000_000
@@ -53,7 +53,7 @@ struct FleetClaims: Encodable {
 
     // MARK: - Permissions of a node
 
-    /// Subjects to publish to: all end in the node's name.
+    /// Subjects to which the node may publish. All of them end in the node's name.
     static func published(by node: String) -> [String] {
         ["nodes.\(node)", "origin.*.*.\(node)"] + toOne.map { "\($0).*.\(node)" }
     }

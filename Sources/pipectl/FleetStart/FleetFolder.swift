@@ -60,7 +60,8 @@ struct FleetFolder {
         let issuer = try FleetAuthority(OpenSSL(), key: text(of: authority.key))
         return try WrittenFiles.all { written in
             let plan = try adding(names, to: plan, until: end, by: issuer, written)
-            // The plan is written last: after a failure it lacks the nodes, so they can be added again.
+            // The plan is written last. If an earlier step fails, the plan does not contain the new nodes, so a second
+            // attempt can add them.
             return (plan, written.files + [try keep(plan)])
         }
     }

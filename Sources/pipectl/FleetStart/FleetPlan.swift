@@ -52,7 +52,7 @@ struct FleetPlan {
         removed[nodes.remove(at: index).key] = now
     }
 
-    /// The folder of a server: its host, with the port where several servers share a host.
+    /// The name of a server's folder: its host, followed by its port if other servers have the same host.
     func folder(of server: FleetServer) -> String {
         let isAlone = servers.filter { $0.host == server.host }.count == 1
         return isAlone ? server.host : "\(server.host)-\(server.port)"

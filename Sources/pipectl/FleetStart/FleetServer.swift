@@ -6,7 +6,7 @@ struct FleetServer: Hashable {
     let port: Int
 
     private static let usualPort = 4222
-    /// A server's cluster port is higher than its port by this number.
+    /// The difference between a server's cluster port and its client port.
     private static let toCluster = 2000
 
     init(_ text: String) throws(Failure) {
@@ -23,7 +23,7 @@ struct FleetServer: Hashable {
     var clusterPort: Int { port + Self.toCluster }
     /// The server's URL in the configuration of the other servers of its cluster.
     var route: String { "nats-route://\(place):\(clusterPort)" }
-    /// The alternative name in the server's certificate.
+    /// The subject alternative name in the server's certificate.
     var subjectName: String { "\(Self.isAddress(host) ? "IP" : "DNS"):\(host)" }
 
     private var place: String { host.contains(":") ? "[\(host)]" : host }
@@ -47,7 +47,7 @@ struct FleetServer: Hashable {
         host != "localhost" && InternetAddress(host.contains(":") ? "[\(host)]:1" : "\(host):1") != nil
     }
 
-    /// Whether the host is a DNS name. A name whose last label is a number would be taken for an address.
+    /// Whether the host is a DNS name. Its last label must not be a number, because it would look like an address.
     private static func isName(_ host: String) -> Bool {
         let labels = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let hyphen = UInt8(ascii: "-")

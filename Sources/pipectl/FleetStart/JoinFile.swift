@@ -9,7 +9,7 @@ struct JoinFile: Codable {
     let servers: [String]
     /// The node's signed token and its key, in NATS's format.
     let credentials: String
-    /// The certificate by which the node recognises the servers.
+    /// The authority's certificate, with which the node verifies the servers.
     let authority: String
 
     static let suffix = ".join"
@@ -24,7 +24,7 @@ struct JoinFile: Codable {
     init(at path: String) throws(Failure) {
         let bytes: [UInt8]
         do throws(SystemError) {
-            // Opening a named pipe would wait for its writer.
+            // Without O_NONBLOCK, opening a named pipe would block until another process opens it for writing.
             let file = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
             guard FileStatus(try file.status()).kind == .file else { throw SystemError("read", path, code: EINVAL) }
             bytes = try FileSystem.read(file, most: Self.longest, called: path)

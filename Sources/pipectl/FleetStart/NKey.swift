@@ -1,6 +1,6 @@
-/// An Ed25519 key in NATS's encoding: base 32, with its kind at the beginning and a checksum at the end.
+/// Ed25519 keys in NATS's encoding: base 32, with the kind of key at the beginning and a checksum at the end.
 enum NKey {
-    /// The key's owner. The raw value is the base-32 digit of the letter that stands for it.
+    /// The key's owner. The raw value is the base-32 digit of the letter with which the encoded key begins.
     enum Kind: UInt8 {
         case `operator` = 14
         case account = 0

@@ -1,7 +1,7 @@
 import Glibc
 import SystemCalls
 
-/// The files that make a daemon a node of a fleet, below its configuration folder.
+/// The files in a daemon's configuration folder that make it a node of a fleet.
 struct NodeConfiguration {
     let settings: String
     private let credentials: String
@@ -16,7 +16,7 @@ struct NodeConfiguration {
         (credentials, authority) = (path("fleet/node.creds"), path("fleet/authority.pem"))
     }
 
-    /// Throws if any of the files exists: the daemon is in a fleet, or has left files of one.
+    /// Throws if any of the files exists: the daemon is already in a fleet, or files of an earlier fleet remain.
     func checkFree() throws(Failure) {
         let files = [settings, credentials, authority]
         guard let file = files.first(where: FileSystem.mayExist) else { return }
@@ -42,7 +42,7 @@ struct NodeConfiguration {
                     + "`pipectl reload`", .failed)
         }
         let others = [credentials, authority].filter { text.contains("=\($0)\n") && FileSystem.mayExist($0) }
-        // The settings go first: nothing refers to the other files without them.
+        // Removes the settings first, because they refer to the other files.
         for file in [settings] + others { try FileSystem.remove(file) }
         return [settings] + others
     }

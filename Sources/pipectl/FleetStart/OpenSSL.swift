@@ -21,7 +21,7 @@ struct OpenSSL {
 
     enum KeyKind {
         case ed25519
-        /// For TLS; all clients support it.
+        /// The curve for TLS. All TLS clients support it.
         case p256
 
         fileprivate var words: [String] {
@@ -46,7 +46,7 @@ struct OpenSSL {
         try run(["pkeyutl", "-sign", "-rawin", "-inkey", Self.keyFile, "-in", Self.input], input: text, key: key)
     }
 
-    /// A PEM certificate for a key, signed by the authority in these files; self-signed without one.
+    /// A PEM certificate for a key, signed by the authority with these files, or self-signed without an authority.
     func certificate(
         _ holder: CertificateHolder, key: String, authority: (certificate: String, key: String)?
     ) throws(Failure) -> String {
@@ -72,7 +72,7 @@ struct OpenSSL {
         do {
             let (output, errors) = (try Descriptor.memory([]), try Descriptor.memory([]))
             let files = [try Descriptor.memory(input), output, errors, try Descriptor.memory(Array(key.utf8))]
-            // An optimised build would close the files after their last use, before the program has them.
+            // Otherwise an optimised build could close these files before the program has inherited them.
             let process = try withExtendedLifetime(files) { () throws(SystemError) in
                 try ChildProgram.start(
                     [program] + words, environment: ["PATH=\(Self.usualPath)", "LC_ALL=C"],

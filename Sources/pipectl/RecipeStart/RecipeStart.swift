@@ -31,7 +31,7 @@ struct RecipeStart: Encodable {
         }
     }
 
-    /// Whether a recipe may have this name. Its inbox is a folder of the same name.
+    /// Whether a recipe may have this name, which is also the name of its inbox folder.
     private static func isName(_ name: String) -> Bool {
         func isPlain(_ byte: UInt8) -> Bool {
             (97...122).contains(byte) || (65...90).contains(byte) || (48...57).contains(byte)

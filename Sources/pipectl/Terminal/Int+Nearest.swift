@@ -1,6 +1,6 @@
-/// Arithmetic that saturates: absurd figures from a broken daemon are shown, and must not crash this program.
+/// Saturating arithmetic, so that absurd figures from a broken daemon don't crash this program.
 extension Int {
-    /// The nearest `Int`; out of range, the largest or smallest.
+    /// The nearest `Int`; for a value out of range, the largest or smallest `Int`.
     init(nearest value: Double) {
         self = Int(exactly: value.rounded()) ?? (value < 0 ? .min : .max)
     }

@@ -19,7 +19,7 @@ final class Output {
         }
     }
 
-    /// The width to fit lines into; nil without a terminal.
+    /// The terminal's width, to which lines are fitted; nil if the output is not a terminal.
     var columns: Int? { isTerminal ? Terminal.columns(STDOUT_FILENO) ?? 80 : nil }
 
     var rows: Int { Terminal.rows(STDOUT_FILENO) ?? 24 }
@@ -37,7 +37,7 @@ final class Output {
         try raw(JSONText.document(value) + "\n")
     }
 
-    /// Prints a JSON document on one line, as one of many.
+    /// Prints a JSON document on a single line.
     func object(_ value: some Encodable) throws {
         try raw(JSONText.line(value) + "\n")
     }

@@ -1,14 +1,14 @@
 import SystemCalls
 
 extension String {
-    /// The columns that the text takes on a terminal.
+    /// The number of columns that the text occupies on a terminal.
     var columns: Int {
         if utf8.allSatisfy({ $0 < 0x80 }) { return utf8.count }
         return unicodeScalars.reduce(0) { $0 + $1.columns }
     }
 
     /// Shortens the text to at most `limit` columns. An absolute path loses its first folders. Any other name loses its
-    /// middle: the beginning says most, and the end distinguishes it from similar names.
+    /// middle, because its beginning is the most informative part, and its end distinguishes it from similar names.
     func shortened(to limit: Int) -> String {
         guard columns > limit else { return self }
         guard limit > 1 else { return limit == 1 ? "…" : "" }

@@ -16,7 +16,8 @@ struct Table {
         /// On a narrow terminal, the columns with the highest number are dropped first; columns with 0 stay.
         var spare = 0
 
-        /// Spare columns are dropped before the column gets narrower than `comfortable`. Its minimum is `least`.
+        /// The table drops spare columns before it makes this column narrower than `comfortable`. It never makes the
+        /// column narrower than `least`.
         fileprivate func widths(of natural: Int) -> (comfortable: Int, least: Int) {
             switch fit {
             case .whole: (natural, natural)
@@ -36,7 +37,7 @@ struct Table {
     private static let noteIndent = "       "
 
     let columns: [Column]
-    /// Maximum lines of a cell of words.
+    /// Maximum number of lines in a cell whose text wraps.
     private let mostLines: Int
     private var rows: [Row] = []
 
@@ -72,7 +73,7 @@ struct Table {
         }
     }
 
-    /// The lines of a row, in which each cell may have several.
+    /// The lines of a row. A cell may need several lines.
     private func lines(of row: [Text], _ widths: [Int?], limit: Int?) -> [Text] {
         let cells = row.indices.compactMap { index in
             widths[index].map { (width: $0, right: columns[index].right, lines: fitted(row[index], index, $0, limit)) }

@@ -1,8 +1,8 @@
 import PipelineControl
 import SystemCalls
 
-/// A line for people. Foreign text is made printable, so that no file's name can control the terminal; only literals
-/// are taken as they are.
+/// A line for people. It makes interpolated text printable, so that no file name can control the terminal. Only string
+/// literals stay as they are.
 struct Text: ExpressibleByStringInterpolation, Sendable {
     struct Span: Sendable {
         var text: String

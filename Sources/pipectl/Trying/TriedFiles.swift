@@ -2,8 +2,8 @@ import Glibc
 import PipelineControl
 import SystemCalls
 
-/// Chooses the paths of the files of `pipectl try`: `--output`, or names with `.try` in them, which can't be mistaken
-/// for other pictures.
+/// Chooses the paths for the results of `pipectl try`: the file given by `--output`, or names that contain `.try`, so
+/// that nobody mistakes a result for another picture.
 struct TriedFiles {
     private let output: String?
     /// Whether `--output` names a file, for a single result.

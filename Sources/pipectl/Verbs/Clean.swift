@@ -82,7 +82,7 @@ extension Context {
         }
     }
 
-    /// Asks on the terminal; anything but y or yes is a no.
+    /// Asks a question on the terminal. Any answer other than y or yes means no.
     fileprivate func agrees(_ question: String) throws -> Bool {
         try output.flush()
         let bytes = Array("\(question) [y/N] ".utf8)

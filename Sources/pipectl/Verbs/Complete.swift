@@ -18,7 +18,8 @@ extension Verb {
             Example("pipectl complete -- retry ''", "the jobs that can be brought back"),
         ],
         run: { context in
-            // The user has pressed Tab and waits: after a second without an answer there are no candidates.
+            // The user has pressed Tab and waits. If the daemon does not answer within a second, the program exits
+            // without candidates.
             signal(SIGALRM) { _ in _exit(ExitCode.done.rawValue) }
             alarm(1)
             let draft = CommandDraft(context.invocation.arguments)

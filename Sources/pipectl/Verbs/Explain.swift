@@ -63,7 +63,7 @@ extension Verb {
         return [file]
     }
 
-    /// The daemon has another working folder.
+    /// Makes the path absolute, because the daemon has a different working folder.
     private static func absolute(_ path: String) throws(Failure) -> String {
         if path.hasPrefix("/") { return path }
         guard let folder = getcwd(nil, 0) else {

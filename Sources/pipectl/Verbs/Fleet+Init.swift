@@ -2,7 +2,7 @@ import PipelineModel
 import SystemCalls
 
 extension Verb {
-    /// JSON of `init`, `add` and `remove`: paths.
+    /// The JSON that `init`, `add` and `remove` print. All values are paths.
     private struct Made: Encodable {
         let folder: String
         let servers: [String]

@@ -11,7 +11,7 @@ extension Verb {
         let fleet: Control.Fleet?
     }
 
-    /// JSON of `leave`.
+    /// The JSON that `leave` prints.
     private struct Left: Encodable {
         let files: [String]
         let problems: [Control.Problem]
@@ -37,7 +37,7 @@ extension Verb {
         return fleet?.server != nil && fleet?.problem == nil ? .done : .failed
     }
 
-    /// Removes the node's files and reloads, so that the daemon goes on alone.
+    /// Removes the node's files and reloads the configuration, so that the daemon leaves the fleet.
     static func leaveFleet(_ context: Context) throws -> ExitCode {
         let node = NodeConfiguration(in: FileSystem.folder(of: try context.call(Call.Recipes()).folder))
         let files = try node.remove()
@@ -76,7 +76,7 @@ extension Verb {
         ])
     }
 
-    /// The daemon's user, who owns its socket.
+    /// The ID of the daemon's user, who owns the daemon's socket.
     private static func daemonsUser(_ context: Context) throws -> UInt32 {
         try FileSystem.status(FileSystem.resolved(context.address.path))?.owner ?? geteuid()
     }
@@ -94,7 +94,7 @@ extension Verb {
         return problems
     }
 
-    /// Reloads, then waits up to five seconds until the fleet has a server or a problem.
+    /// Reloads the configuration, then waits up to five seconds until the fleet reports a server or a problem.
     private static func joined(_ context: Context) throws -> Control.Fleet? {
         let problems = try context.call(Call.Reload()).problems
         guard problems.isEmpty else {

@@ -102,7 +102,7 @@ private enum FleetWord: String, CaseIterable {
 
     static let all = allCases.map(\.rawValue)
 
-    /// The required words after it.
+    /// The words that must follow this word.
     var wanted: [String] {
         switch self {
         case .`init`: ["SERVERS", "NODES"]
@@ -122,7 +122,7 @@ private enum FleetWord: String, CaseIterable {
         }
     }
 
-    /// The optional word after it.
+    /// The word that may follow this word.
     var optional: String? { self == .check ? "NODE" : nil }
 
     var form: String {

@@ -68,7 +68,7 @@ extension Verb {
     }
 }
 
-/// A copy, as JSON.
+/// The JSON that describes a copied file.
 private struct Copied: Encodable {
     var file: String
     var bytes: Int

@@ -90,7 +90,7 @@ extension Verb {
         try context.output.lines(table.isEmpty ? ["no jobs"] : table.lines(width: width))
     }
 
-    /// Jobs of each node without `--limit`.
+    /// Number of jobs that are listed per node if `--limit` is not given.
     private static let usualLimit = 50
     /// Jobs per page: a page fits into a message between nodes.
     private static let page = 30
@@ -122,7 +122,7 @@ extension Verb {
         return try context.tell(silent)
     }
 
-    /// The page, preceded by earlier pages until there are `limit` jobs.
+    /// The jobs of `page`, preceded by the jobs of earlier pages, at most `limit` jobs in all.
     private static func rest(
         behind page: [Control.Job], of node: String, _ call: Call.List, _ limit: Int, _ context: Context
     ) throws -> [Control.Job] {

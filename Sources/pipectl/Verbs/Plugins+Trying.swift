@@ -1,11 +1,11 @@
 import Glibc
 import SystemCalls
 
-/// `plugins try` and `plugins check` start the worker program, which runs a filter as in service. They need no daemon.
+/// `plugins try` and `plugins check` need no daemon: they start the worker program, which runs the filter.
 enum FilterTrial: String {
     case `try`, check
 
-    /// Replaces this process by the worker program, which then owns the output, the exit code and Ctrl-C.
+    /// Replaces this process with the worker program, which then determines the output and the exit code.
     func run(_ words: ArraySlice<String>, json: Bool) throws -> Never {
         guard let file = words.first else { throw Failure.usage("\(rawValue) wants a filter's file: \(usage)") }
         let (values, pictures) =
@@ -26,7 +26,7 @@ enum FilterTrial: String {
                 .failed)
         }
         let task = self == .try ? "--try" : "--conform"
-        // The loader searches the system's folders for a name without a slash.
+        // Without a slash in the name, the loader would search the system's folders for the file.
         let plugin = file.contains("/") ? file : "./\(file)"
         try InstalledProgram.become(program, (json ? ["--json"] : []) + [task, plugin] + values + pictures)
     }

@@ -108,7 +108,7 @@ extension Verb {
                 let words = "the daemon at \(context.address.path) has not answered for \(patience) s"
                 failure = Failure("TimedOut", words, .unreachable)
             }
-            // Without the right to ask, the state of the daemon is not known.
+            // If the user may not use the socket, this says nothing about the daemon's state.
             guard failure.code == .unreachable, failure.name != Unreachable.permissionDenied else { throw error }
             return Verdict(.away, failure)
         }

@@ -65,7 +65,7 @@ extension Verb {
     }
 }
 
-/// A result of `try`, as JSON.
+/// The JSON that describes a result of `try`.
 private struct Tried: Encodable {
     var input: String
     @Omissible var file: String?
@@ -79,7 +79,7 @@ private struct Tried: Encodable {
     }
 }
 
-/// A sheet, as JSON.
+/// The JSON that describes a sheet.
 private struct TriedSheet: Encodable {
     var input: String
     var file: String
@@ -124,7 +124,7 @@ extension Context {
 
     private func openPicture(_ path: String) throws(Failure) -> Descriptor {
         do {
-            // Opening a named pipe would wait for its writer.
+            // Without O_NONBLOCK, opening a named pipe would block until another process opens it for writing.
             let file = try Descriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
             guard try file.status().st_mode & S_IFMT == S_IFREG else {
                 throw Failure("CannotRead", "\(path): is not a regular file", .failed)

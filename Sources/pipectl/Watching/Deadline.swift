@@ -5,7 +5,7 @@ extension Option {
 }
 
 extension Invocation {
-    /// `--timeout` limits a wait, but starts none.
+    /// Throws if `--timeout` is given without `--wait`: it limits a wait, but does not start one.
     func checkWait() throws(Failure) {
         if has(.timeout), !has(.wait) { throw .usage("--timeout wants --wait") }
     }
@@ -21,7 +21,7 @@ struct Deadline {
 
     var isOver: Bool { time.map { Moment.now() >= $0 } ?? false }
 
-    /// The time left, or `other` if that is shorter; nil to wait forever.
+    /// The milliseconds that are left, or `other` if that is less; nil means to wait forever.
     func milliseconds(orBefore other: Int?) -> Int? {
         let left = time.map { Int(min(max(0, ($0 - Moment.now()) * 1000).rounded(.up), 1e9)) }
         return [left, other].compactMap(\.self).min()

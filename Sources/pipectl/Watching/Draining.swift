@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// Waits for the end of a drain, and shows on a terminal what is still in work.
+/// Waits until a drain has finished. On a terminal, it shows the progress of the remaining jobs meanwhile.
 struct Draining {
     private let drain: ControlClient
     private let progress: ControlClient

@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// Prints a line for each event, as it comes.
+/// Prints events as they arrive, one per line.
 struct EventLines {
     let output: Output
     let json: Bool
@@ -10,7 +10,7 @@ struct EventLines {
             if json {
                 try output.object(event)
             } else if !["published", "over"].contains(event.kind) {
-                // A job's own line already says how it ended.
+                // The line of the `job` event already shows how the job ended.
                 try output.line(event.line)
             }
         }

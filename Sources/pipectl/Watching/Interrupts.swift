@@ -29,7 +29,7 @@ final class Interrupts {
         }
     }
 
-    /// Waits until a descriptor is readable, a signal arrives, or the time is over; nil waits forever.
+    /// Waits until a descriptor is readable, a signal arrives, or the time has passed; nil waits forever.
     func wait(for descriptors: [Descriptor], milliseconds: Int?) -> Wakening {
         var polled = ([readEnd] + descriptors.map(\.number)).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         // Any other signal, such as SIGCONT after Ctrl-Z and fg, counts as a timeout, and the screen is redrawn.

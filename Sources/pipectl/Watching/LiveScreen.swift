@@ -1,5 +1,5 @@
-/// Lines scroll by above a picture (a block of text) that is redrawn in place. The cursor rests below the picture,
-/// which stays whole however the program ends.
+/// A block of text, the picture, that is redrawn in place while other lines scroll by above it. The cursor stays below
+/// the picture, so that the picture remains intact even if the program is killed.
 struct LiveScreen {
     private static let hideCursor = "\u{1b}[?25l"
     private static let showCursor = "\u{1b}[?25h"
@@ -25,7 +25,7 @@ struct LiveScreen {
         drawn = picture.map(\.columns)
     }
 
-    /// Replaces the picture by lasting lines.
+    /// Replaces the picture with lines that remain on the screen.
     mutating func finish(_ lines: [Text]) throws {
         try draw(above: lines, [])
         try output.raw(Self.showCursor)

@@ -23,7 +23,7 @@ struct ProgressPage {
 
     var notes: [Text] = []
     var groups: [Group]
-    /// Counts of batches and jobs that the daemon has left out.
+    /// Numbers of batches and jobs that the daemon's reply omits because of its limits.
     var moreBatches = 0
     var moreJobs = 0
 
@@ -64,7 +64,7 @@ struct ProgressPage {
 }
 
 extension ProgressPage.Group {
-    /// The group's height with at most `most` jobs.
+    /// The number of lines that the group needs if it shows at most `most` jobs.
     fileprivate func height(_ most: Int) -> Int { 1 + min(jobs.count, most) + (rest(most) == nil ? 0 : 1) }
 
     fileprivate func lines(_ most: Int, _ columns: JobColumns) -> [Text] {

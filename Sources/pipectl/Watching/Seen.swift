@@ -1,9 +1,10 @@
 import PipelineControl
 
-/// Counts the jobs that have ended since the watch began, and knows whether any are left. Callers pass the time.
+/// Counts the jobs that have ended since the watch began, and determines whether any jobs are left. Callers pass the
+/// present time.
 struct Seen {
     private(set) var status: Control.Overview
-    /// The jobs that ended, by ID. A job that is brought back counts as open again.
+    /// The jobs that ended, by ID. A job that is retried or redone counts as open again.
     private var ended: [Int: Ending] = [:]
     private(set) var failed = 0
     private(set) var cancelled = 0

@@ -1,7 +1,8 @@
 import PipelineControl
 import SystemCalls
 
-/// Asks now and then why jobs wait, on its own connection, so that `wait` notices Ctrl-C and ended jobs meanwhile.
+/// Asks the daemon from time to time why jobs wait. It uses a connection of its own, so that `pipectl wait` can react
+/// to Ctrl-C and to ended jobs while an answer is outstanding.
 struct Stall {
     let client: ControlClient
     private(set) var reasons: [Control.Waiting] = []
@@ -16,13 +17,13 @@ struct Stall {
         (self.client, self.asksAt) = (client, asksAt)
     }
 
-    /// The time until the next question; nil while an answer is outstanding.
+    /// Milliseconds until the next question; nil while an answer is outstanding, or if no more questions follow.
     var milliseconds: Int? {
         guard !isAsking, let asksAt else { return nil }
         return Int(nearest: max(1, min(60, asksAt - Moment.now()) * 1000))
     }
 
-    /// Asks about these jobs, about those of a batch, or about all jobs.
+    /// If it is time, asks about these jobs, about the jobs of a batch, or about all jobs.
     mutating func ask(about ids: [Int], batch: Int?) throws {
         guard !isAsking, let asksAt, Moment.now() >= asksAt else { return }
         asksForAll = ids.isEmpty && batch == nil
@@ -34,7 +35,7 @@ struct Stall {
         isAsking = true
     }
 
-    /// Returns true once the answer has arrived. A daemon that doesn't know the call is not asked again.
+    /// Returns whether the answer has arrived. If the daemon doesn't know the call, it is not asked again.
     mutating func receive(again: Double) throws -> Bool {
         do {
             guard try receive() else { return false }

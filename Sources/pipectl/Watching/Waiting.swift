@@ -2,19 +2,20 @@ import Glibc
 import PipelineControl
 import SystemCalls
 
-/// Prints jobs as they end, on a terminal above a bar. If no job ends for a while, says why they wait.
+/// Prints jobs as they end; on a terminal, above a progress bar. If no job ends for a while, prints the reasons why
+/// jobs wait.
 struct Waiting {
     /// Seconds without an ended job before asking for the reasons, and between further questions.
     private static let (patience, pause) = (1.0, 5.0)
 
     private let context: Context
-    /// Empty for all jobs, or for all jobs of the batch.
+    /// The jobs to wait for. Empty means all jobs of the batch, or all jobs if there is no batch.
     private let ids: [Int]
     private let wanted: Set<Int>
     private let batch: Int?
     private var ended: Set<Int> = []
     private var code = ExitCode.done
-    /// Nil when the output is no terminal.
+    /// Nil if the output is not a terminal.
     private var screen: LiveScreen?
     private let progress: ControlClient?
     private var passing: [Text] = []
@@ -91,7 +92,7 @@ struct Waiting {
         try context.output.flush()
     }
 
-    // MARK: - Why it takes so long
+    // MARK: - Reasons for waiting
 
     private mutating func report(_ reply: Call.Wait.Reply) throws {
         defer { delay = reply.waitsFor }
@@ -99,7 +100,7 @@ struct Waiting {
         Program.say(reply, "waits: \(reason)", json: context.json)
     }
 
-    /// Without a terminal the reasons are printed once, on standard error, and only when all remaining jobs wait.
+    /// Without a terminal, prints the reasons once, on standard error, and only when all remaining jobs wait.
     private mutating func report(stallOf some: [Int]) throws {
         guard screen == nil else { return }
         let left = try wholeBatch.map { try context.call(Call.FindBatch(batch: "\($0)")).batch.unended }
@@ -108,7 +109,8 @@ struct Waiting {
         Program.put(context.json ? try JSONText.line(["waiting": reasons]) : reasons.lines.joined(separator: "\n"))
     }
 
-    /// Says which jobs go on without pipectl, and how to come back to them. Nil when all named jobs have ended.
+    /// A failure whose message names the jobs that continue without pipectl, and the commands that wait for them again.
+    /// Nil if all jobs named on the command line have ended.
     private func unfinished(_ name: String, _ code: ExitCode) -> Failure? {
         let left = ids.filter { !ended.contains($0) }
         if left.isEmpty, !ids.isEmpty { return nil }
@@ -147,7 +149,7 @@ struct Waiting {
         passing = []
     }
 
-    /// Prefers the progress of a batch that consists of these jobs: it includes a rate.
+    /// The progress of these jobs. If they are a whole batch, this is the batch's progress, which includes a rate.
     private func progress(of jobs: [Control.JobProgress], _ latest: Call.Progress.Reply) -> Control.Progress {
         let own = latest.batches.first {
             $0.batch.id == (batch ?? jobs.first?.job.batch) && $0.progress.total == ids.count

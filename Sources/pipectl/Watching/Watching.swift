@@ -1,7 +1,7 @@
 import PipelineControl
 
-/// Follows the events, and on a terminal the progress. It asks for the status when events have changed it, at most ten
-/// times a second.
+/// Prints events as they arrive, and on a terminal also shows the progress. When events have changed the daemon's
+/// status, it requests the status again, at most ten times a second.
 struct Watching {
     enum Scope: Equatable {
         case everything
@@ -17,7 +17,8 @@ struct Watching {
     private let needsStatus: Bool
     private let events: ControlClient
     private let progress: ControlClient?
-    /// The call that waits, once no job is left, until the last originals are in their final folders.
+    /// The connection for a call of `Wait`, made when no job is left. It returns when the last originals are in their
+    /// final folders.
     private var rest: ControlClient?
     private var isAtRest = false
     private let interrupts: Interrupts
@@ -75,7 +76,8 @@ struct Watching {
                 try finish()
                 return .timedOut
             case .timeout:
-                // Nothing is left, and no event has come for a second: any missing event came before this watch.
+                // No job is left, and no event has arrived for a second. So any event that seems to be missing happened
+                // before this watch began.
                 if !stale, isOver { return try end() }
                 stale = true
             case .resized: stale = true
@@ -94,7 +96,7 @@ struct Watching {
         } else {
             let (replies, isOver) = try client.receive(Call.Progress.self)
             for reply in replies { try take(reply) }
-            // Events from before its last reply may still arrive.
+            // Events that happened before the batch ended may still arrive, so the status must be requested again.
             if isOver { (batchIsOver, stale) = (true, true) }
         }
     }
@@ -177,7 +179,7 @@ struct Watching {
 }
 
 extension Control.Event {
-    /// Whether the event is an end, or another event that deserves a line.
+    /// Whether to print the event. Of the events about a job's progress, only its end is printed.
     fileprivate var isWorthALine: Bool {
         switch kind {
         case "job": job.map { ["done", "failed", "cancelled"].contains($0.state) } ?? false
@@ -193,7 +195,7 @@ extension Control.Overview {
         let paused = queues.filter(\.value.paused).sorted { $0.key < $1.key }.map { name, queue in
             Text("paused: \(name)" + (queue.reason.map { " (\($0))" } ?? ""), .halted)
         }
-        // The reasons don't matter while work runs, or is about to.
+        // The reasons don't matter while jobs run or are about to run.
         let isStalled = [jobs.running, jobs.queued, jobs.cancelling].sum == 0
         let others = isStalled ? waiting.filter { !$0.reason.hasPrefix("paused") }.lines.map { Text($0, .halted) } : []
         return problems.map { Text("problem: \($0)", .bad) } + paused + others
