@@ -3,7 +3,7 @@ import Synchronization
 /// A pending call to `Inbox.catchUp`.
 final class CatchUp: Sendable {
     private let chosen: SettlingChoice?
-    /// Whether the caller still waits for the answer.
+    /// Returns whether the caller still waits for the answer.
     private let wanted: @Sendable () -> Bool
     private let count = Mutex(0)
 
@@ -11,7 +11,7 @@ final class CatchUp: Sendable {
         (self.chosen, self.wanted) = (chosen, wanted)
     }
 
-    /// Number of files that it cancelled between their claim and their job.
+    /// Number of files that this call has cancelled after their claim but before their job was recorded.
     var claimed: Int { count.withLock { $0 } }
 
     func cancels(claimed path: String) -> Bool {

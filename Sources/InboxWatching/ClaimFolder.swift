@@ -3,12 +3,13 @@ import Glibc
 import Synchronization
 package import SystemCalls
 
-/// An inbox and its `.pipelined`, held open for a while. Other users may write in the inbox, so every step starts at
-/// one of the two descriptors and follows no links. A rename by another user can't redirect it.
+/// An inbox and its subfolder `.pipelined`, both held open. Other users may write in the inbox, so every operation
+/// starts at one of the two descriptors and follows no links. Other users therefore can't redirect an operation by
+/// renaming folders.
 ///
-/// A claim is one rename into `.pipelined`. The new path records what was claimed, even without the ledger:
-/// `.pipelined/ROOT/N/<path in the inbox>`. ROOT identifies the daemon's root folder, because several daemons may share
-/// the inbox. N is the lowest number that is unused both on disk and in the ledger.
+/// A claim moves a file into `.pipelined` by one rename. Even without the ledger, the new path shows which file was
+/// claimed: `.pipelined/ROOT/N/<path in the inbox>`. ROOT identifies the daemon's root folder, because several daemons
+/// may share the inbox. N is the lowest number for which the path is unused both on disk and in the ledger.
 package struct ClaimFolder: Sendable {
     package static let name = ".pipelined"
 
@@ -26,11 +27,13 @@ package struct ClaimFolder: Sendable {
 
     // MARK: - Claiming
 
-    /// Claims the file at `path` in the inbox; returns its new path.
+    /// Claims the file at `path` in the inbox; returns its new path. Calls `attempting` with each new path before it
+    /// renames the file to that path.
     func claim(
         _ path: String, isInWork: (String) throws -> Bool, attempting: (String) -> Void = { _ in }
     ) throws -> String {
-        // Held open, because another user may have replaced the folder by a link since it was checked.
+        // Opens the folder without following links, because another user may have replaced it by a link since it was
+        // checked.
         let folder = try top.openFolder(FileSystem.subfolder(of: path))
         return try take(
             FilePlace(folder, FileSystem.name(of: path)), as: path, isInWork: isInWork, attempting: attempting)
@@ -48,7 +51,7 @@ package struct ClaimFolder: Sendable {
         throw SystemError("rename", path, code: EEXIST)
     }
 
-    /// The path for a claimed file with this number.
+    /// The claim path for the file at `path` in the inbox, with this number.
     package func place(_ number: Int, of path: String) -> String { "\(self.path)/\(root)/\(number)/\(path)" }
 
     /// Moves a file from anywhere to a claim path; false if the path is taken.
@@ -56,8 +59,8 @@ package struct ClaimFolder: Sendable {
         try move(file, to: FileSystem.relative(place, to: path))
     }
 
-    /// The same for a file on another file system. An incomplete copy lies next to the folders of the roots, where no
-    /// daemon takes it for a claimed file.
+    /// Moves a file from another file system to a claim path; false if the path is taken. The incomplete copy is stored
+    /// directly in `.pipelined`, where no daemon mistakes it for a claimed file.
     package func takeCopy(_ file: FilePlace, to place: String) throws -> Bool {
         let target = FileSystem.relative(place, to: path)
         let folder = try claims.makeFolder(FileSystem.folder(of: target), mode: 0o755)
@@ -65,7 +68,7 @@ package struct ClaimFolder: Sendable {
             file, to: FileSystem.name(of: target), in: folder, parts: claims, inOwn: true)
     }
 
-    /// Returns false if the name is taken.
+    /// Renames the file to `target`, relative to `.pipelined`; false if the name is taken.
     private func move(_ file: FilePlace, to target: String) throws -> Bool {
         for attempt in 0... {
             do {
@@ -78,7 +81,7 @@ package struct ClaimFolder: Sendable {
             } catch {
                 if error.isTaken { return false }
                 latest.forget()
-                // Either another thread removed the empty folder in between, or the file is gone.
+                // Either another thread removed the empty folder in between, so try again, or the file itself is gone.
                 guard error.isMissing, attempt < 3, try file.status() != nil else {
                     throw SystemError(error.call, "\(path)/\(target)", code: error.code)
                 }
@@ -87,7 +90,7 @@ package struct ClaimFolder: Sendable {
         return false
     }
 
-    /// Renames a claimed file back into the inbox; throws if its name is taken again.
+    /// Moves a claimed file back into the inbox; throws if the inbox has another file of that name by now.
     package func giveBack(_ source: String, as path: String) throws {
         let from = try spot(source)
         let to = try top.makeFolder(FileSystem.subfolder(of: path), mode: 0o777)
@@ -95,8 +98,8 @@ package struct ClaimFolder: Sendable {
         removeEmptyFolders(above: source)
     }
 
-    /// Finishes a claim that a crash interrupted on a file system where a rename is a link and an unlink: the file
-    /// still has its name in the inbox.
+    /// Finishes a claim that a crash interrupted, on a file system that implements a rename as a link and an unlink:
+    /// removes the name that the file still has in the inbox.
     func finish(_ source: String, as path: String) throws {
         let claimed = try spot(source)
         guard let folder = try Self.opened(FileSystem.subfolder(of: path), below: top) else { return }
@@ -106,7 +109,8 @@ package struct ClaimFolder: Sendable {
         }
     }
 
-    /// Makes these claims survive a power cut. Otherwise a processed file could reappear in its inbox.
+    /// Syncs these claims to disk, so that they survive a power cut. Otherwise a processed file could reappear in its
+    /// inbox.
     func sync(_ sources: [String]) throws(SystemError) {
         for folder in Set(sources.map(FileSystem.folder(of:))) {
             let inside = FileSystem.relative(folder, to: path)
@@ -116,7 +120,7 @@ package struct ClaimFolder: Sendable {
 
     // MARK: - Claimed files
 
-    /// The open folder and the name of an original, claimed or kept in the inbox.
+    /// The open folder and the name of an original, which is either claimed or kept in the inbox.
     package func spot(_ source: String) throws(SystemError) -> FilePlace {
         let isClaimed = FileSystem.lies(source, within: path)
         let inside = FileSystem.relative(source, to: isClaimed ? path : inbox)
@@ -138,19 +142,19 @@ package struct ClaimFolder: Sendable {
         }
     }
 
-    /// Removes empty folders above a file that is gone.
+    /// Removes the folders above a claimed file that are empty after the file's removal.
     package func removeEmptyFolders(above source: String) {
         removeEmptyFolders(from: FileSystem.subfolder(of: FileSystem.relative(source, to: path)))
     }
 
-    /// Removes `.pipelined` if it is empty.
+    /// Removes this root's folder and `.pipelined`, if they are empty.
     package func removeIfEmpty() {
         if unlinkat(claims.number, root, AT_REMOVEDIR) == 0 || errno == ENOENT {
             unlinkat(top.number, Self.name, AT_REMOVEDIR)
         }
     }
 
-    /// Removes an empty folder of the inbox; false if it stays.
+    /// Removes a folder in the inbox if it is empty; false if it was not removed.
     func removeIfEmpty(_ folder: String) -> Bool {
         guard let above = try? top.openFolder(FileSystem.subfolder(of: folder)) else { return false }
         return unlinkat(above.number, FileSystem.name(of: folder), AT_REMOVEDIR) == 0
@@ -167,15 +171,16 @@ package struct ClaimFolder: Sendable {
         }
     }
 
-    /// Files that this root had claimed before a crash, with their paths in the inbox. For each folder, `known` calls
-    /// `each` with names to exclude. Removes empty folders.
+    /// Finds the files that this root had claimed before a crash, with their claim paths and their paths in the inbox.
+    /// For each folder, `known` calls `each` with the names to exclude. Removes empty folders.
     package func left(
         except known: (_ folder: String, _ each: (String) -> Void) throws -> Void = { _, _ in }
     ) throws -> [(source: String, path: String)] {
         var found: [(String, String)] = []
         let names = try FileSystem.names(in: claims, called: path).compactMap(\.self).sorted()
         let others = names.filter { $0 != root && !Self.isNumber($0) }
-        // Older versions had no folder per root. With several roots, the owner of these files is unknown.
+        // Older versions claimed files as `.pipelined/N/…`, without ROOT. If several roots share the inbox, the owner
+        // of such files is unknown, so they are not included.
         let old = others.isEmpty ? names.filter(Self.isNumber) : []
         for top in old + (try numbers(of: root)) {
             for path in try files(below: top, except: known) { found.append(("\(self.path)/\(top)/\(path)", path)) }
@@ -183,7 +188,7 @@ package struct ClaimFolder: Sendable {
         return found
     }
 
-    /// Other roots with claimed files in this inbox, with the number of files.
+    /// Other roots that have claimed files in this inbox, with the number of their files.
     func others() throws -> [(root: String, count: Int)] {
         try FileSystem.names(in: claims, called: path).compactMap(\.self).sorted()
             .filter { $0 != root && !Self.isNumber($0) }
@@ -191,7 +196,7 @@ package struct ClaimFolder: Sendable {
             .filter { $0.1 > 0 }
     }
 
-    /// Nil if there is no such folder; throws if the disk can't be read.
+    /// Opens a folder below `top`. Nil if it does not exist; throws if the disk can't be read.
     private static func opened(_ path: String, below top: Descriptor) throws(SystemError) -> Descriptor? {
         do {
             return try top.openFolder(path)
@@ -210,8 +215,8 @@ package struct ClaimFolder: Sendable {
         return try FileSystem.names(in: folder, called: root).compactMap(\.self).sorted().map { "\(root)/\($0)" }
     }
 
-    /// Paths of the files below a folder, relative to it. Of up to a million files nearly all are known, so those are
-    /// filtered out early.
+    /// Paths of the files below a folder, relative to it. A folder may contain a million files, nearly all of them
+    /// known, so known files are excluded first.
     private func files(
         below top: String, removing: Bool = true,
         except known: (_ folder: String, _ each: (String) -> Void) throws -> Void = { _, _ in }
@@ -239,7 +244,7 @@ package struct ClaimFolder: Sendable {
     }
 }
 
-/// Caches the last folder in `.pipelined`: consecutive files are mostly in the same one.
+/// Caches the folder in `.pipelined` that was opened last, because consecutive files are usually in the same folder.
 private final class LatestFolder: Sendable {
     private let latest = Mutex<(path: String, folder: Descriptor)?>(nil)
 
@@ -252,6 +257,6 @@ private final class LatestFolder: Sendable {
         return folder
     }
 
-    /// The folder may have been removed.
+    /// Call when the cached folder may have been removed.
     func forget() { latest.withLock { $0 = nil } }
 }

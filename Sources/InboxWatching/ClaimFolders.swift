@@ -5,7 +5,7 @@ import Synchronization
 package import SystemCalls
 
 /// Opens the claim folder of each inbox and verifies its identity, because another user may have replaced it. Folders
-/// are open only briefly: an open folder prevents its file system from being unmounted.
+/// are kept open only briefly, because an open folder prevents its file system from being unmounted.
 package final class ClaimFolders: Sendable {
     private struct Identity: Equatable {
         var device: UInt64
@@ -21,14 +21,14 @@ package final class ClaimFolders: Sendable {
     private struct Known {
         var inbox: Identity
         var claims: Identity
-        /// The number of mounts above the inbox.
+        /// Number of mounts on the path to the inbox.
         var mounts: Int
     }
 
     /// Identifies this daemon's root folder among daemons that share an inbox.
     private let root: String
     private let known = Mutex<[String: Known]>([:])
-    /// Folders opened a moment ago, to be shared by many originals in a burst.
+    /// Claim folders opened a moment ago, by inbox, so that many originals in a burst share one.
     private let fresh = Mutex<[String: ClaimFolder]>([:])
     private let queue = DispatchQueue(label: "pipelined.claims")
 
@@ -36,28 +36,30 @@ package final class ClaimFolders: Sendable {
 
     package init(root: String) { self.root = root }
 
-    /// Opens the claim folder of an inbox that is already in use.
+    /// Opens the claim folder of an inbox that has been opened before.
     package func open(_ inbox: String) throws -> ClaimFolder {
         guard let known = known.withLock({ $0[inbox] }) else { return try begin(inbox, making: false) { true } }
         let top = try Descriptor.open(inbox, O_RDONLY | O_DIRECTORY)
         guard try Identity(top) == known.inbox else {
-            // The folder below a missing mount is not the inbox, and says nothing about the originals.
+            // With fewer mounts than before, the inbox's file system was unmounted. The folder is then not the inbox,
+            // and its contents say nothing about the originals.
             guard try Self.mounts(inbox) >= known.mounts else { throw SystemError("open", inbox, code: ENODEV) }
-            // Another file system is mounted there, or another folder is in its place.
+            // Another file system has been mounted over the inbox, or another folder has replaced it.
             return try begin(inbox, making: false) { true }
         }
         if try isRemoved(known, from: top) { try PrivateFolder.make(ClaimFolder.name, in: top, at: path(inbox)) }
         let claims = try PrivateFolder.open(ClaimFolder.name, in: top, at: path(inbox))
         let now = try Identity(claims)
         if now != known.claims {
-            // The folder still belongs to the daemon: some file systems change inode numbers occasionally.
+            // `.pipelined` belongs to the daemon's user, but its identity has changed. Some file systems change inode
+            // numbers occasionally, so this is an error only if the known folder still exists under another name.
             guard place(of: known.claims, in: top, called: inbox) == nil else { throw replaced(inbox, known, top) }
             self.known.withLock { $0[inbox]?.claims = now }
         }
         return ClaimFolder(of: inbox, root: root, top: top, claims: claims)
     }
 
-    /// Opens an original, claimed or kept in its inbox.
+    /// Opens an original, which is either claimed or kept in its inbox.
     package func openOriginal(_ source: String, of inbox: String, _ flags: Int32) throws -> Descriptor {
         if let folder = fresh.withLock({ $0[inbox] }), let file = try Self.opened(source, in: folder, flags) {
             return file
@@ -68,7 +70,8 @@ package final class ClaimFolders: Sendable {
         return try folder.spot(source).open(flags)
     }
 
-    /// Nil if nothing is found: the cached folder may have been removed when empty, and recreated.
+    /// Opens an original through a cached claim folder. Nil if it is not found, because the cached folder may have been
+    /// removed when it was empty, and recreated.
     private static func opened(
         _ source: String, in folder: ClaimFolder, _ flags: Int32
     ) throws(SystemError) -> Descriptor? {
@@ -80,10 +83,10 @@ package final class ClaimFolders: Sendable {
         }
     }
 
-    /// Opens the claim folder when an inbox opens, and creates it if missing. Throws if another folder has replaced one
-    /// that is still needed.
+    /// Opens the claim folder when an inbox opens, and creates it with `making` if it is missing. Throws if the known
+    /// claim folder was replaced or moved although it is still needed.
     func begin(_ inbox: String, making: Bool = true, isNeeded: () throws -> Bool) throws -> ClaimFolder {
-        // Other users may be able to replace the inbox itself.
+        // Checks the path for foreign links, because other users may be able to replace the inbox itself.
         let way = try TrustedPath(to: inbox) { status, path, _ in
             guard status.kind == .link, !Trust.owners.contains(status.owner) else { return nil }
             return
@@ -108,7 +111,7 @@ package final class ClaimFolders: Sendable {
         try MountTable.depth(of: FileSystem.resolved(inbox))
     }
 
-    /// Whether the folder is gone with its contents, not moved elsewhere within the inbox.
+    /// Whether the claim folder was removed, and not just renamed within the inbox.
     private func isRemoved(_ known: Known, from top: Descriptor) throws -> Bool {
         guard try FileSystem.status(ClaimFolder.name, in: top) == nil else { return false }
         return place(of: known.claims, in: top, called: "its folder") == nil
@@ -122,11 +125,11 @@ package final class ClaimFolders: Sendable {
         return !Trust.owners.contains(there.owner) || place(of: known.claims, in: top, called: "its folder") != nil
     }
 
-    /// The folder's present name in the inbox, if it has been moved within it.
+    /// The claim folder's present name, if it is still in the inbox under any name.
     private func place(of folder: Identity, in top: Descriptor, called inbox: String) -> String? {
         let names = (try? FileSystem.names(in: top, called: inbox).compactMap(\.self)) ?? []
         return names.first {
-            // A new file may have reused the inode of a removed folder.
+            // Ignores files, because a new file may have reused the inode of a removed folder.
             guard let status = try? FileSystem.status($0, in: top), status.kind == .folder else { return false }
             return status.device == folder.device && status.inode == folder.inode
         }

@@ -1,8 +1,8 @@
 package import PipelineModel
 
-/// Decides by its name alone whether an inbox takes a file.
+/// Decides by a file's name alone whether an inbox takes the file.
 package enum FileNames {
-    /// Whether the file is hidden or incomplete; the inbox skips such files silently.
+    /// Whether the name marks a hidden or incomplete file, which inboxes skip silently.
     package static func isPartial(_ name: String) -> Bool {
         if isHidden(name) || name.utf8.last == UInt8(ascii: "~") { return true }
         let lower = name.lowercased()

@@ -1,12 +1,13 @@
 import CLinux
 import SystemCalls
 
-/// Recognises file systems that need polling: inotify does not report changes by other machines.
+/// Recognises file systems that need polling, because inotify does not report changes by other machines.
 package enum FileSystemType {
-    /// The name of a file system that needs polling, or nil.
+    /// The name of the folder's file system if it needs polling, else nil.
     static func polled(_ folder: String) throws(SystemError) -> String? { names[try number(folder)] }
 
-    /// The name of a kernel file system in which users can't create files, such as /proc, or nil.
+    /// The name of the folder's file system if it is a kernel file system in which users can't create files, such as
+    /// /proc, else nil.
     package static func withoutFiles(_ folder: String) -> String? { (try? number(folder)).flatMap { kernels[$0] } }
 
     private static func number(_ folder: String) throws(SystemError) -> UInt32 {

@@ -1,17 +1,19 @@
 import SystemCalls
 
-/// Deferred files, while enough others settle: a million pictures in a folder cost only the memory of their names.
+/// Files that are deferred because enough other files are settling. A deferred file costs only the memory of its name,
+/// so that a folder may contain a million pictures.
 struct FilesAside {
     private struct Names {
-        /// The folder directly below the inbox that contains these files, if any.
+        /// The folder directly below the inbox in which these files are, if any.
         let top: FileSystem.Key?
-        /// Names of all files deferred so far, in the order of taking; `left` has those that still are.
+        /// Names of all files deferred so far, in the order in which they are taken. `left` contains the names of files
+        /// that are still deferred.
         var names: [String] = []
         /// Index of the next name to take.
         var next = 0
         /// Names of the files still deferred.
         var left: Set<FileSystem.Key> = []
-        /// Names of the files that will become cancelled jobs.
+        /// Names of the deferred files that will become cancelled jobs.
         var cancelled: Set<FileSystem.Key> = []
 
         mutating func takeNext() -> (name: String, isCancelled: Bool)? {
@@ -25,7 +27,7 @@ struct FilesAside {
     }
 
     private var folders: [FileSystem.Key: Names] = [:]
-    /// Folders in the order of discovery.
+    /// Folders with deferred files, in the order in which they were found.
     private var order: [FileSystem.Key] = []
     private(set) var count = 0
 
@@ -53,9 +55,10 @@ struct FilesAside {
 
     func isIn(top: FileSystem.Key) -> Bool { folders.values.contains { $0.top == top && !$0.left.isEmpty } }
 
-    // MARK: - Ends
+    // MARK: - Cancelling and removing
 
-    /// Marks the files cancelled, below `top` or all; returns how many are new.
+    /// Marks deferred files as cancelled: those below `top`, or all if `top` is nil. Returns how many were not marked
+    /// before.
     mutating func cancel(below top: FileSystem.Key?) -> Int {
         var more = 0
         for folder in order where top == nil || folders[folder]?.top == top {
@@ -71,7 +74,7 @@ struct FilesAside {
         return names.cancelled.contains(FileSystem.Key(FileSystem.name(of: path.path)))
     }
 
-    /// The file is gone or no longer deferred. A new file of the same name is not cancelled.
+    /// Removes a file that no longer exists or is no longer deferred. A new file of the same name is not cancelled.
     mutating func forget(_ path: FileSystem.Key) {
         guard count > 0 else { return }
         let folder = FileSystem.Key(FileSystem.folder(of: path.path))
@@ -81,7 +84,7 @@ struct FilesAside {
         count -= 1
     }
 
-    /// The folder is gone with its contents.
+    /// Removes all files below a folder that no longer exists.
     mutating func drop(within folder: String) {
         for key in order where FileSystem.lies(key.path, within: folder) {
             count -= folders.removeValue(forKey: key)?.left.count ?? 0
@@ -89,7 +92,7 @@ struct FilesAside {
         order.removeAll { folders[$0] == nil }
     }
 
-    /// Paths of the files that will become cancelled jobs.
+    /// Paths of the deferred files that will become cancelled jobs.
     var marks: [FileSystem.Key] {
         folders.flatMap { folder, names in
             names.cancelled.map { FileSystem.Key(FileSystem.join(folder.path, $0.path)) }

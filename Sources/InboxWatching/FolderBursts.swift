@@ -2,37 +2,39 @@ import DaemonRuntime
 import Dispatch
 import SystemCalls
 
-/// Groups the files of an inbox's folders into bursts: all files that arrive in a folder directly below the inbox until
-/// nothing has changed there for a while. A burst becomes a batch. Also tracks folders that arrived with a burst, which
-/// are removed with it. Pure logic: the owner passes in disk state and time.
+/// Groups the files of an inbox's folders into bursts. A burst consists of all files that arrive in one folder directly
+/// below the inbox, until nothing has changed there for a while. Each burst becomes a batch. This type also tracks the
+/// folders that arrive during a burst, so that the inbox can remove them afterwards. Pure logic: the owner passes in
+/// disk state and time.
 struct FolderBursts: Sendable {
     private struct Burst {
         /// Time of the last change in the folder.
         var heard: DispatchTime
-        /// At least one of its files has been taken.
+        /// Whether at least one of the burst's files has been taken.
         var isTaken = false
-        /// The end of the burst must be reported even if none of its files is taken.
+        /// Whether the end of the burst must be reported even if no file is taken.
         var isExpected = false
-        /// Files are still settling. Their end triggers the next check, so no timer is needed.
+        /// Whether files of the burst are still settling. The inbox checks again when they have settled, so no timer is
+        /// needed.
         var waits = false
-        /// Folders that arrived in this burst.
+        /// Folders that arrived during this burst.
         var came: Set<FileSystem.Key> = []
     }
 
     /// A finished burst.
     struct Ended: Equatable {
         var folder: FileSystem.Key
-        /// Folders that arrived with it, subfolders first. Empty if no file was taken: their creator may still fill
-        /// them.
+        /// Folders that arrived during the burst, subfolders first, to be removed if they are empty. None if no file
+        /// was taken, because their creator may still fill them.
         var came: [String]
     }
 
-    /// Why a burst has not ended.
+    /// Why a burst has not ended although nothing has changed for a while.
     enum Work { case settling, writing }
 
     private let inbox: String
     private var bursts: [FileSystem.Key: Burst] = [:]
-    /// Folders seen so far, at any depth. Any other folder counts as a new arrival.
+    /// Folders seen so far, at any depth. A folder that is not in this set counts as a new arrival.
     private var known: Set<FileSystem.Key> = []
 
     init(in inbox: String) { self.inbox = inbox }
@@ -44,8 +46,8 @@ struct FolderBursts: Sendable {
 
     // MARK: - Changes
 
-    /// Records an existing folder. It counts as an arrival if it is unknown and `hasCome`, or if the kernel reports it
-    /// as new (`isNew`): even the first scan may see a folder that arrives meanwhile.
+    /// Records a folder that exists. It counts as an arrival if it is unknown and `hasCome`, or if the kernel has
+    /// reported it as new (`isNew`). `hasCome` is false in the first scan, but a folder may arrive during that scan.
     mutating func found(_ folder: String, hasCome: Bool, isNew: Bool = false, at now: DispatchTime) {
         let key = FileSystem.Key(folder)
         let isUnknown = known.insert(key).inserted
@@ -55,7 +57,7 @@ struct FolderBursts: Sendable {
         touch(top, at: now)
     }
 
-    /// Forgets all folders except `found`.
+    /// Forgets all folders that are not in `found`.
     mutating func forget(but found: Set<FileSystem.Key>) {
         known.formIntersection(found)
         for key in bursts.keys { bursts[key]?.came.formIntersection(found) }
@@ -67,13 +69,13 @@ struct FolderBursts: Sendable {
         for (key, burst) in bursts { bursts[key]?.came = burst.came.filter { !isGone($0) } }
     }
 
-    /// Records a change at this path.
+    /// Records a change at this path, which restarts the quiet time of its folder's burst.
     mutating func heard(_ path: String, at now: DispatchTime) {
         guard !bursts.isEmpty, let top = Self.top(of: path, below: inbox), bursts[top] != nil else { return }
         touch(top, at: now)
     }
 
-    /// Records that a file was taken.
+    /// Records that the inbox has taken a file.
     mutating func took(_ path: String, at now: DispatchTime) {
         guard let top = Self.top(of: path, below: inbox) else { return }
         bursts[top, default: Burst(heard: now)].isTaken = true
@@ -90,10 +92,10 @@ struct FolderBursts: Sendable {
         bursts[top]?.waits = false
     }
 
-    // MARK: - Ends
+    // MARK: - Ending bursts
 
-    /// Ends bursts that have been quiet for `quiet` and have no work left. Returns those with files taken, and those
-    /// that a client waits for.
+    /// Ends bursts that have been quiet for `quiet` and have no work left. Returns the bursts from which files were
+    /// taken, and the bursts for which a client waits.
     mutating func end(
         at now: DispatchTime, quiet: Duration, work: (_ folder: FileSystem.Key) -> Work?
     ) -> [Ended] {
@@ -101,7 +103,7 @@ struct FolderBursts: Sendable {
         for (top, burst) in bursts where burst.heard + quiet.dispatch <= now {
             switch work(top) {
             case .settling: bursts[top]?.waits = true
-            // A writer may give up without an event, so check again later.
+            // A writer may stop without any event, so check again after another quiet time.
             case .writing: touch(top, at: now)
             case nil:
                 bursts[top] = nil

@@ -3,18 +3,18 @@ import Dispatch
 import PipelineModel
 import SystemCalls
 
-/// Reports when all files of a folder have arrived.
+/// Reports when all files of a folder have arrived and been handed over.
 extension Inbox {
-    /// Hands over the claimed files, and ends finished bursts.
+    /// Finishes a scan or check: hands over the claimed files, ends bursts, and publishes the report.
     func finishLook() {
         handOver()
         endBursts()
         publishReport()
     }
 
-    /// Calls `found`, on the inbox's own queue, if pictures in a folder directly below the inbox are about to be taken,
-    /// and `done` in any case. Once the inbox has handed them over or they are gone, it tells the sink that the folder
-    /// has ended.
+    /// Checks, on the inbox's own queue, whether pictures in a folder directly below the inbox will be taken. Calls
+    /// `found` if so, and `done` in any case. When the inbox has handed over those pictures, or they are gone, it tells
+    /// the sink that the folder's burst has ended.
     package nonisolated func expect(
         _ name: String, wanted: @escaping @Sendable () -> Bool, found: @escaping @Sendable () -> Void,
         done: @escaping @Sendable () -> Void
@@ -48,7 +48,8 @@ extension Inbox {
         checkLater(bursts.next(quiet: quiet))
     }
 
-    /// Removes arrived folders that are empty after their files were taken. Folders with any other content stay.
+    /// Removes folders that arrived during a burst and are empty after their files were taken. Folders with any other
+    /// content stay.
     private func removeEmptyFolders(_ folders: [String]) {
         guard recipe.original != .keep, !folders.isEmpty, let claims = try? claimFolder() else { return }
         defer { claiming = nil }

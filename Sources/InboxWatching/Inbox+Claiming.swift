@@ -4,7 +4,7 @@ import Glibc
 import PipelineModel
 import SystemCalls
 
-/// Claims quiet files.
+/// Claims files that have settled.
 extension Inbox {
     func take(_ path: String, _ status: FileStatus, cancelled: Bool) {
         let key = FileSystem.Key(path)
@@ -19,7 +19,7 @@ extension Inbox {
         }
         do {
             let file = try Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-            // A paused upload looks quiet, but its writer still has the file open.
+            // A paused upload does not change, but its writer still has the file open.
             if FileSystem.isOpenForWriting(file) ?? settling.isWritten(path, at: .now()) {
                 if Settling.isUnchanged(status, for: recipe.intake.pollInterval, at: Timestamp.now()) {
                     note(path, Permission.stillOpen)
@@ -40,7 +40,7 @@ extension Inbox {
             let source = try claimFolder().claim(relative, isInWork: sink.knows) { target = $0 }
             claimed(source, UnsureClaim(path: relative, before: status, cancelled: cancelled))
         } catch let error as SystemError where error.isMissing || error.isPassing {
-            // The open claim folder may be outdated.
+            // The open claim folder may be outdated, so the next claim opens it again.
             claiming = nil
             if error.isPassing { again(path, error, status, cancelled: cancelled) }
             // The rename may have succeeded despite the error.
@@ -54,7 +54,8 @@ extension Inbox {
             guard above != folder, Permission.isClosed(above) else {
                 return refuse(path, Permission.unclaimable(in: above, error), cancelled: cancelled)
             }
-            // `cp -r` under umask 022 creates such folders. A readable file is processed in place.
+            // The daemon can't move files out of this folder; `cp -r` under umask 022 creates such folders. A readable
+            // file is processed in place.
             logOnce("inbox \(folder): \(Permission.closed(above))", of: above)
             keep(path, status, cancelled: cancelled)
         }
@@ -66,7 +67,7 @@ extension Inbox {
         return folder
     }
 
-    /// Turns a claimed file into a job; does nothing if the claim had failed.
+    /// Turns a claimed file into a job; does nothing if the rename has not succeeded.
     private func claimed(_ source: String, _ claim: UnsureClaim) {
         let back = FileSystem.Key(FileSystem.join(folder, claim.path))
         unsure[source] = nil
@@ -74,8 +75,8 @@ extension Inbox {
             guard let now = try claimFolder().status(source) else { return }
             settling.drop(back)
             forgetIgnored(back.path)
-            // A file that was written to meanwhile may be incomplete. The inode is no evidence, because some file
-            // systems change it with a rename.
+            // A file that was written to during the claim may be incomplete. The inode is not compared, because some
+            // file systems change it with a rename.
             let isChanged = (now.size, now.modified) != (claim.before.size, claim.before.modified)
             if isChanged, try giveBack(source, as: claim.path) {
                 return settle(back.path, now, cancelled: claim.cancelled)
@@ -101,7 +102,7 @@ extension Inbox {
         }
     }
 
-    /// Takes a file that stays in place; it is not taken again until it changes.
+    /// Takes a file without moving it. The inbox does not take it again until it changes.
     private func keep(_ path: String, _ status: FileStatus, cancelled: Bool) {
         kept.insert(path, status.identity)
         let name = FileSystem.relative(path, to: folder)
@@ -114,7 +115,8 @@ extension Inbox {
         Log.failure(line, of: LogSubject(recipe: recipe.name, input: input))
     }
 
-    /// A fix of the permissions may raise no event, so this retries.
+    /// Skips a file that can't be taken, and tries again after PollInterval, because a change of permissions may raise
+    /// no event.
     private func refuse(_ path: String, _ reason: String, cancelled: Bool) {
         logOnce("\(path): \(reason)", of: path, input: FileSystem.relative(path, to: folder))
         leave(path, reason)
@@ -132,8 +134,8 @@ extension Inbox {
         finishLook()
     }
 
-    /// Returns a file that changed during the claim, so that it settles again. False if its name is taken by then: the
-    /// file becomes a job as it is.
+    /// Moves a file that changed during the claim back into the inbox, where it settles again. False if the inbox has
+    /// another file of that name by now; the claimed file then becomes a job as it is.
     private func giveBack(_ source: String, as path: String) throws -> Bool {
         let back = FileSystem.Key(FileSystem.join(folder, path))
         givenBack.insert(back)
@@ -157,7 +159,8 @@ extension Inbox {
         makeDurable(ready)
         claiming = nil
         guard !ready.isEmpty else { return }
-        // Files count as settling until they count as jobs, so that a reader sees each exactly once.
+        // The report counts files as settling until the sink counts them as jobs, so that clients see each file exactly
+        // once.
         let durable = DispatchSemaphore(value: 0)
         let left = settling.count + unsure.count
         sink.accept(ready, from: self) { [self] in
@@ -170,7 +173,7 @@ extension Inbox {
         step()
     }
 
-    /// Syncs the claims before their jobs are recorded, and so before any result is published.
+    /// Syncs the claims to disk before their jobs are recorded, and so before any result is published.
     private func makeDurable(_ claims: [Claim]) {
         let sources = claims.filter { !$0.isKept }.map(\.source)
         guard !sources.isEmpty else { return }
@@ -180,8 +183,8 @@ extension Inbox {
         }
     }
 
-    /// Takes in files that were claimed before a crash but had no jobs yet. While the recipe is held they stay claimed,
-    /// for the inbox's successor.
+    /// Creates jobs for files that were claimed before a crash but have no job yet. While the recipe is held, such
+    /// files stay claimed, and the inbox's successor adopts them.
     func adopt(_ claims: ClaimFolder) throws {
         defer { handOver() }
         var unknown = 0

@@ -1,7 +1,7 @@
 import Synchronization
 import SystemCalls
 
-/// Files that are skipped, with the reasons.
+/// Records which files the inbox skips, and why.
 extension Inbox {
     /// Skips a file because of its name or type.
     func ignore(_ path: String, _ reason: String) {
@@ -9,13 +9,13 @@ extension Inbox {
         note(path, reason)
     }
 
-    /// Skips a file that the recipe wants but this process can't take, until a user acts.
+    /// Skips a file that matches the recipe but that the daemon can't take until a user acts.
     func leave(_ path: String, _ reason: String) {
         settling.drop(FileSystem.Key(path))
         note(path, reason, isStuck: true)
     }
 
-    /// Records why a file is not taken now.
+    /// Records why a file is not taken now. `isStuck` means that a user must act.
     func note(_ path: String, _ reason: String, isStuck: Bool = false) {
         let key = FileSystem.Key(path)
         shared.withLock { report in

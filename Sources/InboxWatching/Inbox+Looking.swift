@@ -3,19 +3,20 @@ import Dispatch
 import PipelineModel
 import SystemCalls
 
-/// Scans the folder and checks its files.
+/// Scans the inbox's folder and checks the files in it.
 extension Inbox {
     /// Scans the whole inbox. New folders count as arrivals, except in the first scan.
     func scan(isFirst: Bool = false) {
-        // Files that are still settling keep their reasons.
+        // Forgets why files were skipped, because the scan finds that out again. Files that are still settling keep
+        // their reasons.
         forgetIgnored(where: { !settling.contains($0) })
         if let found = scan(folder, isFirst: isFirst) { bursts.forget(but: found) }
         logged = logged.filter { FileSystem.mayExist($0.key.path) }
         finishLook()
     }
 
-    /// Returns the folders found, or nil if a folder could not be read. `isNew`: the kernel has reported the folder as
-    /// new.
+    /// Scans a folder and its subfolders. Returns the folders found, or nil if a folder could not be read. `isNew`
+    /// means that the kernel has reported `top` as new.
     @discardableResult
     func scan(_ top: String, isFirst: Bool = false, isNew: Bool = false) -> Set<FileSystem.Key>? {
         var folders = [top]
@@ -32,7 +33,8 @@ extension Inbox {
                     try inotify.add(path)
                 } catch {
                     if error.isMissing { continue }
-                    // The code below reports an unreadable folder. An inbox without enough watches is polled.
+                    // If the folder is unreadable, the code below reports that. If there are too few watches, the inbox
+                    // is polled instead.
                     if error.isPassing { scanLater() } else if !error.isRefusal { fallBack(error) }
                 }
             }
@@ -52,7 +54,7 @@ extension Inbox {
                 if error.isPassing { scanLater() }
                 continue
             }
-            // The folder may have been unreadable before.
+            // Forgets a reason from an earlier scan, in which the folder may have been unreadable.
             forgetIgnored(path)
             let aside = settling.namesAside(in: path)
             var below: [String] = []
@@ -85,7 +87,7 @@ extension Inbox {
             || excluded.contains { FileSystem.lies(path, within: $0) }
     }
 
-    /// Checks one file: skips it, lets it settle, or takes it.
+    /// Checks one path: skips the file, lets it settle, or takes it.
     @discardableResult
     func consider(_ path: String, quiet: Bool, found: Bool = false) -> FileStatus.Kind? {
         step()
@@ -118,7 +120,8 @@ extension Inbox {
         let isQuiet = quiet || (found && settling.isQuiet(status, at: Timestamp.now()))
         let isOfFolder = found && FolderBursts.top(of: path, below: folder) != nil
         if isQuiet, isOfFolder || isCalled {
-            // Files of a folder that was moved in are taken in the order of their names.
+            // Lets the next check take the file, so that the files of a folder that was moved in are taken in the order
+            // of their names.
             checkLater(settling.ripen(key, status, at: .now()))
         } else if isQuiet {
             take(path, status, cancelled: settling.isCancelled(key))
@@ -128,10 +131,10 @@ extension Inbox {
         return .file
     }
 
-    /// Handles a file whose status can't be read.
+    /// Handles a path whose status can't be read.
     func unseen(_ path: String, _ error: SystemError) {
         guard error.isPassing else { return leave(path, Permission.unreadable(path, "file", error)) }
-        // The path may be that of a folder.
+        // The path may be a folder's, so scan again later.
         scanLater()
         if recipe.matches(FileSystem.name(of: path)) { again(path, error) }
     }

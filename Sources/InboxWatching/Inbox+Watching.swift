@@ -5,9 +5,10 @@ import PipelineModel
 import Synchronization
 import SystemCalls
 
-/// Opens the folder, and watches it with inotify or by polling.
+/// Opens the inbox's folder, and watches it with inotify or by polling.
 extension Inbox {
-    /// Reopens the inbox if its folder has been replaced: inotify does not report mounts.
+    /// Reopens the inbox if another folder is at its path. Call when mounts have changed, because inotify does not
+    /// report that.
     package nonisolated func mountsChanged() {
         async { if $0.hasBegun, !$0.isUnmoved { $0.reopen() } }
     }
@@ -34,13 +35,14 @@ extension Inbox {
         guard !stopped else { return }
         appointment += 1
         do {
-            // The folder below a missing mount is not the inbox: don't create or take anything there.
+            // If the file system of the inbox is not mounted, the folder at this path is not the inbox: don't create or
+            // take anything there.
             guard try MountTable.depth(of: FileSystem.resolved(folder)) >= mounts else {
                 return broken("its file system is not mounted any more; mount it, and work goes on")
             }
             if place != nil, report.problem == nil, try !FileSystem.exists(folder) { return gone() }
             // Other users may add pictures, as far as umask or ACL allow, but the sticky bit keeps them from removing
-            // each other's.
+            // each other's pictures.
             try FileSystem.makeFolders(folder, mode: 0o1777)
             claiming = nil
             let claims = try claims.begin(folder) { try sink.needsClaims(in: folder) }
@@ -70,7 +72,7 @@ extension Inbox {
             shared.withLock { $0.scanned = true }
             sink.changed(self)
         } catch {
-            // Any other error comes from the ledger, whose reads are retried.
+            // Other errors come from the ledger. They count as passing, so reading the ledger is retried soon.
             let isPassing = (error as? SystemError)?.isPassing ?? !(error is UnsafeFolder)
             broken(Permission.unusable(folder, error), isPassing: isPassing)
         }
@@ -86,7 +88,7 @@ extension Inbox {
         }
     }
 
-    /// Falls back to polling, which is slower but needs no watches; their number is limited.
+    /// Falls back to polling, which is slower but does not need inotify watches, whose number is limited.
     func fallBack(_ error: SystemError) {
         inotify = nil
         guard !settling.isPolled else { return }
@@ -103,7 +105,8 @@ extension Inbox {
         broken("the folder is gone")
     }
 
-    /// Stops taking files, and retries later: a passing problem soon, others after PollInterval.
+    /// Stops taking files because of a problem, and reopens the inbox later: soon if the problem may pass by itself,
+    /// else after PollInterval.
     func broken(_ problem: String, isPassing: Bool = false) {
         guard !stopped else { return }
         let interval = isPassing ? min(recipe.intake.pollInterval, Self.soon) : recipe.intake.pollInterval
@@ -142,7 +145,7 @@ extension Inbox {
         guard !stopped else { return }
         for event in events {
             step()
-            // Caused by the inbox's own claim of a file that it has given back since.
+            // The inbox's own claim caused this event, and the inbox has moved the file back since.
             if case .gone(let path) = event, givenBack.contains(FileSystem.Key(path)) { continue }
             settling.heard(event, at: .now()) { (try? FileSystem.status($0))?.size == 0 }
             switch event {

@@ -5,8 +5,8 @@ package import PipelineModel
 import Synchronization
 package import SystemCalls
 
-/// A watched folder: its files are detected, settle and are claimed. Each inbox has its own queue, so that a hanging
-/// mount blocks no other inbox.
+/// A watched folder. The inbox detects new files, waits until they settle, and claims them. Each inbox has its own
+/// queue, so that a mount that hangs blocks no other inbox.
 package actor Inbox: QueueActor {
     package nonisolated let folder: String
     package nonisolated let recipe: Recipe
@@ -14,7 +14,7 @@ package actor Inbox: QueueActor {
     nonisolated let longestPlace: Int
     /// Folders within the inbox that belong to other recipes.
     let excluded: [String]
-    /// Why this inbox never takes files: its recipe is held. Nil otherwise.
+    /// Why this inbox takes no files at all, if its recipe is held; else nil.
     package nonisolated let refusal: String?
     package nonisolated let executor: QueueExecutor
     let shared: Mutex<InboxReport>
@@ -25,32 +25,33 @@ package actor Inbox: QueueActor {
     var settling: Settling
     var bursts: FolderBursts
     var ready: [Claim] = []
-    /// The open claim folder, shared by all claims until they are handed over.
+    /// The open claim folder, which all claims share until they are handed over.
     var claiming: ClaimFolder?
     var kept = KeptFiles()
     /// The last message logged for each file or folder, to avoid repetition.
     var logged: [FileSystem.Key: String] = [:]
-    /// Files that this inbox itself renames back, which are not arrivals.
+    /// Files that this inbox has moved back itself, whose events don't count as arrivals.
     var givenBack: Set<FileSystem.Key> = []
     private var checkAt: DispatchTime?
-    /// The folder as it was opened. `mounts` is the highest number of mounts above it so far.
+    /// Identifies the folder that was opened. `mounts` is the highest number of mounts on its path so far.
     var place: InboxPlace?
     var mounts = 0
-    /// Files that may have been claimed, by claim path.
+    /// Files of which it is unknown whether they were claimed, by claim path.
     var unsure: [String: UnsureClaim] = [:]
     var looksAgain = false
     var scansLater = false
-    /// Number of timers set with `later`; only the latest one takes effect.
+    /// Number of timers set with `later`. Only the latest timer takes effect.
     var appointment = 0
-    /// Set once the predecessor on the same folder has ended.
+    /// Whether the inbox has begun. It begins when its predecessor for the same folder has ended.
     var hasBegun = false
     var stopped = false
-    /// Called when an inbox that was stopped before it began ends; its successor waits for that.
+    /// The completion of a call to `stop` before the inbox began. It is called when the inbox would have begun; the
+    /// inbox's successor waits for it.
     private var ended: (@Sendable (Remains) -> Void)?
     var adopts = false
-    /// Calls to `catchUp` that wait for the predecessor to end.
+    /// Calls to `catchUp` that wait until the inbox has begun.
     private var early: [@Sendable (isolated Inbox) -> Void] = []
-    /// Unanswered calls to `catchUp`.
+    /// Calls to `catchUp` that have not been answered yet.
     private let calls = Mutex<[CatchUp]>([])
     private let progress = Mutex((steps: 0, isComputing: false))
 
@@ -81,7 +82,8 @@ package actor Inbox: QueueActor {
         shared.withLock { $0.reasons[FileSystem.Key(path)] }
     }
 
-    /// `adopting` takes in files that a crash left claimed; only for startup, when no other inbox claims files.
+    /// Starts the inbox. With `adopting`, it also creates jobs for files that a crash left claimed. Use that only at
+    /// the daemon's start, when no other inbox claims files.
     package nonisolated func begin(adopting: Bool, with remains: Remains? = nil) {
         async { inbox in
             inbox.hasBegun = true
@@ -104,16 +106,16 @@ package actor Inbox: QueueActor {
         var marked: Set<FileSystem.Key> = []
         var unsure: [String: UnsureClaim] = [:]
         var bursts: FolderBursts?
-        /// Claimed files may still have no job.
+        /// Whether there may be claimed files without a job.
         var adopts = false
 
-        /// Tells `sink` that the bursts have ended, if the inbox has no successor.
+        /// Reports to `sink` that all unfinished bursts have ended. Call this if the inbox has no successor.
         package func end(_ inbox: Inbox, in sink: any IntakeSink) {
             for folder in bursts?.folders ?? [] { sink.ended(folder: FileSystem.name(of: folder.path), of: inbox) }
         }
     }
 
-    /// Calls `done` after everything requested from the inbox before.
+    /// Calls `done` when the inbox has processed all earlier requests.
     package nonisolated func afterwards(_ done: @escaping @Sendable () -> Void) { queue.async(execute: done) }
 
     /// Stops taking files; calls `done` when all claims have been handed over. Does not block: a hanging inbox must not
@@ -130,7 +132,7 @@ package actor Inbox: QueueActor {
         return Remains(marked: settling.marks, unsure: unsure, bursts: bursts, adopts: adopts)
     }
 
-    /// Takes no files while there is a reason; files that settle meanwhile are taken afterwards.
+    /// Takes no files while `reason` is not nil. Files that settle in that time are taken afterwards.
     package nonisolated func hold(_ reason: String?) {
         let reason = refusal ?? reason
         let change = shared.withLock { report in
@@ -150,8 +152,9 @@ package actor Inbox: QueueActor {
 
     // MARK: - Catching up
 
-    /// Processes all events that precede the call. Cancels the chosen files in the inbox, and passes their number to
-    /// `done`. While a call waits, the inbox takes no new files; it finishes the check in progress and then answers.
+    /// Processes all events that happened before the call. Cancels the chosen files in the inbox, and passes their
+    /// number to `done`. While a call waits, the inbox takes no new files; it finishes the check in progress and then
+    /// answers.
     package nonisolated func catchUp(
         cancelling chosen: SettlingChoice? = nil, wanted: @escaping @Sendable () -> Bool,
         done: @escaping @Sendable (_ cancelled: Int) -> Void
@@ -159,7 +162,8 @@ package actor Inbox: QueueActor {
         let call = CatchUp(chosen, wanted)
         calls.withLock { $0.append(call) }
         let answer = { @Sendable (inbox: isolated Inbox) in
-            // If the caller no longer waits, the files that settle now arrived after the call.
+            // If the caller no longer waits, nothing is cancelled: files that settle now may have arrived after the
+            // call.
             let settling = wanted() ? inbox.catchUp(cancelling: chosen) : 0
             inbox.calls.withLock { $0.removeAll { $0 === call } }
             done(settling + call.claimed)
@@ -182,23 +186,25 @@ package actor Inbox: QueueActor {
         return cancelled
     }
 
-    /// Cancels chosen files whose rename may have succeeded; returns how many are new.
+    /// Cancels chosen files of which it is unknown whether they were claimed; returns how many were not cancelled
+    /// before.
     private func cancelUnsure(_ chosen: SettlingChoice) -> Int {
         let wanted = unsure.filter { !$0.value.cancelled && chosen.includes($0.value.path) }.keys
         for source in wanted { unsure[source]?.cancelled = true }
         return wanted.count
     }
 
-    /// Whether a pending call cancels a claimed file that is about to become a job; the call then counts it.
+    /// Whether a pending call to `catchUp` cancels a claimed file that is about to become a job. The call then counts
+    /// the file.
     package nonisolated func cancels(claimed path: String) -> Bool {
         calls.withLock { $0.contains { $0.cancels(claimed: path) } }
     }
 
-    /// Whether a call to `catchUp` waits.
+    /// Whether a call to `catchUp` waits for its answer.
     var isCalled: Bool { calls.withLock { !$0.isEmpty } }
 
-    /// A progress counter: files checked, hand-overs, and queries during a computation. If it stops rising, a disk does
-    /// not answer.
+    /// A counter of progress: it rises with each file checked, each hand-over, and, during a computation, each read of
+    /// this property. If it stops rising, a disk does not respond.
     package nonisolated var steps: Int {
         progress.withLock { progress in
             if progress.isComputing { progress.steps += 1 }
@@ -208,7 +214,7 @@ package actor Inbox: QueueActor {
 
     func step() { progress.withLock { $0.steps += 1 } }
 
-    /// Runs work that waits for nothing but may take long with very many files.
+    /// Runs a computation that does not access any disk but may take long if there are very many files.
     func compute<Value>(_ body: () -> Value) -> Value {
         progress.withLock { $0.isComputing = true }
         defer { progress.withLock { $0.isComputing = false } }
@@ -217,7 +223,8 @@ package actor Inbox: QueueActor {
 
     // MARK: - Time
 
-    /// Runs `body` after `interval` (default: PollInterval), unless a later call or `open` supersedes it.
+    /// Runs `body` after `interval` (default: PollInterval), unless another call to this method or to `open` comes
+    /// first.
     func later(in interval: Duration? = nil, _ body: @escaping @Sendable (isolated Inbox) -> Void) {
         appointment += 1
         let mine = appointment
@@ -251,7 +258,7 @@ package actor Inbox: QueueActor {
 
     private func check() {
         let now = DispatchTime.now()
-        // A file is checked only when its time has come; each event restarts that time.
+        // A file is checked only when its quiet time is over; each event restarts the quiet time.
         for key in compute({ settling.due(at: now) }) where settling.contains(key) {
             guard !isCalled else {
                 checkLater(now)
@@ -281,8 +288,8 @@ package actor Inbox: QueueActor {
         checkLater(settling.next(after: now).map { max($0, now + .milliseconds(20)) })
     }
 
-    /// The disk or the machine has a transient problem. The file keeps settling until it can be read, and the report
-    /// says why.
+    /// Handles a transient problem of the disk or the machine: the file keeps settling until it can be read, and the
+    /// report contains the reason.
     func again(_ path: String, _ error: SystemError, _ status: FileStatus? = nil, cancelled: Bool = false) {
         let reason = "\(Permission.unreadable(path, "file", error)); it is tried again"
         logOnce("\(path): \(reason)", of: path, input: FileSystem.relative(path, to: folder))
@@ -290,7 +297,7 @@ package actor Inbox: QueueActor {
         checkLater(settling.postpone(FileSystem.Key(path), status, at: .now(), cancelled: cancelled))
     }
 
-    /// Callable on any queue.
+    /// Updates the report; callable on any queue.
     nonisolated func report(settling: Int) { shared.withLock { $0.settling = settling } }
 
     func publishReport() {

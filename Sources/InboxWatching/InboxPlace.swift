@@ -1,4 +1,4 @@
-/// Identifies the folder of an inbox: a file system may be mounted over it, or unmounted.
+/// Identifies the folder at an inbox's path, to notice that a file system was mounted over it, or unmounted.
 struct InboxPlace: Equatable {
     var mounts: Int
     var device: UInt64

@@ -4,13 +4,13 @@ import Dispatch
 import Glibc
 import SystemCalls
 
-/// Reports changes in a tree of folders. Confined to its inbox's queue.
+/// Reports changes in a tree of folders. Use only on the inbox's queue.
 final class Inotify {
     enum Event {
         /// A file's content or attributes have changed.
         case changed(String)
         case made(String)
-        /// A process that has the file open has written to it.
+        /// A process has written to the file, and still has it open.
         case written(String)
         /// A process that had the file open for writing has closed it.
         case closed(String)
@@ -22,7 +22,7 @@ final class Inotify {
         case misnamed(String)
         case folderGone(String)
         case overflow
-        /// The watched folder itself is gone or unmounted.
+        /// The top folder itself was removed, moved or unmounted.
         case topGone
     }
 
@@ -93,7 +93,8 @@ final class Inotify {
             return folder == top ? .topGone : nil
         }
         guard let name else { return .misnamed(folder) }
-        // The mode of the top folder has changed: files may have become readable or removable.
+        // An attribute of the top folder has changed, such as its mode. Files may have become readable or removable, so
+        // scan again.
         guard !name.isEmpty else { return has(IN_ATTRIB) && folder == top ? .folderAppeared(top) : nil }
         let path = FileSystem.join(folder, name)
         if has(IN_ISDIR) {
@@ -113,7 +114,7 @@ final class Inotify {
     }
 }
 
-// Swift does not import all of these glibc macros with the same type.
+// The values of inotify(7). Swift does not import all of these glibc macros with the same type.
 private let IN_MODIFY = 0x2
 private let IN_ATTRIB = 0x4
 private let IN_CLOSE_WRITE = 0x8

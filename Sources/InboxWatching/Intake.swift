@@ -1,13 +1,13 @@
 package import SystemCalls
 
-/// A file taken from an inbox that is about to become a job.
+/// A file that an inbox has taken and that is about to become a job.
 package struct Claim: Sendable {
     package var path: String
     package var source: String
-    /// The file stays in the inbox.
+    /// Whether the file stays in the inbox instead of being moved into `.pipelined`.
     package var isKept: Bool
     package var file: FileStatus.Identity
-    /// Becomes a cancelled job, because a cancellation arrived while it settled.
+    /// Whether the file becomes a cancelled job, because a client cancelled it while it settled.
     package var cancelled: Bool
 
     package var asCancelled: Claim {
@@ -16,7 +16,7 @@ package struct Claim: Sendable {
         return claim
     }
 
-    /// The folder directly below the inbox that contained it, or nil.
+    /// The name of the folder directly below the inbox that contained the file, or nil.
     package var folder: String? {
         let end = path.utf8.firstIndex(of: UInt8(ascii: "/"))
         return end.map { String(decoding: path.utf8[..<$0], as: UTF8.self) }
@@ -25,19 +25,20 @@ package struct Claim: Sendable {
 
 /// Receives the files that an inbox hands over.
 package protocol IntakeSink: AnyObject, Sendable {
-    /// Calls `counted` once the files count as jobs, and `done` once the jobs are durable.
+    /// Takes over the files. Calls `counted` once they count as jobs, and `done` once the jobs are durable.
     func accept(
         _ claims: [Claim], from inbox: Inbox, counted: @escaping @Sendable () -> Void,
         done: @escaping @Sendable () -> Void)
-    /// All files that arrived together in this folder, directly below the inbox, have been handed over.
+    /// Called when all files that arrived together in a folder directly below the inbox have been handed over.
     func ended(folder: String, of inbox: Inbox)
     /// Whether a claimed file belongs to an unfinished job.
     func knows(source: String) throws -> Bool
-    /// Calls `each` for each file in a folder that belongs to such a job.
+    /// Calls `each` for each file in a folder that belongs to an unfinished job.
     func forEachKnown(in folder: String, _ each: (String) -> Void) throws
     /// Whether any job still needs a file claimed in this inbox.
     func needsClaims(in folder: String) throws -> Bool
-    /// Whether a claimed file without a row is an original that a job has lost. If so, returns it to that job.
+    /// Whether a claimed file that no row of the ledger names is the lost original of a job. If so, corrects that job's
+    /// row.
     func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool
     /// Files in the folder that were taken and must not be taken again.
     func kept(in folder: String) throws -> KeptFiles
@@ -49,14 +50,14 @@ package struct InboxReport: Sendable {
     package var watch = "starting"
     package var settling = 0
     package var ignored = 0
-    /// Why each ignored file is skipped.
+    /// Why each ignored file is skipped, by path.
     package var reasons: [FileSystem.Key: String] = [:]
-    /// The latest few of these files.
+    /// The latest few ignored files.
     package var ignoredFiles: [(path: String, reason: String)] = []
-    /// The files among them that need a user's action.
+    /// The ignored files that need a user's action.
     package var stuck: Set<FileSystem.Key> = []
     package var problem: String?
-    /// The problem will pass. Until then the contents of the inbox are unknown.
+    /// Whether the problem may pass by itself. Until then the contents of the inbox are unknown.
     package var isPassing = false
     /// Why no files are taken at the moment, although the inbox itself works.
     package var held: String?
@@ -65,8 +66,8 @@ package struct InboxReport: Sendable {
     package var stuckFile: (path: String, reason: String)? {
         stuck.first.flatMap { key in reasons[key].map { (key.path, $0) } }
     }
-    /// The inbox is watched, or the reason why not is known.
+    /// Whether the inbox is watched, or `problem` explains why not.
     package var isOpen = false
-    /// The first scan is complete.
+    /// Whether the first scan is complete.
     package var scanned = false
 }

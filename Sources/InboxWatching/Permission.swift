@@ -1,9 +1,9 @@
 import Glibc
 import SystemCalls
 
-/// Describes in words which permission is missing, with user, path and mode.
+/// Describes in words which permission is missing, and names the user, the path and its mode.
 enum Permission {
-    /// Why an unchanging file is not taken.
+    /// Why a file is not taken although it does not change.
     static let stillOpen = "a program still has it open for writing; it is taken when that program closes it"
 
     /// Why a file or folder can't be examined.

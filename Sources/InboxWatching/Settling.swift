@@ -6,35 +6,37 @@ import SystemCalls
 /// Decides when an inbox's files are quiet, and in which order they are taken. Pure logic: the owner passes in disk
 /// state and time.
 struct Settling {
-    /// A file that is not quiet yet.
+    /// A file that was found but not taken yet.
     private struct Candidate {
         var size: Int64
         var modified: Int64
-        /// `.distantFuture` while the inbox is held.
+        /// Time of the next check; `.distantFuture` while the inbox is held.
         var deadline: DispatchTime
         var isCancelled: Bool
-        /// The folder directly below the inbox that contains it, if any.
+        /// The folder directly below the inbox that contains the file, if any.
         let folder: FileSystem.Key?
-        /// The file can't be read at the moment.
+        /// Whether the file can't be read at the moment.
         var isUnreadable = false
 
         var countedFolder: FileSystem.Key? { isUnreadable ? nil : folder }
     }
 
-    /// In a polled inbox, a file is unchanged if its size and modification time equal those of the last check.
+    /// Whether the inbox is polled. A polled file counts as unchanged if its size and modification time equal those of
+    /// the last check.
     var isPolled = false
     private let folder: String
     private let settings: InboxSettings
     private var candidates: [FileSystem.Key: Candidate] = [:]
-    /// Readable candidates per folder.
+    /// Number of readable candidates in each folder directly below the inbox.
     private var counts: [FileSystem.Key: Int] = [:]
-    /// Cancelled files whose settling was interrupted, by a reload or an unmount.
+    /// Cancelled files whose settling was interrupted by a reload or an unmount. They are still cancelled when they are
+    /// found again.
     private var marked: Set<FileSystem.Key> = []
     private var writers: Writers
-    /// Maximum number of files that settle at the same time; files found beyond it are deferred.
+    /// Maximum number of files that settle at the same time. Further files are deferred.
     private let room: Int
     private var aside = FilesAside()
-    /// Number of unreadable files. They use no slot, because they may stay unreadable.
+    /// Number of unreadable candidates. They use no slot, because they may stay unreadable.
     private var unreadable = 0
 
     static let usualRoom = 20_000
@@ -60,7 +62,7 @@ struct Settling {
     /// Names of the folder's deferred files.
     func namesAside(in folder: String) -> Set<FileSystem.Key> { aside.names(in: FileSystem.Key(folder)) }
 
-    /// Defers a file that was found. Returns false if there is a slot for it.
+    /// Defers a file if no slot is free. Returns false if the file may settle now.
     mutating func putAside(_ path: String) -> Bool {
         guard isFull, candidates[FileSystem.Key(path)] == nil else { return false }
         let top = FolderBursts.top(of: path, below: folder)
@@ -68,7 +70,7 @@ struct Settling {
         return true
     }
 
-    /// The next deferred file, if there is a slot for it.
+    /// Removes and returns the next deferred file, if a slot is free for it.
     mutating func nextAside() -> String? {
         guard !isFull, let next = aside.next() else { return nil }
         if next.isCancelled { marked.insert(FileSystem.Key(next.path)) }
@@ -79,18 +81,19 @@ struct Settling {
 
     private var quietTime: Duration { isPolled ? settings.settlePolled : settings.settle }
 
-    /// How long a folder must be quiet before its burst ends. There are gaps between the files of one copy, and a poll
-    /// sees files late.
+    /// How long a folder must be quiet before its burst ends. This is longer than for a file, because files of one copy
+    /// arrive with gaps, and polling notices them late.
     var folderQuietTime: Duration { isPolled ? max(quietTime * 4, quietTime + settings.pollInterval) : quietTime * 4 }
 
-    /// The work left in a folder. Unreadable files don't count, because they may stay so for ever.
+    /// Why a folder's burst can't end yet, or nil. Unreadable files don't count, because they may stay unreadable for
+    /// ever.
     func work(in folder: FileSystem.Key, at now: DispatchTime) -> FolderBursts.Work? {
         if counts[folder] != nil || aside.isIn(top: folder) { return .settling }
         return writers.areIn(folder.path, at: now) ? .writing : nil
     }
 
-    /// Whether content and attributes have not changed for the quiet time before `seconds`, a Unix time. Only in a
-    /// watched inbox; a copying program can't backdate the change time.
+    /// Whether the file's content and attributes have been unchanged for the quiet time at `seconds`, a Unix time. The
+    /// change time can be trusted, because a copying program can't backdate it. Always false in a polled inbox.
     func isQuiet(_ file: FileStatus, at seconds: Double) -> Bool {
         !isPolled && Self.isUnchanged(file, for: quietTime, at: seconds)
     }
@@ -99,10 +102,11 @@ struct Settling {
         max(file.modified, file.changed) <= Int64(seconds * 1e9) - Int64(time / .nanoseconds(1))
     }
 
-    /// Whether a process has written to the file and not closed it.
+    /// Whether a process has written to the file and not closed it since.
     func isWritten(_ path: String, at now: DispatchTime) -> Bool { writers.contains(path, at: now) }
 
-    /// Calls `isEmpty` for a new file: an empty file is about to be written, any other arrived by a link.
+    /// Processes an event. Calls `isEmpty` for a new file: an empty file is about to be written, while a file with
+    /// content arrived by a link.
     mutating func heard(_ event: Inotify.Event, at now: DispatchTime, isEmpty: (String) -> Bool) {
         writers.heard(event, at: now, isEmpty: isEmpty)
         switch event {
@@ -122,13 +126,13 @@ struct Settling {
         return wait(path, file.size, file.modified, until: now + quietTime.dispatch, cancelled)
     }
 
-    /// The file is quiet, and waits only for the others in its folder. Returns the time of the next check, which is
+    /// Makes a quiet file wait only for the other files in its folder. Returns the time of the next check, which is
     /// now.
     mutating func ripen(_ path: FileSystem.Key, _ file: FileStatus, at now: DispatchTime) -> DispatchTime {
         wait(path, file.size, file.modified, until: now, false)
     }
 
-    /// The file can't be read now. Returns the time of the next check, after PollInterval.
+    /// Keeps a file that can't be read now. Returns the time of the next check, after PollInterval.
     mutating func postpone(
         _ path: FileSystem.Key, _ file: FileStatus?, at now: DispatchTime, cancelled: Bool
     ) -> DispatchTime {
@@ -138,12 +142,12 @@ struct Settling {
             until: now + settings.pollInterval.dispatch, cancelled, isUnreadable: true)
     }
 
-    /// The file is quiet, and waits for `release`.
+    /// Makes a quiet file wait until `release` is called.
     mutating func waitForRelease(_ path: FileSystem.Key, _ file: FileStatus, cancelled: Bool) {
         wait(path, file.size, file.modified, until: .distantFuture, cancelled)
     }
 
-    /// Makes all files that wait for it due now.
+    /// Makes all files due now that wait for this call.
     mutating func release(at now: DispatchTime) {
         for key in candidates.keys where candidates[key]?.deadline == .distantFuture { candidates[key]?.deadline = now }
     }
@@ -172,14 +176,14 @@ struct Settling {
         if let folder = candidate?.countedFolder { counts[folder, default: 0] += 1 }
     }
 
-    /// Whether the file is the same as at the last check.
+    /// Whether the file's size and modification time are the same as at the last check.
     func isUnchanged(_ path: FileSystem.Key, _ file: FileStatus) -> Bool {
         guard let known = candidates[path] else { return false }
         return (known.size, known.modified) == (file.size, file.modified)
     }
 
-    /// The files to take now, in order. Copied files become quiet one by one; those of one folder wait for each other,
-    /// for at most eight times the quiet time, and are taken in the order of their names.
+    /// The files to take now, in order. The files of a copied folder become quiet one by one. They wait for each other,
+    /// for at most eight times the quiet time, and are then taken in the order of their names.
     func due(at now: DispatchTime) -> [FileSystem.Key] {
         var settling: Set<FileSystem.Key> = []
         var came: [FileSystem.Key: DispatchTime] = [:]
@@ -203,14 +207,14 @@ struct Settling {
         return order.sorted { ($0.came, $0.name) < ($1.came, $1.name) }.map(\.key)
     }
 
-    /// The time of the next check after `now`.
+    /// The time after `now` at which the next candidate is due.
     func next(after now: DispatchTime) -> DispatchTime? {
         candidates.values.map(\.deadline).filter { $0 > now && $0 != .distantFuture }.min()
     }
 
-    // MARK: - Ends
+    // MARK: - Cancelling and removing
 
-    /// Stops the file's settling. Its mark as cancelled stays.
+    /// Removes the file from the candidates. Its entry in `marked`, if any, stays.
     mutating func drop(_ path: FileSystem.Key) { put(nil, at: path) }
 
     mutating func forget(_ path: FileSystem.Key) {
@@ -219,7 +223,7 @@ struct Settling {
         aside.forget(path)
     }
 
-    /// Marks the files cancelled; returns how many are new.
+    /// Marks the chosen files as cancelled; returns how many were not marked before.
     mutating func cancel(_ chosen: SettlingChoice) -> Int {
         let top: FileSystem.Key? =
             switch chosen {
@@ -231,13 +235,13 @@ struct Settling {
         return wanted.count + aside.cancel(below: top)
     }
 
-    /// Discards all candidates, to scan the inbox again. Marks as cancelled stay.
+    /// Discards all candidates before the inbox is scanned again. Cancelled files stay marked.
     mutating func dropAll() {
         marked = marks
         (candidates, counts, unreadable, aside) = ([:], [:], 0, FilesAside())
     }
 
-    /// The files that will become cancelled jobs; passed on to a successor.
+    /// The files that will become cancelled jobs. The inbox passes them on to its successor.
     var marks: Set<FileSystem.Key> {
         get { marked.union(candidates.filter(\.value.isCancelled).keys).union(aside.marks) }
         set { marked = newValue }

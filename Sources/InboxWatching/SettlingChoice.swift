@@ -1,7 +1,7 @@
 /// A choice of files in an inbox that are still settling.
 package enum SettlingChoice: Sendable {
     case all
-    /// All files below this folder, which is directly below the inbox.
+    /// All files below the folder of this name, which is directly below the inbox.
     case folder(String)
 
     /// Whether the choice includes the file at this path in the inbox.

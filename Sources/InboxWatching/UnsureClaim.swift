@@ -1,8 +1,8 @@
 import SystemCalls
 
-/// A file that was probably claimed: an I/O error left open whether the rename succeeded.
+/// A file that may have been claimed: after an I/O error, it is unknown whether the rename succeeded.
 struct UnsureClaim: Sendable {
-    /// The path in the inbox.
+    /// The file's path in the inbox before the claim.
     var path: String
     var before: FileStatus
     var cancelled: Bool

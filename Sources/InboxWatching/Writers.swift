@@ -2,12 +2,12 @@ import DaemonRuntime
 import Dispatch
 import SystemCalls
 
-/// Files that a process was seen writing to and has not closed since. For the daemon's own files a lease is more
-/// reliable, but the kernel grants no lease on another user's file.
+/// Tracks files that a process was seen writing to and has not closed since. A lease is more reliable, but the kernel
+/// grants the daemon no lease on another user's file.
 struct Writers {
-    /// The close event may be missed, so a writer counts only this long after its last change.
+    /// How long a writer counts after its last change. The time is limited, because its close event may be missed.
     private let patience: Duration
-    /// Time of the last write event.
+    /// Time of the last write event, by path.
     private var seen: [FileSystem.Key: DispatchTime] = [:]
 
     init(patience: Duration) { self.patience = patience }
@@ -24,7 +24,7 @@ struct Writers {
     mutating func heard(_ event: Inotify.Event, at now: DispatchTime, isEmpty: (String) -> Bool) {
         switch event {
         case .written(let path): seen[FileSystem.Key(path)] = now
-        // A new empty file was opened for writing; any other new file is a link.
+        // A new empty file is about to be written; a new file with content arrived by a link.
         case .made(let path): if isEmpty(path) { seen[FileSystem.Key(path)] = now }
         case .closed(let path), .gone(let path), .movedIn(let path): seen[FileSystem.Key(path)] = nil
         case .folderGone(let folder): seen = seen.filter { !FileSystem.lies($0.key.path, within: folder) }

@@ -3,11 +3,11 @@ public struct Configuration: Sendable {
     public let settings: Settings
     /// Valid recipes, sorted by name.
     public private(set) var recipes: [Recipe]
-    /// Recipes with problems, sorted by name.
+    /// Recipes that can't be used because of a problem, sorted by name.
     public private(set) var held: [HeldRecipe] = []
-    /// The recipe of `inbox/` itself; it may be a held one.
+    /// The recipe for pictures directly in `inbox/`. It may be one of the held recipes.
     public let defaultRecipe: Recipe
-    /// Position of Outbox= in the recipe file, by recipe. Recipes without Outbox= are missing.
+    /// Position of the Outbox= setting in each recipe's file, by recipe name. Recipes without Outbox= have no entry.
     public let outboxPlaces: [String: SettingPlace]
 
     init(settings: Settings, recipes: [Recipe], defaultRecipe: Recipe, outboxPlaces: [String: SettingPlace]) {
@@ -15,9 +15,9 @@ public struct Configuration: Sendable {
         self.recipes = recipes.sorted { $0.name < $1.name }
     }
 
-    /// Reads the settings files in order, where later files win, then the recipes; reports all problems at once.
-    /// `unread` has a problem for each unreadable recipe file; `lastInboxes` has the recipes' inboxes at the last load
-    /// without problems.
+    /// Reads all settings files in order, so that later files override earlier ones, then the recipes. Returns all
+    /// problems at once. `unread` contains a problem for each unreadable recipe file. `lastInboxes` contains each
+    /// recipe's inbox, by recipe name, as of the last load without problems.
     public static func load(
         settings: [ConfigurationText], recipes: [ConfigurationText], unread: [Problem] = [],
         lastInboxes: [String: String] = [:], catalog: StageCatalog
@@ -29,7 +29,7 @@ public struct Configuration: Sendable {
         return loader.finish()
     }
 
-    /// Holds the named recipe because of the problem.
+    /// Moves the named recipe to the held recipes, because of the problem.
     public mutating func hold(_ name: String, because problem: Problem) {
         if let index = held.firstIndex(where: { $0.recipe.name == name }) {
             held[index].add(problem)
@@ -39,13 +39,13 @@ public struct Configuration: Sendable {
         }
     }
 
-    /// Holds the recipe whose file has the problem, if any.
+    /// Holds the recipe in whose file the problem is, if it is in a recipe file.
     public mutating func hold(because problem: Problem) {
         let all = recipes + held.map(\.recipe)
         if let recipe = all.first(where: { $0.place == problem.file }) { hold(recipe.name, because: problem) }
     }
 
-    /// Problems that hold no recipe, because they concern all of them.
+    /// The problems that hold no particular recipe, such as mistakes in the settings files.
     public func common(_ problems: [Problem]) -> [Problem] {
         let concerned = Set(held.flatMap(\.problems))
         return problems.filter { !concerned.contains($0) }

@@ -1,16 +1,16 @@
-/// Builds a configuration from its files, and finds contradictions between them.
+/// Builds a `Configuration` from the texts of its files, and reports contradictions between the files.
 struct ConfigurationLoader {
     private let catalog: StageCatalog
     private let lastInboxes: [String: String]
     private var settings = Settings()
-    /// First position of each host's section.
+    /// Position of the first [Host NAME] section of each host.
     private var hostPlaces: [(host: String, file: String, line: Int)] = []
     private var defaultRecipePlace = (file: "default", line: Int?.none)
-    /// Position of the last setting in [Fleet].
+    /// Position of the last setting that was read in a [Fleet] section.
     private var fleetPlace = (file: "default", line: Int?.none)
     private var files: [RecipeFile] = []
     private var problems: [Problem] = []
-    /// Recipes that are held because of a problem in another file.
+    /// Recipes to hold because of a problem that was reported for another file.
     private var held: [(name: String, problem: Problem)] = []
 
     init(catalog: StageCatalog, _ lastInboxes: [String: String]) {
@@ -57,7 +57,7 @@ struct ConfigurationLoader {
         return true
     }
 
-    /// Call after all settings are read: a recipe inherits from them.
+    /// Call only after all settings files are read, because recipes inherit their settings.
     mutating func readRecipe(_ file: ConfigurationText) {
         let name = RecipeFile.recipeName(file.name)
         guard !name.isEmpty, !name.hasPrefix(".") else {
@@ -74,7 +74,7 @@ struct ConfigurationLoader {
         }
     }
 
-    /// Adds an unreadable recipe file: only its name is known, and the recipe keeps its last inbox.
+    /// Adds a recipe whose file can't be read. Only its name is known, so it is held, and keeps its last known inbox.
     mutating func addUnread(_ problem: Problem) {
         let last = lastInboxes[RecipeFile.recipeName(problem.file)]
         files.append(RecipeFile(unread: problem, inbox: last, settings: settings))
@@ -101,8 +101,8 @@ struct ConfigurationLoader {
         return (configuration, problems)
     }
 
-    /// The recipe named by `DefaultRecipe=`, or the built-in one. If that name is unknown, `inbox/` belongs to a held
-    /// recipe of that name, so that no other recipe takes its pictures.
+    /// Returns the recipe named by `DefaultRecipe=`, or the built-in recipe. If the name is unknown, returns an empty
+    /// held recipe of that name, so that no other recipe takes the pictures in `inbox/`.
     private mutating func defaultRecipe() -> Recipe {
         let name = settings.defaultRecipe
         if let file = files.first(where: { $0.recipe.name == name }) { return file.recipe }
@@ -119,8 +119,8 @@ struct ConfigurationLoader {
         return recipe
     }
 
-    /// If two recipes share an inbox, the recipe that had it at the last load without problems keeps it. If that does
-    /// not decide, either may be wrong, so both are held.
+    /// Finds recipes that share an inbox. The recipe that had the inbox at the last load without problems keeps it, and
+    /// the other is held. If both or neither had it, both are held, because either may contain the mistake.
     private mutating func findSharedInboxes() {
         var owners: [String: RecipeFile] = [:]
         let isBuiltIn = !files.contains { $0.recipe.name == settings.defaultRecipe }

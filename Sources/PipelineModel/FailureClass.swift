@@ -1,28 +1,29 @@
-/// The kind of a failure; it decides what happens to the job next.
+/// The kind of a failure, which decides what the daemon does with the job next.
 public enum FailureClass: String, Codable, Sendable, CaseIterable {
     /// The picture or its chain is at fault: a retry would fail too.
     case input
-    /// The cause may pass: the network, a disk error, a machine short of resources, or a worker killed from outside.
+    /// The cause may go away by itself: a network or disk error, a shortage of resources, or a worker killed from
+    /// outside.
     case transient
     /// The outbox or the spool is full.
     case room
-    /// The worker crashed by itself.
+    /// The worker crashed, and no other process killed it.
     case crash
     case timeout
-    /// The recipe needs something that is missing or not permitted, such as a filter or an outbox.
+    /// The recipe needs something that is missing or forbidden, such as a filter or an outbox.
     case configuration
-    /// A dependency has failed or was cancelled.
+    /// Another job, on which this job depends, has failed or was cancelled.
     case dependency
 
     public enum Remedy: Sendable {
         case none
         /// Retry after a delay, a limited number of times.
         case later
-        /// Wait for free space, along with all work for the same outbox.
+        /// Wait until there is free space. All other work for the same outbox waits too.
         case room
-        /// Retry immediately, once, with nothing else running beside it; then fail.
+        /// Retry once, immediately, with no other picture rendering at the same time. If that fails too, fail the job.
         case alone
-        /// Wait until the cause is repaired, along with all work that needs the same thing.
+        /// Wait until a user repairs the cause. All other work that needs the same filter or outbox waits too.
         case mended
     }
 

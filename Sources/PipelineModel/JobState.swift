@@ -1,4 +1,4 @@
-/// The state of a job. `waiting` always has a reason; the last three are final.
+/// The state of a job. A `waiting` job always has a reason for waiting. The last three states are final.
 public enum JobState: String, Codable, Sendable, CaseIterable {
     case waiting, queued, running, cancelling, done, failed, cancelled
 

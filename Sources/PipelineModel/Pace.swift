@@ -1,22 +1,24 @@
-/// The recent rate of some work, and the time left; nil while unknown. The caller passes the time, in seconds.
+/// Measures the recent rate of some work, and estimates the time left. Both are nil while unknown. Callers pass the
+/// current time, in seconds.
 public struct Pace: Sendable, Hashable {
     public struct Measure: Sendable, Hashable {
         /// Length of the measured period, in seconds.
         var span: Double
-        /// Minimum time between two marks, in seconds.
+        /// Minimum time between two recorded marks, in seconds. Earlier reports update the latest mark.
         var step: Double
-        /// The measured period is extended to cover at least this many steps with progress: slow work has few.
+        /// Minimum number of marks in the measured period. For slow work, the period grows beyond `span` to contain
+        /// them.
         var leastSteps: Int
-        /// The rate is nil until this much is done.
+        /// The rate is nil until this many units are done.
         var leastDone: Int64
         /// The rate is nil until this many seconds have passed.
         var leastTime: Double
 
-        /// Bytes arrive irregularly, and are reported several times a second.
+        /// For downloads: bytes arrive irregularly, and workers report them several times a second.
         public static let bytes = Measure(span: 5, step: 0.2, leastSteps: 0, leastDone: 1, leastTime: 1)
-        /// Pixels arrive steadily, except while an encoder works.
+        /// For rendering: pixels are processed at a steady rate, except while an encoder works.
         public static let pixels = Measure(span: 30, step: 1, leastSteps: 0, leastDone: 1, leastTime: 1)
-        /// Many jobs may end together, followed by a pause.
+        /// For batches: many jobs may finish at once, followed by a pause.
         public static let jobs = Measure(span: 30, step: 1, leastSteps: 8, leastDone: 3, leastTime: 2)
     }
 
@@ -26,7 +28,7 @@ public struct Pace: Sendable, Hashable {
     }
 
     private let measure: Measure
-    /// The first mark is the start of the measured period.
+    /// The reports that were recorded, oldest first. The first mark is the start of the measured period.
     private var marks: [Mark] = []
     public private(set) var done: Int64 = 0
 
@@ -34,7 +36,8 @@ public struct Pace: Sendable, Hashable {
 
     public var hasBegun: Bool { !marks.isEmpty }
 
-    /// Starts, or restarts after a pause: the rate before a pause does not predict the rate after it.
+    /// Starts the measurement, or restarts it after a pause, because the rate before a pause does not predict the rate
+    /// after it.
     public mutating func begin(at time: Double, done: Int64? = nil) {
         self.done = done ?? self.done
         marks = [Mark(time: time, done: self.done)]
@@ -49,11 +52,12 @@ public struct Pace: Sendable, Hashable {
             marks.append(Mark(time: time, done: done))
         }
         let first = firstThatCounts(at: time)
-        // The first mark stays until a later mark is older than the span.
+        // Keeps the first mark until a later mark is older than the span.
         if first > 0 { marks.removeFirst(first) }
     }
 
-    /// The latest mark older than the span, or an earlier one if too few steps would follow it.
+    /// Index of the latest mark older than the span, or of an earlier mark if fewer than `leastSteps` marks would
+    /// follow.
     private func firstThatCounts(at time: Double) -> Int {
         let old = marks.lastIndex { time - $0.time >= measure.span } ?? 0
         return max(0, min(old, marks.count - 1 - measure.leastSteps))

@@ -3,12 +3,12 @@ public struct RenderedOutput: Codable, Sendable, Hashable {
     public var format: String
     public var width: Int
     public var height: Int
-    /// Frames of an animation; 1 for a still picture. Nil in records of older versions.
+    /// Number of frames of an animation; 1 for a still picture. Nil in records of older versions.
     public var pages: Int?
     public var bands: Int
     public var bytes: Int64
-    /// Data that should have been kept but that the format can't hold: "IPTC", "XMP of 6291480 bytes", "16 bits a
-    /// sample". Nil if there is none.
+    /// Data that the recipe wants to keep but the result's format can't store: "IPTC", "XMP of 6291480 bytes", "16 bits
+    /// a sample". Nil if the result lost nothing.
     public var lost: [String]?
     /// Parts of the original that no result keeps: "gain map", "C2PA manifest". Nil if there are none.
     public var dropped: [String]?

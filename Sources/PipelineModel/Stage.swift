@@ -1,4 +1,5 @@
-/// A checked element of a chain, with the given or default value of each parameter that has one.
+/// A stage of a chain, after checking. `arguments` contains each given value, and the defaults of the other parameters
+/// that have a default.
 public struct Stage: Codable, Sendable, Hashable {
     public var name: String
     public var arguments: [String: ArgumentValue]

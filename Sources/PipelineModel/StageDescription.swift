@@ -1,5 +1,5 @@
-/// The description of a stage, for checking chains, printing help and planning work. Built-in stages declare theirs in
-/// code, filters in their plugin.
+/// Describes a stage, to check chains, print help and plan work. Built-in stages are described in code, filters by
+/// their plugin.
 public struct StageDescription: Codable, Sendable, Hashable {
     public var name: String
     public var summary: String
@@ -47,8 +47,8 @@ public struct ParameterDescription: Codable, Sendable, Hashable {
     public var type: ParameterType
     public var minimum: Double?
     public var maximum: Double?
-    /// The default as written in a chain. Required parameters have none. If an optional parameter has none, leaving it
-    /// out has a meaning of its own.
+    /// The default value, as written in a chain. Required parameters have none. An optional parameter without a default
+    /// may be absent from `Stage.arguments`, and the stage then decides what to do.
     public var defaultValue: String?
     public var isRequired: Bool
     public var choices: [String]

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Reads the limits of this process's control groups, of versions 1 and 2, which may coexist.
+/// Reads the limits that control groups set for this process. Groups of versions 1 and 2 may exist at the same time.
 struct ControlGroup {
-    /// The folder of the process's group, followed by its ancestors up to the root of the hierarchy.
+    /// The folder of this process's group, followed by the folders of its ancestors up to the root of the hierarchy.
     let folders: [String]
 
     /// The group in the version 2 hierarchy; nil if there is none.
@@ -14,7 +14,7 @@ struct ControlGroup {
     /// The contents of a file such as `cpu.max`, in the group and in each of its ancestors.
     func texts(of file: String) -> [String] { folders.compactMap { Self.text("\($0)/\(file)") } }
 
-    /// The same for two files that belong together.
+    /// The contents of two related files, in the group and each ancestor that has both.
     func texts(of first: String, _ second: String) -> [(String, String)] {
         folders.compactMap { folder in
             guard let first = Self.text("\(folder)/\(first)"), let second = Self.text("\(folder)/\(second)") else {
@@ -29,8 +29,9 @@ struct ControlGroup {
         return ControlGroup(groups: groups, mounts: mounts, type: type, controller: controller)
     }
 
-    /// `groups` has a line `4:memory:/a/b` for each hierarchy. In a container the mount may show only a subtree, whose
-    /// root is in `mounts`.
+    /// `groups` is the text of /proc/self/cgroup, with a line `4:memory:/a/b` for each hierarchy. `mounts` is the text
+    /// of /proc/self/mountinfo. In a container, a mount may show only a subtree of the hierarchy; `mounts` names the
+    /// subtree's root.
     init?(groups: String, mounts: String, type: String, controller: String?) {
         let names = groups.split(separator: "\n").lazy.map {
             $0.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)

@@ -1,7 +1,7 @@
 package import PipelineModel
 package import WorkerProtocol
 
-/// Limits of downloads, from the settings.
+/// Limits of downloads, made from the [Download] settings.
 package struct DownloadLimits: Sendable {
     package var transfer = FetchLimits()
     /// How often an interrupted download is resumed.

@@ -2,22 +2,22 @@ package import DaemonRuntime
 package import Dispatch
 import WorkerProtocol
 
-/// Runs all transfers in one fetch worker, which starts with the first transfer. If the worker dies, the pool retries
-/// its transfers once in a new worker, one at a time, to find the transfer that kills workers.
+/// Runs all downloads as transfers in one fetch worker, which is started for the first transfer. If the worker dies,
+/// the pool retries its transfers once in a new worker, one at a time, to find the transfer that kills workers.
 ///
-/// A worker that has reached its number of transfers, or whose resolver files have been replaced, finishes its
-/// transfers while the next worker starts.
+/// A worker is replaced after a set number of transfers, or when the resolver's files have been replaced. It finishes
+/// its transfers while the next worker starts.
 @Coordination
 package final class FetchPool {
     private static let startTimeout = Duration.seconds(15)
-    /// Killing the process loses all its transfers, so it gets at least this long to answer a cancel, even with a
-    /// shorter CancelGrace.
+    /// Minimum time for the worker to stop a cancelled transfer, even if CancelGrace is shorter: killing the worker
+    /// interrupts all its other transfers.
     private static let leastGrace = Duration.seconds(2)
-    /// Enough for libcurl, TLS and the resolver threads.
+    /// Memory limit of a worker, in bytes: enough for libcurl, TLS and the resolver threads.
     private static let memory: Int64 = 2 << 30
 
-    /// Creates the target files one after another, so that servers are asked in the order in which downloads start. All
-    /// files are on one disk.
+    /// Queue on which target files are created, one after another, so that servers are asked in the order in which
+    /// downloads start. One queue suffices, because all target files are on one disk.
     package nonisolated let opening = DispatchQueue(label: "pipelined.fetch.files")
     private let program: String
     private let starter = WorkerStarter<FetchWorkerProcess>("the fetch worker")
@@ -26,9 +26,9 @@ package final class FetchPool {
     private var transfersPerWorker = 500
     private var maxSize = Int64.max
     private var grace = Duration.seconds(2)
-    /// Added to the longest silence that `FetchLimits` allow, in case the machine is slow.
+    /// Extra time that a worker gets beyond `FetchLimits.longestSilence`, in case the machine is slow.
     private let patience: Duration
-    /// When to check next for silent workers.
+    /// Time of the next scheduled check for silent workers.
     private var listensAt: DispatchTime?
 
     package init(program: String, patience: Duration = .seconds(30)) {
@@ -38,8 +38,8 @@ package final class FetchPool {
 
     private var workers: [FetchWorkerProcess] { starter.workers }
 
-    /// Sets the number of transfers per worker, the size limit of files, the time that a worker has to stop a transfer,
-    /// and whether workers must be fully confined to get any transfers.
+    /// Sets the number of transfers per worker, the size limit of files, the time that a worker gets to stop a
+    /// transfer, and whether only fully confined workers get transfers.
     package nonisolated func set(transfersPerWorker: Int, maxSize: Int64, grace: Duration, confined: Bool) {
         Coordination.async { [self] in
             self.transfersPerWorker = transfersPerWorker
@@ -50,7 +50,7 @@ package final class FetchPool {
         }
     }
 
-    /// Replies with the reason why the worker does not start, or nil.
+    /// Passes the reason why the worker does not start, or nil.
     package nonisolated func report(_ reply: @escaping @Sendable (_ problem: String?) -> Void) {
         Coordination.async { [self] in reply(starter.problem) }
     }
@@ -63,7 +63,7 @@ package final class FetchPool {
         }
     }
 
-    /// Asks the worker to stop the transfer, and kills it if it does not answer; its other transfers restart.
+    /// Asks the worker to stop the transfer. Kills the worker if it does not answer; its other transfers then restart.
     package nonisolated func cancel(_ task: FetchTask) {
         Coordination.async { [self] in
             task.cancelled = true
@@ -91,7 +91,7 @@ package final class FetchPool {
         }
     }
 
-    // MARK: - In work
+    // MARK: - Scheduling
 
     private func place(of task: FetchTask) -> (FetchWorkerProcess, Int)? {
         for worker in workers {
@@ -112,7 +112,7 @@ package final class FetchPool {
         if worker.isLeaving { balance() }
     }
 
-    /// A transfer whose worker died runs alone.
+    /// Whether the transfer may start now. A transfer that was running when a worker died is retried alone.
     private func mayBegin(_ task: FetchTask) -> Bool {
         workers.allSatisfy { $0.tasks.values.allSatisfy { task.losses == 0 && $0.losses == 0 } }
     }
@@ -140,7 +140,7 @@ package final class FetchPool {
         if worker.begun >= transfersPerWorker { dismiss(worker) }
     }
 
-    /// Checks, while transfers run, for workers that have gone silent about one of them.
+    /// Schedules the next check for workers that have not reported on a running transfer for too long.
     private func listen() {
         guard let silent = workers.flatMap({ $0.tasks.values.map(silent) }).min() else { return }
         let time = max(silent, .now() + .milliseconds(100))
@@ -154,7 +154,7 @@ package final class FetchPool {
         }
     }
 
-    /// The time at which silence about the transfer counts as too long.
+    /// The time by which the worker must have reported on the transfer.
     private func silent(_ task: FetchTask) -> DispatchTime {
         task.heard + (task.limits.longestSilence + patience).dispatch
     }
@@ -216,11 +216,11 @@ package final class FetchPool {
                 task.done(.failure(.cancelled))
                 return false
             }
-            // The timeout for silence has already counted this loss. A killed worker's other transfers are not to
-            // blame.
+            // If the pool killed the worker for its silence, the silent transfers' losses are already counted, and its
+            // other transfers are not to blame.
             if !worker.killed { task.losses += 1 }
-            // The only transfer of a worker that its sandbox ended is to blame; a retry would put another worker at
-            // risk.
+            // If the sandbox ended a worker that had only one transfer, that transfer is to blame. A retry would put
+            // another worker at risk.
             let isCaught = end.isByConfinement && lost.count == 1
             guard task.losses > 1 || isCaught else { return true }
             let silence = FetchTask.Failure.silent(task.limits.longestSilence + patience)

@@ -4,23 +4,23 @@ package import PipelineModel
 package import SystemCalls
 package import WorkerProtocol
 
-/// A transfer for the fetch worker, with handlers for its answers, which are called on the coordination queue.
+/// A download for the fetch worker to run. Its handlers are called on the coordination queue.
 @Coordination
 package final class FetchTask {
     package enum Failure: Error, Sendable {
         /// The worker reports that the transfer failed.
         case transfer(FetchFailure)
-        /// The worker died twice during the transfer; `WorkerEnd` describes the second time.
+        /// The worker died during both attempts; `WorkerEnd` describes the second death.
         case workerLost(WorkerEnd)
         /// The kernel ended the worker for a forbidden system call.
         case confined
-        /// The worker was silent about the transfer for this long, twice.
+        /// The worker did not report on the transfer for this long, in both attempts.
         case silent(Duration)
         case cancelled
     }
 
     let url: String
-    /// The part received so far, possibly by an earlier worker.
+    /// Describes the part received so far, possibly by an earlier worker; nil if a retry must start over.
     var resume: FetchResume?
     let limits: FetchLimits
     let login: FetchLogin?
@@ -31,9 +31,9 @@ package final class FetchTask {
     var cancelled = false
     /// Number of workers that died during the transfer or were killed because of it.
     var losses = 0
-    /// Time of the last report about it.
+    /// Time of the worker's last report on this transfer.
     var heard = DispatchTime.now()
-    /// Its latest worker was killed because of its silence about it.
+    /// Whether the latest worker was killed because it did not report on this transfer.
     var isSilent = false
 
     package nonisolated init(

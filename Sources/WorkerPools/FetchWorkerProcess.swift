@@ -4,10 +4,10 @@ import WorkerProtocol
 /// The supervisor's side of the fetch worker's process.
 final class FetchWorkerProcess: WorkerProcess<FetchMessage>, StartedWorker {
     var isReady = false
-    /// Finishes its transfers and gets no new ones.
+    /// Whether the worker gets no new transfers, and exits when its current transfers are finished.
     var isLeaving = false
     var tasks: [Int: FetchTask] = [:]
-    /// Number of transfers started.
+    /// Number of transfers started in this worker.
     var begun = 0
     private let names: [FileStatus.Identity?]
     private weak var pool: FetchPool?
@@ -27,8 +27,8 @@ final class FetchWorkerProcess: WorkerProcess<FetchMessage>, StartedWorker {
         super.leave()
     }
 
-    /// Whether the resolver's files have been replaced since its start. The worker may read only the files that existed
-    /// then.
+    /// Whether the resolver's files have been replaced since the worker started. Its sandbox lets it read only the
+    /// files that existed at the start.
     var isOutdated: Bool { names != Self.namesNow() }
 
     private static func namesNow() -> [FileStatus.Identity?] {

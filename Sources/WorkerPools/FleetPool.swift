@@ -5,19 +5,19 @@ package import PipelineModel
 package import SystemCalls
 package import WorkerProtocol
 
-/// An open file that authenticates this node or its servers.
+/// An open file that authenticates this node or the fleet's servers.
 package struct FleetCredential: Sendable {
     var file: Descriptor
-    /// Changes if the file is replaced or written.
+    /// The file's identity, which changes when the file is replaced or written.
     var identity: FileStatus.Identity
 
     package init(file: Descriptor, identity: FileStatus.Identity) { (self.file, self.identity) = (file, identity) }
 }
 
-/// Which fleet this node belongs to, and on what terms.
+/// The fleet that this node joins, with its credentials and settings.
 package struct FleetPlan: Sendable {
     var membership: FleetMembership
-    /// This node's credentials and the authority's certificate; or empty.
+    /// This node's credentials and the authority's certificate; empty if the servers ask for none.
     var credentials: [FleetCredential]
     var settings: FleetSettings
     var isConfined: Bool
@@ -30,38 +30,38 @@ package struct FleetPlan: Sendable {
     }
 }
 
-/// Receives pictures from other nodes.
+/// Receives pictures and commands from other nodes.
 @Coordination
 package protocol FleetGuests: AnyObject {
-    /// Another node offers a picture; reply with `accept`, `putOff` or `refuse`.
+    /// Another node offers a picture. Reply with `accept`, `putOff` or `refuse`.
     func offered(_ id: Int, _ picture: LentPicture, from origin: String)
-    /// An accepted picture has arrived, or has a URL to download: rendering may start.
+    /// The sources of an accepted picture have arrived, or it has a URL to download. Rendering may start.
     func fetched(_ id: Int)
-    /// The picture is finished here: delivered, withdrawn or refused.
+    /// This node is done with the picture, which was delivered, withdrawn or refused.
     func left(_ id: Int)
-    /// All of them are finished: the process has ended.
+    /// This node is done with all pictures of other nodes, because the fleet process has ended.
     func leftAll()
     /// Another node sends a command to this one.
     func commanded(
         _ command: NodeCommand, by node: String, done: @escaping @Coordination @Sendable (NodeReport) -> Void)
 }
 
-/// Runs the process that talks to the fleet, and lends it pictures. If the process dies, its pictures are rendered
-/// locally.
+/// Runs the fleet process, which talks to the other nodes, and lends pictures through it. If the process dies, this
+/// node renders the lent pictures itself.
 @Coordination
 package final class FleetPool {
     private static let startTimeout = Duration.seconds(15)
-    /// How long a picture that has to be downloaded first waits for a node.
+    /// How long a picture that is not downloaded yet waits for a node to start it.
     private static let patience = Duration.seconds(30)
-    /// If the process is killed, all lent pictures come back, so it gets at least this long to answer a cancel, even
-    /// with a shorter CancelGrace.
+    /// Minimum time for the process to answer a cancel, even if CancelGrace is shorter: killing the process makes this
+    /// node render all lent pictures itself.
     private static let leastGrace = Duration.seconds(2)
-    /// Enough for libnats, TLS and the picture data in flight.
+    /// Memory limit of the process, in bytes: enough for libnats, TLS and the picture data in flight.
     private static let memory: Int64 = 2 << 30
 
     private struct Loan {
         var task: RenderTask
-        /// The node that works on it, if any.
+        /// The node that is rendering the picture, if any.
         var node: String?
         var isTakenBack = false
     }
@@ -70,26 +70,25 @@ package final class FleetPool {
     private let starter = WorkerStarter<FleetProcess>("the fleet's process")
     private var plan: FleetPlan?
     private var lent: [Int: Loan] = [:]
-    /// Completions of commands that wait for another node's report.
+    /// Completion handlers of commands that wait for another node's report, by the command's ID.
     private var commands: [Int: @Coordination @Sendable (NodeReport?) -> Void] = [:]
     private var nextID = 1
     private var price = LendingPrice()
-    /// How long the process may be silent while it has lent pictures or commands. Generous, because the machine may be
-    /// slow.
+    /// How long the process may take to answer a ping. The time is generous, because the machine may be slow.
     private let longestSilence: Duration
     private var isAsked = false
-    /// Number of changes of the server connection; only the timer of the latest one takes effect.
+    /// Number of changes of the server connection so far. Only the timer of the latest change takes effect.
     private var losses = 0
     private var places = 0
     package private(set) var state = FleetState()
-    /// Versions of this node's filters, as in `FleetOrder.filters`.
+    /// Versions of this node's filters, by filter name, as in `FleetOrder.filters`.
     private var filters: [String: String] = [:]
     package weak var guests: (any FleetGuests)?
-    /// Called with a task that comes back to be rendered here.
+    /// Called with each task that the fleet returns, to be rendered on this node.
     var home: (RenderTask) -> Void = { _ in }
-    /// The number of local slots that no job waits for.
+    /// Returns the number of local slots that no job waits for.
     package var spare: () -> Int = { 0 }
-    /// Called when room for another picture may have opened or closed, and when the fleet has changed.
+    /// Called when the number of pictures that can be lent may have changed, and when the fleet has changed.
     package var roomChanged: () -> Void = {}
 
     /// `program` returns nil while the fleet program is not installed.
@@ -100,7 +99,8 @@ package final class FleetPool {
 
     private var process: FleetProcess? { starter.workers.first { $0.isReady } }
 
-    /// Joins a fleet, switches to another, or leaves. The process keeps running if only the terms change.
+    /// Joins a fleet, switches to another fleet, or leaves the fleet if `plan` is nil. The process restarts only if the
+    /// membership or the credentials have changed.
     package func join(_ plan: FleetPlan?) {
         let isSame =
             plan?.membership == self.plan?.membership
@@ -112,7 +112,7 @@ package final class FleetPool {
         roomChanged()
     }
 
-    /// Tells the process the current filters. Pictures already lent or accepted continue.
+    /// Sends the current filters to the process. Pictures that are already lent or accepted are not affected.
     package func use(_ filters: [String: String]) {
         guard filters != self.filters else { return }
         self.filters = filters
@@ -120,10 +120,10 @@ package final class FleetPool {
     }
 
     package var isJoined: Bool { plan != nil }
-    /// Excludes the pictures that only test a node.
+    /// Number of lent pictures, without those that only test a node.
     package var lentCount: Int { lent.values.count { $0.task.lending?.only == nil } }
 
-    /// Why there is no fleet although the settings want one.
+    /// Why the fleet does not work although it is configured; nil if there is no problem.
     package var problem: String? {
         guard plan != nil else { return nil }
         return program() == nil ? "the package pipelined-fleet is not installed" : starter.problem ?? state.problem
@@ -149,14 +149,15 @@ package final class FleetPool {
     /// Whether the fleet may accept a picture for which there is no local slot.
     package var hasRoom: Bool { hasRoom(besides: lentCount) }
 
-    /// - Parameter lent: number of pictures that are lent already
+    /// Whether the fleet may accept another picture if `lent` pictures are already lent.
     private func hasRoom(besides lent: Int) -> Bool {
         guard let plan, plan.settings.give != .never else { return false }
         let room = state.room
         return room > 0 && lent < plan.settings.ahead.count ?? room
     }
 
-    /// Whether lending the picture pays off; `expected` is its processor time when rendered here.
+    /// Whether Give= and the state of the fleet allow lending the picture. `expected` is the processor time that this
+    /// node would need to render it.
     func wants(_ task: RenderTask, expected: Duration?) -> Bool {
         guard let lending = task.lending, !task.alone,
             task.sources.count + task.targets.count <= WorkerChannel.mostDescriptors
@@ -164,7 +165,8 @@ package final class FleetPool {
         return wants(task.outputs, lending.bytes, expected: expected)
     }
 
-    /// The same for a picture that has not been downloaded yet.
+    /// The same check for a picture that may not be downloaded yet. `others` is the number of pictures that count as
+    /// lent already.
     func wants(_ outputs: [RenderOutput], _ bytes: LentBytes, expected: Duration?, besides others: Int = 0) -> Bool {
         guard hasRoom(besides: max(others, lentCount)), let plan else { return false }
         let filters = filters(of: outputs)
@@ -208,8 +210,8 @@ package final class FleetPool {
         roomChanged()
     }
 
-    /// Returns false if the task is not lent. If the process does not return it within the grace period, the process is
-    /// replaced.
+    /// Takes back a cancelled task; returns false if it is not lent. If the process does not return the task within the
+    /// grace period, the pool replaces the process.
     func cancel(_ task: RenderTask) -> Bool {
         guard let id = lent.first(where: { $0.value.task === task })?.key else { return false }
         takeBack(id)
@@ -237,8 +239,8 @@ package final class FleetPool {
         process.terminate()
     }
 
-    /// Takes back pictures that no node works on, or whose node has gone silent, latest first. A picture that has to be
-    /// downloaded first would not fill a local slot now, so it comes back only when no node is present.
+    /// Takes back up to `most` pictures that no node is rendering, or whose node is silent, the latest first. A picture
+    /// that is not downloaded yet could not use a free local slot, so it is taken back only if no node is present.
     func takeBack(most: Int) {
         let present = state.present
         let waiting = lent.filter { _, one in
@@ -250,7 +252,7 @@ package final class FleetPool {
         }
     }
 
-    /// Takes back a picture that has to be downloaded first, if no node starts on it in time.
+    /// Takes back a picture that is not downloaded yet, if no node starts to render it in time.
     private func awaitBegin(of id: Int) {
         Coordination.after(Self.patience) { [self] in if lent[id]?.node == nil { takeBack(id) } }
     }
@@ -267,7 +269,8 @@ package final class FleetPool {
             task.done(.failure(.cancelled))
             return roomChanged()
         }
-        // A node may have sent part of the results. Truncating them may block on a disk that does not respond.
+        // A node may have sent part of the results, so the result files are emptied. This runs on another queue,
+        // because a disk that does not respond would block it.
         let targets = task.targets
         DispatchQueue(label: "pipelined.files").async { [self] in
             for target in targets { ftruncate(target.number, 0) }
@@ -285,7 +288,7 @@ package final class FleetPool {
         roomChanged()
     }
 
-    /// Takes back all lent pictures if no server can be reached for the time of TakeBack=.
+    /// Takes back all lent pictures if no server can be reached for the duration of TakeBack=.
     private func awaitServer() {
         losses += 1
         guard let plan, state.server == nil, !lent.isEmpty else { return }
@@ -299,9 +302,9 @@ package final class FleetPool {
         }
     }
 
-    // MARK: - Pictures of others
+    // MARK: - Pictures of other nodes
 
-    /// Sets how many pictures of other nodes may be here at once.
+    /// Sets how many pictures of other nodes this node accepts at once.
     package func take(_ places: Int) {
         guard places != self.places else { return }
         self.places = places
@@ -312,7 +315,7 @@ package final class FleetPool {
         process?.send(FleetOrder.accept(id), descriptors: files)
     }
 
-    /// Tells the origins of the pictures here that this node is alive.
+    /// Tells the origins of the accepted pictures that this node still works on them.
     package func showLife() { process?.send(FleetOrder.showLife) }
 
     package func putOff(_ id: Int) { process?.send(FleetOrder.putOff(id)) }

@@ -4,9 +4,9 @@ import WorkerProtocol
 /// The supervisor's side of the fleet process.
 final class FleetProcess: WorkerProcess<FleetMessage>, StartedWorker {
     var isReady = false
-    /// A ping is unanswered.
+    /// Whether the process has not answered the latest ping yet.
     var owesAnswer = false
-    /// Ends on request, not by a failure.
+    /// Whether the supervisor has asked the process to exit, so that the exit is not a failure.
     private(set) var isLeaving = false
     private weak var pool: FleetPool?
 

@@ -3,12 +3,12 @@ package import WorkerProtocol
 
 /// The fleet as this node sees it.
 package struct FleetState: Sendable {
-    /// The server in use, if any.
+    /// The NATS server to which this node is connected, if any.
     package var server: String?
-    /// Why no server is in use, and what to do about it.
+    /// Why this node is not connected, and what to do about it.
     package var problem: String?
     private var heard: [String: FleetNode] = [:]
-    /// Nodes that have not reported recently.
+    /// Names of nodes that have not reported recently.
     private var silentOnes: Set<String> = []
 
     package mutating func hear(_ node: FleetNode, isSilent: Bool) {
@@ -21,7 +21,7 @@ package struct FleetState: Sendable {
         silentOnes.remove(name)
     }
 
-    /// Names of nodes that have reported recently; empty without a server.
+    /// Names of nodes that have reported recently; empty while this node is not connected.
     package var present: Set<String> { server == nil ? [] : Set(heard.keys).subtracting(silentOnes) }
 
     /// The present nodes, sorted by name.
@@ -30,7 +30,8 @@ package struct FleetState: Sendable {
     /// Names of known nodes that are not present.
     package var silent: [String] { Set(heard.keys).subtracting(present).sorted() }
 
-    /// Maximum pictures lent at once: all slots of the nodes, and one more per node, to wait for its next free slot.
+    /// Maximum number of pictures to lend at once: one for each slot of the present nodes, and one more per node, which
+    /// waits there for the next free slot.
     var room: Int {
         let places = present.compactMap { heard[$0]?.places }.filter { $0 > 0 }
         return min(places.reduce(places.count, +), QueueLimit.range.upperBound)

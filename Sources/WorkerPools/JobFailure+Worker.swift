@@ -3,7 +3,8 @@ package import WorkerProtocol
 
 /// Converts failures of workers into failures of their jobs.
 extension JobFailure {
-    /// Nil if the task was cancelled or not lent. `number` counts the operation's attempts.
+    /// Nil if the task was cancelled or not lent. `number` is the number of the operation's attempt, from 1: the first
+    /// crash allows a retry.
     package init?(_ failure: RenderTask.Failure, atTry number: Int) {
         switch failure {
         case .picture(let failure):
@@ -18,7 +19,8 @@ extension JobFailure {
         case .tooHeavy(let words):
             self.init(words, advice: "raise MemoryBudget in [Daemon], or make the picture smaller")
         case .confined(let suspicion):
-            // No retry, unlike after a crash: a picture that took over the worker would get another one.
+            // Unlike a crash, this failure is not retried: a picture that has taken over one worker would get a second
+            // one.
             self.init(
                 "confinement: \(suspicion.isCertain ? suspicion.words : "the picture, or a filter of its chain,") "
                     + "tried what a worker may not, and the kernel ended the worker",
@@ -89,7 +91,7 @@ extension JobFailure {
 }
 
 extension Suspicion {
-    /// The filters that were running, if known.
+    /// Names of the filters that were running, if known for certain.
     fileprivate var stage: String? { isCertain ? filters.map(\.name).joined(separator: " + ") : nil }
 
     fileprivate var culprit: String? { isCertain && filters.count == 1 ? filters.first?.name : nil }

@@ -7,16 +7,16 @@ package import WorkerProtocol
 package struct JobFailure: Error, Sendable, CustomStringConvertible {
     package var message: String
     package var advice: String?
-    /// The stage of the chain, or the step of the job, that failed.
+    /// The stage of the chain, or the step of the job, in which the failure happened.
     package var stage: String?
     package var `class` = FailureClass.input
-    /// The missing filter, if that is the reason.
+    /// The name of the missing filter, if the job failed because of it.
     package var filter: String?
-    /// The filter that crashed or hung, if known for certain.
+    /// The name of the filter that crashed or hung, if known for certain.
     package var culprit: String?
-    /// The delay that the server asked for before a retry.
+    /// The delay before a retry that the server asked for.
     package var retryAfter: Duration?
-    /// Bytes written before the failure.
+    /// Number of bytes written before the failure.
     package var written: Int64 = 0
 
     package var description: String { message }

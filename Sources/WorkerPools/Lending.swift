@@ -5,11 +5,12 @@ package import WorkerProtocol
 package struct Lending: Sendable {
     let priority: Priority
     let bytes: LentBytes
-    /// The only node to ask, whatever the settings allow; nil for any node.
+    /// The only node that may render the picture, whatever the settings say; nil if any node may.
     let only: String?
-    /// Called when the picture is lent, which frees its local slot, and when the node that works on it changes.
+    /// Called when the picture is lent, which frees its local slot, and when another node starts to render it or gives
+    /// it up.
     let lent: @Sendable (_ node: String?) -> Void
-    /// Called before completion, with the file that the node downloaded.
+    /// Called before the task completes, with the file that the node downloaded.
     let downloaded: @Sendable (FetchedFile) -> Void
 
     package init(
@@ -20,27 +21,28 @@ package struct Lending: Sendable {
         (self.lent, self.downloaded) = (lent, downloaded)
     }
 
-    /// The picture can't be rendered here: it is not downloaded, or it is a test of a particular node.
+    /// Whether this node can't render the picture, because it is not downloaded, or is a test of another node.
     var isElsewhere: Bool { if case .url = bytes { true } else { only != nil } }
 }
 
-/// The processor time that both sides need to transfer a picture. Starts with an estimate and adapts to the measured
-/// time of the fleet process.
+/// Estimates the processor time that both nodes need to transfer a picture. The estimate adapts to the measured
+/// processor time of the fleet process.
 struct LendingPrice {
     private var factor = 1.0
-    /// Measured and estimated time of the latest pictures.
+    /// Measured and estimated time since the factor was last updated.
     private var used = Duration.zero
     private var guessed = Duration.zero
     private var last: (at: ContinuousClock.Instant, used: Duration)?
 
-    /// Estimated time to accumulate before the factor is updated.
+    /// Minimum estimated time to accumulate before the factor is updated.
     private static let enough = Duration.milliseconds(100)
-    /// After a longer pause, the process has also spent time on other things.
+    /// Maximum time between two pictures for a valid measurement. During a longer pause, the process has also done
+    /// other work.
     private static let pause = Duration.seconds(2)
 
     func of(_ bytes: LentBytes) -> Duration { Self.guess(bytes) * factor }
 
-    /// Measured over TLS, with results as large as the pictures.
+    /// The initial estimate, from measurements over TLS, with results as large as the originals.
     private static func guess(_ bytes: LentBytes) -> Duration {
         .milliseconds(3) + .nanoseconds(9 * bytes.sizes.reduce(0, +))
     }
@@ -51,7 +53,7 @@ struct LendingPrice {
         defer { last = (now, process) }
         guard let last, now - last.at < Self.pause, process > last.used else { return }
         used += process - last.used
-        // The process is one of the two sides.
+        // The estimate covers both nodes, but this process works for only one of them.
         guessed += Self.guess(bytes) / 2
         guard guessed >= Self.enough else { return }
         factor = min(16, max(0.25, (factor * 3 + used / guessed) / 4))
@@ -59,12 +61,13 @@ struct LendingPrice {
     }
 }
 
-/// Processor time of a rendered picture, by its outputs. Unlike elapsed time, it does not depend on the machine's load.
+/// Average processor time to render a picture, by its outputs. Unlike elapsed time, processor time does not depend on
+/// the machine's load.
 struct RenderPace {
     private static let most = 64
     private var latest: [[RenderOutput]: Duration] = [:]
 
-    /// Nil if no picture with these outputs has been rendered.
+    /// The expected processor time. Nil if no picture with these outputs has been rendered recently.
     func expected(_ outputs: [RenderOutput]) -> Duration? { latest[outputs] }
 
     /// Updates the moving average.

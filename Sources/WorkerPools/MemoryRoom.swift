@@ -1,8 +1,9 @@
 import Foundation
 import Glibc
 
-/// The memory that all pictures in work need, as estimated from their headers. Pictures enter in order of arrival. If a
-/// picture does not fit, it waits, and later pictures wait behind it, so that a heavy picture gets its turn.
+/// Divides the memory budget among the pictures that are rendered at once. Each picture reserves the memory estimated
+/// from its header, in order of arrival. If a picture does not fit, later pictures wait behind it, so that a heavy
+/// picture is not overtaken for ever.
 package struct MemoryRoom {
     var budget: Int64
     private var used: [ObjectIdentifier: Int64] = [:]
@@ -11,7 +12,7 @@ package struct MemoryRoom {
 
     var granted: Int64 { used.values.reduce(0, +) }
 
-    /// Whether a picture needs more than the whole budget, so that it can never enter.
+    /// Whether a picture needs more than the whole budget, so that it can never be rendered.
     func isTooSmall(for need: Int64) -> Bool { need > budget }
 
     mutating func enter(_ task: RenderTask, needing need: Int64) -> Bool {
@@ -20,7 +21,8 @@ package struct MemoryRoom {
         return true
     }
 
-    /// Reserves memory that suffices for most pictures before the header is known. Nil if there is no room.
+    /// Reserves an amount that suffices for most pictures, before the header is known. Nil if the budget has too little
+    /// left.
     mutating func grant(_ task: RenderTask) -> Int64? {
         guard used.values.reduce(Self.usual, +) <= budget else { return nil }
         used[ObjectIdentifier(task)] = Self.usual
@@ -29,18 +31,18 @@ package struct MemoryRoom {
 
     private static let usual: Int64 = 128 << 20
 
-    /// Replaces the reservation by the estimate from the header.
+    /// Replaces the early reservation by the estimate from the picture's header.
     mutating func adjust(_ task: RenderTask, needing need: Int64) { used[ObjectIdentifier(task)] = need }
 
     mutating func leave(_ task: RenderTask) { used[ObjectIdentifier(task)] = nil }
 
-    /// The memory that this service may use: the machine's, or the limit of its control group if lower.
+    /// The memory that this service may use: the machine's memory, or the control group's limit if that is lower.
     package static func usable() -> Int64 {
         let machine = Int64(sysconf(Int32(_SC_PHYS_PAGES))) * Int64(sysconf(Int32(_SC_PAGESIZE)))
         return limits(ControlGroup.unified(), ControlGroup.older("memory")).reduce(machine, min)
     }
 
-    /// "max" means no limit. Version 1 shows a number larger than any machine's memory instead.
+    /// Ignores "max", which means no limit. Version 1 shows a number larger than any machine's memory instead.
     static func limits(_ unified: ControlGroup?, _ older: ControlGroup?) -> [Int64] {
         let texts = (unified?.texts(of: "memory.max") ?? []) + (older?.texts(of: "memory.limit_in_bytes") ?? [])
         return texts.compactMap { Int64($0.trimmingCharacters(in: .newlines)) }

@@ -4,7 +4,7 @@ import PipelineModel
 import SystemCalls
 package import WorkerProtocol
 
-/// Keeps private copies of plugins, one folder per generation, and switches to a new generation.
+/// Stores private copies of the plugins, in one folder per generation of workers, and introduces new generations.
 package struct PluginShelf: Sendable {
     private let folder: String
     package let sources: [String]
@@ -13,8 +13,9 @@ package struct PluginShelf: Sendable {
         (self.folder, self.sources) = (folder, sources)
     }
 
-    /// Copies the current plugins and tries them in a worker, repeatedly, without each plugin that fails. Hands over
-    /// the hello of the worker that starts; `accept(true)` puts the generation into use.
+    /// Copies the current plugins and loads them in a worker on trial. If a plugin fails, removes it and tries again.
+    /// `done` receives the hello of the worker that has loaded all remaining plugins. `accept(true)` puts the
+    /// generation into use; `accept(false)` discards it.
     package func trial(
         in pool: WorkerPool, within timeout: Duration,
         _ done: @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>) -> Void
@@ -53,14 +54,15 @@ package struct PluginShelf: Sendable {
         }
     }
 
-    /// Numbers the new generation, and removes earlier ones: their workers have already loaded what they need.
+    /// Moves the copies to the folder of a new generation. Removes the folders of earlier generations, whose workers
+    /// have already loaded their plugins.
     private func keep(_ stock: PluginStock, of hello: Hello) -> WorkerPool.Plugins {
         var files: [String: String] = [:]
         for filter in hello.filters { files[filter.name] = filter.file }
         return WorkerPool.Plugins(folder: keep(stock), files: files)
     }
 
-    /// Returns the folder in which the copies are now.
+    /// Moves the copies to a new generation's folder. Returns the folder that contains the copies afterwards.
     private func keep(_ stock: PluginStock) -> String {
         let place = path((newest ?? 0) + 1)
         do {

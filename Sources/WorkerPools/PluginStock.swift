@@ -9,18 +9,19 @@ import WorkerProtocol
 /// that a process has mapped kills that process, and because workers that start later must load the same files as the
 /// first of their generation.
 struct PluginStock: Sendable {
-    /// The folder of the copies, for the workers.
+    /// The folder that contains the copies, from which workers load plugins.
     let folder: String
-    /// Path of the original, by the name of the copy.
+    /// The path of each original, by the name of its copy.
     private var origins: [String: String] = [:]
-    /// Files that are left out, with the reasons.
+    /// Plugins that are left out, with the reasons.
     private var skipped: [SkippedPlugin] = []
-    /// Names of copies from the previous generation that replace new files that failed.
+    /// Names of the plugins of which the previous generation's copy is used, because the new file failed.
     private var kept: Set<String> = []
     /// Folder of the previous generation, if it still exists.
     private let before: String?
 
-    /// Copies the plugins that pass the trust checks. The copies' names tell workers the order of the folders.
+    /// Copies the plugins that pass the trust checks. Each copy's name starts with the number of its folder, so that
+    /// workers can tell the order of the folders.
     init(of folders: [String], in folder: String, before: String?) throws(SystemError) {
         (self.folder, self.before) = (folder, before)
         try FileSystem.makeFolders(folder, mode: 0o700)
@@ -34,7 +35,7 @@ struct PluginStock: Sendable {
             }
             for name in names {
                 let origin = FileSystem.join(source, name)
-                // A build folder also holds libraries that are not plugins.
+                // The folder of a development build also contains libraries that are not plugins.
                 if source == InstalledProgram.folder, !Self.isPlugin(origin) { continue }
                 do throws(SystemError) {
                     if let refusal = try add(origin, as: "\(index).\(name)") {
@@ -56,12 +57,13 @@ struct PluginStock: Sendable {
         origins[name] = origin
         guard try !link(name, to: file) else { return nil }
         let copy = try Descriptor.open(FileSystem.join(folder, name), O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
-        // No sync: a copy damaged by a power cut differs from its original, and the next start replaces it.
+        // Does not sync the copy: a copy that a power cut damages differs from its original, so the next start replaces
+        // it.
         try FileSystem.copy(file, to: copy, called: origin, durably: false)
         return nil
     }
 
-    /// Discards an incomplete copy, which a worker would report as a damaged file. Falls back to the previous
+    /// Discards an incomplete copy, which a worker would report as a damaged plugin. Falls back to the previous
     /// generation's copy, if there is one.
     private mutating func leaveOut(_ origin: String, copiedTo name: String, _ error: SystemError) {
         let place = FileSystem.folder(of: folder)
@@ -73,7 +75,7 @@ struct PluginStock: Sendable {
         _ = refuse(FileSystem.join(folder, name), because: reason)
     }
 
-    /// Links to the previous generation's copy if the contents are equal.
+    /// Creates a hard link to the previous generation's copy if the contents are equal; false if not.
     private func link(_ name: String, to file: Descriptor) throws(SystemError) -> Bool {
         guard let before = before.map({ FileSystem.join($0, name) }), let old = try? Descriptor.open(before, O_RDONLY)
         else { return false }
@@ -85,10 +87,10 @@ struct PluginStock: Sendable {
         return bytes?.range(of: Data("pipeline_filter\0".utf8)) != nil
     }
 
-    // MARK: - The answer of a worker
+    // MARK: - Results of a trial
 
-    /// Removes a copy that can't be used. Returns true if the previous generation's copy replaces it and has to be
-    /// tried.
+    /// Removes a copy that can't be used. Returns true if the previous generation's copy replaces it, which must then
+    /// be tried.
     mutating func refuse(_ copy: String, because reason: String) -> Bool {
         let name = FileSystem.name(of: copy)
         guard let origin = origins[name] else { return false }
@@ -105,7 +107,7 @@ struct PluginStock: Sendable {
         return stays
     }
 
-    /// Replaces the copies' paths by the originals' paths.
+    /// Replaces the copies' paths in a worker's hello by the originals' paths.
     func named(_ hello: Hello) -> Hello {
         var hello = hello
         for index in hello.filters.indices {

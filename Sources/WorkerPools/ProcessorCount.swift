@@ -5,8 +5,8 @@ import Glibc
 /// The number of processors that this service may use, by CPU affinity and control group quota.
 package enum ProcessorCount {
     package static func usable() -> Int {
-        // Asks for the main thread's affinity, because other threads may have kept an older one. Falls back if the set
-        // is too small for a very large machine.
+        // Asks for the main thread's affinity, because other threads may have kept an older one. Falls back to
+        // Foundation's count if the affinity set is too small for a machine with very many processors.
         let own = Int(clinux_processors(getpid()))
         let affinity = own > 0 ? own : ProcessInfo.processInfo.activeProcessorCount
         let older = ControlGroup.older("cpu")?.texts(of: "cpu.cfs_quota_us", "cpu.cfs_period_us") ?? []

@@ -5,7 +5,7 @@ import Synchronization
 package import SystemCalls
 package import WorkerProtocol
 
-/// A picture for a worker: the outputs to make, the open files, and handlers for the answers, which are called on the
+/// A picture to render in a worker: the outputs to make, the open files, and handlers, which are called on the
 /// coordination queue.
 @Coordination
 package final class RenderTask {
@@ -17,9 +17,9 @@ package final class RenderTask {
         /// The kernel ended the worker for a forbidden system call.
         case confined(Suspicion)
         case timedOut(Suspicion)
-        /// It needs more memory than the whole budget; the text has the amounts.
+        /// The picture needs more memory than the whole budget. The text contains both amounts.
         case tooHeavy(String)
-        /// No node takes the picture, and it can't be rendered here.
+        /// No node has taken the picture, and it can't be rendered here.
         case notLent(Untaken?)
         case cancelled
     }
@@ -34,9 +34,9 @@ package final class RenderTask {
 
     package struct Limits: Sendable {
         var maxPixels: Int64
-        /// In bytes.
+        /// Maximum size of a PNG's texts and profile, in bytes.
         var maxTexts: Int64
-        /// In bytes.
+        /// Maximum size of a result, in bytes.
         var maxResult: Int64
         var onTruncated: TruncatedPolicy
         var raw: RawPolicy
@@ -60,42 +60,43 @@ package final class RenderTask {
     let subject: LogSubject
     let outputs: [RenderOutput]
     let limits: Limits
-    /// Under suspicion after a crash: nothing else runs beside it.
+    /// Whether the task is under suspicion after a crash, so that no other task may run at the same time.
     let alone: Bool
-    /// Queues behind all tasks that don't yield.
+    /// Whether the task queues behind all tasks that don't yield.
     let yields: Bool
-    /// Nil if it must be rendered here. Such a task always gets a worker, even beyond the capacity; tasks that may be
-    /// lent stay within it.
+    /// The terms on which the picture may be lent; nil if it must be rendered here. A picture that must be rendered
+    /// here gets a worker even beyond the pool's capacity; a picture that may be lent does not.
     let lending: Lending?
-    /// Called with the reason when it has to wait, and with nil when it continues.
+    /// Called with the reason when the task has to wait, and with nil when it continues.
     let waits: @Sendable (String?) -> Void
-    /// Called with the process ID of its worker.
+    /// Called with the process ID of the worker that starts the task.
     let begun: @Sendable (Int32) -> Void
     let opened: @Sendable (PictureHeader) -> Void
-    /// Called with the number of pixels read, and of all pixels.
+    /// Called with the number of pixels read so far, and the total number of pixels.
     let progress: @Sendable (_ done: Int64, _ total: Int64) -> Void
     let done: @Sendable (Result<[RenderedOutput], Failure>) -> Void
 
-    /// The file to read; behind a barrier also the original. Released as soon as the worker has them.
+    /// The picture to read; after a barrier, also the original. Closed here as soon as they are sent to the worker.
     var sources: [Descriptor]
-    /// The result files, released likewise.
+    /// The result files, also closed here as soon as they are sent to the worker.
     var targets: [Descriptor]
     let kind: Kind
     var cancelled = false
     var isWaiting = false
-    /// Its ID when it was first lent. Returned tasks queue before tasks that were never lent, in this order.
+    /// The ID under which the task was first lent. Tasks that the fleet returns queue in the order of this ID, before
+    /// tasks that were never lent.
     var lentFirst: Int?
-    /// Processor time of its worker before the task started.
+    /// Processor time that the worker had used before the task started.
     var processorTimeBefore: Duration?
-    /// Number of lines logged by its filters.
+    /// Number of log lines received from the picture's filters.
     var lines = 0
-    /// When it times out. Nil while it waits for memory, which does not count.
+    /// When the task times out. Nil while it waits for memory, because that time does not count.
     var deadline: DispatchTime?
 
     /// The number of results.
     var resultCount: Int { if case .compose = kind { 1 } else { outputs.count } }
 
-    /// Whether it needs a worker with the JPEG XL encoder.
+    /// Whether the task needs a worker with the JPEG XL encoder.
     var writesJXL: Bool {
         if case .render = kind { outputs.contains { $0.stages.last?.writesJXL ?? false } } else { false }
     }
@@ -124,7 +125,7 @@ package final class RenderTask {
         kind = .render
     }
 
-    /// Combines small pictures into a contact sheet.
+    /// Creates a task that combines small pictures into a contact sheet.
     package nonisolated init(
         composing sheet: SheetRequest, of sources: [Descriptor], into target: Descriptor, limits: Limits,
         done: @escaping @Sendable (Result<[RenderedOutput], Failure>) -> Void
@@ -144,7 +145,7 @@ package final class RenderTask {
         kind = .compose(sheet)
     }
 
-    /// Reads only a picture's header, and how the worker would decode it.
+    /// Creates a task that reads only a picture's header, and how the worker would decode the picture.
     package nonisolated init(
         lookingAt source: Descriptor, name: String, outputs: [RenderOutput], limits: Limits,
         done: @escaping @Sendable (Result<PictureHeader, Failure>) -> Void

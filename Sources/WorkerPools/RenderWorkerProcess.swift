@@ -5,13 +5,13 @@ import WorkerProtocol
 /// The supervisor's side of a render worker's process.
 final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
     enum State {
-        /// Has not sent `hello` yet.
+        /// The worker has not sent `hello` yet.
         case starting
         case idle
         case busy(RenderTask)
-        /// The picture's header demands this much memory, which is not free yet.
+        /// The picture needs this much memory according to its header, and the memory is not free yet.
         case waitsForMemory(RenderTask, Int64)
-        /// Told to exit; the exit is pending.
+        /// The worker was told to exit, but has not exited yet.
         case leaving
     }
 
@@ -19,15 +19,15 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
     private let writesJXL: Bool
     var state = State.starting
     var jobs = 0
-    /// Files of its filters, by filter name.
+    /// The plugin file of each filter, by filter name.
     var files: [String: String] = [:]
-    /// Arrives with `hello`.
+    /// Shared memory in which the worker notes its running filters; received with `hello`.
     private var trail: FilterTrail?
-    /// The outputs of its last request, which it remembers.
+    /// The outputs of the latest request. The worker remembers them, so the next request need not repeat them.
     var outputs: [RenderOutput] = []
-    /// Its note about a crash, the last message.
+    /// The worker's last message, if it crashed and could still report that.
     var crash: CrashNote?
-    /// A strong reference for as long as the worker lives: a daemon that fails to start releases the pool earlier.
+    /// A strong reference until the worker ends, because a daemon that fails to start releases the pool before that.
     private let pool: WorkerPool
 
     init(program: String, arguments: [String], generation: Int, writesJXL: Bool, pool: WorkerPool) throws {
@@ -47,8 +47,9 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
 
     func mayWork(on task: RenderTask) -> Bool { writesJXL || !task.writesJXL }
 
-    /// The filters that are running, or were when the worker ended, as far as known. A crash note is more reliable than
-    /// the trail, because it goes by the stack: a library may crash in another thread while a filter runs.
+    /// The filters that may have caused a crash or hang: those that were running, if known, else all filters of the
+    /// task. The crash note is more reliable than the trail, because it is made from the stack of the thread that
+    /// crashed: while a filter runs, a library may crash in another thread.
     var suspicion: Suspicion {
         let known = crash.map { $0.filter.map { [$0] } ?? [] } ?? trail?.read().running ?? []
         let chains = task?.outputs.flatMap(\.stages).map(\.name) ?? []

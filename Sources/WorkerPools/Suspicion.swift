@@ -10,13 +10,13 @@ package struct Suspicion: Sendable, Hashable {
         package var description: String { "'\(name)' (\(file))" }
     }
 
-    /// The filters that were running or, if unknown, all filters of the job's chains.
+    /// The filters that were running, or, if that is not known, all filters of the job's chains.
     package var filters: [Filter]
     package var isCertain: Bool
-    /// The worker ran out of memory.
+    /// Whether the worker ran out of memory.
     package var isOutOfMemory: Bool
 
-    /// "the filter 'odd' (/plugins/odd.so)"
+    /// The filters in words: "the filter 'odd' (/plugins/odd.so)".
     package var words: String {
         (filters.count == 1 ? "the filter " : "the filters ") + filters.map(\.description).joined(separator: " and ")
     }

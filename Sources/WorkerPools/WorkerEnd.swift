@@ -1,18 +1,19 @@
 import Glibc
 
-/// How a worker's process ended: the status from `waitpid`, and what the supervisor knows.
+/// How a worker's process ended: its status from `waitpid`, and why the supervisor killed it, if it did.
 package struct WorkerEnd: Sendable, CustomStringConvertible {
     let status: Int32
-    /// The signal that had stopped it, for which the supervisor killed it.
+    /// The signal that had stopped (not ended) the worker, if the supervisor killed it because of that.
     let stoppedBy: Int32?
     let wasKilledByUs: Bool
 
     private var signal: Int32 { status & 0x7f }
 
-    /// The kernel ended it for a system call that only a compromised worker makes.
+    /// Whether the kernel ended the worker for a system call that only a compromised worker makes.
     var isByConfinement: Bool { signal == SIGSYS }
 
-    /// Another process killed it, or the kernel did for lack of memory: probably not its own fault.
+    /// Whether another process killed the worker, or the kernel did so for lack of memory. The worker and its picture
+    /// are then probably not at fault.
     package var isFromOutside: Bool {
         stoppedBy == nil && !wasKilledByUs && [SIGKILL, SIGTERM, SIGINT, SIGHUP].contains(signal)
     }

@@ -3,8 +3,8 @@ import Dispatch
 import Glibc
 import SystemCalls
 
-/// Logs output of libraries and filters on a worker's stdout and stderr, where none is expected. Logs at most `most`
-/// lines in `pause` seconds, and counts the rest.
+/// Logs what libraries and filters write to a worker's stdout and stderr, although they should write nothing. Logs at
+/// most `most` lines in `pause` seconds, and counts the lines left out.
 @Coordination
 final class WorkerOutput {
     private static let most = 20
@@ -46,7 +46,7 @@ final class WorkerOutput {
         add(left)
     }
 
-    /// Keeps only the start of a long line.
+    /// Adds to the unfinished line, of which only the start is kept.
     private func add(_ bytes: ArraySlice<UInt8>) { rest += bytes.prefix(Self.longestLine - rest.count) }
 
     private func line() {

@@ -4,16 +4,17 @@ import PipelineModel
 import SystemCalls
 package import WorkerProtocol
 
-/// Keeps one render worker, and starts more as pictures arrive, up to the capacity. Each worker has one picture at a
-/// time. A task waits here only while its worker starts, or if it may be lent and the fleet has not taken it.
+/// Keeps at least one render worker, and starts more workers as pictures arrive, up to the capacity. Each worker
+/// renders one picture at a time. A task waits here only while a worker starts, while a task must run alone, or while
+/// the task may be lent and no slot is free here or in the fleet.
 ///
 /// Workers started with the same plugins form a generation. A new generation starts with one worker on trial. Once its
-/// plugins are accepted, idle workers of the old generation leave, and busy ones finish first.
+/// plugins are accepted, idle workers of the old generation exit at once, and busy workers after their picture.
 @Coordination
 package final class WorkerPool {
     /// The plugins that a generation of workers loads.
     struct Plugins: Sendable {
-        /// The folder with the copies.
+        /// The folder that contains the copies of the plugins.
         var folder: String
         /// The original file of each filter, by filter name.
         var files: [String: String]
@@ -24,25 +25,26 @@ package final class WorkerPool {
     private let resources: [String]
     /// The plugins of the current generation.
     private var plugins: Plugins?
-    /// Limited, because a plugin may hang while it loads.
+    /// How long a worker may take to start. The time is limited, because a plugin may hang while it loads.
     private var startTimeout = PluginSettings().timeout
     private let starter = WorkerStarter<RenderWorkerProcess>("a render worker")
     private let fleet: FleetPool?
     private var pace = RenderPace()
     private var waiting: [RenderTask] = []
-    /// Until it is set, 1: the worker on trial, which stays once its plugins are accepted.
+    /// Maximum number of pictures rendered at once. It is 1 until `set` is called, so that the worker on trial stays
+    /// once its plugins are accepted.
     private var capacity = 1
-    /// Number of pictures about to become tasks.
+    /// Number of pictures that will soon become tasks.
     private var expected = 0
     private var jobsPerWorker = 500
     private var generation = 0
-    /// Set when a result is JPEG XL: from then on workers start with its encoder.
+    /// Set when the first JPEG XL result is requested. From then on, workers start with that encoder.
     private var writesJXL = false
     private var trials: [Int32: Trial] = [:]
     private var room = MemoryRoom(budget: .max)
     /// Workers with a picture that waits for memory, in order of arrival; pictures that yield come last.
     private var waitingForMemory: [RenderWorkerProcess] = []
-    /// When to check next for overdue tasks.
+    /// Time of the next scheduled check for overdue tasks.
     private var nextLook: DispatchTime?
 
     /// A worker on trial, and the plugin that it is loading.
@@ -59,9 +61,9 @@ package final class WorkerPool {
 
     private var workers: [RenderWorkerProcess] { starter.workers }
 
-    /// Starts one worker of a new generation with the plugins in this folder, which must load within `timeout`, and
-    /// hands over its hello. `accept` makes that generation current, with the given plugins; without plugins the worker
-    /// leaves.
+    /// Starts one worker of a new generation with the plugins in this folder, which must load within `timeout`. `done`
+    /// receives the worker's hello. Calling `accept` with plugins makes that generation current; with nil, the worker
+    /// exits.
     nonisolated func trial(
         _ plugins: String, within timeout: Duration,
         _ done:
@@ -96,8 +98,8 @@ package final class WorkerPool {
         balance()
     }
 
-    /// Sets the number of pictures in work at once, their total memory, the number of pictures per worker before it is
-    /// replaced, and whether workers must be fully confined to get any pictures.
+    /// Sets the number of pictures rendered at once, their total memory, the number of pictures after which a worker is
+    /// replaced, and whether only fully confined workers get pictures.
     package nonisolated func set(capacity: Int, memory: Int64, jobsPerWorker: Int, confined: Bool) {
         Coordination.async { [self] in
             self.capacity = capacity
@@ -116,15 +118,15 @@ package final class WorkerPool {
         balance()
     }
 
-    /// Call when slots have become free, which may take back lent pictures, or when the fleet has room for a waiting
-    /// picture.
+    /// Call when local slots have become free, so that the pool may take back lent pictures, or when the fleet may have
+    /// room for a waiting picture.
     package func lookAtFleet() { balance() }
 
     package struct Report: Sendable {
         package let workers: Int
         /// Why workers don't start, or nil.
         package let problem: String?
-        /// The memory granted to the pictures in work, and the limit for all of them.
+        /// The memory granted to the pictures being rendered; `budget` is the limit for all of them together.
         package let granted: Int64
         package let budget: Int64
     }
@@ -168,7 +170,7 @@ package final class WorkerPool {
         }
     }
 
-    /// Ends all workers; calls `done` when the last one has ended.
+    /// Ends all workers; calls `done` when the last worker has ended.
     package nonisolated func stop(_ done: @escaping @Sendable () -> Void) {
         Coordination.async { [self] in
             for task in waiting { task.done(.failure(.cancelled)) }
@@ -178,7 +180,7 @@ package final class WorkerPool {
         }
     }
 
-    // MARK: - In work
+    // MARK: - Scheduling
 
     private func isStarting(_ worker: RenderWorkerProcess) -> Bool {
         !worker.isReady && trials[worker.process] == nil
@@ -204,8 +206,8 @@ package final class WorkerPool {
         }
         makeWayForJXL()
         let present = workers.filter { !$0.isLeaving && $0.generation <= generation }
-        // A waiting task gets a worker even if the limit has just been lowered, unless it may be lent. One worker
-        // always stays.
+        // A task that can't be lent gets a worker even if the capacity has just been lowered. At least one worker
+        // stays, even without any task.
         let mustBegin = waiting.count { $0.lending == nil }
         let needed = busy + mustBegin + min(waiting.count - mustBegin, max(0, capacity - busy - mustBegin))
         let most = max(capacity, needed)
@@ -214,19 +216,21 @@ package final class WorkerPool {
             for worker in present.filter(\.isIdle).prefix(present.count - most) { worker.leave() }
         } else if let plugins, !starter.isPausing, present.count < wanted, start(generation: generation, plugins) != nil
         {
-            // Starting a process takes a while; other blocks on this queue run before the next start.
+            // Starting a process takes a while, so let other blocks on this queue run before the next start.
             Coordination.async { [self] in balance() }
         }
     }
 
     private var busy: Int { workers.count { $0.task != nil && !$0.isLeaving } }
 
-    /// Index of the task to start next. At full capacity, only tasks that must be rendered here are considered.
+    /// Index in `waiting` of the task to start next. At full capacity, only tasks that must be rendered here are
+    /// considered.
     private var next: Int? {
         busy < capacity ? waiting.indices.first : waiting.firstIndex { $0.lending == nil }
     }
 
-    /// Without a free slot, lends tasks if that pays off; with free slots and no waiting tasks, takes lent ones back.
+    /// If no slot is free, lends waiting tasks if the fleet wants them. If slots are free and no task waits, takes lent
+    /// tasks back.
     private func lendOrTakeBack() {
         guard let fleet, fleet.isJoined else { return }
         let free = capacity - busy - waiting.count { $0.lending == nil }
@@ -239,7 +243,8 @@ package final class WorkerPool {
         }
     }
 
-    /// Whether the fleet would take a picture that has not been downloaded yet, in addition to `others`.
+    /// Whether the fleet would take a picture that is not downloaded yet. `others` is the number of pictures that count
+    /// as lent already.
     package func lends(_ outputs: [RenderOutput], _ url: LentBytes, besides others: Int) -> Bool {
         guard let fleet, fleet.isJoined else { return false }
         return fleet.wants(outputs, url, expected: pace.expected(outputs), besides: others)
@@ -252,7 +257,8 @@ package final class WorkerPool {
         fleet.lend(task)
     }
 
-    /// A lent task comes back to be rendered here: before tasks that were never lent, in the original order of lending.
+    /// Queues a task that the fleet has returned, to render it here. It goes before tasks that were never lent, and
+    /// returned tasks keep the order in which they were first lent.
     private func takeHome(_ task: RenderTask) {
         guard !task.cancelled, !starter.isStopped else { return task.done(.failure(.cancelled)) }
         if task.lending?.isElsewhere == true { return task.done(.failure(.notLent(nil))) }
@@ -262,8 +268,8 @@ package final class WorkerPool {
         balance()
     }
 
-    /// If the next task's result is JPEG XL, an idle worker without the encoder leaves, so that a worker with it can
-    /// start. A confined process can't load the encoder later.
+    /// If the next task's result is JPEG XL, dismisses an idle worker without the encoder, so that a worker with it can
+    /// start. A confined worker can't load the encoder later.
     private func makeWayForJXL() {
         guard let task = next.map({ waiting[$0] }), task.writesJXL, mayBegin(task), !starter.isPausing else { return }
         writesJXL = true
@@ -271,7 +277,8 @@ package final class WorkerPool {
         workers.first(where: \.isIdle)?.leave()
     }
 
-    /// A task that runs alone waits until all others end, and later tasks wait until it ends.
+    /// Whether the task may start now. A task that must run alone waits until no other task runs, and meanwhile no
+    /// other task starts.
     private func mayBegin(_ task: RenderTask) -> Bool {
         workers.allSatisfy { worker in worker.task.map { !task.alone && !$0.alone } ?? true }
     }
@@ -311,7 +318,8 @@ package final class WorkerPool {
         restartTimer(task)
     }
 
-    /// Early grant of memory. Workers that already wait for memory go first, and tasks under suspicion get none.
+    /// Grants memory for a task before its header is known. Gives no grant if other workers already wait for memory, or
+    /// if the task is under suspicion.
     private func grant(_ task: RenderTask) -> Int64? {
         guard waitingForMemory.isEmpty, !task.alone, case .render = task.kind,
             task.sources.count + task.targets.count <= WorkerChannel.mostDescriptors
@@ -327,7 +335,8 @@ package final class WorkerPool {
         look(at: deadline)
     }
 
-    /// One timer for all tasks, because a cancelled `asyncAfter` stays in memory until its time.
+    /// Schedules a check for overdue tasks. All tasks share one timer, because a cancelled `asyncAfter` stays in memory
+    /// until its time.
     private func look(at time: DispatchTime) {
         if let nextLook, nextLook <= time { return }
         nextLook = time
@@ -349,7 +358,7 @@ package final class WorkerPool {
 
     // MARK: - Memory
 
-    /// The picture needs no more than its early grant, so the worker renders it already.
+    /// Called when the worker is already rendering a picture, because its early grant suffices.
     private func adjust(_ task: RenderTask, to header: PictureHeader) {
         task.opened(header)
         room.adjust(task, needing: header.memory)
@@ -357,7 +366,8 @@ package final class WorkerPool {
         admit()
     }
 
-    /// The header is known: the picture continues, waits for memory, or fails because it exceeds the budget.
+    /// Called when a picture's header is known. The picture continues, waits for memory, or fails because it exceeds
+    /// the budget.
     private func weigh(_ header: PictureHeader, _ task: RenderTask, on worker: RenderWorkerProcess) {
         task.opened(header)
         room.leave(task)
@@ -425,7 +435,7 @@ package final class WorkerPool {
             trials[worker.process]?.loading = plugin
         case (.hello(let hello), .starting):
             worker.state = .idle
-            // The configuration on trial decides whether the worker is good enough.
+            // The code that started the trial decides whether the worker's confinement suffices.
             if let trial = trials.removeValue(forKey: worker.process) { return trial.done(.success(hello)) }
             if starter.admits(worker, missing: hello.missing) { balance() }
         case (.progress(let done, let total), .busy(let task)):
@@ -445,13 +455,14 @@ package final class WorkerPool {
             release(worker, replace: task.cancelled)
         case (.failed(let failure), .busy(let task)):
             finish(worker, .failure(task.cancelled ? .cancelled : .picture(failure.naming(worker.files))))
-            // Some encoders leave garbage behind after a failed save; a worker with a denied system call is not trusted
-            // again.
+            // Replaces the worker after a failed save, because some encoders leave garbage behind, and after a denied
+            // system call, because the worker can't be trusted any more.
             release(
                 worker, replace: task.cancelled || failure.stage == "save" || failure.stage == WorkerFailure.confinement
             )
         case (.said(let line), .busy(let task)):
-            // The worker limits its lines itself, and adds one with the number of dropped lines.
+            // The worker limits its log lines itself, and sends one extra line with the number of dropped lines. A
+            // worker that sends more is ignored.
             guard task.lines <= task.limits.filterLines else { break }
             task.lines += 1
             log(line, of: task, worker)
@@ -521,7 +532,7 @@ package final class WorkerPool {
 }
 
 extension Array {
-    /// Inserts an element before the elements that yield; a yielding element goes to the end.
+    /// Inserts an element before all elements that yield, or at the end if it yields itself.
     fileprivate mutating func lineUp(_ element: Element, yields: (Element) -> Bool) {
         insert(element, at: yields(element) ? endIndex : firstIndex(where: yields) ?? endIndex)
     }

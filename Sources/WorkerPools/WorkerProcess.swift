@@ -7,21 +7,21 @@ import WorkerProtocol
 /// The supervisor's side of a worker process: starts, limits, kills and reaps it, and exchanges messages with it.
 @Coordination
 class WorkerProcess<Message: Decodable & Sendable> {
-    /// Pause before the retry of a message that the kernel refused.
+    /// Pause before a message is sent again that the kernel has refused.
     private static var pause: Duration { .milliseconds(20) }
 
-    /// How long a worker may take to exit after its channel is closed. By then it has no work left.
+    /// How long a worker may take to exit after its channel is closed. It has no work left at that time.
     private static var leaveGrace: Duration { .seconds(10) }
 
     nonisolated let process: pid_t
     private(set) var killed = false
     private var stoppedBy: Int32?
-    /// The limits set last, by name.
+    /// The latest value of each resource limit, by name.
     private var limits: [String: Int64] = [:]
-    /// After this, another process may have the same ID.
+    /// Whether the process has been reaped. After that, another process may get the same ID.
     private var isReaped = false
 
-    /// Processor time used so far.
+    /// Processor time that the worker has used so far.
     var processorTime: Duration? {
         var (clock, time) = (clockid_t(), timespec())
         guard !isReaped, clock_getcpuclockid(process, &clock) == 0, clock_gettime(clock, &time) == 0 else { return nil }
@@ -31,7 +31,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
     private var channel: WorkerChannel?
     /// Messages that did not fit into the socket buffer, in order.
     private var unsent: [WorkerPacket] = []
-    /// Fires when the socket is writable; exists only while `unsent` waits for that.
+    /// Fires when the socket is writable again. Exists only while unsent messages wait for that.
     private var room: ReadySource?
     private let messages: ReadySource
     private let exit: ReadySource
@@ -54,7 +54,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
         messages = ReadySource(coordinated: ours)
         exit = ReadySource(coordinated: Descriptor(owning: pidfd))
         output.follow(process)
-        // If more messages are pending, the source fires again at once.
+        // Receives one message per event: if more messages are pending, the source fires again at once.
         messages.coordinate { [weak self] in _ = self?.receive() }
         exit.coordinate { [self] in
             while receive() {}
@@ -71,7 +71,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
     /// Called once, after the last message; override point.
     func ended(_ end: WorkerEnd) {}
 
-    /// Delivers messages in order, and queues them while the worker reads too slowly.
+    /// Sends a message. Queues it while the worker reads too slowly, so that messages arrive in order.
     func send(_ message: some Encodable, descriptors: [Descriptor] = []) {
         guard channel != nil else { return }
         do {
@@ -94,7 +94,8 @@ class WorkerProcess<Message: Decodable & Sendable> {
         } catch {
             switch error.code {
             case EAGAIN: waitForRoom(channel)
-            // Out of kernel memory, or too many descriptors in flight: no event reports the end of that, so poll.
+            // The kernel is out of memory, or too many descriptors are in flight. No event reports when that is over,
+            // so retry after a pause.
             case ENOBUFS, ENOMEM, ETOOMANYREFS:
                 stopWaitingForRoom()
                 Coordination.after(Self.pause) { [weak self] in self?.sendOn() }
@@ -121,7 +122,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
     /// Limits the size of files that the worker writes. The worker can't raise the limit itself.
     func limitFiles(to bytes: Int64) { limit(RLIMIT_FSIZE, "RLIMIT_FSIZE", bytes) }
 
-    /// Limits the worker's memory allocations from now on.
+    /// Limits the memory that the worker may allocate from now on.
     func limitMemory(to bytes: Int64) { limit(RLIMIT_DATA, "RLIMIT_DATA", bytes) }
 
     private func limit(_ resource: __rlimit_resource, _ name: String, _ bytes: Int64) {
@@ -131,7 +132,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
         Log.failure("worker \(process): \(SystemError("prlimit", name)), ignoring")
     }
 
-    /// Closes the channel, which makes the worker exit; kills the worker if it does not.
+    /// Closes the channel, which tells the worker to exit. Kills the worker if it does not exit in time.
     func leave() {
         hangUp()
         Coordination.after(Self.leaveGrace) { [weak self] in self?.terminate() }
@@ -150,7 +151,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
         kill(process, SIGKILL)
     }
 
-    /// Kills the worker if a signal has stopped it: otherwise its work would hang until the timeout.
+    /// Kills the worker if a signal such as SIGSTOP has stopped it: otherwise its work would hang until the timeout.
     func endIfStopped() {
         let signal = isReaped ? 0 : clinux_stopped(process)
         guard signal > 0 else { return }
@@ -158,7 +159,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
         kill(process, SIGKILL)
     }
 
-    /// Receives the next message; false if there is none.
+    /// Receives the next message and passes it to `received`. Returns false if there is none.
     private func receive() -> Bool {
         guard let channel else { return false }
         do {

@@ -1,10 +1,10 @@
 import SystemCalls
 
-/// A render worker that fails to start, or plugins that can't be copied.
+/// Why a render worker did not start, or why plugins could not be copied.
 package struct WorkerStartError: Error, Sendable, CustomStringConvertible {
     package let program: String
     package let how: String
-    /// The plugin that the worker was loading.
+    /// The plugin that the worker was loading when it failed.
     var loading: String?
 
     private var subject = "the render worker"
@@ -13,7 +13,7 @@ package struct WorkerStartError: Error, Sendable, CustomStringConvertible {
         (self.program, self.how, self.loading) = (program, how, loading)
     }
 
-    /// The folder for copies of plugins can't be created.
+    /// Reports that the folder for copies of plugins can't be created.
     init(copyingTo folder: String, _ error: SystemError) {
         (program, subject) = (folder, "the folder for copies of plugins")
         how =

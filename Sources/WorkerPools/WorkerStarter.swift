@@ -12,17 +12,17 @@ protocol StartedWorker: AnyObject {
     func endIfStopped()
 }
 
-/// Starts a pool's workers, and tracks them until they end. After a failed start the pool retries, after pauses of
-/// growing length, so that a worker that can't start does not keep the machine busy.
+/// Starts a pool's workers, and tracks them until their processes end. After a failed start the pool waits before it
+/// retries, longer each time, so that a worker that can't start does not keep the machine busy.
 @Coordination
 final class WorkerStarter<Worker: StartedWorker> {
     private(set) var workers: [Worker] = []
-    /// Workers without full confinement get no work.
+    /// Whether workers without full confinement get no work.
     var mustBeConfined = false
-    /// The next start of a worker has to wait.
+    /// Whether a pause after a failure is in progress, during which no worker may be started.
     private(set) var isPausing = false
     private(set) var isStopped = false
-    /// Called when the pause is over.
+    /// Called when the pause after a failure is over.
     var again: () -> Void = {}
     private let name: String
     private let pause: Duration
@@ -30,10 +30,10 @@ final class WorkerStarter<Worker: StartedWorker> {
     private var emptied: (@Sendable () -> Void)?
     private let children: any DispatchSourceSignal
 
-    /// `name` starts the log messages about a worker. `pause` is the length of the first pause.
+    /// `name` begins the log messages about a worker. `pause` is the length of the pause after the first failure.
     init(_ name: String, pause: Duration = .seconds(1)) {
         (self.name, self.pause) = (name, pause)
-        // The kernel also sends SIGCHLD when a worker is stopped.
+        // Checks for stopped workers on SIGCHLD, which the kernel also sends when a worker is stopped.
         children = DispatchSource.makeSignalSource(signal: SIGCHLD, queue: Coordination.queue)
         children.setEventHandler { [weak self] in
             Coordination.assumeIsolated { self?.workers.forEach { $0.endIfStopped() } }
@@ -44,7 +44,7 @@ final class WorkerStarter<Worker: StartedWorker> {
     /// Why workers don't start; set after three failures in a row.
     var problem: String? { failures > 2 ? "\(name) ends at its start (\(failures) in a row); see the log" : nil }
 
-    /// Starts a worker, which must send `hello` within `limit`. Nil if the process can't be created.
+    /// Starts a worker and kills it if it does not send `hello` within `limit`. Nil if the process can't be created.
     func start(within limit: Duration, _ make: () throws -> Worker) -> Worker? {
         do {
             let worker = try make()
@@ -59,7 +59,7 @@ final class WorkerStarter<Worker: StartedWorker> {
         }
     }
 
-    /// Whether a worker may get work after its hello. `missing` lists what its confinement lacks.
+    /// Whether a worker that has sent its hello may get work. `missing` lists what its confinement lacks.
     func admits(_ worker: Worker, missing: [String]) -> Bool {
         guard mustBeConfined, !missing.isEmpty else { return true }
         worker.leave()
@@ -83,16 +83,16 @@ final class WorkerStarter<Worker: StartedWorker> {
         }
     }
 
-    /// Resets the failure count: a worker has done some work.
+    /// Resets the failure count after a worker has done some work.
     func succeeded() { failures = 0 }
 
-    /// Called by the pool when it is done with an ended worker.
+    /// Stops tracking a worker whose process has ended and with which the pool is done.
     func forget(_ worker: Worker) {
         workers.removeAll { $0 === worker }
         if isStopped, workers.isEmpty { emptied?() }
     }
 
-    /// Stops all starts; calls `done` when the last worker has ended.
+    /// Prevents further starts; calls `done` when the last worker has ended.
     func stop(_ done: @escaping @Sendable () -> Void) {
         isStopped = true
         emptied = done

@@ -2,16 +2,17 @@ public import PipelineModel
 
 /// Messages from the supervisor to the fetch worker. Many transfers are in flight at once, each with an ID.
 public enum FetchOrder: Codable, Sendable {
-    /// One descriptor travels beside it: the staging file, open for writing.
+    /// Starts a transfer. The message carries one descriptor: the staging file, open for writing.
     case fetch(FetchRequest)
-    /// The answer is `cancelled`, unless the transfer ended first.
+    /// Stops a transfer. The answer is `cancelled`, unless the transfer has finished or failed before.
     case cancel(Int)
 }
 
 public struct FetchRequest: Codable, Sendable {
     public var id: Int
     public var url: String
-    /// An earlier attempt's good bytes in the staging file end here, and stay as they are.
+    /// Where to continue an earlier attempt. The staging file already contains the bytes before that position, which
+    /// stay unchanged.
     public var resume: FetchResume?
     public var limits: FetchLimits
     public var login: FetchLogin?
@@ -21,13 +22,13 @@ public struct FetchRequest: Codable, Sendable {
     }
 }
 
-/// The login of one server. No other server gets it, wherever a redirect leads.
+/// The login of one server. The worker sends it to no other server, even if a redirect leads there.
 public struct FetchLogin: Codable, Sendable, Hashable {
-    /// `host` for the scheme's own port, or `host:port`; in lower case.
+    /// `host` for the scheme's standard port, or `host:port`; in lower case.
     public var host: String
     /// Header fields of the request: `Name: value`.
     public var headers: [String]
-    /// Whether it may be sent over plain http.
+    /// Whether the login may be sent over plain http.
     public var allowsPlainHTTP: Bool
 
     public init(host: String, headers: [String], allowsPlainHTTP: Bool) {
@@ -38,10 +39,10 @@ public struct FetchLogin: Codable, Sendable, Hashable {
 public struct FetchLimits: Codable, Sendable, Hashable {
     public var connectMilliseconds: Int
     public var stallMilliseconds: Int
-    /// Maximum bytes, decoded.
+    /// Maximum size of a download in bytes, after decompression.
     public var maxSize: Int64
     public var redirects: Int
-    /// Maximum connections to one server, for all transfers.
+    /// Maximum number of connections to one server, for all transfers together.
     public var perHost: Int
     /// Servers whose addresses may be private: `host` or `host:port`.
     public var allowPrivateHosts: [String]
@@ -55,16 +56,18 @@ public struct FetchLimits: Codable, Sendable, Hashable {
         self.allowPrivateHosts = allowPrivateHosts
     }
 
-    /// The longest silence of a healthy worker about a transfer: by then it has connected, received bytes, or ended.
+    /// The longest time in which a healthy worker sends nothing about a transfer. Within this time the transfer
+    /// connects, receives bytes, finishes or fails.
     public var longestSilence: Duration { .milliseconds(connectMilliseconds + stallMilliseconds) }
 }
 
 /// Messages from the fetch worker to the supervisor.
 public enum FetchMessage: Codable, Sendable {
-    /// Sent once, before anything else: the parts of the confinement that the kernel lacks, and why.
+    /// Sent once, as the first message. `missing` lists the parts of the confinement that the kernel lacks, and why.
     case hello(version: String, missing: [String])
-    /// Sent now and then: when bytes have come, header included, and while the transfer waits for a connection. `total`
-    /// is the announced length, if any. `kept` is the data with which a retry can get the rest, if it can.
+    /// Sent repeatedly when bytes arrive, including those of the header, and while the transfer waits for a connection.
+    /// `total` is the length that the server announced, if any. `kept` is the data with which a retry can resume the
+    /// transfer, if that is possible.
     case progress(id: Int, received: Int64, total: Int64?, kept: FetchResume?)
     case done(id: Int, FetchedFile)
     case failed(id: Int, FetchFailure)
@@ -73,14 +76,14 @@ public enum FetchMessage: Codable, Sendable {
 
 /// The downloaded file, as the server described it. Every field may be hostile.
 public struct FetchedFile: Codable, Sendable, Hashable {
-    /// The stage of a failed download.
+    /// The name of the stage that failed downloads report.
     public static let stage = "download"
 
     public var status: Int
     /// The name from Content-Disposition, unchanged.
     public var name: String?
     public var url: String
-    /// The size of the staging file, decoded.
+    /// The size of the staging file in bytes, after decompression.
     public var bytes: Int64
 
     public init(status: Int, name: String?, url: String, bytes: Int64) {
@@ -92,24 +95,24 @@ public struct FetchFailure: Codable, Sendable, Hashable, Error {
     public enum Kind: String, Codable, Sendable {
         /// The URL or its target is at fault: a retry would fail again.
         case input
-        /// The network or the server is at fault, for the moment.
+        /// The network or the server is at fault, perhaps only for a while.
         case transient
         case room
-        /// The server does not continue an earlier attempt's part. The part is untouched; the download starts over
-        /// without it.
+        /// The server does not continue the part that an earlier attempt has received. This attempt leaves the part
+        /// unchanged; the download starts over without it.
         case changed
     }
 
     public var kind: Kind
     public var message: String
     public var advice: String?
-    /// The server's answer, if one came.
+    /// The HTTP status, if the server answered.
     public var status: Int?
-    /// Seconds after which the server allows a retry.
+    /// Seconds after which the server allows a retry, if it has named a time.
     public var retryAfter: Int?
-    /// Data with which a retry gets the rest.
+    /// Data with which a retry can resume the transfer.
     public var resume: FetchResume?
-    /// An earlier attempt's resume data, still valid although this attempt has received nothing.
+    /// The resume data of an earlier attempt, which is still valid although this attempt has received nothing.
     public var kept: FetchResume?
 
     public init(

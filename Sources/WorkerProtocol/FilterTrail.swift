@@ -1,11 +1,11 @@
 import Glibc
 public import SystemCalls
 
-/// The trail of the filters whose code a worker runs. Each time that filters are applied to a picture, they write a
-/// line, joined by `+` if they share a table; its end marks their return. The memory is shared with the reader, so the
-/// trail costs no message, and outlives a worker that can send nothing any more.
+/// A record of the filters that a worker runs. When filters are applied to a picture, the worker writes a line with
+/// their names, joined by `+` if they share a table. It ends the line when the filters have returned. The supervisor
+/// shares the memory, so the record needs no messages, and can be read even after the worker has crashed.
 public struct FilterTrail: Sendable {
-    /// A longer trail starts over, because the end matters.
+    /// Maximum length in bytes. A longer trail starts over, because only its end matters.
     private static let most = 4096
     private static let end = UInt8(ascii: "\n")
 
@@ -14,7 +14,7 @@ public struct FilterTrail: Sendable {
 
     public init() throws(SystemError) { memory = try Descriptor.memory([0]) }
 
-    /// Reads the memory that came with `hello`.
+    /// Reads the trail in the memory that was received with `hello`.
     public init(reading memory: Descriptor) { self.memory = memory }
 
     public mutating func begin() {
@@ -22,7 +22,7 @@ public struct FilterTrail: Sendable {
         write([])
     }
 
-    /// Notes that the code of these filters runs now.
+    /// Records that these filters are running now.
     public mutating func enter(_ filters: [String]) {
         let line = Array(filters.joined(separator: "+").utf8)
         if length + line.count + 2 > Self.most { length = 0 }
@@ -32,12 +32,12 @@ public struct FilterTrail: Sendable {
     public mutating func leave() { write([Self.end]) }
 
     private mutating func write(_ bytes: [UInt8]) {
-        // Errors are ignored: the picture matters more than its trail.
+        // Ignores errors, because the picture matters more than the record.
         _ = pwrite(memory.number, bytes + [0], bytes.count + 1, off_t(length))
         length += bytes.count
     }
 
-    /// Returns the filters of each finished application, and the filters whose code is running.
+    /// Returns the filters of each finished application, and the filters that are running.
     public func read() -> (applied: [[String]], running: [String]) {
         var bytes = [UInt8](repeating: 0, count: Self.most)
         let count = pread(memory.number, &bytes, bytes.count, 0)

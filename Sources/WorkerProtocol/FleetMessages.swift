@@ -1,52 +1,55 @@
 public import PipelineModel
 
-/// Messages from the supervisor to the fleet's process. Descriptors travel beside the message.
+/// Messages from the supervisor to the fleet process. Some messages carry descriptors.
 public enum FleetOrder: Codable, Sendable {
-    /// Sent once, before anything else: the fleet to join. The descriptors, open for reading, are the credentials and
+    /// Sent once, as the first message: the fleet to join. The descriptors, open for reading, are the credentials and
     /// the authority's certificate; there are none if the servers ask for no credentials.
     case join(FleetMembership)
-    /// The filters that come from plugins, each with its version or digest. Sent again when they have changed.
+    /// This node's filters from plugins, each with its version or digest. Sent again when they have changed.
     case filters([String: String])
     /// Offers a picture to the other nodes, or only to the node `only`. The descriptors are the sources, open for
     /// reading, and a file for each output, open for reading and writing. The only answer is `made`, `failed`,
     /// `returned` or `untaken`.
     case lend(LentPicture, only: String? = nil)
-    /// Ends a loan, whichever node has the picture. The answer is `returned`, unless another answer came first.
+    /// Ends a loan, no matter which node has the picture. The answer is `returned`, unless the process has sent another
+    /// answer before.
     case takeBack(Int)
-    /// Maximum pictures of other nodes here at once.
+    /// Sets how many pictures of other nodes this node accepts at once.
     case take(Int)
-    /// The answer to `offered`: an empty file for each source, open for reading and writing.
+    /// An answer to `offered`: this node accepts the picture. The descriptors are an empty file for each source, open
+    /// for reading and writing.
     case accept(Int)
-    /// The answer to `offered` if no place is free now. No message about the picture follows.
+    /// An answer to `offered`: this node has no free slot now. No message about the picture follows.
     case putOff(Int)
-    /// The answer to `offered`, or later, before `rendered` and `failed`: another node may have the picture. No message
-    /// about it follows.
+    /// An answer to `offered`, or sent later instead of `rendered` or `failed`: this node leaves the picture to other
+    /// nodes. No message about the picture follows.
     case refuse(Int, reason: String)
-    /// Tells the origins that the supervisor works on their pictures. Without this, an origin lends a picture to
-    /// another node.
+    /// Tells the origins of the accepted pictures that this node still works on them. An origin that does not hear this
+    /// lends its picture to another node.
     case showLife
-    /// The progress of a taken picture.
+    /// The progress of an accepted picture.
     case progress(Int, done: Int64, total: Int64)
-    /// A taken picture is done; the file is the download if it had a URL. The descriptors are the results, open for
-    /// reading.
+    /// An accepted picture is rendered. The `FetchedFile` describes the download, if the picture had a URL. The
+    /// descriptors are the results, open for reading.
     case rendered(Int, PictureHeader, [RenderedOutput], FetchedFile?)
-    /// A taken picture has failed.
+    /// An accepted picture has failed.
     case failed(Int, WorkerFailure)
     /// Sends a command to another node. The answer is `answered`.
     case command(Int, NodeCommand, node: String)
     /// The answer to `commanded`.
     case obeyed(Int, NodeReport)
-    /// Asks for a sign of life. The answer is `pong`.
+    /// Checks that the process responds. The answer is `pong`.
     case ping
 }
 
-/// This node's name, and the servers where the fleet meets.
+/// This node's name in the fleet, and the servers that connect the nodes.
 public struct FleetMembership: Codable, Sendable, Hashable {
-    /// `nats://host:port` or `tls://host:port`.
+    /// The servers' URLs: `nats://host:port` or `tls://host:port`.
     public var servers: [String]
     /// The node's name in the fleet: small letters, digits and hyphens.
     public var name: String
-    /// A node that has a picture of this node and is silent for so long loses the picture to another.
+    /// How long a node that has a picture of this node may be silent. After that, this node lends the picture to
+    /// another node.
     public var patienceMilliseconds: Int
 
     public init(servers: [String], name: String, patienceMilliseconds: Int = 30_000) {
@@ -54,15 +57,16 @@ public struct FleetMembership: Codable, Sendable, Hashable {
     }
 }
 
-/// A picture that other nodes may render. It holds all that they need, since they don't know this node's recipes.
+/// A picture that other nodes may render. It contains all data that they need, because they don't know this node's
+/// recipes.
 public struct LentPicture: Codable, Sendable {
-    /// Unique for the life of the process.
+    /// Unique as long as the origin's daemon runs.
     public var id: Int
-    /// For messages.
+    /// The picture's name, for messages only.
     public var name: String
     public var priority: Priority
     public var outputs: [RenderOutput]
-    /// The filters that a node needs to render it, in the versions of the origin.
+    /// The filters from plugins that the picture needs, each with the origin's version or digest.
     public var filters: [String: String]
     public var limits: LentLimits
     public var bytes: LentBytes
@@ -76,23 +80,24 @@ public struct LentPicture: Codable, Sendable {
     }
 }
 
-/// Where the bytes of a lent picture are.
+/// Where a node gets the bytes of a lent picture.
 public enum LentBytes: Codable, Sendable, Hashable {
-    /// The origin has them; the size of each source.
+    /// The origin sends the sources. The numbers are their sizes in bytes.
     case sources([Int64])
-    /// They must be downloaded. The node that takes the picture does so under its own rules, up to `most` bytes.
+    /// The node that accepts the picture downloads it from this URL, by the node's own settings, and at most `most`
+    /// bytes.
     case url(String, most: Int64)
 
-    /// The sizes of the sources that the origin has.
+    /// The sizes of the sources that the origin sends; empty for a URL.
     public var sizes: [Int64] { if case .sources(let sizes) = self { sizes } else { [] } }
 }
 
 /// The origin's limits. A node applies its own limits where these are stricter.
 public struct LentLimits: Codable, Sendable, Hashable {
     public var maxPixels: Int64
-    /// Bytes.
+    /// Maximum size of a PNG's texts and profile, in bytes.
     public var maxTexts: Int64
-    /// Bytes.
+    /// Maximum size of a result, in bytes.
     public var maxResult: Int64
     public var onTruncated: TruncatedPolicy
     public var raw: RawPolicy
@@ -106,37 +111,42 @@ public struct LentLimits: Codable, Sendable, Hashable {
     }
 }
 
-/// Messages from the fleet's process to the supervisor.
+/// Messages from the fleet process to the supervisor.
 public enum FleetMessage: Codable, Sendable {
-    /// Sent once, before anything else: the parts of the confinement that the kernel lacks, and why.
+    /// Sent once, as the first message. `missing` lists the parts of the confinement that the kernel lacks, and why.
     case hello(version: String, missing: [String])
-    /// The server in use, nil if there is no line; and the line's problem with its remedy, if there is a problem. Sent
-    /// at each change.
+    /// The state of the connection: the server in use, or nil without a connection; and the problem with the connection
+    /// and how to fix it, or nil. Sent at each change.
     case line(server: String?, problem: String?)
     /// Another node's description, and whether it is silent. Sent at each change.
     case node(FleetNode, isSilent: Bool)
-    /// A node has been silent for so long that it is forgotten.
+    /// A node has been silent for so long that the process has removed it from its list.
     case forgotten(node: String)
 
-    /// A node has begun a lent picture; nil means that its node has given it up, or is lost.
+    /// A node has started to render a lent picture. With nil, the node has given up the picture, or can't be reached
+    /// any more.
     case begun(Int, node: String?)
     case progress(Int, done: Int64, total: Int64)
-    /// The results are in the files that came with `lend`. The file is the node's download, if the picture had a URL.
+    /// A lent picture is rendered. The results are in the files that were sent with `lend`. The `FetchedFile` describes
+    /// the node's download, if the picture had a URL.
     case made(Int, PictureHeader, [RenderedOutput], FetchedFile?)
-    /// A node's failure to render a lent picture. Its message names the node.
+    /// A node has failed to render a lent picture. The failure's message names the node.
     case failed(Int, WorkerFailure)
-    /// No node works on a lent picture any more.
+    /// No node works on a lent picture any more, so this node has to render it.
     case returned(Int)
-    /// The only node that was asked does not take the picture.
+    /// The only node to which the picture was offered does not take it.
     case untaken(Int, Untaken)
 
     /// Offers a picture of another node. The answer is `accept`, `putOff` or `refuse`.
     case offered(Int, LentPicture, origin: String)
-    /// The sources of a taken picture have come, if it has any: it can be rendered, or downloaded.
+    /// The sources of an accepted picture have arrived, so it can be rendered; or it has no sources but a URL, and can
+    /// be downloaded.
     case fetched(Int)
-    /// A taken picture is no longer wanted, or the fleet's process has given it up. No message about it follows.
+    /// The origin no longer wants an accepted picture, or the fleet process has given the picture up. No message about
+    /// the picture follows.
     case withdrawn(Int)
-    /// The origin has the result or the failure, or does not want it. No message about the picture follows.
+    /// The origin has received the results or the failure of an accepted picture, or does not want them. No message
+    /// about the picture follows.
     case delivered(Int)
 
     /// A node's report on a command; nil means that the node is silent.
@@ -146,24 +156,24 @@ public enum FleetMessage: Codable, Sendable {
     case pong
 }
 
-/// Why the only node that was asked does not take a picture.
+/// Why the only node to which a picture was offered does not take it.
 public enum Untaken: Codable, Sendable, Hashable {
-    /// It does not answer.
+    /// The node does not answer.
     case silent
-    /// It refuses, usually with a reason.
+    /// The node refuses the picture, usually with a reason.
     case refused(String?)
 }
 
-/// A node's description of itself.
+/// A node's description of itself, which it sends to all other nodes.
 public struct FleetNode: Codable, Sendable, Hashable {
     public var name: String
     public var version: String
-    /// Maximum pictures of other nodes at once; `taken` is their present number.
+    /// Maximum number of other nodes' pictures that the node accepts at once; `taken` is the current number.
     public var places: Int
     public var taken: Int
-    /// The number of pictures that it has lent.
+    /// The number of pictures that the node has lent to other nodes.
     public var lent: Int
-    /// As in `FleetOrder.filters`.
+    /// The versions of the node's filters, as in `FleetOrder.filters`.
     public var filters: [String: String]
 
     public init(name: String, version: String, places: Int, taken: Int, lent: Int, filters: [String: String]) {
@@ -171,7 +181,7 @@ public struct FleetNode: Codable, Sendable, Hashable {
         (self.taken, self.lent, self.filters) = (taken, lent, filters)
     }
 
-    /// Whether it renders as a node of this version with these filters would.
+    /// Whether the node renders exactly as a node of this version with these filters would.
     public func equals(_ version: String, _ filters: [String: String]) -> Bool {
         self.version == version && filters.allSatisfy { self.filters[$0] == $1 }
     }

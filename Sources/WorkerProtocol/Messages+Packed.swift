@@ -4,7 +4,7 @@ extension SupervisorMessage: PackedMessage {
     func pack() -> Packer? {
         switch self {
         case .open(let request):
-            // Outputs that are new to the worker go as JSON.
+            // A request with outputs that are new to the worker is sent as JSON.
             guard request.outputs == nil else { return nil }
             var packer = Packer(1)
             packer.add(request.name)
@@ -18,7 +18,7 @@ extension SupervisorMessage: PackedMessage {
             return packer
         case .render: return Packer(2)
         case .cancel: return Packer(3)
-        // Rare, and long anyway.
+        // Sent as JSON, because sheets are rare, and their messages are long anyway.
         case .compose: return nil
         }
     }
@@ -125,7 +125,7 @@ extension PictureDate {
         let source = Source(rawValue: try packed.text())
         let (year, month, day) = (try packed.integer(), try packed.integer(), try packed.integer())
         let (hour, minute, second) = (try packed.integer(), try packed.integer(), try packed.integer())
-        // A worker that has read a hostile file may say anything.
+        // Checks the values, because a worker that has read a hostile file may send anything.
         guard let source,
             let date = PictureDate(
                 year: year, month: month, day: day, hour: hour, minute: minute, second: second, source: source)

@@ -1,34 +1,36 @@
 public import PipelineModel
 
-/// Messages from the supervisor to a worker. Descriptors travel beside the message.
+/// Messages from the supervisor to a render worker. Most messages carry descriptors.
 public enum SupervisorMessage: Codable, Sendable {
-    /// Reads a picture's header; with a grant, renders the picture as well. The first descriptor is the source, open
-    /// for reading. After a barrier a second one is the original, for everything but the pixels. With a grant, a
-    /// descriptor for each output follows, in order, open for reading and writing.
+    /// Reads a picture's header. With a memory grant that suffices, also renders the picture. The first descriptor is
+    /// the source, open for reading. After a barrier, the second descriptor is the original, from which the worker
+    /// reads everything but the pixels. With a grant, a descriptor for each output follows, in order, open for reading
+    /// and writing.
     case open(OpenRequest)
-    /// Makes the results of the opened picture. The outputs' descriptors come with it, unless they came with `open`.
+    /// Renders the opened picture. The message carries the outputs' descriptors, unless `open` has carried them.
     case render
-    /// Puts small pictures side by side. The descriptors are the pictures, open for reading, then the sheet. The
-    /// answers are those to `render`.
+    /// Combines small pictures into a contact sheet. The descriptors are the pictures, open for reading, then the
+    /// sheet. The answers are the same as to `render`.
     case compose(SheetRequest)
-    /// Stops the present work. The answer to `open`, `render` or `compose` still comes.
+    /// Stops the current work. The worker still answers the `open`, `render` or `compose` that was stopped.
     case cancel
 }
 
 public struct OpenRequest: Codable, Sendable {
-    /// For messages only; a worker never opens it.
+    /// The picture's name, for messages only. The worker can't open a file by it.
     public var name: String
-    /// Nil stands for the outputs of the previous picture.
+    /// Nil means the same outputs as for the previous picture.
     public var outputs: [RenderOutput]?
-    /// The worker refuses a picture whose header has more pixels.
+    /// Maximum number of pixels. The worker refuses a picture whose header has more.
     public var maxPixels: Int64
-    /// The worker refuses a PNG whose texts and profile unpack to more bytes.
+    /// Maximum size in bytes. The worker refuses a PNG whose texts and profile unpack to more.
     public var maxTexts: Int64
     public var onTruncated: TruncatedPolicy
     public var raw: RawPolicy
-    /// Maximum lines of its filters' log to send; further lines are only counted.
+    /// Maximum number of the filters' log lines to send. The worker only counts further lines.
     public var filterLines: Int
-    /// A picture that by its header needs at most this much memory is rendered at once. Nil grants nothing.
+    /// Memory granted in advance, in bytes. The worker renders the picture at once if its header shows that this
+    /// suffices. Nil grants nothing.
     public var grant: Int64?
 
     public init(
@@ -45,9 +47,9 @@ public struct OpenRequest: Codable, Sendable {
 public struct RenderOutput: Codable, Sendable, Hashable {
     public var name: String?
     public var stages: [Stage]
-    /// The name template uses `{hash}`.
+    /// Whether the result's name template uses `{hash}`.
     public var wantsHash = false
-    /// The name of a result, this one or another, uses the picture's date.
+    /// Whether any result of the picture, this result or another, uses the picture's date in its name.
     public var wantsDate = false
 
     public init(name: String?, stages: [Stage]) {
@@ -61,7 +63,7 @@ public struct RenderOutput: Codable, Sendable, Hashable {
     }
 }
 
-/// A sheet of small pictures, each with its caption below it.
+/// A request for a contact sheet of small pictures, each with its caption below it.
 public struct SheetRequest: Codable, Sendable {
     public var captions: [String]
     /// The format of the sheet's file.
@@ -73,8 +75,8 @@ public struct SheetRequest: Codable, Sendable {
         (self.captions, self.format, self.edge) = (captions, format, edge)
     }
 
-    /// The stages that turn a result into a small picture. It is stored without loss, and transparent only where the
-    /// result is.
+    /// The stages that turn a result into a small picture for a sheet. The small picture is stored without loss. It is
+    /// opaque if the result is a JPEG.
     public static func cell(edge: Int, of save: Stage? = nil) -> [Stage] {
         var arguments: [String: ArgumentValue] = [
             "format": .text("png"), "compression": .number(1), "metadata": .text("strip"),
@@ -90,39 +92,42 @@ public struct SheetRequest: Codable, Sendable {
         ]
     }
 
-    /// An estimate of the bytes needed: the small pictures are read from top to bottom, and the sheet is encoded as a
-    /// whole.
+    /// An estimate of the memory needed, in bytes. The small pictures are read from top to bottom, but the sheet is
+    /// encoded as a whole.
     public var memory: Int64 { Int64(captions.count + 8) * Int64(edge * edge) * 8 }
 }
 
-/// Messages from a worker to the supervisor.
+/// Messages from a render worker to the supervisor.
 public enum WorkerMessage: Codable, Sendable {
-    /// Sent before `hello`: the worker loads this plugin next. If the worker dies or hangs, this plugin is to blame.
+    /// Sent before `hello`: the worker loads this plugin next. If the worker then dies or hangs, this plugin is to
+    /// blame.
     case loading(String)
-    /// Sent once, before any request. The descriptor is the memory of its `FilterTrail`.
+    /// Sent once, before any request. The message carries a descriptor: the memory of the worker's `FilterTrail`.
     case hello(Hello)
-    /// The answer to `open` when the picture needs more than its grant: the worker waits for `render`.
+    /// The answer to `open` if the picture needs more memory than granted. The worker then waits for `render`.
     case opened(PictureHeader)
-    /// The picture fits its grant, and is being rendered. Sent if that takes a while, or fails. The answer follows.
+    /// The memory grant suffices, and the worker is rendering the picture. Sent only if the render takes a while, or
+    /// fails. The answer follows.
     case rendering(PictureHeader)
-    /// The answer to `open` if the picture fits its grant, unless `rendering` has sent the header already.
+    /// The answer to `open` if the worker has rendered the picture within its memory grant and has not sent `rendering`
+    /// before.
     case made(PictureHeader, [RenderedOutput])
-    /// Sent now and then during a render: pixels read so far, and pixels that all outputs read. It never follows the
-    /// answer.
+    /// Sent repeatedly during a render: the number of pixels read so far, and the number that all outputs read in
+    /// total. It is never sent after the answer.
     case progress(done: Int64, total: Int64)
-    /// The answer to `render`, or after `rendering`: the written outputs, in order.
+    /// The answer to `render`, and the last message after `rendering`: the written outputs, in order.
     case rendered([RenderedOutput])
-    /// The answer to `open` or `render` when it has failed.
+    /// The answer to a request that failed.
     case failed(WorkerFailure)
-    /// The answer to `open` or `render` after a `cancel`.
+    /// The answer to a request that `cancel` has stopped.
     case cancelled
     case said(FilterLine)
-    /// The last message of a process that crashes.
+    /// The last message of a worker that crashes.
     case crashed(CrashNote)
 }
 
 public struct FilterLine: Codable, Sendable, Hashable {
-    /// Nil for the number of further lines of all filters.
+    /// The filter that logged the line. Nil if the text is the number of lines left out, of all filters.
     public var filter: String?
     public var isWarning: Bool
     public var text: String
@@ -182,15 +187,15 @@ public struct PictureHeader: Codable, Sendable, Hashable {
     public var orientation: Int
     /// The ICC profile's own name, if there is one.
     public var profile: String?
-    /// A progressive JPEG or interlaced PNG needs the whole picture in memory.
+    /// Whether the picture is a progressive JPEG or an interlaced PNG, which needs the whole picture in memory.
     public var progressive: Bool
-    /// How each output's pixels would be read, in words: "grey at 1/2", "shrunk 1/4", "whole".
+    /// How the worker would read the pixels for each output, in words: "grey at 1/2", "shrunk 1/4", "whole".
     public var decoderPaths: [String]
-    /// The pages that each output takes: all frames of an animation, or one.
+    /// The number of pages that each output reads: all frames of an animation, or one.
     public var framesTaken: [Int]
-    /// An estimate of the bytes needed to render.
+    /// An estimate of the memory needed to render the picture, in bytes.
     public var memory: Int64
-    /// When the picture was taken, by EXIF, if the request asks for the date.
+    /// When the picture was taken, according to EXIF. Nil unless the request asks for the date.
     public var taken: PictureDate?
 
     public init(
@@ -209,21 +214,21 @@ extension PictureHeader {
     /// The pixels that all outputs read, each frame once for each output.
     public var pixelsToRead: Int64 { Int64(width) * Int64(height) * Int64(framesTaken.reduce(0, +)) }
 
-    /// Maximum memory that a worker may allocate for a picture whose estimate this is. A decoder that takes far more
-    /// than its header promised has gone wild.
+    /// Maximum memory that a worker may allocate for a picture with this estimate. The limit stops a decoder that needs
+    /// far more memory than the header suggests.
     public static func memoryLimit(_ estimate: Int64) -> Int64 { ownMemory + 4 * estimate }
 
-    /// Memory that a worker has mapped before any picture, for libraries and threads' stacks, and as much again for
-    /// what estimates leave out.
+    /// Memory that a worker has mapped before its first picture, for libraries and threads' stacks, and the same amount
+    /// again for everything that estimates don't include.
     private static let ownMemory: Int64 = 1 << 30
 }
 
-/// Why a picture can't be rendered, for the person who dropped it.
+/// Why a picture can't be rendered, in words for the user.
 public struct WorkerFailure: Codable, Sendable, Hashable, Error {
-    /// The stage of a failure by a forbidden system call.
+    /// The value of `stage` if a forbidden system call caused the failure.
     public static let confinement = "confinement"
 
-    /// The stage in which it failed: `open`, `resize`, a filter's name, `save`, or `confinement`.
+    /// The stage that failed: `open`, `resize`, a filter's name, `save`, or `confinement`.
     public var stage: String
     public var message: String
     public var advice: String?

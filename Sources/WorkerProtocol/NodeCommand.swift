@@ -1,18 +1,18 @@
 /// A command to a node as a whole, from its own clients or from another node.
 public enum NodeCommand: Codable, Sendable, Hashable {
-    /// No queue means download, render and publish.
+    /// Pauses a queue; without a queue, pauses download, render and publish.
     case pause(queue: String?, reason: String?)
     case resume(queue: String?)
-    /// Without a limit, this only shows the queues.
+    /// Sets the limit of a queue; without a limit, only reports the queues.
     case concurrency(queue: String?, limit: String?, save: Bool)
     case cancelAll
-    /// Finishes the work in flight, and begins no more.
+    /// Finishes the work in flight, and starts no new work.
     case drain
-    /// Changes nothing; `Obey=no` does not refuse it.
+    /// Asks a question, which changes nothing. A node answers it even with `Obey=no`.
     case ask(NodeQuestion)
 }
 
-/// A call of the control socket that one node may make on another.
+/// A call of the control socket that a node may also make to another node.
 public struct NodeQuestion: Codable, Sendable, Hashable {
     public enum Call: String, Codable, Sendable, CaseIterable {
         case status = "Status"
@@ -21,7 +21,7 @@ public struct NodeQuestion: Codable, Sendable, Hashable {
     }
 
     public var call: Call
-    /// JSON.
+    /// The call's parameters, as JSON.
     public var parameters: String
 
     public static let longest = 4096
@@ -29,11 +29,11 @@ public struct NodeQuestion: Codable, Sendable, Hashable {
     public init(_ call: Call, parameters: String) { (self.call, self.parameters) = (call, parameters) }
 }
 
-/// A node's report on a command that it was given.
+/// A node's report after it has executed or refused a command.
 public struct NodeReport: Codable, Sendable, Hashable {
     public struct Queue: Codable, Sendable, Hashable {
         public var name: String
-        /// Nil: automatic.
+        /// The limit in the settings; nil if it is automatic.
         public var configured: Int?
         public var effective: Int
         public var running: Int
@@ -52,12 +52,13 @@ public struct NodeReport: Codable, Sendable, Hashable {
     public var error: String?
     /// The number of jobs that `cancelAll` has cancelled.
     public var cancelled: Int?
-    /// The queues afterwards.
+    /// The state of the queues after the command.
     public var queues: [Queue]
-    /// The JSON of the call's reply, after `ask`.
+    /// The reply to an `ask` command, as JSON.
     public var reply: String?
 
-    /// Even with every character escaped, the reply fits into a message to the supervisor.
+    /// Maximum length of `reply` in bytes. Even with every character escaped, the reply fits into a message to the
+    /// supervisor.
     public static let longestReply = 60 << 10
 
     public init(error: String? = nil, cancelled: Int? = nil, queues: [Queue] = [], reply: String? = nil) {

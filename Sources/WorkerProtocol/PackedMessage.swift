@@ -1,8 +1,8 @@
-/// A message that is sent for every picture is packed: its fields have a fixed order, a number takes eight bytes, and a
-/// text follows its length. As JSON, these messages would cost the supervisor more than all its other work. All others
-/// are JSON, whose first byte is no packed message's kind.
+/// A type of messages of which some are sent for every picture. Those are packed: the fields have a fixed order, a
+/// number takes eight bytes, and a text follows its length. As JSON, they would cost the supervisor more than all its
+/// other work. All other messages are sent as JSON, whose first byte never equals the kind of a packed message.
 protocol PackedMessage {
-    /// Returns nil for a message that goes as JSON.
+    /// Returns nil for a message that is sent as JSON.
     func pack() -> Packer?
     init(_ packed: inout Unpacker) throws(PackedMessageError)
 }
@@ -14,7 +14,7 @@ struct PackedMessageError: Error, CustomStringConvertible {
 struct Packer {
     private(set) var bytes: [UInt8]
 
-    /// `kind` distinguishes the messages of a type. It is less than any first byte of JSON.
+    /// `kind` distinguishes the messages of a type. It is less than the first byte of any JSON text.
     init(_ kind: UInt8) {
         bytes = [kind]
         bytes.reserveCapacity(256)
@@ -81,6 +81,6 @@ struct Unpacker {
         return list
     }
 
-    /// Throws unless all bytes have been read.
+    /// Throws if any bytes have not been read.
     func end() throws(PackedMessageError) { if next != bytes.count { throw PackedMessageError() } }
 }

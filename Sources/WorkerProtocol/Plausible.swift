@@ -1,7 +1,7 @@
 public import PipelineModel
 
-/// Checks numbers in workers' messages. A worker reads foreign bytes and may be broken, so the supervisor neither
-/// computes with a number nor follows an index before this check. Sums and products of plausible numbers don't
+/// Checks the numbers in workers' messages. A worker reads foreign bytes and may be compromised, so the supervisor
+/// neither computes with a number nor uses an index before this check. Sums and products of plausible numbers don't
 /// overflow.
 enum Plausible {
     static let mostBytes: Int64 = 1 << 50
@@ -10,7 +10,7 @@ enum Plausible {
 }
 
 extension WorkerMessage {
-    /// Whether this can be a message about a picture with so many results.
+    /// Whether this message can be true of a picture with this number of results.
     public func isPlausible(results: Int) -> Bool {
         switch self {
         case .opened(let header), .rendering(let header): header.isPlausible(outputs: results)
@@ -23,13 +23,13 @@ extension WorkerMessage {
 }
 
 extension FleetMessage {
-    /// Whether this can be a message of the fleet's process; `lent` gives the number of results of a lent picture.
+    /// Whether this message can be true. `lent` returns the number of results of a lent picture, by its ID.
     public func isPlausible(results lent: (Int) -> Int?) -> Bool {
         switch self {
         case .node(let node, _): node.isPlausible
         case .progress(_, let done, let total): done >= 0 && total >= 0
         case .made(let id, let header, let outputs, let file):
-            // A picture that was taken back meanwhile is no longer lent.
+            // A picture that has been taken back is no longer lent, so its number of results is unknown.
             lent(id).map { header.isPlausible(outputs: $0) && outputs.arePlausible($0) } ?? true
                 && (0...Plausible.mostBytes).contains(file?.bytes ?? 0)
         case .offered(_, let picture, _): picture.isPlausible

@@ -3,15 +3,15 @@ import Glibc
 import Synchronization
 public import SystemCalls
 
-/// One end of the `SOCK_SEQPACKET` pair between supervisor and worker. A packet is a message, as JSON or packed, with
-/// its descriptors.
+/// One end of the `SOCK_SEQPACKET` pair between supervisor and worker. Each packet is one message, as JSON or packed,
+/// with its descriptors.
 public struct WorkerChannel: Sendable {
-    /// The descriptor at which a worker finds its end.
+    /// The descriptor number of the worker's end.
     public static let workerDescriptor: Int32 = 3
-    /// Maximum bytes of a message, which a socket's default send buffer holds.
+    /// Maximum length of a message in bytes. A socket's default send buffer has room for it.
     public static let longestMessage = 128 * 1024
 
-    /// Maximum descriptors of a message: a job's outputs.
+    /// Maximum number of descriptors that a message carries, such as the files for a job's outputs.
     public static let mostDescriptors = 64
 
     public let socket: Descriptor
@@ -29,7 +29,7 @@ public struct WorkerChannel: Sendable {
         try Socket.send(packet.bytes, descriptors: packet.descriptors, to: socket)
     }
 
-    /// The next message, or nil when the other end has closed.
+    /// Receives the next message; nil if the other end has closed the channel.
     public func receive<Message: Decodable>(
         _ type: Message.Type
     ) throws -> (message: Message, descriptors: [Descriptor])? {
@@ -53,7 +53,7 @@ public struct WorkerChannel: Sendable {
         return message
     }
 
-    /// Waits for a message or the end; false if neither comes within this time.
+    /// Waits until a message arrives or the other end closes the channel; false if neither happens within this time.
     public func isReady(within patience: Duration) -> Bool {
         var ready = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
         return poll(&ready, 1, Int32(patience / .milliseconds(1))) > 0

@@ -1,6 +1,7 @@
-/// The settings of a worker's memory allocator, the same wherever a worker is started.
+/// The settings of the memory allocator in workers, shared by all code that starts workers.
 public enum WorkerMemory {
-    /// Few arenas hold less free memory, and before the ninth arena glibc would count processors, from a file that no
-    /// worker may open. Pictures are large blocks, for which a few large pages cost less than many small ones.
+    /// Fewer arenas keep less unused memory. Besides, before glibc creates a ninth arena, it counts the processors by
+    /// reading a file that workers may not open. Huge pages are on, because pictures are large blocks, for which a few
+    /// large pages cost less than many small pages.
     public static let environment = ["MALLOC_ARENA_MAX": "2", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"]
 }

@@ -4,7 +4,7 @@ public struct Chain: Sendable, Hashable, Codable, CustomStringConvertible {
     public let text: String
     public let stages: [Stage]
 
-    /// A worker holds an open file for each result.
+    /// Maximum number of results, because a worker keeps a file open for each.
     public static let mostResults = 32
 
     public init(
@@ -47,7 +47,7 @@ public struct Chain: Sendable, Hashable, Codable, CustomStringConvertible {
         self.text = text.trimmed
     }
 
-    /// The names of the intermediate results.
+    /// The names of the additional results that the chain's `tee` stages make.
     public var tees: [String] { stages.compactMap(\.teeName) }
 
     public var description: String { text }

@@ -1,8 +1,8 @@
-/// A stage as written, not yet checked.
+/// A stage as written in the chain, before any check against the catalog.
 struct ChainElement {
     struct Assignment {
         var name: String
-        /// Nil if there is no `=`.
+        /// Nil if the word contains no `=`.
         var value: String?
         var column: Int
     }

@@ -2,7 +2,8 @@
 public struct ChainProblem: Error, Sendable, Hashable, CustomStringConvertible {
     private let complaint: String
     private let advice: String?
-    /// In characters, from 1, within the chain's text, or after `moved(to:)` within the line of the file.
+    /// Position in characters, counted from 1: in the chain's text, or, after `moved(to:)`, in the line of the recipe
+    /// file.
     public let column: Int
 
     init(_ complaint: String, column: Int, advice: String? = nil) {
@@ -16,7 +17,7 @@ public struct ChainProblem: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { message }
 
-    /// The same problem with its column in a text that contains the chain.
+    /// A copy of the problem with another column, for a text that contains the chain.
     public func moved(to column: Int) -> ChainProblem {
         ChainProblem(complaint, column: column, advice: advice)
     }

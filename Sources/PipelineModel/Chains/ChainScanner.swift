@@ -1,4 +1,4 @@
-/// Parses `name key=value key="quoted value" | name …` into elements, without knowledge of any stage.
+/// Parses `name key=value key="quoted value" | name …` into elements. Does not check whether the stages exist.
 struct ChainScanner {
     private let characters: [Character]
     private var position = 0
@@ -43,7 +43,7 @@ struct ChainScanner {
             advice: "write a stage beside the | or remove it")
     }
 
-    /// The first word of an element is its name; all others are assignments.
+    /// Parses one word. The first word of an element is the stage's name; each later word is an assignment.
     private mutating func readWord(into element: inout ChainElement?) throws(ChainProblem) {
         let start = column
         let name = take { $0 != "=" && !$0.isWhitespace && $0 != "|" }
@@ -65,7 +65,7 @@ struct ChainScanner {
         }
     }
 
-    /// The quoted text. Inside it, `\"` is a quote and `\\` a backslash.
+    /// Parses a quoted value, in which `\"` stands for a quote and `\\` for a backslash.
     private mutating func quoted() throws(ChainProblem) -> String {
         let start = column
         position += 1

@@ -1,5 +1,5 @@
 extension ParameterDescription {
-    /// The problem with the parameter's own default, or nil.
+    /// Why the declared default is not a valid value, or nil if it is valid.
     public var problemWithDefault: String? {
         guard let defaultValue else { return nil }
         do throws(Refusal) {

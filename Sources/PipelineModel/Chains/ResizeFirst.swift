@@ -1,5 +1,5 @@
-/// Moves filters behind a later resize if they compute each pixel from that pixel alone. They then process fewer
-/// pixels, and a shrinking decoder can do most of the resizing.
+/// Moves filters behind a later resize if they compute each pixel from that pixel alone. The filters then process fewer
+/// pixels, and the decoder can do most of the resizing by decoding at a smaller size.
 public enum ResizeFirst {
     /// The execution order of the stages for a picture that the resize makes smaller. A resize with an explicit kernel
     /// keeps its place, because every pixel has to pass through that kernel.

@@ -44,7 +44,8 @@ extension StageCatalog {
         return stage
     }
 
-    /// Checks a filter's rules across parameters. A parameter counts as given if it differs from its default.
+    /// Checks the filter's `atLeastOneOf` and `atMostOneOf`. A parameter counts as given if its value differs from the
+    /// default.
     private func checkGiven(
         _ stage: Stage, _ description: StageDescription, _ columns: [String: Int], column: Int
     ) throws(ChainProblem) {

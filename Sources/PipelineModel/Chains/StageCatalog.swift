@@ -4,17 +4,17 @@ public struct StageCatalog: Sendable {
     private let byName: [String: StageDescription]
     /// Formats that `save` can't write on this machine.
     public let missingEncoders: [MissingEncoder]
-    /// Why a stage is missing, for the names of plugin files that were left out.
+    /// Why plugins were left out, by filter name. The reason is shown when a chain uses such a filter.
     public let leftOut: [String: String]
 
-    /// The built-in stages and `filters`. If a name occurs twice, the first stage keeps it.
+    /// Combines the built-in stages with `filters`. If several stages have the same name, the catalog keeps the first.
     public init(filters: [StageDescription], missingEncoders: [MissingEncoder] = [], leftOut: [String: String] = [:]) {
         (self.missingEncoders, self.leftOut) = (missingEncoders, leftOut)
         let all = BuiltInStage.all.map(\.description) + filters
         byName = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Sorted by name.
+    /// All stages, sorted by name.
     public var stages: [StageDescription] {
         byName.values.sorted { $0.name < $1.name }
     }

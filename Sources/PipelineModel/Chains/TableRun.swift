@@ -1,7 +1,9 @@
 /// Finds consecutive filters that can share one lookup table. Each output value of such a filter depends on one input
-/// value alone, so the table is computed once for all values, not per pixel.
+/// value alone, so the worker computes the table once for all possible values, instead of running the filters on each
+/// pixel.
 public enum TableRun {
-    /// The number of leading stages that share a table, for a grey or colour picture, with or without alpha.
+    /// The number of stages at the start of `stages` that can share one table, for a grey or colour picture, with or
+    /// without alpha.
     public static func length(
         _ stages: some Sequence<Stage>, isGrey: Bool, hasAlpha: Bool, traits: (String) -> Set<StageTrait>
     ) -> Int {
@@ -9,10 +11,10 @@ public enum TableRun {
         var length = 0
         for stage in stages {
             let traits = traits(stage.name)
-            // The host converts colours to luma before the table.
+            // The worker converts colours to luma before it applies the table.
             if length == 0, traits.contains(.lumaOnly) { isGrey = true }
-            // With one input band any pointwise filter is a function of one value, however many bands it outputs. Alpha
-            // would be a second input.
+            // With a single input band, the output of any pointwise filter depends on one value, even if the output has
+            // several bands. With alpha, the output would depend on two values.
             let isFunctionOfGrey = traits.contains(.pointwise) && isGrey && !hasAlpha
             let isFunctionOfEachBand = traits.contains(.curve) && (isGrey || !traits.contains(.lumaOnly))
             guard isFunctionOfGrey || isFunctionOfEachBand else { break }
@@ -23,7 +25,7 @@ public enum TableRun {
 }
 
 extension StageCatalog {
-    /// The execution steps for a large colour picture without alpha: "resize, noir + fade: one table".
+    /// The execution steps for a large colour picture without alpha, in words: "resize, noir + fade: one table".
     func steps(_ stages: [Stage]) -> [String] {
         let traits = { self[$0]?.traits ?? [] }
         var rest = ResizeFirst.order(stages, traits: traits)[...]

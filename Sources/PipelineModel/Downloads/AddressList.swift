@@ -18,9 +18,9 @@ public struct AddressList: Sendable, Hashable {
         return name.hasSuffix(".urls") ? .lines : name.hasSuffix(".url") ? .shortcut : nil
     }
 
-    /// Throws if there are more than `most` lines, or no URL at all.
+    /// Parses the text of a list. Throws if it has more than `most` lines, or no URL at all.
     public init(_ text: String, _ kind: Kind, most: Int) throws(Refusal) {
-        // Works on bytes for speed: the text may be long.
+        // Counts bytes instead of characters for speed, because the text may be long.
         let ends = text.utf8.count { $0 == 10 } + (text.utf8.last == 10 ? 0 : 1)
         guard ends <= most else {
             throw Refusal(

@@ -1,7 +1,8 @@
-/// The file name of a download: from the server, else from the URL. Neither is trusted, so the name is sanitised: it
-/// becomes one visible file name, not a path, without characters that reorder or hide text.
+/// Chooses the file name of a download: the name that the server sent, or else a name made from the URL. Neither is
+/// trusted, so the name is sanitised: it becomes a single visible file name without characters that reorder or hide
+/// text.
 public enum DownloadName {
-    /// In bytes. Leaves room for added numbers and suffixes within the file system's limit.
+    /// Maximum length in bytes. It leaves room for added numbers and suffixes within the file system's limit.
     public static let longest = 200
 
     public static func name(said: String?, url: WebAddress) -> String {
@@ -13,7 +14,7 @@ public enum DownloadName {
         return name.isEmpty ? nil : name
     }
 
-    /// Returns "" if no character is left.
+    /// Sanitises a name. Returns "" if no character is left.
     static func safe(_ text: String) -> String {
         if isPlain(text) { return text }
         let last = text.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
@@ -31,7 +32,8 @@ public enum DownloadName {
         return shortened(String(name))
     }
 
-    /// Fast path: letters and digits, with `.`, `-` or `_` only in between. Most names pass.
+    /// Whether the name consists of letters and digits, with `.`, `-` or `_` only in between. Most names do, and need
+    /// no sanitising.
     private static func isPlain(_ text: String) -> Bool {
         func isOrdinary(_ byte: UInt8) -> Bool {
             switch byte {
@@ -46,7 +48,7 @@ public enum DownloadName {
         return isOrdinary(first) && isOrdinary(last) && text.utf8.allSatisfy { isOrdinary($0) || marks.contains($0) }
     }
 
-    /// Shortens a name that is too long at the end of its stem.
+    /// Shortens a name that is too long by cutting the end of its stem, and keeps its suffix.
     private static func shortened(_ name: String) -> String {
         guard name.utf8.count > longest else { return name }
         var stem = name[...]

@@ -1,9 +1,10 @@
-/// Where to resume an interrupted transfer, and which version of the file the server had.
+/// Where to resume an interrupted transfer, and how to recognise that the server still has the same version of the
+/// file.
 public struct FetchResume: Codable, Sendable, Hashable {
     public var offset: Int64
-    /// A strong entity tag, or else the Last-Modified date.
+    /// The file's strong entity tag, or else its Last-Modified date.
     public var validator: String
-    /// Last-Modified, if `validator` is an entity tag.
+    /// The Last-Modified date, if `validator` is an entity tag.
     public var modified: String?
     /// The length of the whole file.
     public var total: Int64?

@@ -1,11 +1,11 @@
-/// The form of a URL for output: texts, JSON, the log and events. It lacks user and password, and the values of
-/// parameters with secret-looking names. Only the ledger has the full URL.
+/// The form of a URL for messages, JSON, the log and events. It hides user and password, and the values of parameters
+/// with secret-looking names. Only the ledger stores the full URL.
 extension WebAddress {
     public var shown: String { Self.shown(text) }
 
-    /// The same for text that may not be a URL.
+    /// The same form for any text, even if it is not a valid URL.
     public static func shown(_ text: some StringProtocol) -> String {
-        // Most URLs have nothing to hide.
+        // Fast path: a URL without `@` and `=` contains neither a login nor parameters.
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "=") }) else {
             return String(text)
         }
@@ -62,7 +62,7 @@ extension WebAddress {
     ]
     private static let endings = ["token", "key", "secret", "signature", "password", "passwd", "keyid", "sessionid"]
 
-    /// Decides by the parameter's name: `token`, `api_key`, `X-Amz-Signature`, `accessToken`, …
+    /// Whether the parameter's name suggests a secret: `token`, `api_key`, `X-Amz-Signature`, `accessToken`, …
     private static func isSecret(_ name: Substring) -> Bool {
         let name = decoded(Array((name.split(separator: "/").last ?? "").utf8)).lowercased()
         if name.hasPrefix("x-amz-") || name.hasPrefix("x-goog-") { return true }

@@ -1,7 +1,7 @@
-/// The source of a download: an http or https URL, checked as far as possible without network access. The fetch worker
-/// parses it again, by stricter rules where needed, and checks the address that it resolves to.
+/// An http or https URL to download, checked as far as possible without network access. The fetch worker parses the URL
+/// again, more strictly where needed, and checks the IP address to which the host resolves.
 public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
-    /// In bytes. Servers commonly reject longer URLs.
+    /// Maximum length in bytes. Servers commonly reject longer URLs.
     public static let longest = 8000
 
     public let text: String
@@ -26,7 +26,7 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
 
     var isSecure: Bool { text.prefix(8).lowercased() == "https://" }
 
-    /// Host and port in lower case; downloads take turns per server.
+    /// Host and port, in lower case. Downloads from different servers take turns.
     public var server: String {
         let ends = "/?#\\".utf8
         // Works on bytes for speed: a list has many URLs.
@@ -35,7 +35,7 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
         return String(decoding: server ?? authority, as: UTF8.self).lowercased()
     }
 
-    /// The host for names and messages only; it does not decide where a connection goes.
+    /// The host, for file names and messages only. It does not decide to which host a connection is made.
     var host: String {
         let server = server
         return String(server.hasPrefix("[") ? server.prefix { $0 != "]" } : server.prefix { $0 != ":" })

@@ -42,14 +42,14 @@ public struct DateFormat: Sendable, Hashable {
         case field(Field)
     }
 
-    /// The ISO 8601 date.
+    /// The format of a field `{date}` without a format of its own: the ISO 8601 date.
     static let standard = "%Y-%m-%d"
     static let allowed = "it may be {date}, or {date:%Y} with \(Field.allCases.map(\.rawValue).enumeration)"
 
     public let text: String
     private let parts: [Part]
 
-    /// Nil if it has an unknown field, or no field at all.
+    /// Nil if the text contains an unknown field, or no field at all.
     public init?(_ text: String) {
         var parts: [Part] = []
         var rest = text[...]
@@ -66,7 +66,7 @@ public struct DateFormat: Sendable, Hashable {
     /// The literal text before the first field.
     var begin: String { if case .text(let text)? = parts.first { text } else { "" } }
 
-    /// Upper bound for the formatted date, in bytes.
+    /// Maximum length of the formatted date, in bytes.
     var length: Int {
         parts.reduce(0) { length, part in
             if case .text(let text) = part { length + text.utf8.count } else { length + 4 }

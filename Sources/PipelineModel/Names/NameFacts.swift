@@ -1,30 +1,31 @@
-/// What is known about a result when it gets its name. The field of an unknown fact stays in the name as written.
+/// The values for the fields in a result's name. A field whose value is nil stays in the name as written: `{hash:8}`.
 public struct NameFacts: Sendable, Hashable {
     /// The picture's file name, including its suffix.
     public var name: String?
-    /// Subfolders of the inbox, separated by `/`, or else the batch's name; "" if there is neither.
+    /// The picture's folder path below the inbox, or else the name of its batch; "" if it has neither.
     public var album: String?
     public var recipe: String?
-    /// The name of the output or tee; "" if it has none.
+    /// The name of the output or tee that makes the result; "" if it has no name.
     public var output: String?
     public var date: PictureDate?
     public var counter: Int?
     public var width: Int?
     public var height: Int?
     public var format: String?
-    /// The full hash, in hexadecimal.
+    /// The full SHA-256 of the result, in hexadecimal.
     public var hash: String?
 
     public init() {}
 
-    /// Splits at the last dot, which goes to the suffix. A leading dot belongs to the stem.
+    /// Splits a file name at its last dot. The suffix includes the dot. A dot at the very start does not begin a
+    /// suffix.
     public static func split(_ name: String) -> (stem: String, suffix: String) {
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return (name, "") }
         return (String(name[..<dot]), String(name[dot...]))
     }
 }
 
-/// Avoids a double suffix: a result made from `album.avif` is not named `album.avif.avif`.
+/// Helpers against double suffixes: a result made from `album.avif` is not named `album.avif.avif`.
 extension String {
     func hasEnding(_ suffix: String) -> Bool { lowercased().hasSuffix(".\(suffix)") }
 

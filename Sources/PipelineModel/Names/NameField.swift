@@ -1,8 +1,8 @@
-/// A field of `Name=`, as written between braces.
+/// A field of a recipe's `Name=` setting, which users write in braces: `{stem}`.
 public enum NameField: String, Sendable, Hashable, CaseIterable {
     case stem, name, album, date, recipe, output, counter, width, height, format, hash
 
-    /// The field as a user writes it.
+    /// An example of the field, as a user writes it.
     public var example: String {
         switch self {
         case .date: "{date:\(DateFormat.standard)}"

@@ -1,18 +1,18 @@
 /// Parses the text of `Name=` into folders and parts. It works on Unicode scalars, because Swift combines a slash with
 /// a following combining mark, and the kernel does not.
 struct NameScanner {
-    /// Maximum length of the whole text, in bytes.
+    /// Maximum length of the text of `Name=`, in bytes.
     private static let longest = 500
     private static let mostComponents = 10
-    /// Maximum length of a component's texts, numbers and dates, in bytes. The rest of a name's 255 bytes is for the
-    /// picture's name.
+    /// Maximum total length of the texts, numbers and dates in one component, in bytes. The rest of the 255 bytes that
+    /// a file name may have is reserved for the picture's name.
     private static let longestFixed = 180
 
     private let scalars: [Unicode.Scalar]
     private var position = 0
     private var components: [[NameTemplate.Part]] = [[]]
     private var text = ""
-    /// Start of the current component.
+    /// Index of the current component's first scalar.
     private var start = 0
 
     private init(_ text: String) { scalars = Array(text.unicodeScalars) }
@@ -85,7 +85,7 @@ struct NameScanner {
             }
             add(.date(format))
         }
-        // Undo the advance by `endComponent`.
+        // `endComponent` has advanced `position`, but the caller still needs the start of the field.
         position = begin
     }
 
@@ -148,7 +148,7 @@ struct NameScanner {
 }
 
 extension NameTemplate.Part {
-    /// Upper bound in bytes; 0 for a field that can be shortened if the name is too long.
+    /// Maximum length in bytes; 0 for a field that may be shortened if the name is too long.
     fileprivate var fixedLength: Int {
         switch self {
         case .text(let text): text.utf8.count

@@ -1,11 +1,12 @@
 extension NameTemplate {
     /// The file system's limit for a name, in bytes.
     static let longest = 255
-    /// Separators between fields; an empty field takes its separator with it.
+    /// Separators between fields. An empty field is removed together with its separator.
     private static let separators: Set<Unicode.Scalar> = ["-", "_", ".", " "]
 
-    /// The result's path below the outbox, without leading `/`. No value can lead out of it: each becomes part of a
-    /// name or a folder of its own, and no name starts with a dot. `number` makes it differ from existing files.
+    /// The result's path relative to the outbox. No value can lead out of the outbox: slashes in values are replaced,
+    /// except between the folders of an album, and no name starts with a dot. A `number` other than 0 is appended to
+    /// the name, to distinguish it from existing files.
     public func path(_ facts: NameFacts, number: Int = 0, suffix: String) -> String {
         let ending = (number == 0 ? "" : "-\(number)")
         var names: [String] = []
@@ -26,7 +27,7 @@ extension NameTemplate {
         return names.joined(separator: "/")
     }
 
-    /// Whether the file name proper comes out empty.
+    /// Whether the file name would be empty, apart from its suffix.
     public func isNameless(_ facts: NameFacts) -> Bool {
         Self.withoutEmpty((components.last ?? []).map { $0.piece(facts) }).allSatisfy(\.text.isEmpty)
     }
@@ -67,7 +68,8 @@ extension NameTemplate {
         return result
     }
 
-    /// Joins the pieces into a name that fits with its ending and has no leading dot; shortens the longest values.
+    /// Joins the pieces and the ending into a name without a leading dot. If the name is too long, shortens the longest
+    /// values.
     private static func name(_ pieces: [Piece], ending: String) -> String {
         var pieces = pieces
         while true {
@@ -85,7 +87,7 @@ extension NameTemplate {
         return (name.isEmpty ? "_" : name) + ending
     }
 
-    /// Replaces leading dots by `_`: the name would be hidden, or lead to another folder.
+    /// Replaces leading dots by `_`. Otherwise the name would be hidden, or be `..` and lead to another folder.
     private static func hideNothing(_ pieces: inout [Piece]) {
         for index in pieces.indices {
             let scalars = pieces[index].text.unicodeScalars
@@ -102,16 +104,17 @@ extension NameTemplate {
     /// A part of a name, with its field filled in.
     fileprivate struct Piece {
         var text: String
-        /// Literal text of the template.
+        /// Whether the text is literal text of the template.
         var isLiteral = false
-        /// May be cut if the name is too long. Numbers and dates may not, because they distinguish names.
+        /// Whether the text may be shortened if the name is too long. Numbers and dates may not, because they
+        /// distinguish names.
         var isShortened = false
 
         init(literal: String) { (text, isLiteral) = (literal, true) }
 
         init(fixed: String) { text = fixed }
 
-        /// An untrusted value, sanitised.
+        /// Sanitises an untrusted value, so that it contains no slash and no control character.
         init(value: String) {
             isShortened = true
             text = ""

@@ -1,5 +1,5 @@
-/// The naming rule of results, from `Name=`: literal text and fields, with `/` between folders. The path is relative to
-/// the outbox and has no suffix; the format adds that.
+/// The naming rule of results, from `Name=`: literal text and fields, with `/` between folders. It describes a path
+/// relative to the outbox, without suffix; the result's format determines the suffix.
 public struct NameTemplate: Sendable, Hashable, CustomStringConvertible {
     enum Part: Hashable {
         case text(String)
@@ -20,12 +20,12 @@ public struct NameTemplate: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Allowed digits in `{counter:4}` and `{hash:8}`.
+    /// Allowed numbers of digits in `{counter:4}` and `{hash:8}`.
     static let counters = 1...9
     static let hashes = 4...64
 
     public let text: String
-    /// The folders and the file name, each as a list of parts.
+    /// The components of the path: the folders and the file name, each as a list of parts.
     let components: [[Part]]
 
     public init(_ text: String) throws(Refusal) {
@@ -37,11 +37,11 @@ public struct NameTemplate: Sendable, Hashable, CustomStringConvertible {
 
     public func asks(for field: NameField) -> Bool { components.contains { $0.contains { $0.field == field } } }
 
-    /// Whether the name is known only once the result is rendered.
+    /// Whether the name depends on the rendered result, by its size or hash.
     public var needsResult: Bool { [.width, .height, .hash].contains(where: asks) }
 }
 
-/// Encoded as its text, which is checked again when decoded.
+/// A template is encoded as its text, and decoding checks that text again.
 extension NameTemplate: Codable {
     public init(from decoder: any Decoder) throws {
         try self.init(try decoder.singleValueContainer().decode(String.self))

@@ -7,7 +7,7 @@ public struct PictureDate: Sendable, Hashable, Codable {
         case changed = "DateTime"
         /// The file's modification time.
         case file
-        /// Today's date, for texts that need some date; never used in names.
+        /// Today's date, for credit texts of pictures without a date; never used in names.
         case clock
     }
 
@@ -19,7 +19,7 @@ public struct PictureDate: Sendable, Hashable, Codable {
     public let minute: Int
     public let second: Int
 
-    /// Nil if there is no such day. An invalid time becomes midnight.
+    /// Nil if the day does not exist. An invalid time becomes midnight.
     public init?(
         year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0, source: Source
     ) {
@@ -30,7 +30,8 @@ public struct PictureDate: Sendable, Hashable, Codable {
         (self.hour, self.minute, self.second) = isTime ? (hour, minute, second) : (0, 0, 0)
     }
 
-    /// Parses EXIF's format only: `2026:11:24 09:30:00`. Nil if the camera's clock was not set.
+    /// Parses a date in EXIF's format: `2026:11:24 09:30:00`. Nil if the text is not a valid date, such as the zeros of
+    /// a camera whose clock was never set.
     public init?(exif text: String, source: Source) {
         func numbers(_ text: Substring.UTF8View.SubSequence, _ lengths: [Int]) -> [Int]? {
             let parts = text.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
@@ -73,7 +74,7 @@ public struct PictureDate: Sendable, Hashable, Codable {
     }
 }
 
-/// Decoding validates, because a worker that has read a hostile file may send anything.
+/// Decoding checks the date, because a worker that a hostile file has taken over may send any values.
 extension PictureDate {
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)

@@ -1,4 +1,4 @@
-/// Finds results of one recipe that would always get the same name, or no name at all.
+/// Finds results of one recipe that would always get the same name, and results that would get no name.
 struct ResultTwins {
     struct Mistake {
         /// The output whose `Name=` has to change.
@@ -15,7 +15,7 @@ struct ResultTwins {
             Planner.plan(outputs: [output], inBatch: false).results.map { Named($0, output) }
         }
         let usual = results.filter { $0.picture.naming == nil }
-        // Results without Name= are named after the picture, at least for pictures outside any folder.
+        // A result without Name= is named after its picture. The comparison assumes a picture outside any subfolder.
         var first = Dictionary(usual.map { (Self.usualName($0, usual), $0) }) { first, _ in first }
         for named in results {
             guard let naming = named.picture.naming else { continue }
@@ -29,7 +29,7 @@ struct ResultTwins {
             }
             let other = first[name, default: named]
             first[name] = other
-            // Results that differ in size or bytes get different names.
+            // A name that includes the size or hash differs for results that differ.
             guard other.picture != named.picture, !naming.needsResult else { continue }
             let twins = "\(Self.title(other)) and \(Self.title(named)) both make \(name)"
             mistakes.append(Mistake(output: named.output.name, message: "\(twins); put {output} into Name="))

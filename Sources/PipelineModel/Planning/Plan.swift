@@ -1,6 +1,6 @@
-/// The pictures that a job makes, and the operations for them.
+/// The plan of a job: the pictures that it makes, and the operations that make them.
 public struct Plan: Sendable, Hashable {
-    /// Pictures by segment. Barriers separate the segments.
+    /// Pictures by segment. A segment is a part of the chains between two barriers.
     public let segments: [[PlannedPicture]]
 
     public var pictures: [PlannedPicture] { segments.flatMap(\.self).sorted { $0.index < $1.index } }

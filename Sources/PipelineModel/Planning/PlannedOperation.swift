@@ -1,13 +1,13 @@
 public enum PlannedOperation: Sendable, Hashable {
     case download
-    /// One worker makes all pictures of a segment from the same source picture.
+    /// One worker makes all pictures of a segment in a single render.
     case render([PlannedPicture])
     case publish
-    /// Announces the batch when all its pictures have reached a barrier.
+    /// Announces, once, that all pictures of a batch have reached a barrier.
     case announceBatch
     case announce
 
-    /// The operation's name for people.
+    /// The operation's kind, in words for users.
     public var kind: String { self == .announceBatch ? "announce batch" : queue }
 
     public var queue: String {

@@ -1,10 +1,10 @@
-/// Turns outputs into as few operations as possible.
+/// Turns a recipe's outputs into as few operations as possible.
 ///
-/// libvips streams: all stages of all outputs up to a barrier fuse into one render. At a barrier the render writes a
-/// lossless intermediate file, so that a waiting job holds a file and nothing else. A `tee` is another result of the
+/// libvips streams: one render runs all stages of all outputs up to a barrier. At a barrier the render writes a
+/// lossless intermediate file, so that a waiting job occupies a file but no memory. A `tee` makes another result in the
 /// same render.
 public enum Planner {
-    /// Without a batch, a job does not wait at barriers, so the plan has no cut there.
+    /// A job outside any batch does not wait at barriers, so barriers don't split its plan into segments.
     public static func plan(outputs: [RecipeOutput], inBatch: Bool) -> Plan {
         var segments: [[PlannedPicture]] = [[]]
         var count = 0
@@ -41,8 +41,8 @@ public enum Planner {
 }
 
 extension Stage {
-    /// The `save` stage for the intermediate picture at a barrier: lossless, and with all frames if the result keeps
-    /// them. All other data is read from the original again.
+    /// The `save` stage for the intermediate picture at a barrier. It is lossless, and keeps all frames if the result
+    /// does. Everything else, such as metadata, is read from the original again after the barrier.
     fileprivate static func handOver(before save: Stage?) -> Stage {
         var stage = Stage(
             name: BuiltInStage.save.description.name, arguments: ["format": .text("png"), "compression": .number(0)])

@@ -1,9 +1,9 @@
-/// A recipe that can't be used. Its pictures wait until the mistake is corrected.
+/// A recipe that the daemon can't use because of a mistake. Its pictures wait until the mistake is corrected.
 public struct HeldRecipe: Sendable, Hashable {
     /// The part of the recipe that could be read.
     public let recipe: Recipe
     public private(set) var problems: [Problem]
-    /// The message for users: the first problem, and what to do.
+    /// The message for users: the first problem, the number of further problems, and advice.
     public private(set) var reason = ""
 
     init(_ recipe: Recipe, _ problem: Problem) {

@@ -1,11 +1,11 @@
 /// An event that runs a recipe's hook.
 public enum HookOccasion: String, Sendable, Hashable, Codable, CaseIterable {
-    /// A picture is published, and its original has reached its final place.
+    /// The results of a picture are published, and its original has reached its final place.
     case done
-    /// A picture has failed, and its original lies in `failed/`.
+    /// A picture has failed, and its original has been moved to `failed/`.
     case failed
     case cancelled
-    /// All jobs of a batch are over.
+    /// All jobs of a batch have finished, failed or been cancelled.
     case batch
 
     public static let usual: Set = [HookOccasion.done, .batch]

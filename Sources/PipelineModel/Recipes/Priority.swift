@@ -1,4 +1,4 @@
-/// Jobs with a higher priority start first, and jobs of one priority in order of arrival.
+/// The priority of a job. Jobs with a higher priority start first; jobs of equal priority start in order of arrival.
 public enum Priority: String, Sendable, Hashable, Codable, CaseIterable, Comparable {
     case low, normal, high
 

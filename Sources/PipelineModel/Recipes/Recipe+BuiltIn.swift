@@ -1,7 +1,8 @@
 extension Recipe {
     static let builtInName = "noir"
 
-    /// The recipe of a daemon without recipe files; without its output if a stage is missing.
+    /// The recipe that the daemon uses if there are no recipe files. If the catalog lacks one of its stages, the recipe
+    /// has no outputs and `problem` explains why.
     static func builtIn(intake: InboxSettings, catalog: StageCatalog) -> (recipe: Recipe, problem: Problem?) {
         var outputs: [RecipeOutput] = []
         var mistake: ChainProblem?

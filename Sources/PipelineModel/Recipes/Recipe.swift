@@ -1,13 +1,13 @@
-/// Which pictures an inbox takes, and how results are made from them.
+/// A named set of rules: which files the daemon takes from an inbox, and which results it makes of them.
 public struct Recipe: Sendable, Hashable {
-    /// The file names that a recipe without `Match=` takes.
+    /// Patterns of the file names that a recipe without `Match=` takes.
     public static let pictures = [
         "*.jpg", "*.jpeg", "*.png", "*.webp", "*.heic", "*.heif", "*.avif", "*.tif", "*.tiff", "*.gif",
         "*.bmp", "*.cr2", "*.cr3", "*.nef", "*.arw", "*.dng", "*.raf", "*.orf", "*.rw2",
         "*.urls", "*.url",
     ]
 
-    /// The settings of a recipe file, for the manual.
+    /// The settings that a recipe file may contain, for the manual.
     public static var settings: [SettingRow] {
         let draft = RecipeDraft(intake: InboxSettings())
         return RecipeDraft.table.map { $0.row(of: draft, default: draft, source: "default") }
@@ -17,9 +17,9 @@ public struct Recipe: Sendable, Hashable {
     public let description: String?
     /// The recipe's file; nil for the built-in recipe.
     public let file: String?
-    /// Relative to `inbox/`, where "" is that folder itself; or absolute.
+    /// The inbox folder: absolute, or relative to `inbox/`. "" means `inbox/` itself.
     public let inbox: String
-    /// Relative to `outbox/`, or absolute.
+    /// The outbox folder: absolute, or relative to `outbox/`.
     public let outbox: String
     public let match: [String]
     public let original: OriginalPolicy
@@ -55,7 +55,7 @@ public struct Recipe: Sendable, Hashable {
     /// The recipe's file, or a description of the built-in recipe.
     public var place: String { file ?? "built-in recipe \(name)" }
 
-    /// Whether the recipe takes a file of this name (without folders).
+    /// Whether the recipe takes files of this name, given without folders.
     public func matches(_ fileName: String) -> Bool {
         globs.contains { $0.matches(fileName) }
     }

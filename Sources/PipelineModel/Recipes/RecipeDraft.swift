@@ -1,4 +1,4 @@
-/// A recipe while its file is being read. Settings without a default are nil if missing.
+/// The settings of a recipe while its file is being read. A setting without a default is nil until the file sets it.
 struct RecipeDraft: Sendable {
     var description: String?
     var inbox: String?
@@ -13,11 +13,11 @@ struct RecipeDraft: Sendable {
     var hook: String?
     var hookOn = HookOccasion.usual
     var intake: InboxSettings
-    /// Naming rule for outputs without a `Name=` of their own.
+    /// The `Name=` in [Recipe], for outputs without a `Name=` of their own.
     var naming: NameTemplate?
-    /// The chain of the [Output] section being read.
+    /// The `Chain=` of the [Output] section that is being read.
     var chain: String?
-    /// `Name=` of the [Output] section being read.
+    /// The `Name=` of the [Output] section that is being read.
     var outputNaming: NameTemplate?
 
     static let table: [Setting<RecipeDraft>] =

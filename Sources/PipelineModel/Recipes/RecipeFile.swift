@@ -1,10 +1,10 @@
-/// A `.recipe` file, read as far as it is valid.
+/// A `.recipe` file: the recipe, as far as the file is valid, and the file's problems.
 struct RecipeFile {
     static let suffix = ".recipe"
 
     let recipe: Recipe
     let problems: [Problem]
-    /// False if only the file's name is known.
+    /// False if the file could not be read. Then only the recipe's name is known.
     let isRead: Bool
     let inboxLine: Int?
     let outboxPlace: SettingPlace?
@@ -26,7 +26,7 @@ struct RecipeFile {
         outboxPlace = reader.outboxPlace
     }
 
-    /// Stands for a recipe file that can't be read, which `problem` explains.
+    /// Creates a placeholder for a recipe file that can't be read, for the reason in `problem`.
     init(unread problem: Problem, inbox: String?, settings: Settings) {
         let name = Self.recipeName(problem.file)
         recipe = Recipe(
@@ -35,7 +35,7 @@ struct RecipeFile {
         (problems, isRead, inboxLine, outboxPlace) = ([problem], false, nil, nil)
     }
 
-    /// The inbox of a recipe without Inbox=.
+    /// The inbox of a recipe that has no `Inbox=` setting.
     private static func usualInbox(of name: String, _ settings: Settings) -> String {
         name == settings.defaultRecipe ? "" : name
     }

@@ -1,10 +1,10 @@
-/// An output of a recipe: makes one result of each picture, and one more for each tee.
+/// An output of a recipe. It makes one result of each picture, and another result for each `tee` in its chain.
 public struct RecipeOutput: Sendable, Hashable, Codable {
-    /// Part of the result's file name; nil for the unnamed output.
+    /// The output's name, which becomes part of its results' file names; nil for the unnamed output.
     public var name: String?
     public var chain: Chain
-    /// The naming rule for its results, tees included. If nil, the name consists of the inbox's folder, the picture's
-    /// name and the output's name.
+    /// The naming rule for this output's results, including those of its tees. If nil, a result's name consists of the
+    /// inbox's subfolder, the picture's name and the output's name.
     public var naming: NameTemplate?
 
     public init(name: String?, chain: Chain, naming: NameTemplate? = nil) {

@@ -1,12 +1,12 @@
-/// What happens to the original of a done job.
+/// What happens to the original when its job is done.
 public enum OriginalPolicy: String, Sendable, Hashable, Codable, CaseIterable {
     case archive, delete, keep
 }
 
-/// What happens to a picture with a missing end.
+/// What happens to a truncated picture, whose file lacks its end.
 public enum TruncatedPolicy: String, Sendable, Hashable, Codable, CaseIterable {
     case fail
-    /// Render the part that is there.
+    /// Render the part of the picture that the file contains.
     case accept
 }
 
@@ -23,7 +23,7 @@ public enum FleetUse: String, Sendable, Hashable, Codable, CaseIterable {
     case yes, no
 }
 
-/// What happens if the result's name is taken in the outbox.
+/// What happens if the outbox already has a file with the result's name.
 public enum ConflictPolicy: String, Sendable, Hashable, Codable, CaseIterable {
     /// Append `-1`, `-2`, … to the new result's name.
     case number

@@ -13,7 +13,7 @@ struct RecipeReader {
     private(set) var outboxPlace: SettingPlace?
     /// Names of all outputs and tees, including outputs with a broken chain.
     private var outputNames: [String?] = []
-    /// Line of each output's own `Name=`; `commonNameLine` is the one in [Recipe].
+    /// Line of each output's own `Name=`, by output name. `commonNameLine` is the line of the `Name=` in [Recipe].
     private var namePlaces: [String?: Int] = [:]
     private var commonNameLine: Int?
 

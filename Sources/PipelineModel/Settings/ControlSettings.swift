@@ -1,4 +1,4 @@
-/// Limits for clients of the control socket.
+/// Limits for clients of the control socket, and for the events kept for them.
 public struct ControlSettings: Sendable, Hashable {
     public var maxClients = 256
     public var maxCall: Int64 = 128 * 1024

@@ -41,7 +41,7 @@ public struct DownloadSettings: Sendable, Hashable {
 }
 
 extension SettingType<[String]> {
-    /// A space-separated list of hosts. Each assignment appends.
+    /// A space-separated list of hosts. Each assignment appends to the list.
     static let hosts = Self(values: "hosts") { text, before throws(Refusal) in
         let hosts = text.split(separator: " ").map(String.init)
         guard hosts.allSatisfy({ host in host.allSatisfy { $0.isLetter || $0.isNumber || ".-_:[]".contains($0) } })

@@ -1,10 +1,10 @@
-/// The fleet: machines that lend each other work. Without servers there is no fleet.
+/// Settings of the fleet, the machines that lend each other pictures to render. Without `servers`, the fleet is off.
 public struct FleetSettings: Sendable, Hashable {
-    /// When this node lends pictures.
+    /// When this node lends its pictures to other nodes.
     public enum Give: String, Sendable, CaseIterable {
-        /// When no local slot is free, and rendering takes much longer than transferring.
+        /// Lend when no local slot is free, and rendering takes much longer than transferring.
         case auto
-        /// When no local slot is free.
+        /// Lend when no local slot is free.
         case always
         case never
     }
@@ -16,13 +16,13 @@ public struct FleetSettings: Sendable, Hashable {
     public var servers: [String]?
     public var credentials: String?
     public var authority: String?
-    /// Nil for the machine's name.
+    /// This node's name in the fleet; nil to use the machine's host name.
     public var name: String?
     public var places = QueueLimit.auto
     public var give = Give.auto
     public var ahead = QueueLimit.auto
     public var takeBack = Duration.seconds(120)
-    /// Whether other nodes may pause this one, drain it, set its limits and cancel all its jobs.
+    /// Whether other nodes may pause this node, drain it, set its limits and cancel all its jobs.
     public var obey = Obey.yes
 
     public init() {}
@@ -58,12 +58,12 @@ public struct FleetSettings: Sendable, Hashable {
 
     public var isOn: Bool { servers?.isEmpty == false }
 
-    /// The files that authenticate this node, and its servers.
+    /// The files that authenticate this node and the fleet's servers.
     public var files: [(key: String, path: String)] {
         [("Credentials", credentials), ("Authority", authority)].compactMap { key, path in path.map { (key, $0) } }
     }
 
-    /// Why the settings can't be used, or nil.
+    /// Why these settings can't be used together, or nil.
     var contradiction: String? {
         let missing = [("Credentials", credentials), ("Authority", authority)].filter { $0.1 == nil }
         guard isOn, !missing.isEmpty else { return nil }
@@ -90,7 +90,7 @@ enum FleetServer {
         return isHost && !host.isEmpty ? String(host) : nil
     }
 
-    /// Whether traffic to the server stays on this machine.
+    /// Whether the server is on this machine, so that its traffic does not cross the network.
     static func isHere(_ address: String) -> Bool {
         guard let host = host(of: address) else { return false }
         return host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.utf8.allSatisfy { $0 < 0x3a })
@@ -150,7 +150,7 @@ public enum NodeName {
     }
 }
 
-/// Lower-case letters and digits only.
+/// Whether the byte is an ASCII digit or a lower-case ASCII letter.
 private func isLetterOrDigit(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true

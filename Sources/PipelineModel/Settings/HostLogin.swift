@@ -1,5 +1,5 @@
-/// The login for downloads from one server: `[Host photos.example.org]`, or `[Host photos.example.org:8443]`. Without a
-/// port it applies to the standard port only.
+/// The login for downloads from one server, from a section `[Host photos.example.org]` or `[Host
+/// photos.example.org:8443]`. Without a port in its header, the section applies to the standard port only.
 public struct HostLogin: Sendable, Hashable {
     /// Whether the login may be sent over http, where anyone on the network path can read it.
     public enum PlainHTTP: String, Sendable, CaseIterable {
@@ -16,10 +16,11 @@ public struct HostLogin: Sendable, Hashable {
 
     init() {}
 
-    /// Stands for the password in a header.
+    /// The text in a header that is replaced by the password.
     public static let placeholder = "{password}"
     static let section = "Host"
-    /// In bytes. A message to the fetch worker has room for all headers, each with a password filled in.
+    /// Maximum length in bytes. All headers, each with a password filled in, must fit into one message to the fetch
+    /// worker.
     fileprivate static let longestHeader = 4000
     fileprivate static let mostHeaders = 8
 
@@ -59,13 +60,13 @@ public struct HostLogin: Sendable, Hashable {
 }
 
 extension SettingType<[String]> {
-    /// Headers that libcurl sets or that a transfer needs.
+    /// Headers that a login may not set, because libcurl sets them or the transfer depends on them.
     private static let taken: Set<String> = [
         "accept-encoding", "connection", "content-length", "expect", "host", "if-range", "keep-alive", "range", "te",
         "trailer", "transfer-encoding", "upgrade",
     ]
 
-    /// Values are secret. Each assignment appends.
+    /// Request headers, whose values are secret. Each `Header=` line appends one header.
     fileprivate static let requestHeaders = Self(values: "Name: value", isSecret: true) {
         text, before throws(Refusal) in
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(\.trimmed)

@@ -1,12 +1,12 @@
 /// How the daemon notices new files in an inbox.
 public enum WatchMode: String, Sendable, Hashable, Codable, CaseIterable {
-    /// inotify if the file system reports changes, else polling.
+    /// Use inotify if the file system reports all changes, else polling.
     case auto
     case inotify
     case poll
 }
 
-/// How an inbox is watched: [Inbox] in the settings, overridden by a recipe's own [Inbox].
+/// How an inbox is watched. A recipe's own [Inbox] section overrides the [Inbox] section of the settings.
 public struct InboxSettings: Sendable, Hashable {
     public var watch = WatchMode.auto
     public var settle = Duration.milliseconds(500)

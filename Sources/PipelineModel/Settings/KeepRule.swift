@@ -1,8 +1,8 @@
-/// How much to keep: everything, or up to an age, a size, or both.
+/// A retention rule: keep everything, or files up to an age, a total size, or both.
 public struct KeepRule: Sendable, Hashable {
-    /// Older files are removed.
+    /// The daemon removes files older than this.
     public var age: Duration?
-    /// Beyond this many bytes in total, the oldest files are removed.
+    /// If the files have more than this many bytes in total, the daemon removes the oldest.
     public var size: Int64?
 
     public init(age: Duration? = nil, size: Int64? = nil) { (self.age, self.size) = (age, size) }
@@ -26,7 +26,7 @@ public struct KeepRule: Sendable, Hashable {
                 guard self.age == nil else { throw Refusal("has two ages", advice: Self.advice) }
                 self.age = age
             } else {
-                // A bare number could be either an age or a size.
+                // A number without a unit is an error too, because it could be either an age or a size.
                 let complaint = "neither an age nor a size"
                 throw Refusal(
                     words.count == 1 ? "is \(complaint)" : "has '\(word)' in it, which is \(complaint)",

@@ -1,10 +1,11 @@
-/// Retention rules for files that the daemon has put in their final places. The default keeps everything.
+/// Retention rules for the files in the archive, in `failed/` and `cancelled/`, and in the outboxes. The default keeps
+/// everything.
 public struct KeepSettings: Sendable, Hashable {
     public var archive = KeepRule()
     public var failed = KeepRule()
     public var cancelled = KeepRule()
     public var results = KeepRule()
-    /// How far the clock may be ahead of the latest trusted time before ages no longer count.
+    /// If the clock is ahead of the latest trusted time by more than this, the daemon removes no file for its age.
     public var clockLeap = Duration.seconds(31 * 86_400)
     /// Limit for the total size of all previews, in bytes.
     public var previews: Int64 = 256 << 20

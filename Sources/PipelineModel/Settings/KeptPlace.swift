@@ -1,4 +1,4 @@
-/// Where the daemon leaves files that a rule of [Keep] may remove later.
+/// A place whose files the daemon may remove later, by a rule of [Keep].
 public enum KeptPlace: String, Sendable, Hashable, Codable, CaseIterable {
     /// Originals of jobs that are done.
     case archive

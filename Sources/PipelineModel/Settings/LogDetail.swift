@@ -1,7 +1,7 @@
 /// How detailed the daemon's log is.
 public enum LogDetail: String, Sendable, CaseIterable {
-    /// States of jobs.
+    /// Logs the states of jobs.
     case jobs
-    /// Also each step of each operation.
+    /// Logs each step of each operation too.
     case operations
 }

@@ -1,4 +1,4 @@
-/// The memory limit for all pictures in work: a size, or a share of the service's memory.
+/// The memory limit for all pictures that are rendered at once: a size, or a share of the service's memory.
 public enum MemoryBudget: Sendable, Hashable, LosslessStringConvertible {
     case share(percent: Int)
     case bytes(Int64)
@@ -24,7 +24,7 @@ public enum MemoryBudget: Sendable, Hashable, LosslessStringConvertible {
         }
     }
 
-    /// The budget in bytes, if the service may use `usable` bytes.
+    /// The budget in bytes, for a service that may use `usable` bytes of memory.
     public func bytes(of usable: Int64) -> Int64 {
         switch self {
         case .share(let percent): usable / 100 * Int64(percent)

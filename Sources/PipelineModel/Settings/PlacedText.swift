@@ -15,13 +15,13 @@ struct PlacedText {
         text += more
     }
 
-    /// Line and column, from 1, of the character at `offset`. The end of the text has a position too.
+    /// Line and column, counted from 1, of the character at `offset`, which may also be the end of the text.
     func place(at offset: Int) -> (line: Int, column: Int) {
         guard let part = parts.last(where: { $0.offset <= offset }) ?? parts.first else { return (1, offset + 1) }
         return (part.line, part.column + offset - part.offset)
     }
 
-    /// A part of the text, without surrounding whitespace.
+    /// A part of the text, without surrounding whitespace. Its characters keep their positions in the file.
     func trimmed(from start: Int, to end: Int? = nil) -> PlacedText {
         let characters = Array(text)[start..<(end ?? text.count)]
         let first = characters.firstIndex { !$0.isWhitespace } ?? characters.endIndex

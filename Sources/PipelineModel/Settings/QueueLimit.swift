@@ -1,7 +1,7 @@
 /// How many operations of a queue may run at once; `auto` adapts to the machine.
 public enum QueueLimit: Sendable, Hashable, Codable, LosslessStringConvertible {
     case auto
-    /// With 0, running operations finish and no new one starts.
+    /// With a count of 0, running operations finish but no new operation starts.
     case count(Int)
 
     public static let range = 0...1024

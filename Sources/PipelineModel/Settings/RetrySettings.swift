@@ -18,11 +18,12 @@ public struct RetrySettings: Sendable, Hashable {
             "the longest pause between two tries, also when a server asks for a longer one"),
     ]
 
-    /// The pause before retry `number`, from 1. `asked` is the pause that the server requests. `chance`, from 0 to 1,
-    /// adds jitter, so that jobs that failed together don't retry together.
+    /// The pause before retry `number`, which counts from 1. `asked` is the pause that a server requested. `chance`, a
+    /// random number from 0 to 1, varies the pause, so that jobs that failed together don't all retry at the same
+    /// moment.
     public func pause(before number: Int, asked: Duration? = nil, chance: Double) -> Duration {
         if let asked { return min(asked + asked / 10 * chance, most) }
-        // The exponent stops at 30, where every pause has reached `most`.
+        // Limits the exponent to prevent overflow: at 30, every pause has reached `most`.
         let doubled = delay * (1 << min(max(number - 1, 0), 30))
         return min(doubled, most) * (1 - chance / 4)
     }

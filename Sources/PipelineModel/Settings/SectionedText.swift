@@ -1,4 +1,4 @@
-/// A file in systemd's INI dialect, parsed: `[Section]`, `Key=value`, `#` and `;` comments, lines continued by a `\`.
+/// Parses a file in systemd's INI dialect: `[Section]`, `Key=value`, `#` and `;` comments, lines continued by a `\`.
 struct SectionedText {
     struct Section {
         var header: String
@@ -16,7 +16,7 @@ struct SectionedText {
     private(set) var problems: [Problem] = []
 
     init(_ file: ConfigurationText) {
-        // Skips assignments below a broken header, which has been reported already.
+        // True below an invalid section header. The header has been reported, so its assignments are skipped silently.
         var belongsNowhere = false
         for statement in Self.statements(file.text) {
             let line = statement.place(at: 0).line
@@ -31,7 +31,7 @@ struct SectionedText {
                 continue
             }
             guard let equals = Array(statement.text).firstIndex(of: "="), equals > 0 else {
-                // The line may be part of a secret.
+                // In a [Host] section the line may contain a secret, so the message must not repeat it.
                 let isSecret = sections.last.map { HostLogin.host(ofSection: $0.header) != nil } ?? false
                 report("\(isSecret ? "this" : "'\(statement.text)'") is no setting; write Key=value", file, line)
                 continue
@@ -51,7 +51,7 @@ struct SectionedText {
         problems.append(Problem(file: file.name, line: line, message: message))
     }
 
-    /// The lines with content, after joining continued lines.
+    /// The lines with content, without comments, after joining continued lines.
     private static func statements(_ text: String) -> [PlacedText] {
         var statements: [PlacedText] = []
         var current = PlacedText()
@@ -61,8 +61,8 @@ struct SectionedText {
             let content = line.trimmed
             if content.hasPrefix("#") || content.hasPrefix(";") { continue }
             let indentation = line.prefix { $0.isWhitespace }.count
-            // systemd.syntax(7): a space replaces the backslash. Two backslashes stand for one and don't continue the
-            // line.
+            // As in systemd.syntax(7), a line that ends in a backslash continues, and a space replaces the backslash. A
+            // line that ends in two backslashes does not continue.
             let continues = content.reversed().prefix { $0 == "\\" }.count.isMultiple(of: 2) == false
             current.append(
                 continues ? content.dropLast() + " " : content[...], line: number + 1, column: indentation + 1)

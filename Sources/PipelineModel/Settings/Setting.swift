@@ -1,5 +1,5 @@
-/// A row in a table of settings: section and key in the file, the type, and the property of `Root` that it sets. The
-/// property's initial value is the default.
+/// A row in a table of settings: section and key in the file, the value's type, and the property of `Root` that stores
+/// the value. The property's initial value is the default.
 struct Setting<Root: Sendable>: Sendable {
     let section: String
     let key: String
@@ -31,7 +31,7 @@ struct Setting<Root: Sendable>: Sendable {
             values: values)
     }
 
-    /// The same setting as part of a larger value that contains `Root`.
+    /// Converts the setting to one of `Whole`, which contains a `Root` at `path`.
     func within<Whole: Sendable>(_ path: any WritableKeyPath<Whole, Root> & Sendable) -> Setting<Whole> {
         Setting<Whole>(of: self, within: path)
     }
@@ -49,7 +49,7 @@ struct Setting<Root: Sendable>: Sendable {
 }
 
 extension Array {
-    /// The distinct sections of a table, in order.
+    /// The distinct sections in a table of settings, in order of appearance.
     func sections<Root>() -> [String] where Element == Setting<Root> {
         reduce(into: []) { if !$0.contains($1.section) { $0.append($1.section) } }
     }

@@ -2,10 +2,10 @@
 public struct SettingRow: Sendable, Hashable {
     public let section: String
     public let key: String
-    /// The value as written in a file.
+    /// The current value, as written in a file.
     public let value: String
     public let `default`: String
-    /// "default", or the name of the file that sets it.
+    /// The name of the file that sets the value, or "default".
     public let source: String
     public let help: String
     /// The valid values, in words.

@@ -2,10 +2,10 @@
 struct SettingType<Value: Sendable>: Sendable {
     /// The valid values, in words, for the manual.
     let values: String
-    /// `before` is the previous value; lists append to it.
+    /// Parses a value. `before` is the setting's previous value, to which lists append.
     let read: @Sendable (_ text: String, _ before: Value) throws(Refusal) -> Value
     let write: @Sendable (Value) -> String
-    /// Messages must not repeat the text.
+    /// Whether the value is a secret, which messages must not repeat.
     let isSecret: Bool
 
     init(
@@ -75,7 +75,7 @@ extension SettingType<QueueLimit> {
 }
 
 extension SettingType where Value: RawRepresentable<String> & CaseIterable {
-    /// One word of an enumeration.
+    /// One raw value of an enumeration.
     static var word: Self {
         Self(values: Value.allCases.map(\.rawValue).alternatives) { text, _ throws(Refusal) in
             guard let value = Value(rawValue: text) else {
@@ -89,7 +89,7 @@ extension SettingType where Value: RawRepresentable<String> & CaseIterable {
 }
 
 extension SettingType {
-    /// A set of words of an enumeration, separated by spaces.
+    /// Any number of raw values of an enumeration, separated by spaces.
     static func some<Word>() -> Self
     where Value == Set<Word>, Word: RawRepresentable<String> & CaseIterable & Sendable {
         let all = Word.allCases.map(\.rawValue)
@@ -123,7 +123,7 @@ extension SettingType<String?> {
         $0 ?? ""
     }
 
-    /// A folder: absolute, or relative without leaving its base. Redundant slashes and dots are removed.
+    /// A folder's path, absolute or relative, without `..`. Redundant slashes and dots are removed.
     static let folder = Self(values: "a folder") { text, _ throws(Refusal) in
         let parts = text.split(separator: "/").filter { $0 != "." }
         guard !parts.contains("..") else {
@@ -139,7 +139,7 @@ extension SettingType<String?> {
 }
 
 extension SettingType<String?> {
-    /// The absolute path of a program; PATH is not searched.
+    /// The absolute path of a program, which is not searched in PATH.
     static let program = Self(values: "an absolute path") { text, _ throws(Refusal) in
         guard text.isEmpty || text.hasPrefix("/") else {
             throw Refusal("is no absolute path", advice: "write it like /usr/local/bin/announce, without arguments")
@@ -151,7 +151,7 @@ extension SettingType<String?> {
 }
 
 extension SettingType<[String]?> {
-    /// Space-separated words; quotes enclose a word with spaces. Each assignment appends.
+    /// Space-separated words; quotes enclose a word with spaces. Each assignment appends to the list.
     static let words = Self(values: "words") { text, before throws(Refusal) in
         guard let words = text.words else { throw Refusal("has an unclosed quote", advice: "close it") }
         return (before ?? []) + words

@@ -1,4 +1,4 @@
-/// The settings of the whole daemon. Each setting is one property here and one row in `table`.
+/// The settings of the whole daemon. Each setting is declared as a property here and as a row in `table`.
 public struct Settings: Sendable, Hashable {
     public var defaultRecipe = "noir"
     public var drainTimeout = Duration.seconds(30)
@@ -10,14 +10,15 @@ public struct Settings: Sendable, Hashable {
     public var log = LogDetail.jobs
     public var maxPixels: Int64 = 268_000_000
     public var maxTexts = Settings.usualTexts
-    /// In bytes. Real pictures have at most a few megabytes, in long edit histories.
+    /// Default for `maxTexts`, in bytes. The texts in real pictures, such as long edit histories, have at most a few
+    /// megabytes.
     public static let usualTexts: Int64 = 16 << 20
     public var maxResult: Int64 = 1 << 30
     public var memoryBudget = MemoryBudget.share(percent: 75)
     public var crashTries = 5
     public var crashStrikes = 3
     public var maxStages = 32
-    /// libvips evaluates a chain as nested calls; about 150 blurs overflow its stack.
+    /// Upper limit for `maxStages`. libvips evaluates a chain as nested calls; about 150 blurs overflow its stack.
     public static let mostStages = 64
     public var workerJobs = 500
     public var history = Duration.seconds(30 * 86400)
@@ -35,10 +36,10 @@ public struct Settings: Sendable, Hashable {
     public var plugins = PluginSettings()
     public var keep = KeepSettings()
     public var fleet = FleetSettings()
-    /// By host or `host:port`, in lower case.
+    /// Logins by host or `host:port`, in lower case.
     public var hosts: [String: HostLogin] = [:]
 
-    /// The source of each setting that a file sets, by section and key.
+    /// The file that set each setting, by `section.key`. Settings with their default value have no entry.
     private var sources: [String: String] = [:]
 
     public init() {}
@@ -155,7 +156,7 @@ public struct Settings: Sendable, Hashable {
             }
     }
 
-    /// The login for a URL's server, and the host of its section.
+    /// The login for a URL's server, and the host as its [Host] section writes it.
     public func login(for url: WebAddress) -> (host: String, login: HostLogin)? {
         guard !hosts.isEmpty else { return nil }
         let server = url.server
@@ -164,14 +165,14 @@ public struct Settings: Sendable, Hashable {
         return [server, bare, bare + standard].lazy.compactMap { host in hosts[host].map { (host, $0) } }.first
     }
 
-    /// The settings of a [Host NAME] section, for the manual.
+    /// The settings that a [Host NAME] section may contain, for the manual.
     public static var hostRows: [SettingRow] {
         HostLogin.table.map {
             $0.row(of: HostLogin(), default: HostLogin(), in: "\(HostLogin.section) NAME", source: "default")
         }
     }
 
-    /// The file that sets the host's PasswordFile=.
+    /// The file that contains the PasswordFile= of this host.
     public func source(ofLogin host: String) -> String {
         source(of: "PasswordFile", in: "\(HostLogin.section) \(host)")
     }

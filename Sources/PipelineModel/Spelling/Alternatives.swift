@@ -1,8 +1,8 @@
 extension [String] {
-    /// "archive, delete or keep".
+    /// Joins the words with "or": "archive, delete or keep".
     var alternatives: String { joined(by: "or") }
 
-    /// "archive, delete and keep".
+    /// Joins the words with "and": "archive, delete and keep".
     var enumeration: String { joined(by: "and") }
 
     private func joined(by word: String) -> String {

@@ -34,7 +34,7 @@ struct Glob: Sendable, Hashable {
     private static func set(from rest: inout ArraySlice<Character>) -> Element? {
         let negated = rest.first == "!" || rest.first == "^"
         let body = negated ? rest.dropFirst() : rest
-        // A bracket at the very start is a member, as in the shell.
+        // As in the shell, a `]` at the very start belongs to the set and does not close it.
         guard let end = body.dropFirst().firstIndex(of: "]") else { return nil }
         var members = body[..<end]
         rest = rest[(end + 1)...]

@@ -32,16 +32,16 @@ private func editDistance(_ from: [Character], _ to: [Character]) -> Int {
     return last[to.count]
 }
 
-/// Names in other programs, with the name here.
+/// Names that other programs use, with the stage of that meaning in this program.
 private let synonyms = [
     "gray": "mono", "grey": "mono", "grayscale": "mono", "greyscale": "mono", "monochrome": "mono",
     "bw": "mono", "scale": "resize", "thumbnail": "resize",
 ]
 
-/// Names of formats, which are never treated as misspellings of another.
+/// Names of file formats. If `save` does not know such a name, suggesting a format with a similar name would mislead.
 private let formats: Set<String> = ["bmp", "gif", "heic", "heif", "j2k", "jp2", "jxl"]
 
-/// The advice for an unknown word.
+/// Advice for an unknown word: the most similar known word, or else a list of all known words.
 func suggestion(for word: String, among known: [String]) -> String {
     if let synonym = synonyms[word.lowercased()], known.contains(synonym) { return "did you mean '\(synonym)'?" }
     if !formats.contains(word.lowercased()), let candidate = nearest(word, among: known) {

@@ -1,5 +1,5 @@
-/// Why a text is not a valid value, as a predicate ("is unknown"), with advice. The caller adds the name and the
-/// position.
+/// Why a text is not a valid value: a predicate such as "is unknown", and advice. The caller adds the name of the
+/// setting or parameter, and the position.
 public struct Refusal: Error, Equatable {
     public var complaint: String
     public var advice: String?

@@ -5,7 +5,7 @@ extension StringProtocol {
         return String(start[...end])
     }
 
-    /// Words separated by whitespace; quotes enclose a word with spaces. Nil if a quote is not closed.
+    /// Splits the text into words at whitespace; quotes enclose a word with spaces. Nil if a quote is not closed.
     var words: [String]? {
         var words: [String] = []
         var word: String?

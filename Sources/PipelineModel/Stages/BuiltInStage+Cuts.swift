@@ -1,4 +1,5 @@
-/// Stages that keep a chain's intermediate picture or wait for other pictures.
+/// The stages `tee`, which makes an additional result of the picture at this point of the chain, and `barrier`, which
+/// waits for the other pictures of the batch.
 extension BuiltInStage {
     static let tee = BuiltInStage(
         description: StageDescription(

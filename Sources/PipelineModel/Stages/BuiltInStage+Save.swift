@@ -58,14 +58,15 @@ extension BuiltInStage {
             ]),
         violation: violation(ofSave:))
 
-    /// The formats of each parameter that not every format supports.
+    /// For each parameter that only some formats support: those formats.
     private static let ofFormats: KeyValuePairs = [
         "quality": ["jpeg", "webp", "avif", "jxl"], "max-bytes": ["jpeg", "webp", "avif", "jxl"],
         "effort": ["png", "webp", "avif", "gif", "jxl"],
         "lossless": ["webp", "jxl"], "progressive": ["jpeg", "png"], "chroma": ["jpeg", "avif"],
     ]
 
-    /// With `format=same`, these are allowed, and apply only if the original's format supports them.
+    /// Parameters that a chain may give with `format=same`. They take effect only if the original's format supports
+    /// them.
     private static let whereTheyApply = ["quality", "effort", "progressive", "chroma"]
 
     private static func violation(ofSave stage: Stage) -> Violation? {
@@ -149,14 +150,15 @@ extension Stage {
     /// Formats that can hold an animation.
     fileprivate static let ofFrames = ["webp", "gif"]
 
-    /// Whether an animation stays one, also in the intermediate picture of a barrier. `format=same` is resolved before.
+    /// Whether the written file keeps all frames of an animation. This includes the intermediate picture at a barrier.
+    /// `format=same` must be replaced by the actual format before.
     public var keepsFrames: Bool {
         let isHandOver = arguments["compression"] != nil
         return arguments["pages"]?.text == "all"
             && (isHandOver || Self.ofFrames.contains(arguments["format"]?.text ?? "jpeg"))
     }
 
-    /// The limit of a result's file size in bytes, if any.
+    /// The maximum size of the result's file in bytes, from `max-bytes`, if given.
     public var maxBytes: Int? {
         arguments["max-bytes"]?.text.flatMap(Magnitude.bytes.number).flatMap { $0 >= 1024 ? Int(exactly: $0) : nil }
     }

@@ -1,11 +1,12 @@
-/// Text with the picture's date filled in: `© {date:%Y} Ada Lovelace`; `{date}` gives 2026-11-24.
+/// A credit text, into which the picture's date is filled: `© {date:%Y} Ada Lovelace`. A plain `{date}` gives
+/// 2026-11-24.
 public struct CreditText: Sendable, Hashable {
     private enum Part: Hashable {
         case text(String)
         case date(DateFormat)
     }
 
-    /// In bytes, before dates are filled in.
+    /// Maximum length in bytes, before dates are filled in.
     public static let longest = 1000
 
     private let parts: [Part]
