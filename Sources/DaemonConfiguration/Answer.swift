@@ -3,7 +3,7 @@ import Synchronization
 package import WorkerPools
 package import WorkerProtocol
 
-/// The first worker's answer. The start waits for it, because there is nothing else to do.
+/// The first worker's answer to its start. The daemon's start blocks until it arrives.
 package final class Answer: Sendable {
     package typealias Trial = Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>
 

@@ -4,11 +4,11 @@ package import PictureFiles
 package import PipelineModel
 import SystemCalls
 
-/// The texts of the configuration's files at this moment.
+/// The texts of all configuration files, as the initializer has read them.
 package struct ConfigurationFiles: Sendable {
-    /// The administrator's files, in their order; later files win.
+    /// The administrator's settings files, in reading order. Later files override earlier files.
     package var settings: [ConfigurationText] = []
-    /// The daemon's own `saved.conf`, which is read after them.
+    /// The daemon's own `saved.conf`, which overrides the administrator's files.
     package var saved: ConfigurationText?
     package private(set) var recipes: [ConfigurationText] = []
     /// Recipes whose files can't be read.
@@ -30,7 +30,7 @@ package struct ConfigurationFiles: Sendable {
 
     package var allSettings: [ConfigurationText] { settings + (saved.map { [$0] } ?? []) }
 
-    /// Replaces the texts of the settings' files. `saved.conf` stays if it has no mistake.
+    /// Replaces the texts of the administrator's settings files. Also drops `saved.conf` if it contains a mistake.
     mutating func replaceSettings(by texts: [ConfigurationText]) {
         (settings, unreadSettings) = (texts, [])
         guard let own = saved else { return }

@@ -17,7 +17,7 @@ package final class ConfigurationInForce: Sendable {
     package var settings: Settings { loaded.withLock { $0.configuration.settings } }
     package var recipes: [Recipe] { loaded.withLock { $0.configuration.recipes } }
 
-    /// Returns the configuration that was in force before.
+    /// Replaces the configuration, and returns the previous one.
     package func replace(by new: LoadedConfiguration) -> LoadedConfiguration {
         loaded.withLock { loaded in
             defer { loaded = new }

@@ -2,11 +2,12 @@ import DaemonRuntime
 import Dispatch
 import Synchronization
 
-/// Asks all disks at once, and waits a short time only.
+/// Examines paths on several disks in parallel, and waits two seconds at most, because a disk may hang.
 enum DiskAnswers {
     private static let patience = DispatchTimeInterval.seconds(2)
 
-    /// The answers to a question about each path. Paths on a disk that does not answer are missing.
+    /// Calls `question` for each path, and returns the answers. Paths on a disk that does not answer in time are
+    /// missing.
     static func ask<Answer: Sendable>(
         about paths: some Sequence<String>, _ question: @escaping @Sendable (String) -> Answer
     ) -> [String: Answer] {

@@ -1,4 +1,4 @@
-/// The daemon's exit status; numbers above 1 are those of sysexits.h.
+/// The daemon's exit status. Numbers above 1 have the meaning of sysexits.h.
 package enum ExitStatus: Int32, CaseIterable {
     case done = 0
     case failed = 1

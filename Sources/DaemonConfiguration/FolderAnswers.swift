@@ -1,6 +1,7 @@
 import SystemCalls
 
-/// The disks' answers about the folders that recipes name. If a disk does not answer, only a folder's path is known.
+/// What the disks report about the folders of recipes. If a disk does not answer, its folders count as unobstructed,
+/// and their links are not resolved.
 struct FolderAnswers: Sendable {
     private struct Answer {
         var resolved: String
@@ -9,7 +10,7 @@ struct FolderAnswers: Sendable {
 
     private let answers: [String: Answer]
 
-    /// Also checks whether `outboxes` can be created.
+    /// Examines all folders. Of `outboxes`, it also checks whether they can be created.
     init(of folders: Set<String>, outboxes: Set<String>) {
         answers = DiskAnswers.ask(about: folders.union(outboxes)) { folder in
             let obstacle = outboxes.contains(folder) ? Obstacle(to: folder) : nil

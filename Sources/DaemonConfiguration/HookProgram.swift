@@ -2,9 +2,9 @@ import DaemonRuntime
 import Glibc
 import SystemCalls
 
-/// The file named by Hook=.
+/// The program that Hook= names.
 package enum HookProgram {
-    /// Why this process's user can't run it. Waits for its disk.
+    /// Why the daemon's user can't run the program; nil if it can. Blocks while the program's disk does not answer.
     package static func refusal(of program: String) -> String? {
         do throws(SystemError) {
             if let refusal = try Trust.way(to: program).refusal { return refusal }

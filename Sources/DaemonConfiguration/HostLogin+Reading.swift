@@ -7,15 +7,16 @@ import SystemCalls
 package import WorkerPools
 package import WorkerProtocol
 
-/// A password is read when a download begins, so that a new password counts without a reload. Nothing keeps it longer
-/// than the download.
+/// Reads passwords. The daemon reads a password when a download begins, so that a changed password applies without a
+/// reload. It keeps the password no longer than the download.
 extension HostLogin {
     private static let longestPassword = 4096
 
     /// The login in the form that the fetch worker needs.
     package func read(for host: String) throws(JobFailure) -> FetchLogin {
         let password = usesPassword ? try password(for: host) : nil
-        // If libcurl got the user as an option of its own, it would put the user into the URLs of redirects.
+        // The user goes into a header field. If libcurl got it as an option, libcurl would write it into the URLs of
+        // redirects.
         let basic = user.map { "Authorization: Basic " + Data("\($0):\(password ?? "")".utf8).base64EncodedString() }
         let fields = headers.map { header in
             header.split(separator: Self.placeholder, omittingEmptySubsequences: false)
@@ -25,7 +26,7 @@ extension HostLogin {
             host: host, headers: (basic.map { [$0] } ?? []) + fields, allowsPlainHTTP: plainHTTP == .allow)
     }
 
-    /// Why the password can't be read now.
+    /// Why the password can't be read now; nil if it can be read, or the login has none.
     package func unreadable(for host: String) -> String? {
         guard usesPassword else { return nil }
         do throws(JobFailure) {
@@ -72,7 +73,8 @@ extension HostLogin {
         return String(text)
     }
 
-    /// Nil if the file is a credential, and the service has no credentials.
+    /// The path of the password file or systemd credential. Nil for a credential if the service was given no
+    /// credentials.
     private static func path(of file: String) -> String? {
         if file.hasPrefix("/") { return file }
         return getenv("CREDENTIALS_DIRECTORY").map { FileSystem.join(String(cString: $0), file) }

@@ -5,16 +5,17 @@ import PipelineModel
 import SystemCalls
 import WorkerPools
 
-/// The last correct settings and inboxes, for a start after a mistake was made. They lie in `state/last-good.json`.
+/// The last correct settings and inboxes, stored in `state/last-good.json`. A start uses them if the current settings
+/// contain a mistake.
 package struct LastGood: Codable {
     package struct File: Codable {
         var name: String
         var text: String
     }
 
-    /// The settings' files, without `saved.conf`.
+    /// The administrator's settings files, without `saved.conf`.
     package var settings: [File]
-    /// The recipes' inboxes, as Inbox= has them. A recipe that can't be read keeps its inbox.
+    /// The inbox of each recipe, as written in Inbox=. A recipe that can't be read keeps its last inbox.
     package var inboxes: [String: String]
 
     package init(_ loaded: LoadedConfiguration) {
@@ -27,13 +28,13 @@ package struct LastGood: Codable {
 
     // MARK: - On disk
 
-    /// Nil if no settings were correct yet, or the file can't be read.
+    /// Reads the stored settings. Returns nil if no settings have been correct yet, or the file can't be read.
     package static func read(_ places: Places) -> LastGood? {
         guard let data = FileManager.default.contents(atPath: places.lastGood) else { return nil }
         return try? JSONDecoder().decode(LastGood.self, from: data)
     }
 
-    /// Waits for the state folder's disk.
+    /// Writes the settings to disk, if they have changed. Blocks while the state folder's disk does not answer.
     package func keep(_ places: Places) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -2,17 +2,17 @@ import PictureFiles
 import PipelineModel
 import SystemCalls
 
-/// A folder that lies in the wrong place, or can't exist.
+/// A recipe's folder that lies in the wrong place, or can't be created.
 struct Misplacement {
-    /// The problem, placed in the file of the recipe that is held.
+    /// The problem. It names the file of the recipe to hold.
     var problem: Problem
     /// Another recipe that may be at fault, and is held as well.
     var rival: Recipe?
-    /// The outbox, if it lies in the inbox of a recipe that goes on.
+    /// The outbox, if it lies in an inbox that stays in use.
     var outboxes: Set<String> = []
 }
 
-/// Finds folders that lie in the wrong place, or can't exist, and holds their recipes.
+/// Finds recipes' folders that lie in the wrong place or can't be created, and holds these recipes.
 extension LoadedConfiguration {
     mutating func hold(_ misplaced: [Misplacement]) {
         for misplacement in misplaced {
@@ -54,7 +54,8 @@ extension LoadedConfiguration {
         }
     }
 
-    /// No folder that the daemon writes to may lie in an inbox or contain one: the daemon would take its own output.
+    /// Finds folders that the daemon writes to and that lie in an inbox or contain one. The daemon would take its own
+    /// output as new pictures.
     private func nested(_ places: Places, _ disks: FolderAnswers) -> [Misplacement] {
         configuration.recipes.flatMap { taking in
             let folder = disks.resolved(inbox(of: taking, places))
@@ -81,7 +82,7 @@ extension LoadedConfiguration {
         return nil
     }
 
-    /// If an outbox can't be created, every picture would fail.
+    /// Finds outboxes that can't be created: every picture of the recipe would fail.
     private func impossible(_ places: Places, _ disks: FolderAnswers, starting: Bool) -> [Misplacement] {
         configuration.recipes.compactMap { recipe in
             let folder = outbox(of: recipe, places)
@@ -94,7 +95,7 @@ extension LoadedConfiguration {
 
     // MARK: - Where
 
-    /// Places the problem at the recipe's Outbox= line, or at `other` if the recipe is built in.
+    /// Locates the problem at the recipe's Outbox= line, or at the recipe `other` if the writing recipe is built in.
     private func outboxProblem(of recipe: Recipe, orElse other: Recipe, _ message: String) -> Problem {
         guard let file = recipe.file else { return problem(of: other, message) }
         guard let place = configuration.outboxPlaces[recipe.name] else {

@@ -4,12 +4,12 @@ package import PipelineModel
 import SystemCalls
 package import WorkerProtocol
 
-/// A start goes on despite mistakes that were made since the configuration was last correct: nobody may be there to
-/// correct them after a crash, a reboot or an upgrade.
+/// Starts the daemon despite mistakes that were made since the configuration was last correct. After a crash, a reboot
+/// or an upgrade, nobody may be there to correct them.
 extension LoadedConfiguration {
-    /// Reads the files for a start. A recipe with a mistake is held. Settings with a mistake are replaced by the last
-    /// correct settings: a default in place of a wrong value could remove, publish or download things unasked. Throws
-    /// if there are no such settings, or if Sandbox=required can't be met.
+    /// Reads the files for a start. Holds recipes with a mistake. Replaces settings with a mistake by the last correct
+    /// settings, because a default in place of a wrong value could remove, publish or download files against the user's
+    /// will. Throws if no correct settings are known, or if Sandbox=required can't be met.
     package static func start(_ places: Places, hello: Hello) throws(StartError) -> LoadedConfiguration {
         var files = ConfigurationFiles(places)
         let last = LastGood.read(places)
@@ -28,7 +28,7 @@ extension LoadedConfiguration {
         return loaded
     }
 
-    /// The mistakes in the configuration, each with the daemon's reaction.
+    /// The configuration's mistakes. Each text also names the consequence.
     package var shortcomings: [String] {
         let settings = wrongSettings.first.map { first in
             let more = wrongSettings.count > 1 ? " (and \(wrongSettings.count - 1) more)" : ""
@@ -40,7 +40,7 @@ extension LoadedConfiguration {
 
     // MARK: - Folders
 
-    /// The outboxes of all recipes. Jobs from before still go to the outboxes of held recipes.
+    /// The outboxes of all recipes. Those of held recipes count, too, because older jobs still publish there.
     package func outboxes(_ places: Places) -> [String] {
         (configuration.recipes + configuration.held.map(\.recipe)).map { outbox(of: $0, places) }
     }
@@ -49,12 +49,12 @@ extension LoadedConfiguration {
     package struct WatchedFolder {
         package var path: String
         package var recipe: Recipe
-        /// Why the daemon takes nothing there.
+        /// Why the daemon takes no pictures from this folder; nil if it does.
         package var refusal: String?
     }
 
-    /// The folders of all recipes. The folders of held recipes are watched as well, so that no other recipe takes the
-    /// pictures there.
+    /// The inboxes of all recipes. Inboxes of held recipes are included, so that no other recipe takes the pictures in
+    /// them.
     package func watched(_ places: Places) -> [WatchedFolder] {
         var watched = configuration.recipes.map { WatchedFolder(path: inbox(of: $0, places), recipe: $0) }
         for held in configuration.held {

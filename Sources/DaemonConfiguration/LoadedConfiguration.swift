@@ -8,35 +8,36 @@ import SystemCalls
 import WorkerPools
 package import WorkerProtocol
 
-/// The configuration in force, and the filters it was checked against.
+/// A loaded configuration, and the stage catalog against which it was checked.
 package struct LoadedConfiguration: Sendable {
     package var configuration: Configuration
     package var catalog: StageCatalog
     package var skipped: [SkippedPlugin]
-    /// The missing parts of the workers' confinement, and why.
+    /// The parts of the workers' confinement that this machine lacks, each with the reason.
     package var missing: [String]
-    /// The files that the settings were read from, without `saved.conf`.
+    /// The administrator's settings files, without `saved.conf`.
     var texts: [ConfigurationText] = []
-    /// Mistakes in the settings' files. If there are any, the last correct settings are in force.
+    /// Mistakes in the settings files. If there are any, the last correct settings are in force instead.
     var wrongSettings: [Problem] = []
-    /// The recipes' inboxes in the last correct configuration: a held recipe keeps its inbox.
+    /// The inboxes of the recipes in the last correct configuration. A held recipe keeps its inbox.
     var lastInboxes: [String: String] = [:]
-    /// Outboxes of held recipes that lie in another recipe's inbox. The daemon takes nothing from them.
+    /// Outboxes of held recipes that lie in another recipe's inbox. The daemon takes no pictures from these folders.
     package var misplacedOutboxes: Set<String> = []
 
-    /// Reads the files and reports every problem. If there are any, the configuration must not be used.
+    /// Reads the files and returns every problem. If there are problems, the caller must not use the configuration.
     package static func load(_ places: Places, hello: Hello) -> (LoadedConfiguration, [Problem]) {
         let (loaded, problems) = make(of: ConfigurationFiles(places), places, hello)
         return (loaded, problems + loaded.unreadableLogins)
     }
 
-    /// The settings alone, without wrong values, for use before the filters are known.
+    /// Reads the settings only, and ignores wrong values. For use before the first worker has reported the filters.
     package static func settings(_ places: Places) -> Settings {
         Configuration.load(settings: ConfigurationFiles(places).allSettings, recipes: [], catalog: .builtIn)
             .configuration.settings
     }
 
-    /// Holds recipes with problems. `starting` ignores problems that can be fixed while the recipe waits.
+    /// Makes a configuration from the files, and holds recipes with problems. With `starting`, it ignores problems that
+    /// can be fixed while the recipe waits.
     package static func make(
         of files: ConfigurationFiles, _ places: Places, _ hello: Hello, starting: Bool = false,
         after last: LastGood? = nil
@@ -56,10 +57,10 @@ package struct LoadedConfiguration: Sendable {
         return (loaded, files.problems + found + misplaced.map(\.problem) + loaded.unconfined(places.mainConfiguration))
     }
 
-    /// Logs the shortcomings, and the missing confinement unless it was missing before.
+    /// Logs the configuration's mistakes. Logs missing confinement, too, unless `before` lacked the same parts.
     package func logShortcomings(after before: LoadedConfiguration? = nil) {
         for shortcoming in shortcomings { Log.failure(shortcoming) }
-        // A lane of its own, because the disk of a password file may not answer.
+        // The passwords are checked on a separate thread, because the disk of a password file may hang.
         FileLane(threads: 1).async { for problem in unreadableLogins { Log.failure("\(problem)") } }
         if !missing.isEmpty, missing != before?.missing {
             Log.failure(
@@ -68,7 +69,7 @@ package struct LoadedConfiguration: Sendable {
         }
     }
 
-    /// Hooks that can't be run now. Hooks on a disk that does not answer are left out.
+    /// Hooks that can't be run now. Hooks on a hanging disk are left out.
     package var refusedHooks: [Problem] {
         let refusals = DiskAnswers.ask(about: Set(configuration.recipes.compactMap(\.hook))) {
             HookProgram.refusal(of: $0)
@@ -89,7 +90,7 @@ package struct LoadedConfiguration: Sendable {
         }
     }
 
-    /// The problem of workers that are less confined than Sandbox=required asks for.
+    /// Reports a problem if Sandbox=required is set, but the workers' confinement is incomplete.
     func unconfined(_ main: String) -> [Problem] {
         guard configuration.settings.sandbox == .required, !missing.isEmpty else { return [] }
         let source = configuration.settings.rows.first { $0.key == "Sandbox" }?.source
@@ -108,16 +109,16 @@ package struct LoadedConfiguration: Sendable {
 
     package func inbox(of recipe: Recipe, _ places: Places) -> String { FileSystem.join(places.inbox, recipe.inbox) }
     package func outbox(of recipe: Recipe, _ places: Places) -> String { FileSystem.join(places.outbox, recipe.outbox) }
-    /// Where the results of `pipectl add --chain` go.
+    /// The folder for the results of `pipectl add --chain`.
     package func adHocOutbox(_ places: Places) -> String { FileSystem.join(places.outbox, Self.adHocName) }
 
-    /// Stands for a recipe's name in `pipectl add --chain`.
+    /// Replaces the recipe's name in jobs from `pipectl add --chain`.
     static let adHocName = "chain"
 
-    /// Nil for a held recipe as well.
+    /// The recipe of this name; nil if there is none, or it is held.
     package func recipe(_ name: String) -> Recipe? { configuration.recipes.first { $0.name == name } }
     package func held(_ name: String) -> HeldRecipe? { configuration.held.first { $0.recipe.name == name } }
-    /// Why there is no such recipe.
+    /// Why no usable recipe has this name.
     package func lack(of name: String) -> String { held(name)?.reason ?? "there is no recipe '\(name)' any more" }
 
     package func order(for recipe: Recipe, _ places: Places) -> WorkOrder {

@@ -4,8 +4,9 @@ package import JobLedger
 package import PictureFiles
 import SystemCalls
 
-/// The ledger names files by absolute paths. If the daemon's folder was moved, or restored elsewhere from a backup, the
-/// ledger follows before anything else happens: otherwise the daemon would sweep files that no row names.
+/// Updates the ledger after the daemon's folder was moved, or restored elsewhere from a backup. The ledger contains
+/// absolute paths. It must be updated before anything else happens, because the daemon removes staging files that the
+/// ledger does not name.
 package enum MovedFolder {
     package static func follow(_ places: Places, _ ledger: Ledger) throws {
         let former = try read(places.place)

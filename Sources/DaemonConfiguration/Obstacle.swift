@@ -4,12 +4,13 @@ import SystemCalls
 
 /// Why a missing folder can't be created.
 struct Obstacle: Equatable {
-    /// A sentence for the administrator: the obstacle and the remedy.
+    /// For the administrator: the obstacle and the remedy.
     var message: String
-    /// True when the path itself is impossible; false for a missing permission, which may still be given.
+    /// True if the path itself is impossible. False for a missing permission or link target, which can still be
+    /// provided.
     var isLasting: Bool
 
-    /// Nil if the folder exists, can be created, or may appear with a file system that is not mounted now.
+    /// Returns nil if the folder exists, can be created, or may appear when a file system is mounted.
     init?(to folder: String) {
         var raw = stat()
         var (path, reason) = (folder, Int32(0))
@@ -20,7 +21,7 @@ struct Obstacle: Equatable {
             case ELOOP, ENAMETOOLONG:
                 self.init(message: "\(Self.words(reason)); name another folder", isLasting: true)
                 return
-            // The disk itself does not answer.
+            // Any other error is the disk's, and proves nothing about the path.
             default: return nil
             }
             if let target = try? FileSystem.target(of: path), reason == ENOENT {

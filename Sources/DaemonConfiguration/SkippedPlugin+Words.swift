@@ -4,7 +4,7 @@ package import WorkerProtocol
 extension SkippedPlugin {
     package var sentence: String { "plugin \(file) is left out: \(reason)" }
 
-    /// The filter that a file of this name should have: `noir` for `noir.so` and for `libnoir.so`.
+    /// The filter that a plugin file of this name should contain: `noir` for `noir.so` and for `libnoir.so`.
     fileprivate var filter: String? {
         let name = FileSystem.name(of: file)
         guard name.hasSuffix(".so") else { return nil }
@@ -13,7 +13,7 @@ extension SkippedPlugin {
 }
 
 extension Hello {
-    /// Why filters are missing, by name: their plugins were left out.
+    /// The reason for each missing filter, keyed by filter name. These filters' plugins were left out.
     package var leftOut: [String: String] {
         Dictionary(skipped.compactMap { plugin in plugin.filter.map { ($0, plugin.sentence) } }) { first, _ in first }
     }

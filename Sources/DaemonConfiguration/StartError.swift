@@ -1,4 +1,4 @@
-/// Why the daemon can't run, and the status it exits with.
+/// Why the daemon can't run, and its exit status.
 package struct StartError: Error, CustomStringConvertible {
     package let status: ExitStatus
     package let description: String

@@ -1,8 +1,8 @@
 import Glibc
 
-/// The address to which a connection is about to be opened.
+/// The IP address of a server.
 struct Address: Sendable, Hashable, CustomStringConvertible {
-    /// 4 or 16.
+    /// 4 bytes for IPv4, 16 bytes for IPv6.
     let bytes: [UInt8]
 
     init?(_ address: UnsafePointer<sockaddr>, length: Int) {
@@ -22,7 +22,7 @@ struct Address: Sendable, Hashable, CustomStringConvertible {
     init?(_ text: String) {
         var four = in_addr()
         var six = in6_addr()
-        // A link-local address may end in its interface: `fe80::1%eth0`.
+        // Drops the interface that a link-local address may end with: `fe80::1%eth0`.
         let text = String(text.prefix { $0 != "%" })
         if inet_pton(AF_INET, text, &four) == 1 {
             bytes = withUnsafeBytes(of: four) { Array($0) }
@@ -41,7 +41,7 @@ struct Address: Sendable, Hashable, CustomStringConvertible {
         return inet_ntop(AF_INET6, bytes, &text, socklen_t(text.count)).map { String(cString: $0) } ?? "?"
     }
 
-    /// Whether anybody on the open network can reach it. An unknown range counts as private.
+    /// Whether the address is reachable from the whole Internet. An unknown range counts as private.
     var isPublic: Bool { bytes.count == 4 ? isPublicFour : isPublicSix }
 
     private struct Block {
@@ -62,7 +62,8 @@ struct Address: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The special-purpose ranges in IANA's registries (RFC 6890 and after) that not everybody can reach.
+    /// The special-purpose ranges in IANA's registries (RFC 6890 and later) that are not reachable from the whole
+    /// Internet.
     private static let specialFour = [
         Block("0.0.0.0", 8),  // this network
         Block("10.0.0.0", 8),  // private
@@ -87,16 +88,17 @@ struct Address: Sendable, Hashable, CustomStringConvertible {
     private static let translated = Block("64:ff9b::", 96)
     private static let sixToFour = Block("2002::", 16)
     private static let global = Block("2000::", 3)
-    /// Global ranges that not everybody can reach.
+    /// Parts of `global` that are not reachable from the whole Internet.
     private static let specialSix = [
         Block("2001::", 23),  // protocols, Teredo
         Block("2001:db8::", 32),  // documentation
         Block("3fff::", 20),  // documentation
     ]
 
-    /// Loopback, unspecified, link-local, site-local, unique local and multicast addresses are not global.
+    /// Only addresses in `global` can be public. Loopback, unspecified, link-local, site-local, unique local and
+    /// multicast addresses are outside of it.
     private var isPublicSix: Bool {
-        // IPv6 can write an IPv4 address in three ways; the connection goes to the IPv4 address.
+        // Three IPv6 ranges contain IPv4 addresses. A connection to such an address reaches the IPv4 address.
         if Self.mapped.contains(self) || Self.translated.contains(self) { return Address(bytes[12...]).isPublic }
         if Self.sixToFour.contains(self) { return Address(bytes[2..<6]).isPublic }
         return Self.global.contains(self) && !Self.specialSix.contains { $0.contains(self) }

@@ -1,28 +1,30 @@
 import PipelineModel
 
-/// The fields of an answer's header that the worker needs. Each answer begins a new header, even an interim answer.
+/// The fields of a response's header that the worker needs. Each response, even an interim one, starts with empty
+/// fields.
 struct AnswerHeader {
     private(set) var status = 0
-    /// The whole header of the final answer has come.
+    /// Whether the header of the final (not interim) response is complete.
     private(set) var isWhole = false
     private(set) var name: String?
     /// The entity tag, strong or weak.
     private(set) var tag: String?
-    /// Last-Modified.
+    /// The value of Last-Modified.
     private(set) var modified: String?
     private var date: String?
     private(set) var refusesRanges = false
     private(set) var isEncoded = false
-    /// The transfer has an encoding other than chunks, which only a request may ask for.
+    /// Whether Transfer-Encoding names an encoding other than `chunked`. Servers may use such an encoding only on
+    /// request.
     private(set) var isTransferEncoded = false
-    /// The body has several parts, with boundaries between them.
+    /// Whether the body consists of several parts, separated by boundaries.
     private(set) var isMultipart = false
-    /// The range of a partial answer.
+    /// The byte range that a partial response contains.
     private(set) var range: ContentRange?
 
-    /// The validator that a later request may give in If-Range (RFC 9110, 13.1.5): a strong tag, or without any tag the
-    /// date of change. The date counts only if the file was so old, by the server's own clock, that no second change
-    /// has the same date.
+    /// The validator that a later request may send in If-Range (RFC 9110, 13.1.5): a strong entity tag or, if there is
+    /// no tag, the date in Last-Modified. That date is used only if the file was at least `leastAge` old by the
+    /// server's clock: a younger file may change again within the same second, and keep its date.
     var validator: String? {
         if let tag { return Self.isStrong(tag) ? tag : nil }
         guard let modified, let changed = Curl.seconds(ofDate: modified), let now = date.flatMap(Curl.seconds(ofDate:)),
@@ -31,14 +33,14 @@ struct AnswerHeader {
         return modified
     }
 
-    /// In seconds: enough even if the answer's two dates come from different clocks.
+    /// In seconds. A minute suffices even if Last-Modified and Date come from different clocks.
     private static let leastAge = 60
 
     private static func isStrong(_ tag: String) -> Bool { tag.hasPrefix("\"") }
 
-    /// The range and the total of a partial answer that continues the file of `resume` (RFC 9110, 15.3.7.3); nil if it
-    /// may belong to another file. Each partial answer repeats the tag of the first, but may leave the date out.
-    /// `length` is Content-Length.
+    /// Returns the end of the range and the total size, if the partial response continues the file of `resume` (RFC
+    /// 9110, 15.3.7.3); nil if it may belong to another file. A partial response must repeat the entity tag of the
+    /// first response, but may omit the date. `length` is the value of Content-Length.
     func continuation(of resume: FetchResume, length: Int64?) -> (end: Int64, total: Int64)? {
         guard status == 206, !isEncoded, !isMultipart, let range, range.first == resume.offset,
             tag == (Self.isStrong(resume.validator) ? resume.validator : nil),
@@ -49,7 +51,7 @@ struct AnswerHeader {
         return (range.last + 1, total)
     }
 
-    /// Takes a line, including its end.
+    /// Reads one line of the header, including its line break.
     mutating func read(_ line: UnsafeRawBufferPointer) {
         let text = String(decoding: line.prefix { $0 != 10 && $0 != 13 }, as: UTF8.self)
         if text.hasPrefix("HTTP/") {
@@ -66,7 +68,7 @@ struct AnswerHeader {
         let value = text[text.index(after: colon)...].trimmingSpaces
         switch text[..<colon].lowercased() {
         case "content-disposition": name = ContentDisposition.fileName(value)
-        // A tag that can't be sent back proves nothing, like a weak tag.
+        // A tag that can't be sent back safely is treated like a weak tag, which validates nothing.
         case "etag": tag = value.isSafe ? value : "W/"
         case "last-modified": modified = value.isSafe ? value : nil
         case "date": date = value
@@ -91,6 +93,6 @@ extension StringProtocol {
         return String(self[first...last])
     }
 
-    /// Whether the text may be sent back in a header.
+    /// Whether it is safe to send the text back in a request header.
     fileprivate var isSafe: Bool { utf8.count <= 1000 && utf8.allSatisfy { (0x20...0x7e).contains($0) } }
 }

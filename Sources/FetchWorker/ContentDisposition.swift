@@ -1,6 +1,7 @@
-/// The header that may name a download (RFC 6266): `attachment; filename="a b.jpg"; filename*=UTF-8''%c3%a4.jpg`.
+/// The header field that may name a download (RFC 6266): `attachment; filename="a b.jpg"; filename*=UTF-8''%c3%a4.jpg`.
 enum ContentDisposition {
-    /// Returns the name unchanged, so it is not safe. An encoded name takes precedence over a plain name.
+    /// Returns the file name as the server sent it; callers must not use it as a path. `filename*` takes precedence
+    /// over `filename`.
     static func fileName(_ value: String) -> String? {
         var plain: String?
         for (key, value) in parameters(value) {
@@ -48,7 +49,7 @@ enum ContentDisposition {
         return value
     }
 
-    /// Decodes `UTF-8''a%20b.jpg`; nil for other encodings, so that the plain name counts.
+    /// Decodes `UTF-8''a%20b.jpg`. Returns nil for other encodings, so that `filename` is used instead.
     private static func decoded(_ text: String) -> String? {
         let parts = text.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].lowercased() == "utf-8" else { return nil }

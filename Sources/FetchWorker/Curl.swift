@@ -1,7 +1,7 @@
 import CCurl
 import Glibc
 
-/// libcurl as the worker needs it.
+/// Calls of libcurl that belong to no single transfer.
 enum Curl {
     static func start() -> Bool { curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK }
 
@@ -16,7 +16,7 @@ enum Curl {
         return String(cString: text)
     }
 
-    /// Seconds since 1970 of a date in a header.
+    /// Converts a date in a header to seconds since 1970; nil if it is invalid.
     static func seconds(ofDate text: String) -> Int? {
         let seconds = curl_getdate(text, nil)
         return seconds < 0 ? nil : seconds

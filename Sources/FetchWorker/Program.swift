@@ -4,7 +4,7 @@ import SystemCalls
 import WorkerConfinement
 import WorkerProtocol
 
-/// The worker's life from the start of the process to the first message.
+/// The program `pipelined-fetch`: starts libcurl, confines itself, and runs the worker.
 enum Program {
     static func run(_ arguments: [String]) -> Int32 {
         if arguments.contains("--help") || arguments.contains("-h") {
@@ -19,15 +19,17 @@ enum Program {
             print(help)
             return EX_USAGE
         }
-        // A write to a server that has hung up must fail, instead of ending the process.
+        // Makes a write to a closed connection fail, instead of killing this process.
         signal(SIGPIPE, SIG_IGN)
         guard Curl.start(), let worker = Worker(channel: channel) else {
             FileHandle.standardError.write(Data("pipelined-fetch: libcurl does not start\n".utf8))
             return EX_SOFTWARE
         }
-        // Small stacks, because libcurl starts a thread for each name that it looks up; the default is 8 MB each.
+        // libcurl starts a thread for each name lookup. These threads need only small stacks; the default is 8 MB for
+        // each thread.
         _ = clinux_thread_stacks(512 << 10)
-        // All trusted files are loaded, no foreign byte has been read, and only one thread runs.
+        // The right moment for the confinement: all trusted files are loaded, no foreign byte has been read, and only
+        // one thread runs.
         worker.run(missing: Confinement.begin(.fetch))
     }
 

@@ -4,13 +4,13 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// A download: a handle of libcurl, which makes a request of its own for each redirect, so that each goes through the
-/// same checks.
+/// A download through a libcurl handle. The handle makes a separate request for each redirect, so that every URL passes
+/// the same checks.
 ///
-/// It lives on the worker's only thread, on which libcurl calls back.
+/// Use it only on the worker's single thread, which also runs libcurl's callbacks.
 final class Transfer {
     enum Ending {
-        /// The handle has a new URL, and starts again.
+        /// The server redirected to a new URL. The caller must add the handle to libcurl again.
         case redirected
         case done(FetchedFile)
         case failed(FetchFailure)
@@ -24,10 +24,10 @@ final class Transfer {
     private let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
     private enum Login {
-        /// There is none for this server, or the URL has its own.
+        /// The settings contain no login for this server, or the URL contains its own.
         case none
         case sent
-        /// The request goes by http, which would not keep the login secret.
+        /// The request uses http, which would reveal the login, so the login is not sent.
         case withheld
     }
 
@@ -37,32 +37,34 @@ final class Transfer {
     private var mayBePrivate = false
     private var header = AnswerHeader()
     private var headerBytes = 0
-    /// Whether the body is the wanted picture; nil before the body has begun.
+    /// Whether the body is the wanted picture, and not for example an error page. Nil before the body has begun.
     private var isWanted: Bool?
     private var dropped = 0
     /// The length of the staging file.
     private(set) var received: Int64
     private(set) var total: Int64?
-    /// The end of the range that a partial answer has announced.
+    /// The end of the byte range that a partial answer has announced.
     private var partEnd = Int64.max
     private var refused: Address?
     /// Why the worker has aborted the transfer.
     private var verdict: FetchFailure?
-    /// The start of the current stall window, and the bytes received before it; nil while there is no connection.
+    /// The start of the current stall window, and `arrived` at that moment. Nil while there is no connection.
     private var window: (start: ContinuousClock.Instant, bytes: Int)?
-    /// Bytes received by all its requests, headers included.
+    /// Bytes received by all requests of this transfer, including headers.
     private(set) var arrived = 0
-    /// No address is known yet: the lookup is in flight, or the transfer waits for a free connection.
+    /// Whether the transfer still waits for a name lookup or a free connection.
     private(set) var isWaiting = true
 
-    /// In bytes. Without this limit, a body could hide in the header.
+    /// Maximum bytes of all headers. Without this limit, a server could send endless data in headers.
     private static let longestHeader = 256 << 10
-    /// In bytes: the longest header line that libcurl accepts. Beyond it, libcurl before 8.6 reports that memory ran
-    /// out.
+    /// Bytes of the longest header line that libcurl accepts. For a longer line, libcurl before 8.6 reports that memory
+    /// has run out.
     private static let longestLine = 100 << 10
-    /// In bytes. If an error page is longer, its connection is not worth keeping.
+    /// Maximum bytes of an error page that are read, in order to reuse its connection. For a longer page, closing the
+    /// connection is cheaper.
     private static let longestApology = 64 << 10
-    /// In bytes, within StallTimeout. Otherwise a server that sends a byte now and then would hold a slot forever.
+    /// Minimum bytes in each StallTimeout. Without this limit, a server that sends a byte now and then would occupy a
+    /// slot forever.
     private static let leastProgress = 1024
 
     init?(_ request: FetchRequest, into target: Descriptor) {
@@ -87,7 +89,8 @@ final class Transfer {
         let me = Unmanaged.passUnretained(self).toOpaque()
         ccurl_set_number(handle, CURLOPT_NOSIGNAL, 1)
         ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, words)
-        // libcurl ignores the environment and files at home: no proxy, no password, nothing but HTTP.
+        // Makes libcurl ignore environment variables and files in the home folder, such as proxies and passwords, and
+        // speak only HTTP.
         ccurl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
         ccurl_set_text(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
         ccurl_set_text(handle, CURLOPT_PROXY, "")
@@ -99,12 +102,12 @@ final class Transfer {
         ccurl_set_number(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         ccurl_set_number(handle, CURLOPT_SSL_VERIFYPEER, 1)
         ccurl_set_number(handle, CURLOPT_SSL_VERIFYHOST, 2)
-        // The request asks for unencoded bytes. If a body comes encoded anyway, libcurl decodes it, and its decoded
-        // size counts.
+        // The request asks for an unencoded body. If a server encodes the body nevertheless, libcurl decodes it, and
+        // MaxSize applies to the decoded bytes.
         ccurl_set_text(handle, CURLOPT_ACCEPT_ENCODING, "identity")
         ccurl_set_text(handle, CURLOPT_USERAGENT, "pipelined/\(Release.version)")
         ccurl_set_number(handle, CURLOPT_CONNECTTIMEOUT_MS, request.limits.connectMilliseconds)
-        // A pending name lookup must not delay the end of the process.
+        // Keeps a pending name lookup from delaying the process's exit.
         ccurl_set_number(handle, CURLOPT_QUICK_EXIT, 1)
         ccurl_set_pointer(handle, CURLOPT_HEADERDATA, me)
         ccurl_set_receiver(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, me in
@@ -125,7 +128,7 @@ final class Transfer {
         return Unmanaged<Transfer>.fromOpaque(me).takeUnretainedValue()
     }
 
-    /// Prepares the request to `url`; throws if that URL is not allowed.
+    /// Prepares the request for `url`. Throws if the URL is not allowed.
     func prepare() throws(FetchFailure) {
         let scheme = Curl.part(CURLUPART_SCHEME, of: url)
         guard let scheme, let host = Curl.part(CURLUPART_HOST, of: url), !host.isEmpty else {
@@ -143,12 +146,12 @@ final class Transfer {
         refused = nil
         window = nil
         isWaiting = true
-        // Two requests may share an HTTP/2 connection: a short wait for it beats a second connection.
+        // Waits briefly for an existing HTTP/2 connection to share, which is faster than to open a second connection.
         ccurl_set_number(handle, CURLOPT_PIPEWAIT, scheme == "https" ? 1 : 0)
         ccurl_set_text(handle, CURLOPT_URL, url)
     }
 
-    /// Sets the header fields of this one request. The login goes to its own server only.
+    /// Sets this request's header fields. The login is sent only to the server that it belongs to.
     private func logIn(_ scheme: String, _ host: String, _ port: String) {
         let isOwn =
             [host, "\(host):\(port)"].contains(request.login?.host)
@@ -170,12 +173,13 @@ final class Transfer {
 
     private static let standardPorts = ["http": "80", "https": "443"]
 
-    /// The subject of a message: the URL itself, or the target of its redirect.
+    /// The subject of an error message: the URL itself, or the target of its redirect.
     private var place: String { hops == 0 ? "it" : "what it redirects to" }
 
     // MARK: - Connecting
 
-    /// Every connection begins here, with the address that it will use: libcurl does not look the name up again.
+    /// libcurl calls this to open each connection. The checked address is the one that libcurl uses: it does not look
+    /// the name up again.
     private func openSocket(_ to: UnsafeMutablePointer<curl_sockaddr>?) -> curl_socket_t {
         isWaiting = false
         guard let to else { return CURL_SOCKET_BAD }
@@ -190,7 +194,8 @@ final class Transfer {
         return false
     }
 
-    /// libcurl may reuse a connection that another transfer opened under other rules.
+    /// Checks the address again before each request, because libcurl may reuse a connection that another transfer
+    /// opened under different rules.
     private func mayAsk(_ address: UnsafeMutablePointer<CChar>?) -> Int32 {
         isWaiting = false
         window = (.now, arrived)
@@ -210,17 +215,17 @@ final class Transfer {
             return -1
         }
         header.read(line)
-        // libcurl 8 refuses this itself; libcurl 7 decodes it.
+        // libcurl 8 rejects such an encoding itself, but libcurl 7 would decode it.
         if header.isTransferEncoded {
             verdict = unreadable("by a Transfer-Encoding that the request does not ask for")
             return -1
         }
-        // Some servers are slow to answer, and fast afterwards, so the window starts again.
+        // Restarts the stall window at the end of the header, because some servers answer late and then send fast.
         if header.isWhole, isWanted == nil { window = (.now, arrived) }
         return line.count
     }
 
-    /// libcurl aborts on any return value but the number of bytes.
+    /// Receives a piece of the body. libcurl aborts the transfer if the returned value is not the number of bytes.
     private func readBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         arrived += bytes.count
         do throws(FetchFailure) {
@@ -239,7 +244,8 @@ final class Transfer {
         }
     }
 
-    /// Returns whether the body is the wanted picture. Called before the body's first byte is used.
+    /// Returns whether the body is the wanted picture. Called before the first byte of the body is used, and throws if
+    /// the answer is unusable.
     private func begin() throws(FetchFailure) -> Bool {
         if let isWanted { return isWanted }
         var length: curl_off_t = -1
@@ -272,7 +278,8 @@ final class Transfer {
         }
     }
 
-    /// The kept part is untouched: the supervisor discards it before anything replaces it.
+    /// The error for a file that changed on the server. The part from an earlier attempt stays in the staging file; the
+    /// supervisor discards it before the next attempt.
     private var changed: FetchFailure {
         FetchFailure(
             .changed, "the server has another file by now, or can't continue the beginning that has come",
@@ -286,7 +293,7 @@ final class Transfer {
     }
 
     private func unwritable(_ code: Int32) -> FetchFailure {
-        // The supervisor has set this limit on the file, in case this process miscounts.
+        // The file size limit was exceeded. The supervisor has set it in case this process miscounts.
         if code == EFBIG { return tooLarge }
         let isOfRoom = code == ENOSPC || code == EDQUOT
         return FetchFailure(
@@ -296,7 +303,7 @@ final class Transfer {
 
     // MARK: - Time
 
-    /// Whether fewer than `leastProgress` bytes have come in a whole window.
+    /// Whether fewer than `leastProgress` bytes have arrived in a full window. Starts the next window otherwise.
     func isStalled(at now: ContinuousClock.Instant) -> Bool {
         guard let window, now - window.start >= .milliseconds(request.limits.stallMilliseconds) else { return false }
         guard arrived - window.bytes >= Self.leastProgress else { return true }
@@ -362,7 +369,7 @@ final class Transfer {
             retryAfter: seconds > 0 ? Int(min(seconds, 30 * 86400)) : nil)
     }
 
-    /// The advice if the server wants another login than it got.
+    /// The advice if the server rejected the request for lack of a valid login.
     private func loginRemedy(_ status: Int) -> String? {
         guard [401, 403].contains(status) else { return nil }
         let host = request.login?.host ?? ""
@@ -420,14 +427,15 @@ final class Transfer {
         }
     }
 
-    /// How a later attempt gets the rest: after this attempt's bytes, or after an earlier attempt's untouched bytes.
+    /// How a later attempt can resume: after this attempt's bytes, or after an earlier attempt's bytes if this attempt
+    /// has left them unchanged.
     var kept: FetchResume? {
         if verdict?.kind == .changed { return nil }
         return isWanted == true ? resume : request.resume
     }
 
-    /// How a later attempt gets the rest after this attempt's bytes, if it can. Of a complete file it requests the last
-    /// byte again, because no server continues behind the end.
+    /// How a later attempt can resume after this attempt's bytes; nil if it can't. If the file is complete, the later
+    /// attempt requests the last byte again, because no server answers a range that starts at the end.
     private var resume: FetchResume? {
         guard isWanted == true, !header.isEncoded, !header.refusesRanges else { return nil }
         let offset = min(received, (total ?? .max) - 1)

@@ -3,20 +3,20 @@ import Glibc
 import SystemCalls
 import WorkerProtocol
 
-/// The worker's life: says hello, then runs all transfers at once, on one thread. It ends when its socket closes.
+/// Runs all transfers concurrently on one thread. Exits when the supervisor closes the socket.
 final class Worker {
     private let channel: WorkerChannel
     private var all: UnsafeMutableRawPointer
     private var transfers: [Int: Transfer] = [:]
     private var byHandle: [UnsafeMutableRawPointer: Transfer] = [:]
-    /// The `arrived` bytes of each transfer at its last report.
+    /// Each transfer's `arrived` count at its last report.
     private var reported: [Int: Int] = [:]
     private var reportedAt = ContinuousClock.now
     private var beats = 0
 
     /// How often the worker reports progress and looks for stalled transfers.
     private static let beat = Duration.milliseconds(200)
-    /// Beats between reports of a transfer that still waits for a connection.
+    /// Number of beats between reports of a transfer that is still waiting for a connection.
     private static let waiting = 25
 
     init?(channel: WorkerChannel) {
@@ -45,13 +45,13 @@ final class Worker {
 
     private func receive() {
         do {
-            // The supervisor is gone, so nobody waits for the transfers.
+            // The supervisor has exited, so nobody waits for the transfers.
             guard let (order, descriptors) = try channel.receive(FetchOrder.self) else { _exit(0) }
             switch order {
             case .fetch(let request): begin(request, into: descriptors.first)
             case .cancel(let id):
                 guard let transfer = transfers[id] else { return }
-                // The next attempt continues after the bytes that have arrived.
+                // A last report tells the supervisor where the next attempt can resume.
                 report(transfer)
                 end(id)
                 if transfers.isEmpty { hangUp() }
@@ -79,14 +79,14 @@ final class Worker {
         }
     }
 
-    /// Ends the transfers that libcurl has finished.
+    /// Handles the transfers that libcurl has finished.
     private func collect() {
         var left: Int32 = 0
         while let message = curl_multi_info_read(all, &left) {
             guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle,
                 let transfer = byHandle[handle]
             else { continue }
-            // libcurl frees the message with the handle.
+            // The result must be read first, because removing the handle frees the message.
             let result = ccurl_result(message)
             curl_multi_remove_handle(all, handle)
             let id = transfer.request.id
@@ -127,7 +127,7 @@ final class Worker {
                 id: transfer.request.id, received: transfer.received, total: transfer.total, kept: transfer.kept))
     }
 
-    /// Removes a transfer. Its connection closes, unless another transfer can use it.
+    /// Removes a transfer and closes its connection, unless another transfer can use the connection.
     private func end(_ id: Int) {
         guard let transfer = transfers.removeValue(forKey: id) else { return }
         reported[id] = nil
@@ -135,7 +135,7 @@ final class Worker {
         curl_multi_remove_handle(all, transfer.handle)
     }
 
-    /// Closes the connections kept for later transfers: `cancel-all` leaves no connection open.
+    /// Closes all idle connections, because no connection may stay open after `cancel-all`.
     private func hangUp() {
         guard let fresh = Self.bundle() else { return }
         curl_multi_cleanup(all)
@@ -148,7 +148,7 @@ final class Worker {
         } catch let error as WorkerChannelError {
             say("\(error)")
         } catch {
-            // The supervisor is gone; its closed socket ends this process.
+            // The supervisor has exited. The receiving loop sees the closed socket, and ends this process.
         }
     }
 

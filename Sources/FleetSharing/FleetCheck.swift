@@ -5,7 +5,8 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// Checks several nodes in parallel, until each has its outcome or the client goes away.
+/// Checks several nodes in parallel, until every node has an outcome or `cancel` is called because the client has
+/// disconnected.
 @Coordination
 package final class FleetCheck {
     private let pool: WorkerPool
@@ -16,7 +17,7 @@ package final class FleetCheck {
     private var running: [String: NodeCheck] = [:]
     private var outcomes: [String: NodeCheck.Outcome] = [:]
 
-    /// Maximum checks at once; each has two files open.
+    /// Maximum parallel checks; each check holds two files open.
     private static let most = 32
 
     init(

@@ -10,17 +10,17 @@ import SystemCalls
 package import WorkerPools
 package import WorkerProtocol
 
-/// Receives a fleet member's news, and executes commands for it.
+/// Reacts to changes in a fleet member, and executes commands for it.
 @Coordination
 package protocol FleetMemberDelegate: AnyObject {
     /// The member's state may have changed.
     func fleetChanged()
-    /// Executes a command of `peer`, which is named in the log.
+    /// Executes a command. The log names `peer` as its sender.
     func obey(_ command: NodeCommand, by peer: String, done: @escaping CommandRefusal.Done)
 }
 
-/// This node in its fleet: joins as the settings say, lends while the render queue is full, and renders other nodes'
-/// pictures in places that none of its own jobs wants.
+/// This node's membership in a fleet. Joins the fleet that the settings name, lends pictures while the render queue is
+/// full, and renders other nodes' pictures in places that its own jobs don't need.
 @Coordination
 package final class FleetMember: FleetGuests {
     private let configuration: ConfigurationInForce
@@ -30,7 +30,7 @@ package final class FleetMember: FleetGuests {
     private let queue: GatedQueue
     private let downloads: GatedQueue
     private var guests: [Int: GuestPicture] = [:]
-    /// Counts the adopted configurations: only the latest may join.
+    /// Number of the latest adopted configuration. An older configuration may no longer join a fleet.
     private var adoptions = 0
     private var unreadable: String?
     private var isStopped = false
@@ -38,7 +38,7 @@ package final class FleetMember: FleetGuests {
     package weak var delegate: (any FleetMemberDelegate)?
 
     nonisolated private static let user = "fleet"
-    /// A third of the time after which an origin counts a picture as lost.
+    /// Interval between signs of life to origins: a third of the time after which an origin counts a picture as lost.
     nonisolated private static let lifePause = Duration.seconds(10)
 
     package init(
@@ -57,15 +57,16 @@ package final class FleetMember: FleetGuests {
     package var lentCount: Int { pool.lentCount }
     package var takenCount: Int { guests.count }
     package var name: String { configuration.settings.fleet.name ?? NodeName.made(of: Self.machine) }
-    /// Maximum pictures of other nodes here at once.
+    /// Maximum number of other nodes' pictures that this node takes at once.
     package var places: Int {
         let render = queue.report
         return render.paused ? 0 : configuration.settings.fleet.places.count ?? render.effective
     }
-    /// Why this node is in no fleet although the settings ask for a fleet.
+    /// What keeps this node from working in its fleet, if anything.
     package var problem: String? { (unreadable ?? pool.problem).map { "fleet: \($0)" } }
 
-    /// Why `node` can't render this node's pictures: it runs another release, or lacks filters in this version.
+    /// What `node` lacks to render this node's pictures: this release, or filters in the same version. Empty if nothing
+    /// is missing.
     package func lacks(of node: FleetNode) -> [String] {
         guard node.version == Release.version else { return ["pipelined \(Release.version)"] }
         return filters.filter { node.filters[$0.key] != $0.value }.map { name, _ in
@@ -73,8 +74,8 @@ package final class FleetMember: FleetGuests {
         }.sorted()
     }
 
-    /// Filters from plugins. A plugin that ships with the program has the program's version; others count by their
-    /// file's digest.
+    /// The plugin filters and their versions. A plugin that ships with the program has the program's version; any other
+    /// plugin is identified by its file's digest.
     private var filters: [String: String] {
         let own = Places.ownPlugins
         let all = configuration.now.catalog.stages.compactMap { stage -> (String, String)? in
@@ -103,7 +104,7 @@ package final class FleetMember: FleetGuests {
         }
         pool.use(filters)
         let membership = FleetMembership(servers: settings.fleet.servers ?? [], name: name)
-        // Not on the coordination queue, because a mount may hang.
+        // The files are opened on a separate queue, because a mount may hang.
         FileLanes.work(on: configuration.places.configuration).async { [self] in
             let opened = Result {
                 try settings.fleet.files.map { key, path in
@@ -148,7 +149,7 @@ package final class FleetMember: FleetGuests {
         return file
     }
 
-    /// Ends lending and taking; taken pictures go back to their origins.
+    /// Stops lending and taking pictures. Taken pictures go back to their origins.
     package func stop(_ done: @escaping @Sendable () -> Void) {
         isStopped = true
         leftAll()
@@ -164,10 +165,10 @@ package final class FleetMember: FleetGuests {
         case silent
     }
 
-    /// This node and every other known node.
+    /// Names of this node and of all known nodes, including silent nodes.
     package var everybody: [String] { ([name] + state.nodes.map(\.name) + state.silent).sorted() }
 
-    /// Sends a command to nodes, perhaps including this node, and waits for every outcome.
+    /// Sends a command to nodes, which may include this node. Calls `done` after every node has an outcome.
     package func command(
         _ nodes: [String], _ command: NodeCommand, by peer: String,
         done: @escaping @Coordination @Sendable ([(node: String, outcome: Outcome)]) -> Void
@@ -215,7 +216,7 @@ package final class FleetMember: FleetGuests {
         }
     }
 
-    /// Lends a test picture to each of the nodes.
+    /// Checks nodes by lending a test picture to each of them.
     package func check(
         _ nodes: [String], done: @escaping @Coordination ([String: NodeCheck.Outcome]) -> Void
     ) -> FleetCheck {
@@ -226,7 +227,8 @@ package final class FleetMember: FleetGuests {
 
     // MARK: - Room
 
-    /// Re-evaluates lending and taking, after a change to the places, a pause or the other nodes.
+    /// Re-evaluates how many pictures this node lends and takes. Called when its places, its pauses or the other nodes
+    /// have changed.
     package func look() {
         guard !isStopped else { return }
         queue.set(beyond: pool.hasRoom ? 1 : 0)
@@ -237,7 +239,8 @@ package final class FleetMember: FleetGuests {
         delegate?.fleetChanged()
     }
 
-    /// Another picture may now be lent, and a free place may take back a picture from a lost node.
+    /// Called when another picture can be lent, or a lost node's picture has returned. A free place here may render the
+    /// returned picture.
     private func roomChanged() {
         look()
         guard pool.hasRoom || pool.lentCount > 0 else { return }
@@ -249,7 +252,7 @@ package final class FleetMember: FleetGuests {
         look()
     }
 
-    /// Places that neither a job nor another node's picture occupies.
+    /// Places that are free of both jobs and other nodes' pictures.
     private var spare: Int { max(0, queue.spare - guests.count) }
 
     // MARK: - Pictures of others
@@ -272,8 +275,8 @@ package final class FleetMember: FleetGuests {
         look()
     }
 
-    /// Called on the coordination queue, which does the work: the fleet's process would show life even if the daemon
-    /// hangs.
+    /// Sends regular signs of life while this node has guests. Runs on the daemon's coordination queue, because the
+    /// fleet's own process would send them even if the daemon hung.
     private func showLife() {
         guard !showsLife, !guests.isEmpty, !isStopped else { return }
         showsLife = true

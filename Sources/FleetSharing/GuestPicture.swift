@@ -7,7 +7,8 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// Another node's picture, rendered here under this node's own limits. Its files have no names, and vanish with it.
+/// Another node's picture, rendered here under the stricter limits of both nodes. Its files have no names, so they
+/// vanish when this object is released.
 @Coordination
 final class GuestPicture {
     private let id: Int
@@ -37,7 +38,7 @@ final class GuestPicture {
 
     private var name: String { "\(picture.name) of node \(origin)" }
 
-    /// Creates the files for its bytes.
+    /// Creates the source files, and accepts the picture.
     func accept() {
         files(picture.bytes.sizes.count) { [self] sources in
             self.sources = sources
@@ -47,7 +48,7 @@ final class GuestPicture {
         }
     }
 
-    /// Renders the picture, after a download if it came as a URL.
+    /// Renders the picture. Downloads it first, if the origin lent it as a URL.
     func begin() {
         guard case .url(let text, let most) = picture.bytes else { return render() }
         guard let url = try? WebAddress(text) else { return fleet.refuse(id, because: "its URL is none") }
@@ -58,7 +59,8 @@ final class GuestPicture {
         }
     }
 
-    /// Downloads under this node's rules, and without its logins: the origin has no login for this server either.
+    /// Downloads under this node's limits and without a login. No login is necessary, because an origin lends a URL
+    /// only if it has no login for that server.
     private func download(
         _ url: WebAddress, most: Int64, into file: Descriptor, _ resume: FetchResume? = nil, tries: Int = 1
     ) {
@@ -73,7 +75,7 @@ final class GuestPicture {
                 guard !isOver else { return }
                 switch result {
                 case .success(let came): arrived(came, file)
-                // Retries if a part can be resumed, or if the file changed, which discards the part.
+                // Retries if the download can be resumed. If the file changed on the server, retries from the start.
                 case .failure(.transfer(let failure))
                 where (failure.resume != nil || failure.kind == .changed) && tries <= retries:
                     download(url, most: most, into: file, failure.resume, tries: tries + 1)
@@ -86,7 +88,8 @@ final class GuestPicture {
     }
 
     private func arrived(_ came: FetchedFile, _ file: Descriptor) {
-        // The worker reads foreign bytes, so the supervisor verifies the length that it reports.
+        // The supervisor verifies the reported length, because the fetch worker reads foreign bytes and may be
+        // compromised.
         guard (try? FileStatus(file.status()).size) == came.bytes, lseek(file.number, 0, SEEK_SET) == 0 else {
             return fleet.refuse(id, because: "the file is not as long as the fetch worker says")
         }
@@ -143,7 +146,8 @@ final class GuestPicture {
         }
     }
 
-    /// Tells the origin of failures that would occur on every node. If the cause is on this node, another node may try.
+    /// Reports a failure to the origin if the failure would occur on every node. If this node caused it, refuses the
+    /// picture instead, so that the origin may ask another node.
     private func tell(_ failure: RenderTask.Failure) {
         switch (failure, JobFailure(failure, atTry: 1)) {
         case (.picture(let known), _) where known.class == .input: fleet.failed(id, known)
@@ -156,7 +160,7 @@ final class GuestPicture {
         }
     }
 
-    /// Cancels the work in flight, and releases the sources.
+    /// Cancels a download or render in flight, and releases the sources.
     func end() {
         isOver = true
         sources = []

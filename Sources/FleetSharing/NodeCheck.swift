@@ -5,11 +5,11 @@ import SystemCalls
 package import WorkerPools
 import WorkerProtocol
 
-/// Lends a test picture to one node, and has a worker here read the result.
+/// Lends a test picture to one node, and lets a local worker verify the result.
 @Coordination
 package final class NodeCheck {
     package enum Outcome: Sendable {
-        /// Times from the offer to the node's acceptance, and to the arrival of the result.
+        /// Times from the start of the check to the node's acceptance, and to the arrival of the result.
         case ok(accepted: Duration, delivered: Duration)
         case silent
         case otherVersion(String)
@@ -103,7 +103,7 @@ package final class NodeCheck {
         }
     }
 
-    /// A worker reads the whole result, because it comes from another machine.
+    /// Lets a worker read the whole result. The supervisor doesn't, because the bytes come from another machine.
     private func verify(_ result: Descriptor, delivered: Duration) {
         do {
             run(TestPicture.proof, from: result, into: try Descriptor.memory([]), nil) { [self] result, header in

@@ -14,14 +14,15 @@ enum TestPicture {
             Stage(name: "save", arguments: ["format": .text("png")]),
         ])
 
-    /// Reads every pixel of the result.
+    /// The output of the verification, which reads every pixel of a node's result.
     static let proof = RenderOutput(name: nil, stages: [Stage(name: "save", arguments: ["format": .text("png")])])
 
     static func isResult(_ header: PictureHeader) -> Bool {
         header.format == "png" && header.width == width / 2 && header.height == height / 2
     }
 
-    /// Two headers, then 3 bytes a pixel. Rows need no padding, because their length is a multiple of 4 bytes.
+    /// The BMP: two headers, then 3 bytes for each pixel. Rows need no padding, because their length is a multiple of 4
+    /// bytes.
     static let bytes: [UInt8] = {
         let pixels = (0..<width * height * 3).map { UInt8(truncatingIfNeeded: $0) }
         return Array("BM".utf8) + number(54 + pixels.count, 4) + number(0, 4) + number(54, 4)

@@ -3,13 +3,14 @@ import Foundation
 import Synchronization
 import WorkerProtocol
 
-/// Keeps a line to one of the servers, on a thread of its own: connects, waits for the line's loss, and starts again.
+/// Keeps this node connected to one of the fleet's NATS servers. Its own thread connects, waits until the connection is
+/// lost, and connects again.
 final class Connector: Sendable {
     enum News: Sendable {
         case ready(Line)
-        /// The server refuses a message.
+        /// The server rejected a message of this node.
         case refusal(String)
-        /// There is no line, for this reason.
+        /// This node is connected to no server, for this reason.
         case problem(String)
     }
 
@@ -23,7 +24,7 @@ final class Connector: Sendable {
     private let credentials: Credentials?
     private let tell: @Sendable (News) -> Void
     private let state = Mutex(State())
-    /// Signalled when a line is lost, or when `tryNext` asks for the next server.
+    /// Signalled when the connection is lost, or when `tryNext` asks for the next server.
     private let lost = DispatchSemaphore(value: 0)
 
     private static let pause = 1.0
@@ -44,14 +45,14 @@ final class Connector: Sendable {
         }
     }
 
-    /// Leaves the current server for the next, if there is another.
+    /// Switches from the current server to the next, if the settings name several.
     func tryNext() {
         guard membership.servers.count > 1 else { return }
         state.withLock { $0.isToLeave = true }
         lost.signal()
     }
 
-    /// Returns a line to the first server that accepts this node.
+    /// Connects to the first server that accepts this node; returns nil if none does.
     private func connect() -> Line? {
         var reasons: [String] = []
         let first = state.withLock { state in
@@ -76,7 +77,7 @@ final class Connector: Sendable {
 
     private static let remedy = "join again with a file that this version of `pipectl fleet` has made"
 
-    /// Returns when the line is lost, or when the next server should be tried.
+    /// Reports that the line is ready, and blocks until it is lost or `tryNext` asks for the next server.
     private func use(_ line: Line) {
         tell(.ready(line))
         while !line.isClosed, !state.withLock(\.isToLeave) { lost.wait() }

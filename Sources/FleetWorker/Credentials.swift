@@ -1,9 +1,9 @@
 import Foundation
 import SystemCalls
 
-/// The proof of this node's identity, and the authority for that of the servers.
+/// This node's NATS credentials, and the authority against which it checks the servers' certificates.
 struct Credentials: Sendable {
-    /// The JWT that the authority issued for this node; empty if the file holds none.
+    /// The JWT that the fleet's authority issued for this node; empty if the file contains none.
     let token: String
     /// The seed of the node's key, which proves that the token is the node's own.
     let seed: String
@@ -12,7 +12,7 @@ struct Credentials: Sendable {
 
     private static let longest = 256 << 10
 
-    /// Nil if the daemon sent no files: then the servers ask for no credentials.
+    /// Returns nil if the daemon sent no files, which means that the servers ask for no credentials.
     init?(_ files: [Descriptor]) throws(SystemError) {
         guard files.count == 2 else { return nil }
         var texts: [String] = []
@@ -30,7 +30,7 @@ struct Credentials: Sendable {
         return String(lines[begin + 1])
     }
 
-    /// Why the servers reject these credentials, if that can be seen here.
+    /// Why servers must reject these credentials; nil if this node sees no fault in them.
     var trouble: String? {
         guard let claims else { return "Credentials= names no credentials of NATS; \(Self.remedy)" }
         if let end = claims.exp, Date.now.timeIntervalSince1970 >= Double(end) {

@@ -14,7 +14,7 @@ struct Digest: ~Copyable {
 
     func add(_ bytes: UnsafeRawBufferPointer) { EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) }
 
-    /// In hexadecimal. Nothing can be added afterwards.
+    /// Returns the hash in hexadecimal. Don't call `add` afterwards.
     func end() -> String {
         var bytes = [UInt8](repeating: 0, count: 32)
         EVP_DigestFinal_ex(context, &bytes, nil)
@@ -22,7 +22,7 @@ struct Digest: ~Copyable {
     }
 }
 
-/// Length and hash, to verify that a file has arrived whole.
+/// A file's length and hash, by which the receiver verifies that the file has arrived completely.
 struct FileDigest: Codable, Sendable, Hashable {
     var bytes: Int64
     var sha256: String
@@ -40,7 +40,7 @@ struct FileDigest: Codable, Sendable, Hashable {
     fileprivate init(bytes: Int64, sha256: String) { (self.bytes, self.sha256) = (bytes, sha256) }
 }
 
-/// The digest of a file that is sent piece by piece.
+/// Computes a file's digest piece by piece.
 struct RunningDigest: ~Copyable {
     private(set) var bytes: Int64 = 0
     private let digest = Digest()
@@ -53,7 +53,7 @@ struct RunningDigest: ~Copyable {
     func end() -> FileDigest { FileDigest(bytes: bytes, sha256: digest.end()) }
 }
 
-/// Files travel in pieces.
+/// Nodes send files in pieces of at most `most` bytes.
 enum Piece {
     static let most = 256 << 10
 }

@@ -5,7 +5,7 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// Owns this node's knowledge of the fleet: takes the supervisor's orders, and reports every change to the supervisor.
+/// Connects the supervisor with the fleet: executes the supervisor's orders, and reports each change in the fleet.
 @Coordination
 final class FleetSession {
     private let supervisor: SupervisorChannel
@@ -17,7 +17,7 @@ final class FleetSession {
     private var connector: Connector?
     private let outgoing: OutgoingCommands
     private let incoming: IncomingCommands
-    /// Why there is no line, or what is wrong with it.
+    /// Why this node is connected to no server, or what is wrong with the connection.
     private var problem: String?
     private var told: (server: String?, problem: String?)?
     private var toldNodes: [String: Nodes.Told] = [:]
@@ -53,12 +53,12 @@ final class FleetSession {
         case .failed(let id, let failure): guests?.failed(id, failure)
         case .command(let id, let command, let node): outgoing.tell(node, command, id, by: membership?.name)
         case .obeyed(let id, let report): incoming.obeyed(id, report)
-        // Answered on the coordination queue: a pong proves that orders are processed.
+        // The pong is sent from the coordination queue, which proves that this process still executes orders.
         case .ping: supervisor.send(.pong)
         }
     }
 
-    /// Called when the supervisor is gone.
+    /// Gives all taken pictures back, because the supervisor has exited.
     func leave() { guests?.leaveAll() }
 
     private func join(_ membership: FleetMembership, _ files: [Descriptor]) {
@@ -106,7 +106,7 @@ final class FleetSession {
                 say()
                 offers?.begin()
             } catch {
-                // The line is lost again, and the connector will report it.
+                // The connection was lost again during the subscriptions; the connector will report the loss.
                 problem = "\(error)"
             }
         }
@@ -150,7 +150,7 @@ final class FleetSession {
         let isNew = offers.hear(presence)
         loans.hasTwin = offers.nodes.hasTwin
         solitude.ends()
-        // Spares the new node the wait for the next announcement.
+        // Answers a new node at once, so that it need not wait for this node's next announcement.
         if isNew, answering { publish { Subject.presence(of: $0, to: presence.node.name) } }
         offers.look()
         tell(of: presence.node.name)
@@ -159,7 +159,8 @@ final class FleetSession {
 
     private func say() { publish { Subject.presence(of: $0) } }
 
-    /// Tells the origins of the places kept for them. Places that they leave unused go to others afterwards.
+    /// Tells the origins that a place is kept for each of them. Places that they haven't used in time are then kept for
+    /// other origins.
     private func invite(_ origins: [String]) {
         for origin in origins { publish { Subject.room(at: $0, for: origin) } }
         Coordination.after(WaitingLine.time + .milliseconds(10)) { [weak self] in self?.guests?.invite() }
@@ -205,7 +206,7 @@ final class FleetSession {
     }
 }
 
-/// How long no other node was heard. The others may be at a different server, which this node can't know.
+/// Measures how long this node has heard no other node. The other nodes may all be connected to a different server.
 struct Solitude {
     private var since = ContinuousClock.now
     private var patience = shortest
@@ -217,7 +218,8 @@ struct Solitude {
 
     mutating func ends() { (since, patience) = (.now, Self.shortest) }
 
-    /// The limit doubles each time, as there may be no other node.
+    /// Whether this node should try another server. The limit doubles each time it is exceeded, because this node may
+    /// be the fleet's only one.
     var isTooLong: Bool {
         mutating get {
             guard since + patience < .now else { return false }

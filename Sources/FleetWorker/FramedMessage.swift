@@ -9,7 +9,7 @@ struct FramedMessage<Words: Codable> {
 
     init(_ words: Words, _ bytes: [UInt8] = []) { (self.words, self.bytes) = (words, bytes) }
 
-    /// Nil if the message is malformed: a stranger may have sent it.
+    /// Returns nil for a malformed message, which a stranger may have sent.
     init?(_ message: UnsafeRawBufferPointer) {
         guard message.count >= 4 else { return nil }
         let length = message.prefix(4).reduce(0) { $0 << 8 | Int($1) }
@@ -30,31 +30,31 @@ struct FramedMessage<Words: Codable> {
 /// Maximum bytes of a message's JSON.
 private let longestWords = WorkerChannel.longestMessage
 
-/// A node's requests to an origin. The verb is a word of the subject.
+/// A node's request to an origin. The verb is part of the message's subject.
 enum Verb: String {
     case read
     case write
     case progress
     case done
     case failed
-    /// The attempt is over, without a verdict on the picture. The origin does not answer.
+    /// The node gives the picture back without having found a fault in it. The origin does not answer.
     case leave
 }
 
 struct Asked: Codable, Sendable {
     var run: String
     var id: Int
-    /// A random word: only the current attempt may write.
+    /// The attempt's random token. The origin accepts requests from the current attempt only.
     var attempt: String
-    /// The index of the source to read or of the output to write, and the offset in it.
+    /// For `read` and `write`: the index of the source or output, and the offset in its file.
     var index: Int?
     var offset: Int64?
-    /// Pixels read so far, and in total.
+    /// For `progress`: pixels read so far, and in total.
     var done: Int64?
     var total: Int64?
     var result: LentResult?
     var failure: WorkerFailure?
-    /// Why the attempt ends, and the text of a refusal.
+    /// For `leave`: why the node gives the picture back, and its explanation if it refuses the picture.
     var leaving: TakeAnswer.Word?
     var reason: String?
 
@@ -65,7 +65,7 @@ struct LentResult: Codable, Sendable {
     var header: PictureHeader
     var outputs: [RenderedOutput]
     var digests: [FileDigest]
-    /// The file that the node has downloaded, if the picture came as a URL.
+    /// The file that the node has downloaded, if the origin lent it a URL instead of bytes.
     var downloaded: FetchedFile?
 }
 
@@ -74,9 +74,9 @@ struct Answered: Codable, Sendable {
         case yes
         /// The origin is checking the results.
         case busy
-        /// The picture is no longer lent, or not to this attempt.
+        /// The origin no longer lends this picture, or lends it to another attempt.
         case notWanted
-        /// Something went wrong that a retry may solve.
+        /// The request failed, but a retry may succeed.
         case again
     }
 
@@ -86,7 +86,8 @@ struct Answered: Codable, Sendable {
     init(_ word: Word, _ reason: String? = nil) { (self.word, self.reason) = (word, reason) }
 }
 
-/// Asks a node to take a picture. It is sent once: a node that does not answer in time does not get the picture.
+/// Asks a node to take a picture. The origin sends the offer once; a node that does not answer in time does not get the
+/// picture.
 struct Offer: Codable, Sendable {
     var run: String
     var attempt: String
@@ -96,7 +97,7 @@ struct Offer: Codable, Sendable {
 struct TakeAnswer: Codable, Sendable {
     enum Word: String, Codable, Sendable {
         case yes
-        /// No place is free. The node says when it has a free place.
+        /// The node has no free place. It will tell the origin when it has a free place.
         case full
         /// The node can't take this picture, for example because it lacks a filter.
         case refused
@@ -105,7 +106,8 @@ struct TakeAnswer: Codable, Sendable {
     var word: Word
 }
 
-/// A node's description of itself. The token tells two processes of the same name apart.
+/// A node's description of itself. The token is random for each process, and so reveals two processes with the same
+/// node name.
 struct Presence: Codable, Sendable {
     var token: String
     var node: FleetNode

@@ -7,17 +7,17 @@ import WorkerProtocol
 enum GivenUp: Error {
     /// The origin no longer wants the picture.
     case notWanted
-    /// The origin is silent, or retries met the same problem.
+    /// The origin does not answer, or retries failed as well.
     case failed
 }
 
-/// Requests to the origin. Unanswered requests are repeated, so the origin may get each twice.
+/// Requests to the origin. This node repeats unanswered requests, so the origin may receive a request twice.
 extension Guest {
     private static let mostTries = 3
-    /// Timeout of one answer; it doubles up to `longestPatience`, for slow connections. While the origin checks large
-    /// results it answers `busy`.
+    /// Timeout of an answer. It doubles up to `longestPatience`, because the connection may be slow. Large results need
+    /// no longer timeout: the origin answers `busy` while it checks them.
     private static let patience = Duration.seconds(10)
-    /// Limited, because the origin takes each repeated request as a sign of life.
+    /// The timeout is limited, because a repeated request also tells the origin that this node is alive.
     private static let longestPatience = Duration.seconds(20)
     private static let pause = 0.25
 
@@ -41,7 +41,7 @@ extension Guest {
         var offset: Int64 = 0
         while offset < size {
             let answer = try ask(.read) { ($0.index, $0.offset) = (index, offset) }
-            // A source that has shrunk is the origin's problem.
+            // A short piece means that the origin's source file has shrunk, which a retry can't mend.
             guard answer.words.word == .yes, answer.bytes.count == min(Int64(Piece.most), size - offset) else {
                 throw GivenUp.failed
             }
@@ -73,8 +73,8 @@ extension Guest {
         }
     }
 
-    /// Waits for a line and an answer. Returns `yes`, or `again`: at once for `done`, after `mostTries` for the other
-    /// verbs.
+    /// Sends the request, repeatedly if necessary, and waits for a connection and an answer. Returns an answer `yes`.
+    /// Returns an answer `again` at once for `done`, but only after `mostTries` for the other verbs.
     private func ask(
         _ verb: Verb, bytes: [UInt8] = [], _ fill: (inout Asked) -> Void = { _ in }
     ) throws -> FramedMessage<Answered> {
@@ -102,8 +102,8 @@ extension Guest {
                 }
             }
             Thread.sleep(forTimeInterval: Self.pause)
-            // A lost line does not count as silence: without a line, the origin lends the picture to no other node
-            // either.
+            // Time without a connection does not count as silence: while the server is down, the origin can't lend the
+            // picture to another node either.
             if message == nil, !line.isClosed {
                 silence += start.duration(to: .now)
                 patience = min(patience * 2, Self.longestPatience)

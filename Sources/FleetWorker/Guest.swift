@@ -5,7 +5,7 @@ import SystemCalls
 import WorkerProtocol
 
 /// Another node's picture: this process fetches it, the supervisor renders it, and this process returns the results.
-/// Its steps wait for the origin on a queue of its own.
+/// Requests to the origin block, so each guest sends them from a queue of its own.
 final class Guest: Sendable {
     enum Phase { case offered, fetching, rendering, delivering, over }
     enum End { case delivered, withdrawn }
@@ -13,7 +13,7 @@ final class Guest: Sendable {
     private struct State {
         var phase = Phase.offered
         var progress: (done: Int64, total: Int64)?
-        /// A query whether the origin still wants the picture is in flight.
+        /// A request is in flight that asks whether the origin still wants the picture.
         var asks = false
     }
 
@@ -45,7 +45,8 @@ final class Guest: Sendable {
         askWhetherWanted()
     }
 
-    /// While the supervisor renders, shows the origin life and asks whether it still wants the picture.
+    /// While the supervisor renders, sends the origin a sign of life, and asks whether the origin still wants the
+    /// picture.
     func askWhetherWanted() {
         let asks = state.withLock { state in
             guard state.phase == .rendering, !state.asks else { return false }
@@ -84,7 +85,7 @@ final class Guest: Sendable {
         }
     }
 
-    /// Reports a failed rendering to the origin; does nothing in any other phase.
+    /// Reports a failed rendering to the origin. Does nothing if the guest is in any other phase.
     func fail(_ failure: WorkerFailure) {
         guard advance(from: .rendering, to: .delivering) else { return }
         queue.async { [self] in
@@ -95,13 +96,13 @@ final class Guest: Sendable {
         }
     }
 
-    /// Ends the attempt and tells the origin, which may ask another node.
+    /// Ends the attempt and informs the origin, which may then ask another node.
     func giveBack(because word: TakeAnswer.Word?, _ reason: String? = nil) {
         isVoid()
         if let line = lines.current { leave(on: line, because: word, reason) }
     }
 
-    /// Ends the attempt without telling anybody.
+    /// Marks the attempt as over, without informing the origin or the supervisor.
     func isVoid() { state.withLock { $0.phase = .over } }
 
     private func advance(from old: Phase, to new: Phase) -> Bool {
@@ -125,7 +126,7 @@ final class Guest: Sendable {
         }
     }
 
-    /// Ends the attempt without telling the origin.
+    /// Ends the attempt and calls `ended`, but does not inform the origin.
     private func settle(_ end: End) {
         isVoid()
         ended(self, end)

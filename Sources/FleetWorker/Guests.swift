@@ -4,7 +4,7 @@ import Synchronization
 import SystemCalls
 import WorkerProtocol
 
-/// The pictures of other nodes that this node has taken.
+/// The pictures of other nodes that this node has taken. Each picture occupies one of this node's places.
 final class Guests: Sendable {
     private struct State {
         var places = 0
@@ -19,7 +19,7 @@ final class Guests: Sendable {
     private let supervisor: SupervisorChannel
     private let membership: FleetMembership
     private let lines: Lines
-    /// Called with the origins that are invited to a free place.
+    /// Called with the origins for which this node now keeps a free place.
     private let free: @Sendable (_ origins: [String]) -> Void
     private let state = Mutex(State())
 
@@ -59,7 +59,7 @@ final class Guests: Sendable {
         invite()
     }
 
-    /// Gives every picture back as the process ends, so that no origin waits for a timeout.
+    /// Gives every picture back before the process exits, so that no origin has to wait for a timeout.
     func leaveAll() {
         let all = state.withLock { state in
             defer { (state.taken, state.places) = ([:], 0) }
@@ -85,13 +85,13 @@ final class Guests: Sendable {
 
     private func forget(_ id: Int) -> Guest? { state.withLock { $0.taken.removeValue(forKey: id) } }
 
-    /// Invites waiting origins to the places that are free.
+    /// Invites one waiting origin for each free place.
     func invite() {
         let origins = state.withLock { state in state.line.invite(state.free) }
         if !origins.isEmpty { free(origins) }
     }
 
-    /// Shows the origins that work goes on, and asks whether they still want the pictures.
+    /// Sends each picture's origin a sign of life, and asks whether it still wants the picture.
     func showLife() {
         for taken in state.withLock({ Array($0.taken.values) }) { taken.askWhetherWanted() }
     }
@@ -127,7 +127,7 @@ final class Guests: Sendable {
         let (word, new, old) = state.withLock { state -> (TakeAnswer.Word, Guest?, Guest?) in
             let known = state.taken.values.first { $0.key == key }
             if known?.attempt == offer.attempt { return (.yes, nil, nil) }
-            // The origin has given up the attempt that runs here.
+            // A new token for a known picture means that the origin has given up the attempt that runs here.
             if let known { state.taken[known.id] = nil }
             guard offer.picture.filters.allSatisfy({ state.filters[$0] == $1 }) else { return (.refused, nil, known) }
             guard state.line.admits(origin, free: state.free) else { return (.full, nil, known) }
@@ -149,7 +149,8 @@ final class Guests: Sendable {
     private func make(_ id: Int, _ key: LentKey, _ offer: Offer) -> Guest {
         Guest(id, key, offer, membership, lines) { [weak self] taken, end in
             guard let self, forget(taken.id) != nil else { return }
-            // Sent before the invitation: the supervisor knows of the free place when an invited origin makes an offer.
+            // The message precedes the invitation, so that the supervisor already counts the free place when the
+            // invited origin makes an offer.
             supervisor.send(end == .delivered ? .delivered(taken.id) : .withdrawn(taken.id))
             invite()
         } fetched: { [supervisor] in

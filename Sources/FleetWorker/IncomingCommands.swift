@@ -3,7 +3,7 @@ import Foundation
 import PipelineModel
 import WorkerProtocol
 
-/// Commands from other nodes. The supervisor gets each command once, however often it arrives.
+/// Commands from other nodes. A command may arrive repeatedly; the supervisor gets it once.
 @Coordination
 final class IncomingCommands {
     private struct Heard {
@@ -18,11 +18,13 @@ final class IncomingCommands {
     private var heard: [String: Heard] = [:]
     private var last = 0
 
-    /// How long a report is kept after the last request for it, as an answer may get lost.
+    /// How long a report is kept after its command last arrived. The sender repeats the command if the answer with the
+    /// report gets lost.
     private static let memory = Duration.seconds(60)
     private static let most = 256
     nonisolated private static let longest = 8192
-    /// Most commands finish within this time, so that the first answer already carries their report.
+    /// Delay of the first answer. Most commands finish within this time, so that the first answer already contains the
+    /// report.
     private static let pause = Duration.milliseconds(60)
 
     nonisolated init(_ supervisor: SupervisorChannel) { self.supervisor = supervisor }
@@ -57,7 +59,7 @@ final class IncomingCommands {
 
     private func begin(_ commanded: Commanded, by node: String) {
         heard = heard.filter { $0.value.at + Self.memory > .now }
-        // No answer: somebody floods this node.
+        // Too many recent commands mean that somebody floods this node. Further commands get no answer.
         guard heard.count < Self.most else { return }
         last += 1
         heard[commanded.token] = Heard(id: last)

@@ -8,7 +8,7 @@ struct LineError: Error, CustomStringConvertible {
     let status: natsStatus
     let description: String
 
-    /// libnats keeps its text for the thread's last failed call only.
+    /// Creates the error right after the failed call: libnats stores the text of each thread's last failed call only.
     init(_ status: natsStatus) {
         self.status = status
         var last = NATS_OK
@@ -23,20 +23,21 @@ struct LineError: Error, CustomStringConvertible {
     }
 }
 
-/// A connection to a server, until it is lost. It does not reconnect: a new line replaces it.
+/// A connection to a NATS server. A lost connection is not restored; the connector replaces it with a new `Line`.
 ///
 /// `@unchecked`: libnats locks its connection, and the pointer does not change.
 final class Line: @unchecked Sendable {
     let server: String
-    /// Prefix of the subjects for answers. The server lets no other node listen to them.
+    /// Prefix of the subjects on which this node receives answers. The server lets no other node subscribe to these
+    /// subjects.
     private let inboxes: String
     private let connection: OpaquePointer
-    /// Subscriptions, destroyed with the line.
+    /// Addresses of the subscriptions, which `deinit` destroys.
     private let subscriptions = Mutex<[UInt]>([])
 
-    /// Connects, and blocks until that is done. libnats calls `refused` on a thread of its own, with the server's
-    /// words, when the server forbids a message or a subscription of this node. It calls `lost` there once, when an
-    /// established connection is gone.
+    /// Connects, and blocks until the connection is established or has failed. If the server forbids a message or a
+    /// subscription of this node, libnats calls `refused` on a thread of its own, with the server's error text. When an
+    /// established connection is lost, libnats calls `lost` once on such a thread.
     init(
         _ server: String, name: String, _ credentials: Credentials?,
         refused: @escaping @Sendable (String) -> Void, lost: @escaping @Sendable () -> Void
@@ -56,7 +57,7 @@ final class Line: @unchecked Sendable {
         if server.hasPrefix("tls://") || credentials != nil {
             try LineError.check(natsOptions_SetSecure(options, true))
         }
-        // libnats uses it while it connects.
+        // Must stay alive while libnats connects, because libnats keeps an unretained pointer to it.
         let shown = Shown(credentials)
         defer { withExtendedLifetime(shown) {} }
         if let credentials {
@@ -87,7 +88,7 @@ final class Line: @unchecked Sendable {
         }
     }
 
-    /// Gives libnats the credentials while it connects.
+    /// Provides the token and the signature that libnats asks for while it connects.
     private final class Shown: Sendable {
         private let credentials: Credentials?
 
@@ -111,7 +112,7 @@ final class Line: @unchecked Sendable {
     private typealias Calls = (refused: @Sendable (String) -> Void, lost: @Sendable () -> Void)
 
     /// The callbacks of each connection, keyed by the number that libnats passes back. `lost` is called at most once,
-    /// however often libnats reports the end.
+    /// even if libnats reports the loss several times.
     private static let callers = Mutex<(last: UInt, all: [UInt: Calls])>((0, [:]))
 
     private static func hasClosed(_ call: UInt) {
@@ -124,7 +125,7 @@ final class Line: @unchecked Sendable {
         var words: UnsafePointer<CChar>?
         natsConnection_GetLastError(connection, &words)
         let text = words.map { String(cString: $0).printable } ?? "a message is not permitted"
-        // Refused answers are expected, since an answer may come too late.
+        // The server forbids answers that are sent too late. This is normal, so it is not reported.
         if !text.contains("_INBOX.") { refused(text) }
     }
 
@@ -149,12 +150,12 @@ final class Line: @unchecked Sendable {
         try LineError.check(natsConnection_PublishRequest(connection, subject, reply, bytes, count))
     }
 
-    /// Waits until the server has received everything that was published.
+    /// Waits until the server has received all published messages, or `patience` has passed.
     func flush(within patience: Duration) {
         natsConnection_FlushTimeout(connection, Int64(patience / .milliseconds(1)))
     }
 
-    /// Calls `body` on a thread of its own, for one message after the other, until the line ends.
+    /// Subscribes to `subject`. One separate thread calls `body` for each message in turn, until the line is closed.
     func listen(to subject: String, _ body: @escaping @Sendable (LineMessage) -> Void) throws(LineError) {
         let box = Unmanaged.passRetained(Heard(body))
         let heard: natsMsgHandler = { _, _, message, box in
@@ -186,7 +187,7 @@ final class Line: @unchecked Sendable {
     func inbox(_ word: String) -> String { "\(inboxes).\(word)" }
 }
 
-/// A request to another node that can be repeated: an answer to any attempt counts, however late it comes.
+/// A request to another node that can be sent repeatedly. A late answer to an earlier send counts, too.
 ///
 /// `@unchecked`: libnats locks its subscription, and the pointer does not change.
 final class Question: @unchecked Sendable {
@@ -225,10 +226,10 @@ final class LineMessage: @unchecked Sendable {
     /// The subject for the answer, if the sender wants an answer.
     var reply: String? { natsMsg_GetReply(message).map { String(cString: $0) } }
 
-    /// Whether the server reports that nobody listens to the subject of a request.
+    /// Whether the server sent this message because no node subscribes to the subject of a request.
     var isAbsence: Bool { natsMsg_IsNoResponders(message) }
 
-    /// The bytes are valid as long as the message.
+    /// The bytes are valid only during the call of `body`.
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try withExtendedLifetime(self) {
             try body(

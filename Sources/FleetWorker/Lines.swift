@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The line in use; a thread can wait for it.
+/// The current connection to a server. Threads can wait until there is a connection.
 final class Lines: Sendable {
     private let condition = NSCondition()
     private let state = Mutex<Line?>(nil)
@@ -14,16 +14,16 @@ final class Lines: Sendable {
             return state
         }
         stir()
-        // Released after the lock, because the line's deinit waits for threads of libnats.
+        // Releases the old line outside the lock, because its deinit waits for libnats' threads.
         withExtendedLifetime(old) {}
     }
 
-    /// Wakes all waiting threads, which check again.
+    /// Wakes all threads in `wait`, so that each re-evaluates `isWanted`.
     func stir() {
         condition.withLock { condition.broadcast() }
     }
 
-    /// Waits for a line; returns nil when the line is no longer wanted.
+    /// Waits for a connection. Returns nil when `isWanted` returns false; `stir` makes waiting threads re-evaluate it.
     func wait(while isWanted: () -> Bool) -> Line? {
         condition.withLock {
             while isWanted() {

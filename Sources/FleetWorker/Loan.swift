@@ -4,26 +4,27 @@ import Synchronization
 import SystemCalls
 import WorkerProtocol
 
-/// A lent picture, and the attempt that has it. Nothing is written to its files after its end.
+/// A picture that this node lends, and the current attempt of another node to render it. After `end()`, nothing is
+/// written to the picture's files.
 final class Loan: Sendable {
     struct Attempt {
         var node: String
         var token: String
-        /// When it last showed life.
+        /// When the node last sent a sign of life.
         var seen = ContinuousClock.now
         /// The node has accepted the picture, or has sent a request for it.
         var isBegun = false
         /// The node has read the last byte of the sources.
         var isFetched: Bool
-        /// The targets were emptied of an earlier attempt's bytes.
+        /// The target files have been truncated, so that no bytes of an earlier attempt remain.
         var isEmpty = false
-        /// The origin is checking its results.
+        /// The origin is checking the attempt's results.
         var isEnding = false
     }
 
     struct Refusal: Error { var reason: String }
 
-    /// The search for a node that takes the picture.
+    /// Criteria for finding a node that takes the picture.
     struct Search {
         var since: ContinuousClock.Instant
         var refusers: Set<String>
@@ -34,16 +35,16 @@ final class Loan: Sendable {
 
     private struct State {
         var attempt: Attempt?
-        /// Nodes that began the picture, and then fell silent.
+        /// Nodes that fell silent after they had read the whole picture.
         var lost: [String] = []
         /// Nodes that refused the picture, and when they may be asked again.
         var refusers: [String: ContinuousClock.Instant] = [:]
-        /// When it began to wait for a node.
+        /// When the picture began to wait for a node.
         var waits = ContinuousClock.now
         var isOver = false
     }
 
-    /// A picture is not offered again after it was lost with this many nodes.
+    /// A picture is not offered again after this many nodes fell silent with it, because it may crash every node.
     static let mostLosses = 3
     private static let refusal = Duration.seconds(30)
 
@@ -62,12 +63,12 @@ final class Loan: Sendable {
         (self.sources, self.targets) = (sources, targets)
     }
 
-    /// The last source that has bytes.
+    /// Index of the last source that is not empty.
     private var lastSource: Int? { picture.bytes.sizes.lastIndex { $0 > 0 } }
 
     // MARK: - Finding a node
 
-    /// Nil while an attempt has the picture, and after its end.
+    /// The criteria of the current search. Nil while there is an attempt, and after the loan has ended.
     var search: Search? {
         state.withLock { state in
             guard state.attempt == nil, !state.isOver else { return nil }
@@ -76,7 +77,8 @@ final class Loan: Sendable {
         }
     }
 
-    /// Creates an attempt for a node that is asked now. Nil if there is an attempt already, or the loan is over.
+    /// Creates an attempt for a node to which the picture is offered now, and returns its token. Returns nil if there
+    /// is an attempt already, or the loan has ended.
     func attempt(by node: String) -> String? {
         state.withLock { state in
             guard state.attempt == nil, !state.isOver else { return nil }
@@ -86,13 +88,13 @@ final class Loan: Sendable {
         }
     }
 
-    /// The node has accepted. Returns false when the attempt is over. Calls `announce` at the attempt's first sign of
-    /// life.
+    /// Records that the node has accepted. Returns false if the attempt is over. Calls `announce` if this is the
+    /// attempt's first sign of life.
     func begins(_ token: String, announce: (_ node: String) -> Void) -> Bool {
         state.withLock { Self.has(token, by: nil, &$0, announce) }
     }
 
-    /// Drops an attempt that has not begun. Returns false when it has begun after all, or is not the current attempt.
+    /// Drops the attempt if it has not begun. Returns false if it has begun after all, or is not the current attempt.
     func isNotBegun(_ token: String) -> Bool {
         state.withLock { state in
             guard state.attempt?.token == token, state.attempt?.isBegun == false else { return false }
@@ -103,35 +105,35 @@ final class Loan: Sendable {
 
     func isRefused(by node: String) { state.withLock { $0.refusers[node] = .now + Self.refusal } }
 
-    /// Drops an attempt that has been silent for longer than `patience`, and returns its node.
+    /// If the attempt's node has been silent for longer than `patience`, drops the attempt and returns the node.
     func isLost(after patience: Duration) -> String? {
         state.withLock { state in
             guard let attempt = state.attempt, attempt.isBegun, !attempt.isEnding, attempt.seen + patience < .now else {
                 return nil
             }
             (state.attempt, state.waits) = (nil, .now)
-            // A node that never had the whole picture can't have been harmed by it.
+            // A picture can't have crashed a node that never read all of it.
             if attempt.isFetched { state.lost.append(attempt.node) }
             return attempt.node
         }
     }
 
-    /// The node that is fetching the sources.
+    /// The node that is fetching the sources, or has been offered the picture.
     var fetcher: String? {
         state.withLock { state in state.attempt.flatMap { $0.isFetched ? nil : $0.node } }
     }
 
     func mayBeSilent() { state.withLock { $0.attempt?.seen = .now } }
 
-    /// The nodes that were lost with the picture, once they are too many.
+    /// The nodes that fell silent with the picture; nil if there are fewer than `mostLosses`.
     var dangerousTo: [String]? {
         state.withLock { $0.lost.count < Self.mostLosses ? nil : $0.lost }
     }
 
     // MARK: - Requests of a node
 
-    /// Drops an attempt that gives up, which is not counted as a loss. Returns false if the attempt is not the current
-    /// one, or its results are being checked.
+    /// Drops the attempt, because its node gives the picture back. This does not count as a loss. Returns false if the
+    /// attempt is not the current one, or its results are being checked.
     func leave(_ token: String, by node: String) -> Bool {
         state.withLock { state in
             guard Self.has(token, by: node, &state), state.attempt?.isEnding == false else { return false }
@@ -140,7 +142,7 @@ final class Loan: Sendable {
         }
     }
 
-    /// Whether this attempt has the picture; if so, it has shown life.
+    /// Whether this is the current attempt. If so, the request counts as a sign of life.
     func has(
         _ token: String, by node: String, begins: (_ node: String) -> Void = { _ in }, then announce: () -> Void = {}
     ) -> Bool {
@@ -177,7 +179,8 @@ final class Loan: Sendable {
         state.withLock { if $0.attempt?.token == token { $0.attempt?.isFetched = true } }
     }
 
-    /// Returns false when the attempt no longer has the picture, or its results are being checked.
+    /// Writes a piece of a result. Returns false if the attempt is not the current one, or its results are being
+    /// checked.
     func write(_ bytes: [UInt8], _ index: Int, at offset: Int64, _ token: String, by node: String) throws -> Bool {
         guard targets.indices.contains(index), bytes.count <= Piece.most, offset >= 0,
             offset <= picture.limits.maxResult - Int64(bytes.count)
@@ -193,7 +196,7 @@ final class Loan: Sendable {
         }
     }
 
-    /// Blocks writes and further attempts until the results have been checked.
+    /// Begins the check of the results. Until the check has finished, the attempt can't write, leave or time out.
     func beginsEnd(_ token: String, by node: String) -> Bool {
         state.withLock { state in
             guard Self.has(token, by: node, &state), state.attempt?.isEnding == false else { return false }
@@ -209,7 +212,7 @@ final class Loan: Sendable {
         }
     }
 
-    /// Throws unless the files hold what the node says that it has sent.
+    /// Throws unless the received files match the digests that the node has sent.
     func check(_ digests: [FileDigest]) throws {
         guard digests.count == targets.count else {
             throw Refusal(reason: "the results are not as many as the outputs")
@@ -219,7 +222,7 @@ final class Loan: Sendable {
         }
     }
 
-    /// The result's outputs. An output that wants a hash gets the hash of the received file.
+    /// The result's outputs. If the origin wants an output's hash, the output gets the hash of the received file.
     func outputs(of result: LentResult) -> [RenderedOutput] {
         zip(picture.outputs, zip(result.outputs, result.digests)).map { wanted, made in
             var (output, digest) = made
@@ -228,7 +231,7 @@ final class Loan: Sendable {
         }
     }
 
-    /// Ends the loan; returns the node that has the picture.
+    /// Ends the loan. Returns the node that had the picture at this moment, if any.
     func end() -> String? {
         state.withLock { state in
             state.isOver = true

@@ -3,7 +3,7 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// Serves the nodes' requests, in the order in which they arrive.
+/// Answers other nodes' requests about lent pictures, in the order of arrival.
 extension Loans {
     func serve(on line: Line) throws {
         try line.listen(to: Subject.origin(name, "*", by: "*")) { [weak self, weak line] message in
@@ -19,7 +19,7 @@ extension Loans {
         else { return answer(message, line, Answered(.notWanted, "it can't be understood")) }
         let (asked, node) = (framed.words, words[3])
         guard asked.run == run, let lent = lent(asked.id) else {
-            // The other process of this name answers.
+            // The request is for the other process with this node's name, which will answer it.
             if asked.run != run, hasTwin { return }
             return answer(message, line, Answered(.notWanted))
         }
@@ -92,7 +92,7 @@ extension Loans {
         }
     }
 
-    /// Publishes to answer subjects only, whatever subject a stranger names.
+    /// Publishes only to subjects for answers, because a stranger may have named any other subject.
     private func answer(_ message: LineMessage, _ line: Line, _ words: Answered, _ bytes: [UInt8] = []) {
         guard let reply = message.reply, reply.hasPrefix("_INBOX."),
             let packed = try? FramedMessage(words, bytes).packed

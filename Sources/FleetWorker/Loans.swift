@@ -3,7 +3,8 @@ import Synchronization
 import SystemCalls
 import WorkerProtocol
 
-/// The pictures that this node has lent. Each leaves the table once, with its only answer to the supervisor.
+/// The pictures that this node has lent. When a loan ends, it leaves this table, and the supervisor gets exactly one
+/// final message about it.
 final class Loans: Sendable {
     private struct State {
         var lent: [Int: Loan] = [:]
@@ -14,10 +15,11 @@ final class Loans: Sendable {
     let name: String
     let run = Token.made()
     private let lines: Lines
-    /// Called when a picture was lent, fetched, given up or ended; `freed` names a node that has one more free place.
+    /// Called when a picture was lent, fetched or given back, or when a loan ended. `freed` names a node that has one
+    /// more free place.
     private let changed: @Sendable (_ freed: String?) -> Void
     private let state = Mutex(State())
-    /// Reads whole files, to check results.
+    /// The queue on which results are checked, because a check reads whole files.
     let looks = DispatchQueue(label: "pipelined.fleet.looks")
 
     init(
@@ -36,7 +38,7 @@ final class Loans: Sendable {
         }
     }
 
-    /// Another process uses this node's name, and may know the pictures that this process does not.
+    /// Whether another process uses this node's name. A request for an unknown picture may be meant for that process.
     var hasTwin: Bool {
         get { state.withLock { $0.hasTwin } }
         set { state.withLock { $0.hasTwin = newValue } }
@@ -63,7 +65,7 @@ final class Loans: Sendable {
 
     func lent(_ id: Int) -> Loan? { state.withLock { $0.lent[id] } }
 
-    /// Returns false when another end came first.
+    /// Ends the loan and sends the supervisor its final message. Returns false if the loan had ended before.
     @discardableResult
     func end(_ lent: Loan, _ message: FleetMessage) -> Bool {
         guard state.withLock({ $0.lent.removeValue(forKey: lent.key.id) }) != nil else { return false }
@@ -79,24 +81,24 @@ final class Loans: Sendable {
     /// Tells the supervisor that a node has begun the picture.
     func begun(_ lent: Loan, by node: String) { supervisor.send(.begun(lent.key.id, node: node)) }
 
-    /// Notes that the sources are read, so that the next picture may be fetched.
+    /// Records that the node has read all sources, so that another picture may be fetched.
     func fetched(_ lent: Loan, by token: String) {
         lent.isFetched(by: token)
         changed(nil)
     }
 
-    /// Notes the refusal, so that other nodes are asked.
+    /// Records the refusal, so that other nodes are asked.
     func refused(_ lent: Loan, by node: String, because reason: Untaken) {
         lent.isRefused(by: node)
         fails(lent, because: reason)
     }
 
-    /// A node has refused the picture or fallen silent. Ends the loan if no other node may have it.
+    /// Handles a refusal or the silence of a node. Ends the loan if no other node may be asked.
     func fails(_ lent: Loan, because reason: Untaken) {
         if lent.only != nil { end(lent, .untaken(lent.key.id, reason)) }
     }
 
-    /// The node has given the picture up, or is lost.
+    /// Handles a node that has given the picture back or is lost.
     func left(_ lent: Loan, by node: String, hasPlace: Bool) {
         supervisor.send(.begun(lent.key.id, node: nil))
         changed(hasPlace ? node : nil)

@@ -2,7 +2,7 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// Checks messages from the network, which a stranger may have sent. Implausible messages are rejected.
+/// Rejects implausible messages, because a stranger may have sent them.
 enum MessageCheck {
     private static let mostSide = 1 << 20
     private static let mostPages = 1 << 16
@@ -42,7 +42,8 @@ enum MessageCheck {
             && header.decoderPaths.allSatisfy { isShort($0, 200) } && header.framesTaken.allSatisfy { $0 <= mostPages }
     }
 
-    /// The origin builds a file name from the server's text, as it does for its own downloads.
+    /// Checks only the length of `file.name`, which the web server chose: the origin builds a valid file name from it,
+    /// as for its own downloads.
     private static func accepts(_ file: FetchedFile?, of bytes: LentBytes) -> Bool {
         switch (file, bytes) {
         case (nil, .sources): true

@@ -16,19 +16,19 @@ struct Nodes {
         var at = ContinuousClock.now
         /// Estimate of free places: the announced number, less the pictures that the node has taken since.
         var free: Int
-        /// The node has not answered an offer, and gets no other until it announces itself again.
+        /// The node has not answered an offer. It gets no further offer until it announces itself again.
         var isMute = false
     }
 
     private var heard: [String: Heard] = [:]
-    /// When another process of this node's name was last heard.
+    /// When another process that uses this node's name was last heard.
     private var twin: ContinuousClock.Instant?
 
     /// A silent node is forgotten after a day.
     private static let memory = Duration.seconds(86400)
     /// Maximum announcements that each node receives per second.
     private static let mostMessages = 25
-    /// Far more nodes than any fleet has; a stranger at the server may invent any number.
+    /// More nodes than any fleet has. A stranger who is connected to the server could announce any number.
     private static let most = 10_000
     private static let longest = 64 << 10
 
@@ -41,12 +41,12 @@ struct Nodes {
 
     /// The interval of a node's announcements; it grows with the number of nodes.
     var pause: Duration { max(.seconds(2), .seconds(heard.count) / Self.mostMessages) }
-    /// A node that has been silent for longer is gone.
+    /// A node that has been silent for longer counts as gone.
     private var patience: Duration { max(.seconds(10), pause * 3) }
 
     private func isPresent(_ one: Heard) -> Bool { one.at + patience > .now }
 
-    /// Returns whether the node is new, was gone, or has restarted.
+    /// Records an announcement. Returns whether the node is new, was gone, or has restarted.
     mutating func hear(_ presence: Presence, own name: String) -> Bool {
         let node = presence.node
         guard node.name != name else {
@@ -64,8 +64,8 @@ struct Nodes {
 
     // MARK: - Places
 
-    /// A random node that has room for a picture, weighted by free places, so that several origins don't all ask the
-    /// same node.
+    /// Chooses a random node that has room for the picture, weighted by free places. The random choice keeps several
+    /// origins from asking the same node.
     func choose(for picture: LentPicture, of version: String, where mayBe: (String) -> Bool) -> String? {
         var able: [(name: String, upTo: Int)] = []
         for (name, one) in heard
@@ -77,15 +77,16 @@ struct Nodes {
         return able.first { chosen < $0.upTo }?.name
     }
 
-    /// A random node that could render the picture, but has no free place as far as is known.
+    /// Chooses a random node that could render the picture but, according to the estimate, has no free place.
     func chooseFull(for picture: LentPicture, of version: String, where mayBe: (String) -> Bool) -> String? {
         heard.filter { name, one in
             one.free == 0 && one.node.places > 0 && isAble(one, picture, version) && !one.isMute && mayBe(name)
         }.randomElement()?.key
     }
 
-    /// Maximum full nodes to tell per round: a tenth. With a round each half second, and a node that remembers for 5
-    /// seconds, an origin ends up waiting at all of them.
+    /// Maximum full nodes that this origin tells in one round that it waits: a tenth of all full nodes. A round takes
+    /// half a second, and a node remembers the message for 5 seconds. So most full nodes have the origin in their
+    /// queue.
     var mostTold: Int { max(1, heard.values.count { $0.free == 0 && $0.node.places > 0 && isPresent($0) } / 10) }
 
     func hasRoom(for picture: LentPicture, of version: String, without others: Set<String>) -> Bool {
@@ -106,14 +107,14 @@ struct Nodes {
 
     mutating func hasNoPlace(_ name: String) { heard[name]?.free = 0 }
 
-    /// The node has not answered an offer of that time.
+    /// Records that the node has not answered an offer made at the time `asked`.
     mutating func isMute(_ name: String, since asked: ContinuousClock.Instant) {
         if let one = heard[name], one.at < asked { heard[name]?.isMute = true }
     }
 
     // MARK: - Messages
 
-    /// Nil for an implausible message.
+    /// Decodes an announcement. Returns nil if the message is implausible.
     static func presence(in message: LineMessage) -> Presence? {
         guard message.withBytes(\.count) <= longest, let presence = message.decoded(Presence.self),
             presence.node.name == Subject.last(of: message.subject), MessageCheck.accepts(presence.node)

@@ -4,7 +4,7 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// Finds a node for each lent picture: asks a node that has room, then another, until a node accepts.
+/// Finds a node for each lent picture: offers the picture to one node with room after another, until a node accepts.
 @Coordination
 final class Offers {
     private struct Asked {
@@ -23,9 +23,9 @@ final class Offers {
     private var hasAppointment = false
 
     private static let inbox = "take"
-    /// A node that has not answered for so long does not get the picture.
+    /// Timeout of an offer. A node that has not answered by then does not get the picture.
     private static let silence = Duration.seconds(2)
-    /// The pause before the next search, if no node had a place.
+    /// Pause before the next search, if some picture found no node with a free place.
     private static let pause = Duration.milliseconds(500)
     /// A picture that waits longer although a node has room is reported as a problem.
     private static let tooLong = Duration.seconds(20)
@@ -43,15 +43,16 @@ final class Offers {
         }
     }
 
-    /// Returns whether the node is new here.
+    /// Records an announcement. Returns whether the node is new, was gone, or has restarted.
     func hear(_ presence: Presence) -> Bool {
         let isNew = nodes.hear(presence, own: loans.name)
-        // The node sent the announcement before it received these offers.
+        // The node made the announcement before it received the offers in flight, so each offer reduces its free
+        // places.
         for one in asked.values where one.node == presence.node.name { nodes.takesOne(one.node) }
         return isNew
     }
 
-    /// Offers each picture that no node has.
+    /// Offers every picture that has no attempt yet.
     func look() {
         guard let line = lines.current else { return }
         var hasFull = false
@@ -74,8 +75,8 @@ final class Offers {
         if hasFull { lookAgain() }
     }
 
-    /// Searches again after a pause. Also tells some of the full nodes that this origin waits, so that they report a
-    /// free place.
+    /// Searches again after a pause. Also tells some of the full nodes that this origin waits, so that they report when
+    /// a place is free.
     private func lookAgain() {
         guard !hasAppointment else { return }
         hasAppointment = true
@@ -108,19 +109,20 @@ final class Offers {
         Coordination.after(Self.silence) { [weak self] in self?.hear(token, nil) }
     }
 
-    /// Handles a node's answer; nil means that the node is silent.
+    /// Handles a node's answer to an offer. Nil means that the node did not answer in time, or is not connected.
     private func hear(_ token: String, _ answer: TakeAnswer?) {
         guard let asked = asked.removeValue(forKey: token) else { return }
         let (lent, node) = (asked.lent, asked.node)
         if case .yes = answer?.word {
             if lent.begins(token, announce: { loans.begun(lent, by: $0) }) { return }
-            // The supervisor has taken the picture back meanwhile.
+            // The attempt is over, for example because the supervisor has taken the picture back meanwhile.
             try? lines.current?.publish(to: Subject.unwanted(on: node, by: loans.name))
         }
-        // A node whose answer was lost may have begun nevertheless.
+        // If the node accepted but its answer was lost, its first request has begun the attempt.
         guard lent.isNotBegun(token) else { return }
         switch answer?.word {
-        // On another line the silence proves nothing: the answer was lost with the old line.
+        // Silence counts only if the connection is still the same. After a reconnection, the answer may have been lost
+        // with the old connection.
         case nil where lines.current.map(ObjectIdentifier.init) == asked.line:
             nodes.isMute(node, since: asked.at)
             loans.fails(lent, because: .silent)
@@ -131,7 +133,8 @@ final class Offers {
         look()
     }
 
-    /// Starts on a new line. Attempts get fresh patience, since no node could show life without a line.
+    /// Called after each reconnection. Restarts the timeout of every attempt, because no sign of life could arrive
+    /// without a connection.
     func begin() {
         for lent in loans.all { lent.mayBeSilent() }
         look()
@@ -140,7 +143,7 @@ final class Offers {
     private func lookForLost(at planned: ContinuousClock.Instant = .now) {
         for lent in loans.all where lines.current != nil {
             if planned + patience / 6 < .now {
-                // This process was suspended, and could not hear any node.
+                // The timer fired late, so this process was suspended and could not receive signs of life.
                 lent.mayBeSilent()
             } else if let node = lent.isLost(after: patience) {
                 loans.fails(lent, because: .silent)
@@ -174,8 +177,8 @@ final class Offers {
     }
 }
 
-/// The nodes that are fetching a picture now. Their number is limited, so that each gets its pieces in time over a slow
-/// connection.
+/// Counts the pictures that each node is fetching now. The total is limited, so that each node gets its pieces in time
+/// over a slow connection.
 struct Fetching {
     private var nodes: [String: Int] = [:]
 
@@ -185,7 +188,7 @@ struct Fetching {
     init(_ all: [Loan]) { for lent in all { lent.fetcher.map { add($0) } } }
 
     var isFull: Bool { nodes.values.reduce(0, +) >= Self.most }
-    /// Nodes at their limit, which get no other picture now.
+    /// Nodes that are fetching `mostOfOne` pictures, and are offered no other picture now.
     var busy: Set<String> { Set(nodes.filter { $0.value >= Self.mostOfOne }.keys) }
 
     mutating func add(_ node: String) { nodes[node, default: 0] += 1 }

@@ -2,7 +2,8 @@ import DaemonRuntime
 import Foundation
 import WorkerProtocol
 
-/// A command to another node. It is repeated until the node's report arrives; a node executes each token once.
+/// A command to another node. The sender repeats the command until the node's report arrives; the node executes each
+/// token once.
 struct Commanded: Codable, Sendable {
     var token: String
     var command: NodeCommand
@@ -13,7 +14,7 @@ struct CommandAnswer: Codable, Sendable {
     var report: NodeReport?
 }
 
-/// Commands of this node's clients to other nodes, until each is answered.
+/// Sends commands from this node's clients to other nodes, and repeats each command until it is answered.
 @Coordination
 final class OutgoingCommands {
     private struct Asked {
@@ -31,8 +32,8 @@ final class OutgoingCommands {
     private var isAsking = false
 
     private static let pause = Duration.milliseconds(400)
-    /// A node that has not answered for so long is silent. The shorter limit applies if the server reports that no node
-    /// of this name is connected.
+    /// A node that has not answered within this time counts as silent. The shorter limit applies if the server reports
+    /// that no node of this name is connected.
     private static let patience = Duration.seconds(10)
     private static let patienceWithAbsence = Duration.seconds(3)
     private static let inbox = "command"

@@ -6,7 +6,7 @@ import SystemCalls
 import WorkerConfinement
 import WorkerProtocol
 
-/// The life of the fleet's process from its start to its end.
+/// The program `pipelined-fleet`: confines itself, and executes the supervisor's orders until the supervisor exits.
 enum Program {
     static func run(_ arguments: [String]) -> Int32 {
         if arguments.contains("--help") || arguments.contains("-h") {
@@ -21,23 +21,25 @@ enum Program {
             print(help)
             return EX_USAGE
         }
-        // A write to a server that has hung up must fail, instead of ending the process.
+        // Makes a write to a closed connection fail, instead of killing this process.
         signal(SIGPIPE, SIG_IGN)
-        // OpenSSL reads its configuration now. Later it must accept no authority but the fleet's own.
+        // Hides the system's certificates from OpenSSL, which must trust the fleet's own authority only. Makes OpenSSL
+        // read its configuration now, before the confinement.
         setenv("SSL_CERT_FILE", "/dev/null", 1)
         setenv("SSL_CERT_DIR", "/dev/null", 1)
         OPENSSL_init_crypto(UInt64(OPENSSL_INIT_LOAD_CONFIG), nil)
-        // Small stacks suffice for libnats' handful of threads; the default is 8 MB each.
+        // libnats' few threads need only small stacks; the default is 8 MB for each thread.
         _ = clinux_thread_stacks(512 << 10)
-        // All trusted files are loaded, no foreign byte has been read, and only one thread runs.
+        // The right moment for the confinement: all trusted files are loaded, no foreign byte has been read, and only
+        // one thread runs.
         let missing = Confinement.begin(.fleet)
         let supervisor = SupervisorChannel(channel: channel)
         supervisor.send(.hello(version: Release.version, missing: missing))
         return obey(supervisor)
     }
 
-    /// Receives orders on the first thread, which does nothing else. The process ends with its supervisor. It gives its
-    /// taken pictures back first, so that other nodes get them at once.
+    /// Receives orders on the main thread, until the supervisor closes the channel. Then gives all taken pictures back,
+    /// so that other nodes get them at once, and exits.
     private static func obey(_ supervisor: SupervisorChannel) -> Int32 {
         let fleet = FleetSession(supervisor)
         do {
@@ -49,7 +51,7 @@ enum Program {
             _exit(EX_PROTOCOL)
         }
         Coordination.sync { fleet.leave() }
-        // `exit` would tear down globals that libnats' threads still use.
+        // Calls `_exit`, because `exit` would tear down globals that libnats' threads still use.
         _exit(EX_OK)
     }
 

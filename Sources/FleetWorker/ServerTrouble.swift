@@ -39,7 +39,7 @@ struct ServerTrouble: CustomStringConvertible {
     }
 }
 
-/// The outcome of a plain connection to a server's port.
+/// The outcome of a plain TCP connection to a server's port.
 private enum Reach {
     case unknownHost(String)
     case refused
@@ -81,7 +81,7 @@ private enum Reach {
         var (failure, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
         getsockopt(number, SOL_SOCKET, SO_ERROR, &failure, &length)
         guard failure == 0 else { return of(failure) }
-        // A NATS server speaks first; other servers wait for a request.
+        // A NATS server sends a greeting first; most other servers wait for a request.
         guard waits(descriptor, POLLIN) else { return .noServer }
         var greeting = [UInt8](repeating: 0, count: 5)
         let got = recv(number, &greeting, greeting.count, 0)
@@ -101,7 +101,7 @@ private enum Reach {
         return uninterrupted { poll(&entry, 1, patience) } == 1
     }
 
-    /// Nil if a NATS server answers.
+    /// Describes the problem and its solution; nil if a NATS server answers.
     var words: String? {
         switch self {
         case .unknownHost(let reason): "no host of that name is known (\(reason)); mend Servers=, or the name's entry"

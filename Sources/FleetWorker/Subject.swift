@@ -1,19 +1,20 @@
-/// The subjects of the fleet's messages. The sender's name is a word of the subject. The server keeps other nodes from
-/// using that name, so a receiver trusts this word and nothing else.
+/// The subjects of the fleet's messages. Each subject contains the sender's name, and the server lets no other node use
+/// that name. So a receiver identifies the sender by the subject alone.
 enum Subject {
     /// A node describes itself to all others.
     static func presence(of node: String) -> String { "nodes.\(node)" }
 
-    /// The same description, sent to a node that is new.
+    /// The same description, sent only to the node `other`, which is new.
     static func presence(of node: String, to other: String) -> String { "hello.\(other).\(node)" }
 
-    /// The same description, sent to an origin that was told `full`: a place is free now, and is kept for a moment.
+    /// The same description, sent to an origin that was told `full`. It means that a place is free now, and is kept for
+    /// this origin for a moment.
     static func room(at node: String, for origin: String) -> String { "room.\(origin).\(node)" }
 
-    /// The origin has pictures, and knows of no free place for them.
+    /// The origin tells a node that it has pictures to lend, but knows of no free place for them.
     static func waits(at node: String, by origin: String) -> String { "waits.\(node).\(origin)" }
 
-    /// The origin has no picture for the place that was kept.
+    /// The origin tells a node that it has no picture for the place that the node kept for it.
     static func declined(at node: String, by origin: String) -> String { "declined.\(node).\(origin)" }
 
     /// An origin asks a node to take a picture.
@@ -24,17 +25,17 @@ enum Subject {
         "origin.\(origin).\(verb).\(node)"
     }
 
-    /// Tells a node that the origin may no longer want a picture, so that the node asks.
+    /// The origin tells a node that it may no longer want a picture. The node then asks about each of its pictures.
     static func unwanted(on node: String, by origin: String) -> String { "unwanted.\(node).\(origin)" }
 
-    /// A node sends a command to another.
+    /// A node sends a command to another node.
     static func command(to node: String, by other: String) -> String { "command.\(node).\(other)" }
 
-    /// The last word of a subject: the sender's name, or a token.
+    /// The last word of a subject, which is the sender's name or a token.
     static func last(of subject: String) -> String { String(subject.split(separator: ".").last ?? "") }
 }
 
-/// Identifies a lent picture in the whole fleet. The run is a random word of the origin's process, since the ids start
+/// Identifies a lent picture in the whole fleet. `run` is a random token of the origin's process, because the ids start
 /// from 1 again when the process restarts.
 struct LentKey: Hashable, Sendable {
     var origin: String

@@ -2,7 +2,7 @@ import Glibc
 import SystemCalls
 import WorkerProtocol
 
-/// The channel to the supervisor, for every thread: a message is one packet.
+/// The channel to the supervisor. Every thread may send, because each message is a single packet.
 struct SupervisorChannel: Sendable {
     let channel: WorkerChannel
 
@@ -15,7 +15,7 @@ struct SupervisorChannel: Sendable {
         } catch let error as WorkerChannelError {
             say("\(error)")
         } catch {
-            // The supervisor is gone; its closed socket ends this process.
+            // The supervisor has exited. The receiving loop sees the closed socket, and ends this process.
         }
         return false
     }

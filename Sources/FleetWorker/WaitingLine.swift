@@ -1,20 +1,22 @@
-/// The origins that were told `full`, in the order of their requests. Free places go to them in turn, so that no origin
-/// gets all places only because it asks first.
+/// The queue of origins that were told `full`, in the order of their requests. They get free places (room for one
+/// picture each) in turn, so that no origin gets all places only because it asks first.
 struct WaitingLine {
     typealias Instant = ContinuousClock.Instant
 
     private var waiting: [(origin: String, at: Instant)] = []
-    /// Invited origins, and until when their place is kept.
+    /// Invited origins, each with the time until which its place is kept.
     private var invited: [String: Instant] = [:]
 
-    /// An origin that has not asked for so long has found another node, or has nothing more to lend.
+    /// An origin leaves the queue if it has not asked within this time. It has found another node, or has nothing more
+    /// to lend.
     static let patience = Duration.seconds(5)
+    /// How long a place is kept for an invited origin.
     static let time = Duration.seconds(1)
-    /// Far more origins than any fleet has; a stranger at the server may invent any number.
+    /// More origins than any fleet has. A stranger who is connected to the server could invent any number.
     private static let longest = 1000
 
-    /// Whether an origin that asks now gets a free place. The origins ahead of it in the line, and all invited ones, go
-    /// first.
+    /// Whether an origin that asks now gets a free place; otherwise, the origin joins the queue. Invited origins and
+    /// the origins ahead of it in the queue have precedence.
     mutating func admits(_ origin: String, free: Int, at now: Instant = .now) -> Bool {
         forget(now)
         let before = invited.keys.count { $0 != origin } + (invited[origin] == nil ? waitingBefore(origin) : 0)
@@ -38,13 +40,13 @@ struct WaitingLine {
         }
     }
 
-    /// Removes an origin that has a place, or needs none.
+    /// Removes an origin that got a place, or no longer needs a place.
     mutating func declines(_ origin: String) {
         invited[origin] = nil
         waiting.removeAll { $0.origin == origin }
     }
 
-    /// Keeps free places for the next origins in the line, and returns these origins.
+    /// Keeps free places for the next origins in the queue, and returns these origins.
     mutating func invite(_ free: Int, at now: Instant = .now) -> [String] {
         forget(now)
         let next = waiting.prefix(max(0, free - invited.count)).map(\.origin)

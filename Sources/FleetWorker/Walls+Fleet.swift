@@ -1,27 +1,29 @@
 import Glibc
 import WorkerConfinement
 
-/// The list of calls comes from a trace of name lookups, connections, TLS, lost lines, and pictures in both directions.
+/// The confinement of `pipelined-fleet`. The allowed calls were found in a trace of name lookups, connections, TLS,
+/// lost connections, and pictures in both directions.
 extension Walls {
     static let fleet = Walls(
         descriptors: 16384,
         readable: [
-            // The resolver reads these. Services other than files and DNS would need modules, which are not loaded.
+            // The resolver reads these files. It can use files and DNS only, because other name services would need
+            // modules, which are not loaded.
             "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf",
         ],
         connects: true,
         allowed: CallRule.ofEveryWorker + CallRule.ofConnectingWorkers
             + [
-                // The resolver reads files. Pictures and results travel in pieces, through `pread64` and `pwrite64`.
+                // For the resolver, which reads files, and for pictures and results, which are sent in pieces.
                 "openat", "pread64", "pwrite64", "ftruncate", "lseek",
-                // libnats connects, and waits for its socket.
+                // For libnats, which connects to a server and waits for data.
                 "connect", "getsockname", "getpeername", "getsockopt", "setsockopt", "shutdown", "sendto", "recvfrom",
                 "sendmsg", "recvmsg", "sendmmsg", "poll", "ppoll", "fcntl", "ioctl",
                 // Dispatch's timers.
                 "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "eventfd2", "timerfd_create",
                 "timerfd_settime",
             ].map { CallRule($0) },
-        // Dispatch gives its threads priorities, and counts processors.
+        // Dispatch makes these calls to set thread priorities and count processors, and works without them.
         refused: [CallRule("setpriority"), CallRule("sched_getaffinity")],
         deadly: CallRule.deadly)
 }

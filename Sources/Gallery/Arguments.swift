@@ -6,7 +6,7 @@ import SystemCalls
 struct Arguments {
     enum Task: Equatable { case run, manual, help, version }
 
-    /// The options, from which help and manual are made.
+    /// The options. The help and the manual page are made from them.
     enum Option: String, ProgramOption {
         static let program = "pipelined-gallery"
 

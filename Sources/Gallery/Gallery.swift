@@ -4,7 +4,7 @@ import Glibc
 import PipelineControl
 import SystemCalls
 
-/// Composes the parts of the program: each server has a listening socket and a site.
+/// Composes the program. Each server has a listening socket and a site.
 final class Gallery {
     private let servers: [HTTPServer]
     private let signals: [any DispatchSourceSignal]
@@ -13,7 +13,7 @@ final class Gallery {
         let control = SocketAddress(
             socket: arguments.socket, root: arguments.root, instance: arguments.instance,
             variable: getenv(SocketAddress.variable).map { String(cString: $0) })
-        // All parts share one executor.
+        // All parts share one executor, so they run on one serial queue.
         let executor = QueueExecutor("pipelined-gallery")
         let calls = ControlCalls(path: control.path, on: executor)
         let monitor = MonitorSite(calls: calls)

@@ -2,8 +2,8 @@ import DaemonRuntime
 import Glibc
 import SystemCalls
 
-/// The sockets that this gallery serves, each with its site: systemd's sockets, or else `gallery.sock` beside the
-/// control socket, and the ports of the command line.
+/// The sockets at which the gallery listens, each with its site. Without sockets from systemd, the gallery creates
+/// `gallery.sock` beside the control socket. The ports of the command line are added in either case.
 struct Listeners {
     struct Listener {
         let name: String
@@ -11,11 +11,11 @@ struct Listeners {
         let site: any HTTPSite
     }
 
-    /// Makes an address with a login code.
+    /// Makes a URL with a login code.
     typealias Login = @Sendable () -> String?
 
     private(set) var all: [Listener] = []
-    /// The path of the socket that this program has created, and removes at its end.
+    /// The path of the Unix socket that this program has created. The program removes it when it exits.
     private(set) var own: String?
     private var login: Login?
     private let page: (Door?, Login?) -> GallerySite
@@ -30,7 +30,7 @@ struct Listeners {
         for socket in passed where !socket.listens() {
             throw PassedSocketError("what was passed as '\(socket.name)' is not a stream socket that listens")
         }
-        // The ports go first: the page at a socket hands out login addresses for a port.
+        // Ports are opened first, because the page at a Unix socket hands out login URLs for a port.
         if let address = arguments.listen { try add(port: address.listen(), at: address) }
         for socket in passed where !socket.listens(family: AF_UNIX) && !socket.isMonitors { try add(port: socket) }
         for socket in passed where socket.listens(family: AF_UNIX) || socket.isMonitors {
@@ -67,7 +67,7 @@ struct Listeners {
     private mutating func addOwn(_ path: String) throws {
         guard (try? Socket.connect(path)) == nil else { throw TakenError(path: path) }
         let socket = try Socket.listen(path)
-        // Whoever may connect may do everything: the socket's mode and group are the lock.
+        // A client that can connect may do everything, so the socket's mode and group restrict access.
         chmod(path, 0o660)
         all.insert(Listener(name: path, socket: socket, site: page(nil, login)), at: 0)
         own = path
@@ -79,7 +79,7 @@ extension PassedSocket {
     fileprivate var isMonitors: Bool { name == "metrics" }
 }
 
-/// Another gallery already serves this socket.
+/// Thrown if another gallery already serves this socket.
 private struct TakenError: Error, CustomStringConvertible {
     let path: String
 

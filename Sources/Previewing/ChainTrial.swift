@@ -9,12 +9,13 @@ package import SystemCalls
 package import WorkerPools
 package import WorkerProtocol
 
-/// Sends a picture through some chains, one after the other, into files without names. Nothing about it is recorded.
+/// Renders a picture with several chains, one chain after the other, into unnamed files. The ledger records nothing of
+/// it.
 @Coordination
 package final class ChainTrial {
-    /// The results of one recipe or chain, which are rendered together.
+    /// One recipe or chain to try. Its results are rendered together.
     package struct Candidate: Sendable {
-        /// Nil stands for a plain chain.
+        /// The recipe's name; nil for a chain that belongs to no recipe.
         package var recipe: String?
         package var order: WorkOrder
         package var pictures: [PlannedPicture]
@@ -28,11 +29,11 @@ package final class ChainTrial {
         package var name: String
         package var source: Descriptor
         package var candidates: [Candidate]
-        /// The format of the sheet to make instead of the results themselves; nil asks for the results.
+        /// The format of the contact sheet that shows all results together; nil asks for the separate results.
         package var sheet: String?
-        /// The longest side of a picture on the sheet.
+        /// The longest side of a picture on the sheet, in pixels.
         package var edge: Int
-        /// The captions of the results.
+        /// The captions of the results on the sheet.
         package var captions: [String]
 
         package init(
@@ -44,7 +45,7 @@ package final class ChainTrial {
         }
     }
 
-    /// A result, or why there is none.
+    /// A result, or the `problem` that prevented it.
     package struct Made: Sendable {
         package var candidate: Int
         package var picture: PlannedPicture
@@ -63,13 +64,14 @@ package final class ChainTrial {
         package var problem: String?
     }
 
-    /// A file without a name, which a worker writes and a client may only read.
+    /// An unnamed file. A worker writes it through `target`; a client can only read it through `result`.
     private struct NamelessFile: Sendable {
         let target: Descriptor
         let result: Descriptor
 
         init(in spool: String) throws {
-            // If a crash leaves the file there, the next start removes it.
+            // The name exists only during this initializer. If a crash leaves the file behind, the next start removes
+            // it.
             let folder = Spool.unfinished(Spool.folder(in: spool))
             let path = FileSystem.join(folder, "proof")
             try FileSystem.makeFolders(folder)
@@ -88,7 +90,7 @@ package final class ChainTrial {
     private let settings: Settings
     private let over: @Coordination (ChainTrial, Outcome) -> Void
     private var outcome = Outcome()
-    /// The small picture of the original, for the sheet.
+    /// The reduced original, for the sheet.
     private var original: Descriptor?
     private var task: RenderTask?
     private var isCancelled = false
@@ -103,7 +105,7 @@ package final class ChainTrial {
 
     package func begin() { wish.sheet == nil ? render(0) : renderOriginal() }
 
-    /// Cancels the results that are not rendered yet.
+    /// Cancels all results that have not been rendered yet.
     package func cancel() {
         isCancelled = true
         if let task { pool.cancel(task) }
@@ -112,7 +114,7 @@ package final class ChainTrial {
     private func end() {
         guard !isOver else { return }
         isOver = true
-        // The task holds this trial.
+        // The task retains this trial, so dropping the task breaks the cycle.
         task = nil
         over(self, outcome)
     }

@@ -4,20 +4,20 @@ import PictureFiles
 import PipelineModel
 package import WorkerPools
 
-/// Renders pictures that are no jobs, for people who look for a chain. Only one trial is in work at a time, so that the
-/// jobs keep the processors.
+/// Renders trials of chains for people who are designing a chain; a trial creates no job. Only one trial runs at a
+/// time, so that jobs keep most of the processors.
 @Coordination
 package final class ChainTrials {
     private let pool: WorkerPool
     private let configuration: ConfigurationInForce
-    /// The first is in work.
+    /// The queued trials. The first trial is running.
     private var trials: [ChainTrial] = []
 
     package init(_ pool: WorkerPool, _ configuration: ConfigurationInForce) {
         (self.pool, self.configuration) = (pool, configuration)
     }
 
-    /// Tries the wish after the earlier wishes. Returns a trial that can be cancelled.
+    /// Queues a trial, which runs after all earlier trials. The returned trial can be cancelled.
     package func begin(_ wish: ChainTrial.Wish, done: @escaping @Coordination @Sendable (ChainTrial.Outcome) -> Void)
         -> ChainTrial
     {

@@ -2,10 +2,10 @@ import DaemonRuntime
 import Glibc
 import SystemCalls
 
-/// The files of previews, in `state/previews`. They can be discarded at any time, so none is made durable. A file's
-/// time of change is the time of its last use.
+/// The preview files, in `state/previews`. They can be made again, so they are not written durably. A file's
+/// modification time is the time of its last use.
 actor PreviewFolder: QueueActor {
-    /// A preview in the making.
+    /// An unfinished preview.
     struct Draft: Sendable {
         fileprivate let path: String
         /// The file that the worker writes.
@@ -18,7 +18,8 @@ actor PreviewFolder: QueueActor {
     private let path: String
     /// Maximum bytes of all files together.
     private let most: @Sendable () -> Int64
-    /// The bytes of all files, or more if somebody has removed some. Nil until they are counted.
+    /// The total size of all files, counted at the start and then updated. It is too high if somebody has deleted
+    /// files. Nil until the first count.
     private var bytes: Int64?
 
     init(_ path: String, most: @escaping @Sendable () -> Int64) {
@@ -35,7 +36,7 @@ actor PreviewFolder: QueueActor {
         }
     }
 
-    /// Applies a limit that may have changed.
+    /// Applies the size limit again, because the settings may have changed it.
     nonisolated func look() { async { $0.tidy() } }
 
     nonisolated func find(_ key: PreviewKey, _ done: @escaping @Coordination @Sendable (Descriptor?) -> Void) {
@@ -52,7 +53,7 @@ actor PreviewFolder: QueueActor {
         }
     }
 
-    /// Keeps a finished preview if there is room for it, and opens it for reading in any case.
+    /// Keeps a finished preview in the folder, unless it exceeds the limit alone. Opens it for reading in either case.
     nonisolated func keep(
         _ draft: Draft, as key: PreviewKey,
         _ done: @escaping @Coordination @Sendable (Result<Descriptor, any Error>) -> Void
@@ -89,7 +90,7 @@ actor PreviewFolder: QueueActor {
         return file
     }
 
-    /// After a power cut, a file may be shorter than before, or contain only zeros.
+    /// Checks the WebP header and length, because after a power cut a file may be too short or contain only zeros.
     private static func isWhole(_ file: Descriptor) -> Bool {
         guard let status = try? file.status(), FileStatus(status).kind == .file,
             let head = try? FileSystem.read(file, most: 12, called: "a preview"), head.count == 12
@@ -99,7 +100,7 @@ actor PreviewFolder: QueueActor {
             && Int(status.st_size) == length + 8
     }
 
-    /// The kernel's own times of change are too coarse to order the uses.
+    /// Sets the modification time explicitly, because the kernel's own timestamps are too coarse to order the uses.
     private static func touch(_ file: Descriptor) {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
@@ -129,8 +130,8 @@ actor PreviewFolder: QueueActor {
 
     private func remove(_ name: String) { try? FileSystem.remove(FileSystem.join(path, name)) }
 
-    /// Counts the files. Over the limit, removes the least recently used files, and an eighth more than needed, so that
-    /// the next count comes later.
+    /// Measures the files. If they exceed the limit, removes the least recently used files. Also frees a further eighth
+    /// of the limit, so that the folder need not be tidied again soon.
     private func tidy() {
         let most = most()
         let files = names.filter { $0.hasSuffix(PreviewKey.suffix) }.compactMap { name in
@@ -141,7 +142,8 @@ actor PreviewFolder: QueueActor {
         guard left > most else { return }
         let oldest = files.sorted { $0.status.modified < $1.status.modified }
         for (number, file) in oldest.enumerated() {
-            // The newest file stays up to the full limit, because it may need more than seven eighths of it.
+            // The newest file stays unless it alone exceeds the limit, because it may need more than seven eighths of
+            // the limit.
             let isEnough = number == oldest.count - 1 ? left <= most : left <= most - most / 8
             if isEnough { break }
             remove(file.name)

@@ -1,10 +1,10 @@
 import SystemCalls
 
-/// Identifies a preview of a picture. The file name includes the picture's identity, so a picture that replaces another
-/// has previews of its own.
+/// Identifies a preview. The file name includes the identity of the previewed picture, so a replaced picture gets new
+/// previews.
 struct PreviewKey: Sendable, Hashable {
     var job: Int
-    /// From 1; 0 is the original.
+    /// The number of the result, from 1; 0 means the original.
     var result: Int
     /// The longest side, in pixels.
     var size: Int
@@ -17,7 +17,7 @@ struct PreviewKey: Sendable, Hashable {
         "\(job)-\(result)-\(size)-\(picture.inode)-\(picture.size)-\(picture.modified)\(Self.suffix)"
     }
 
-    /// The same key for previews of all sizes.
+    /// The key with size 0, which stands for the previews of all sizes.
     var ofAnySize: PreviewKey {
         var key = self
         key.size = 0

@@ -4,7 +4,7 @@ import PipelineModel
 import WorkerPools
 import WorkerProtocol
 
-/// A preview that is looked up, waits for its turn or is in work, and all wishes for it.
+/// A preview that is being looked up, queued or rendered, and the clients' requests for it.
 @Coordination
 final class PreviewMaking {
     let key: PreviewKey
@@ -17,7 +17,7 @@ final class PreviewMaking {
         (self.key, self.picture, self.subject) = (key, picture, subject)
     }
 
-    /// The stages that make the preview: upright, in sRGB, without metadata.
+    /// The preview's stages: they rotate the picture upright, convert it to sRGB, and strip its metadata.
     var output: RenderOutput {
         RenderOutput(
             name: nil,
@@ -32,7 +32,7 @@ final class PreviewMaking {
             ])
     }
 
-    /// The name of the preview: the picture's, with another suffix.
+    /// The preview's file name: the picture's name with another suffix.
     var name: String {
         ResultName.shortened(NameFacts.split(picture.name).stem, toFit: PreviewKey.suffix) + PreviewKey.suffix
     }

@@ -4,19 +4,19 @@ package import JobLedger
 package import SystemCalls
 import WorkerPools
 
-/// A client's wish for a small picture.
+/// A client's request for a preview of an original or a result.
 @Coordination
 package final class PreviewWish {
     package typealias Answer = @Sendable (Result<(name: String, file: Descriptor), any Error>) -> Void
 
     package let record: JobRecord
-    /// From 1; nil for the original.
+    /// The number of the result, from 1; nil for the original.
     package let result: Int?
     /// The longest side, in pixels.
     package let size: Int
     private let answer: Answer
     package private(set) var isOver = false
-    /// Its place in the queue of pictures to open.
+    /// The request's place in the queue of pictures to open, by which it can be withdrawn.
     package var opening: FileLane.Place?
     weak var making: PreviewMaking?
 
@@ -24,7 +24,7 @@ package final class PreviewWish {
         (self.record, self.result, self.size, self.answer) = (record, result, size, answer)
     }
 
-    /// The callback that answers the wish; nil once it was taken.
+    /// Returns the callback that answers the request. Only the first call returns it, so each request is answered once.
     package func take() -> Answer? {
         defer { isOver = true }
         return isOver ? nil : answer

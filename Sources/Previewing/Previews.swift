@@ -8,11 +8,10 @@ import PipelineModel
 import SystemCalls
 package import WorkerPools
 
-/// Small pictures of originals and results, for people who look at many. They are made on demand, and kept as far as
-/// `Previews=` allows.
+/// Makes previews of originals and results on demand, and keeps them up to the size that `Previews=` allows.
 ///
-/// Jobs go first: a preview begins while a place of the render queue is spare, otherwise one begins each
-/// `PreviewPause=`. The latest wish comes first, because somebody is looking at that picture now.
+/// Jobs have precedence. A preview starts when the render queue has a free place. While the queue is full, one preview
+/// starts every `PreviewPause=`. The latest request is served first, because somebody is looking at that picture now.
 @Coordination
 package final class Previews {
     private let pool: WorkerPool
@@ -20,20 +19,20 @@ package final class Previews {
     private let queue: GatedQueue
     private let pictures: JobPictures
     private let folder: PreviewFolder
-    /// The previews that clients wait for.
+    /// The previews for which clients are waiting.
     private var makings: [PreviewKey: PreviewMaking] = [:]
-    /// The last is made next.
+    /// The queued previews. The last preview starts next.
     private var waiting: [PreviewMaking] = []
     private var inWork = 0
     /// The number of previews made since the start.
     package private(set) var madeCount = 0
     private var failures: [PreviewKey: (error: any Error, until: DispatchTime)] = [:]
-    /// When a preview was last begun.
+    /// When the last preview was started.
     private var begun = DispatchTime.now()
     private var isTurnAwaited = false
     private var isStopped = false
 
-    /// The pause before a picture that can't be rendered is tried again.
+    /// How long a failure is remembered. A picture that can't be rendered is not tried again before.
     nonisolated private static let pause = Duration.seconds(60)
     nonisolated private static let mostFailures = 1000
 
@@ -46,13 +45,14 @@ package final class Previews {
 
     package func begin() { folder.begin() }
 
-    /// A reload may have raised a limit that made a picture fail.
+    /// Applies a reloaded configuration. Forgets all failures, because the reload may have raised a limit that made a
+    /// picture fail.
     package func adopt() {
         failures = [:]
         folder.look()
     }
 
-    /// Stops beginning previews; wishes that wait fail.
+    /// Starts no further previews; all queued requests fail.
     package func stop() {
         isStopped = true
         for making in waiting { end(making, Self.stopping) }
@@ -76,10 +76,10 @@ package final class Previews {
         }
     }
 
-    /// Called when the client is gone.
+    /// Withdraws a request whose client has disconnected.
     package func withdraw(_ wish: PreviewWish) {
         wish.opening?.withdraw()
-        // Even so, the call ends only with an answer.
+        // The call needs an answer even though its client has disconnected.
         wish.fail(JobFailure("nobody waits for it any more"))
         guard let making = wish.making else { return }
         making.wishes.removeAll { $0 === wish }
@@ -123,7 +123,7 @@ package final class Previews {
 
     // MARK: - Turns
 
-    /// Maximum previews in work at once: one on a small machine.
+    /// Maximum previews that are rendered at once. It is 1 on a small machine.
     private var most: Int { max(1, queue.report.effective / 4) }
 
     private func fill() {
@@ -133,7 +133,8 @@ package final class Previews {
         queue.whenSpare(inWork + 1, for: "previews") { Coordination.async { [self] in fill() } }
     }
 
-    /// Even while jobs take all places, previews appear one after the other.
+    /// Whether `PreviewPause=` has passed and no preview is running. One preview may then start even if jobs occupy all
+    /// places.
     private var isTurn: Bool { inWork == 0 && .now() >= turn }
     private var turn: DispatchTime { begun + configuration.settings.previewPause.dispatch }
 
@@ -163,7 +164,7 @@ package final class Previews {
     private func render(_ making: PreviewMaking, into draft: PreviewFolder.Draft) {
         let task = RenderTask(
             name: making.picture.name, subject: making.subject, outputs: [making.output],
-            // A damaged picture shows as much as can be read.
+            // The preview of a truncated picture shows as much as can be read.
             limits: RenderTask.Limits(configuration.settings, onTruncated: .accept, raw: .preview), alone: false,
             yields: true, sources: [making.picture.file], targets: [draft.target], waits: { _ in }, begun: { _ in },
             opened: { _ in }, progress: { _, _ in }
@@ -221,7 +222,7 @@ package final class Previews {
 
     private func end(_ making: PreviewMaking, _ error: any Error) {
         forget(making)
-        // The task holds this making.
+        // The task retains this object, so dropping the task breaks the cycle.
         making.task = nil
         for wish in making.wishes { wish.fail(error) }
         making.wishes = []

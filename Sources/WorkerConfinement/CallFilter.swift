@@ -2,16 +2,17 @@ import CLinux
 import CSeccomp
 import Glibc
 
-/// Filters system calls with seccomp: a short list passes, some end the process, and all others fail and are
-/// remembered.
+/// Filters system calls with seccomp. Listed calls succeed, a few calls kill the process, and all other calls fail and
+/// are remembered.
 enum CallFilter {
     static func install(_ walls: Walls) throws {
-        // The handler must be set before the filter: without a handler, a trap would end the process.
+        // The signal handler must be installed before the filter, because a trap without a handler would kill the
+        // process.
         let opens = !walls.opening.isEmpty
         guard clinux_trap_calls(EACCES, opens ? 1 : 0) == 0 else { throw WallError(errno) }
         guard let filter = seccomp_init(SCMP_ACT_TRAP) else { throw WallError("libseccomp does not start") }
         defer { seccomp_release(filter) }
-        // Calls by another architecture's numbers end the process.
+        // Kills the process if it uses the system call numbers of another architecture, such as 32-bit x86.
         try set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS)
         try set(filter, SCMP_FLTATR_CTL_TSYNC, 1)
         try set(filter, SCMP_FLTATR_API_SYSRAWRC, 1)
@@ -31,7 +32,7 @@ enum CallFilter {
 
     private static func add(_ rule: CallRule, _ action: UInt32, to filter: scmp_filter_ctx) throws {
         let number = seccomp_syscall_resolve_name(rule.name)
-        // A call that this machine lacks, or that libseccomp does not know yet, is treated like all others.
+        // If this machine or libseccomp doesn't know the call, there is no rule for it, and the default applies.
         guard number >= 0 else { return }
         let conditions = rule.conditions.map(\.comparison)
         try check(seccomp_rule_add_array(filter, action, number, UInt32(conditions.count), conditions))
@@ -40,7 +41,8 @@ enum CallFilter {
     private static func check(_ result: Int32) throws {
         switch -result {
         case 0: return
-        // libseccomp probes the call first. If the call is refused, libseccomp reports our flags as invalid.
+        // libseccomp first probes the call `seccomp`. If the container forbids that call, libseccomp reports our flags
+        // as invalid.
         case EINVAL, EOPNOTSUPP, EPERM:
             throw WallError(
                 "the kernel or the container's seccomp profile refuses it; allow the calls seccomp and prctl")
@@ -50,7 +52,8 @@ enum CallFilter {
 }
 
 extension CallRule.Condition {
-    /// The filter compares arguments as the 64 bits of a register.
+    /// The rule's comparison for libseccomp. The filter compares arguments as 64-bit registers, so a negative `Int32`
+    /// must not be sign-extended.
     fileprivate var comparison: scmp_arg_cmp {
         func comparison(_ argument: UInt32, _ how: scmp_compare, _ first: Int32, _ second: Int32 = 0) -> scmp_arg_cmp {
             scmp_arg_cmp(

@@ -4,12 +4,12 @@ import SystemCalls
 
 /// Confines a worker to its descriptors and the exceptions in `Walls`.
 ///
-/// The walls go up once, before the first foreign byte, while a single thread runs, and never come down.
+/// Call `begin` once, while only one thread runs and before any foreign byte is read. The confinement can't be undone.
 public enum Confinement {
-    /// Returns the walls that the kernel lacks, each with the reason; empty if every wall stands.
+    /// Applies all parts of the confinement. Returns the parts that failed, each with the reason.
     public static func begin(_ walls: Walls) -> [String] {
         var walls = walls
-        // Formatting a time reads a file that can't be opened later.
+        // Loads the time zone now, because its file can't be opened later.
         tzset()
         setLimits(walls)
         var missing: [String] = []
@@ -26,16 +26,18 @@ public enum Confinement {
         return missing
     }
 
-    /// How the entry of a missing Landlock begins.
+    /// The first word of the entry that `begin` returns if Landlock is missing.
     public static let landlock = "Landlock"
 
-    /// The supervisor limits memory. RLIMIT_NPROC would count all threads of the user, wherever they run, and hit other
-    /// programs; the call filter allows no processes at all.
+    /// Sets resource limits. It does not limit memory, because the supervisor does. It does not set RLIMIT_NPROC
+    /// either: that would count all threads of the user, and affect other programs. The call filter forbids new
+    /// processes anyway.
     private static func setLimits(_ walls: Walls) {
         set(RLIMIT_NOFILE, rlim_t(walls.descriptors))
-        // A core dump would expose a picture's memory.
+        // A core dump would write parts of pictures to disk.
         set(RLIMIT_CORE, 0)
-        // The supervisor limits the size of files. A write beyond the limit must fail like any other.
+        // The supervisor limits the size of files. A write beyond the limit must return an error instead of raising a
+        // signal.
         signal(SIGXFSZ, SIG_IGN)
     }
 
@@ -46,8 +48,8 @@ public enum Confinement {
         setrlimit(resource.number, &limit)
     }
 
-    /// Makes the kernel kill a worker before the supervisor when memory is short. The worker inherits the supervisor's
-    /// score.
+    /// Makes the kernel kill a worker before the supervisor when memory runs out. A worker inherits the supervisor's
+    /// score, so it raises this score by 500.
     private static func dieFirst() throws {
         let path = "/proc/self/oom_score_adj"
         var text = [UInt8](repeating: 0, count: 16)

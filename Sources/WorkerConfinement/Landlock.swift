@@ -2,21 +2,22 @@ import CLinux
 import Glibc
 import SystemCalls
 
-/// Denies all paths but the named ones, as far as the running kernel's Landlock can.
+/// Denies access to all paths except `Walls.readable`, as far as the running kernel's Landlock can.
 enum Landlock {
     static func begin(_ walls: Walls) throws {
         let version = clinux_landlock_version()
         guard version > 0 else {
             throw WallError(absence(errno))
         }
-        // The ruleset applies to this thread and the threads that it starts later, but to no other.
+        // A ruleset applies to the calling thread and the threads that it starts later, but not to threads that already
+        // run.
         let threads = try FileSystem.names(in: "/proc/self/task").count
         let network: UInt64 = walls.connects ? 0b01 : 0b11
         let ruleset = clinux_landlock_ruleset(files(version), version >= 4 ? network : 0, version >= 6 ? 0b11 : 0)
         guard ruleset >= 0 else { throw WallError(errno) }
         let descriptor = Descriptor(owning: ruleset)
         for path in walls.readable {
-            // A rule applies to the file that exists now; links are followed.
+            // A rule applies to the file that exists now, after links are followed.
             guard let place = try? Descriptor.open(path, O_RDONLY) else { continue }
             let isFolder = FileSystem.isFolder(path)
             guard clinux_landlock_allow(ruleset, isFolder ? readFile | readFolder : readFile, place.number) == 0 else {
@@ -30,7 +31,8 @@ enum Landlock {
         }
     }
 
-    /// A container's call filter refuses with EPERM, or with the error of a kernel that lacks the call.
+    /// Explains why Landlock is missing. A container's call filter fails with EPERM, or with the error of a kernel that
+    /// lacks the call.
     private static func absence(_ code: Int32) -> String {
         switch code {
         case EOPNOTSUPP: "it is off; boot with landlock in lsm="
@@ -41,13 +43,13 @@ enum Landlock {
         }
     }
 
-    /// LANDLOCK_ACCESS_FS_READ_FILE and _READ_DIR.
+    /// The bits LANDLOCK_ACCESS_FS_READ_FILE and LANDLOCK_ACCESS_FS_READ_DIR.
     private static let readFile: UInt64 = 1 << 2
     private static let readFolder: UInt64 = 1 << 3
 
-    /// The bits of LANDLOCK_ACCESS_FS_*, in the order in which versions added them: first 13, then moving between
-    /// folders, truncating, ioctl on devices. Later versions add binding and connecting, then abstract sockets and
-    /// signals.
+    /// All bits of LANDLOCK_ACCESS_FS_* that this version of Landlock knows. Version 1 has 13. Version 2 added moving
+    /// between folders, version 3 truncating, and version 5 ioctl on devices. Version 4 added network rules, and
+    /// version 6 scopes for abstract sockets and signals; they have masks of their own.
     private static func files(_ version: Int32) -> UInt64 {
         let count =
             switch version {

@@ -31,12 +31,12 @@ public struct RefusedCall: CustomStringConvertible {
 
     private static let fonts = ["/usr/share/fonts/", "/usr/local/share/fonts/"]
 
-    /// Whether a library tries this path on its own, and works without it.
+    /// Whether libraries try to open this path on their own, and work without it.
     private static func isHarmless(_ path: String) -> Bool {
-        // glibc's malloc reads the first before it returns memory; orc tries the second before it takes anonymous
-        // memory.
+        // glibc's malloc reads the first path before it returns memory to the kernel. orc tries the second path before
+        // it falls back to anonymous memory.
         path == "/proc/sys/vm/overcommit_memory" || path.contains("/orcexec.")
-            // fontconfig locks caches, and goes on without the lock.
+            // fontconfig tries to lock its caches, and works without the lock.
             || (path.contains("fontconfig/") && path.contains(".cache-"))
             // fontconfig skips a folder or font that it can't open, such as poppler-data's links to another folder.
             || (fonts.contains { path.hasPrefix($0) } && !path.contains("/.."))

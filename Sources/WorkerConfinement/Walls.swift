@@ -1,17 +1,16 @@
-/// The limits of a confined worker. All calls and files that it does not name are refused.
+/// What a confined worker may do. All calls and files that are not listed here are refused.
 public struct Walls: Sendable {
     public var descriptors: Int
-    /// Files and folders that may be read. Missing ones are left out.
+    /// Files and folders that may be read. Missing files are ignored.
     public var readable: [String]
-    /// Whether it may connect to servers over TCP. It never listens.
+    /// Whether the worker may connect to servers over TCP. No worker may listen.
     public var connects: Bool
     public var allowed: [CallRule]
-    /// Calls that go with opening a readable file. Like opening, they are allowed only where Landlock denies everything
-    /// else.
+    /// Calls for opening readable files. They are allowed only if Landlock is active and denies all other files.
     public var opening: [CallRule]
-    /// Calls that may fail without being remembered, because libraries try them and work without them.
+    /// Calls that fail without being remembered, because libraries try them and work without them.
     public var refused: [CallRule]
-    /// Calls that end the process.
+    /// Calls that kill the process.
     public var deadly: [CallRule]
 
     public init(
@@ -22,9 +21,11 @@ public struct Walls: Sendable {
         (self.opening, self.refused, self.deadly) = (opening, refused, deadly)
     }
 
-    /// Makes each forbidden call fail and be named, also deadly ones. posix_spawn and system block all signals before
-    /// the call that starts a process, among them the trap's. So the trap handles the change of the mask, and leaves
-    /// its own signal out.
+    /// Makes every forbidden call fail and be reported, including deadly calls.
+    ///
+    /// `posix_spawn` and `system` block all signals before they start a process. A blocked trap signal would kill the
+    /// worker before the call is reported. So `rt_sigprocmask` is trapped, too, and the trap's handler changes the mask
+    /// without blocking its own signal.
     public mutating func nameCalls() {
         deadly = []
         allowed.removeAll { $0.name == "rt_sigprocmask" }

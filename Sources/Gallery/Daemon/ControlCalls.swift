@@ -5,16 +5,16 @@ import PipelineControl
 import Synchronization
 import SystemCalls
 
-/// Calls the daemon. No thread waits for an answer: if the daemon hangs, each caller costs a connection, and their
-/// number is limited.
+/// Makes calls to the daemon. No thread blocks for an answer. If the daemon hangs, each call only occupies a
+/// connection, and the number of connections is limited.
 actor ControlCalls: QueueActor {
     struct Answered<Reply: Sendable>: Sendable {
         var reply: Reply
-        /// Descriptors that came with the reply.
+        /// The descriptors that the daemon sent with the reply.
         var files: [Descriptor]
     }
 
-    /// Withdraws a call that nobody waits for any more.
+    /// Can withdraw a call, when nobody waits for its answer any more.
     struct Ticket: Sendable {
         fileprivate let calls: ControlCalls
         fileprivate let id: UInt
@@ -22,9 +22,9 @@ actor ControlCalls: QueueActor {
         func withdraw() { calls.async { [id] in $0.withdraw(id) } }
     }
 
-    /// Concurrent calls; further calls wait until others have ended.
+    /// Maximum concurrent calls. Further calls wait until another call has finished.
     private static let most = 48
-    /// Seconds for which the daemon may stay silent.
+    /// Seconds that a call waits for the daemon's answer.
     static let patience = 10
 
     nonisolated let executor: QueueExecutor
@@ -35,7 +35,8 @@ actor ControlCalls: QueueActor {
 
     init(path: String, on executor: QueueExecutor) { (self.path, self.executor) = (path, executor) }
 
-    /// Calls `done` once, on the queue; never after the call was withdrawn.
+    /// Makes a call that has one reply. Calls `done` once on the executor's queue, but never after the call was
+    /// withdrawn.
     @discardableResult
     nonisolated func call<Call: ControlCall>(
         _ call: Call, passing files: [Descriptor] = [], patience: Int = patience,
@@ -63,7 +64,8 @@ actor ControlCalls: QueueActor {
         return Ticket(calls: self, id: id)
     }
 
-    /// Makes a call with `more`. It occupies one of the concurrent calls, but starts at once even if all are taken.
+    /// Makes a call that has a stream of replies (Varlink's `more`). It counts as a concurrent call, but starts at once
+    /// even if the maximum is reached.
     nonisolated func follow<Call: ControlCall>(
         _ call: Call, _ each: @escaping @Sendable (Happening<Call.Reply>) -> Void
     ) -> Ticket {
@@ -129,7 +131,7 @@ actor ControlCalls: QueueActor {
     }
 }
 
-/// An event of a call.
+/// What happens in a call that has a stream of replies.
 enum Happening<Reply: Sendable>: Sendable {
     case replies([Reply], [Descriptor])
     case over
@@ -138,7 +140,7 @@ enum Happening<Reply: Sendable>: Sendable {
 
 private protocol Conversation {
     var source: ReadySource { get }
-    /// Returns whether the call is over.
+    /// Reads what the daemon has sent, and returns whether the call has finished.
     func read() throws -> Bool
     func tellEnd()
     func fail(_ why: NoAnswer)

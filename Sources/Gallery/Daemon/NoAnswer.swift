@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// The reason why there is no reply.
+/// Why a call to the daemon has no reply.
 enum NoAnswer: Error, CustomStringConvertible {
     /// The daemon has answered with an error.
     case refused(ControlError)

@@ -2,20 +2,20 @@ import DaemonRuntime
 import PipelineControl
 import SystemCalls
 
-/// Asks the daemon for previews. Browsers that wait for the same preview share one call.
+/// Requests previews from the daemon. Browsers that wait for the same preview share one call.
 actor PreviewDesk: QueueActor {
     struct Key: Hashable, Sendable {
         var id: Int
         var result: Int?
         var width: Int
-        /// Changes whenever the picture changes.
+        /// A text from the page that differs whenever the picture has changed.
         var version: String
     }
 
     typealias Answer = Result<ControlCalls.Answered<Call.Open.Reply>, NoAnswer>
     typealias Done = @Sendable (Answer) -> Void
 
-    /// In seconds. A browser that still wants the preview asks again after this time.
+    /// Seconds to wait for a preview. A browser that still wants the preview asks again after this time.
     static let patience = 30
 
     nonisolated let executor: QueueExecutor

@@ -4,7 +4,7 @@ import SystemCalls
 struct HTTPAnswer: Sendable {
     enum Body: Sendable {
         case bytes([UInt8])
-        /// A file, from its first byte.
+        /// A whole file.
         case file(Descriptor, bytes: Int)
         case stream(HTTPStream)
     }
@@ -12,7 +12,7 @@ struct HTTPAnswer: Sendable {
     var status: Int
     var type: String
     var body: Body
-    /// They replace common headers of the same name.
+    /// Additional headers. They replace `common` headers of the same name.
     var headers: [HTTPRequest.Header] = []
 
     static func text(_ status: Int, _ text: String, type: String = "text/plain; charset=utf-8") -> HTTPAnswer {
@@ -38,7 +38,8 @@ struct HTTPAnswer: Sendable {
             + Self.common.filter { !own.contains($0.name) }
     }
 
-    /// Common to all answers: nothing of ours may be cached, sniffed, framed, or read by another site's page.
+    /// Headers of all answers. They forbid browsers to cache, sniff or frame an answer, and to let another site's page
+    /// read it.
     private static let common = [
         ("Cache-Control", "no-store"),
         ("X-Content-Type-Options", "nosniff"),

@@ -3,18 +3,18 @@ import DaemonRuntime
 import Glibc
 import SystemCalls
 
-/// A request and its progress, on the server's queue. libmicrohttpd knows it by its number.
+/// A request and its progress. Used only on the server's queue. libmicrohttpd refers to an exchange by a number.
 final class HTTPExchange {
     enum State {
-        /// The file for its body is not open yet; libmicrohttpd has suspended the connection.
+        /// The server waits for a file for the request's body; libmicrohttpd has suspended the connection.
         case opening
-        /// Its body is arriving.
+        /// The request's body is arriving.
         case coming
         /// The site is working on the answer; libmicrohttpd has suspended the connection.
         case waiting
         case answered(HTTPAnswer)
         case sending(HTTPStream)
-        /// The client has gone.
+        /// The client has disconnected.
         case abandoned
     }
 
@@ -24,20 +24,20 @@ final class HTTPExchange {
     var state = State.coming
     /// Bytes of the body received so far.
     private var taken = 0
-    /// Watches whether the client closes the connection.
+    /// Watches the client's socket, to notice a disconnection.
     var end: ReadySource?
     var abandoned: (@Sendable () -> Void)?
-    /// Whether its stream has nothing to send.
+    /// Whether the answer's stream has nothing to send now, so that libmicrohttpd has suspended the connection.
     var isAsleep = false
 
     init(_ request: HTTPRequest, _ connection: OpaquePointer?) {
         (self.request, self.connection) = (request, connection)
     }
 
-    /// Whether libmicrohttpd waits for more of the body.
+    /// Whether more of the body must arrive.
     var isComing: Bool { if case .coming = state { !isWhole } else { false } }
 
-    /// Whether the client has gone before the end of the body, and everything that it sent is read.
+    /// Whether the client disconnected before it sent the whole body, and the server has read everything that was sent.
     var hasBrokenOff: Bool {
         var byte: UInt8 = 0
         return isComing && recv(cmicrohttpd_socket(connection), &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0

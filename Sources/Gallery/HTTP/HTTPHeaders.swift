@@ -3,8 +3,8 @@ import Glibc
 
 /// Reads a request's headers and query from libmicrohttpd.
 enum HTTPHeaders {
-    /// The headers, and whether their lines are plain: after the request line, which begins with `method` and ends with
-    /// `version`, each header takes exactly one line that ends with CRLF.
+    /// The headers, and whether their lines are plain. In plain lines, the headers follow the request line (from
+    /// `method` to `version`) directly, and each header is exactly one line that ends with CRLF.
     static func all(
         of connection: OpaquePointer, from method: UnsafePointer<CChar>, to version: UnsafePointer<CChar>
     ) -> (headers: [HTTPRequest.Header], hasPlainLines: Bool) {
@@ -18,14 +18,14 @@ enum HTTPHeaders {
 
     private static let lineEnd = 2
 
-    /// The last value of a repeated name counts.
+    /// The query's parameters. If a name is repeated, the last value counts.
     static func query(of connection: OpaquePointer) -> [String: String] {
         let found = Unmanaged.passRetained(Found(end: 0))
         cmicrohttpd_query(connection, take, found.toOpaque())
         return Dictionary(found.takeRetainedValue().all.map { ($0.name, $0.value) }) { $1 }
     }
 
-    /// Uses the lengths, because a value may contain a zero byte.
+    /// Collects a header or parameter. Relies on the given lengths, because a value may contain a zero byte.
     private static let take: MHD_KeyValueIteratorN = { context, _, name, nameLength, value, length in
         guard let context, let name else { return cmicrohttpd_yes }
         let found = Unmanaged<Found>.fromOpaque(context).takeUnretainedValue()
@@ -41,7 +41,7 @@ enum HTTPHeaders {
 
     private final class Found {
         var all: [HTTPRequest.Header] = []
-        /// The end of the last line, without its CRLF.
+        /// The address where the last collected line ends, before its CRLF.
         var end: UInt
         var isInLine = true
 

@@ -1,12 +1,12 @@
 import SystemCalls
 
-/// A request, as described by its headers.
+/// An HTTP request. Its body is added while it arrives.
 struct HTTPRequest: Sendable {
     struct Header: Sendable, Equatable {
         var name: String
         var value: String
 
-        /// Whether its name is a token, and its value has no control characters (RFC 9110, 5.1 and 5.5).
+        /// Whether the name is a token and the value has no control characters (RFC 9110, 5.1 and 5.5).
         var isPlain: Bool {
             !name.isEmpty && name.utf8.allSatisfy(Self.isOfToken)
                 && value.utf8.allSatisfy { $0 == 0x09 || (0x20...0xff).contains($0) && $0 != 0x7f }
@@ -34,11 +34,11 @@ struct HTTPRequest: Sendable {
     var query: [String: String] = [:]
     var version: String
     var headers: [Header]
-    /// Whether the lines of its head end with CRLF, and no line continues another.
+    /// Whether each line of the head ends with CRLF, and no line continues the previous line.
     var hasPlainLines = true
     var body = Body.bytes([])
 
-    /// The values of all headers with this name, which must be in lower case.
+    /// The values of all headers with this name. Pass the name in lower case.
     func values(_ name: String) -> [String] {
         headers.filter { $0.name.lowercased() == name }.map(\.value)
     }
@@ -53,7 +53,7 @@ struct HTTPRequest: Sendable {
         if case .file(let file) = body { file } else { nil }
     }
 
-    /// Length of the body; nil if the header is missing or not a number.
+    /// Length of the body according to Content-Length; nil if that header is missing, repeated or not a number.
     var length: Int? {
         let texts = values("content-length")
         guard texts.count == 1, !texts[0].isEmpty, texts[0].utf8.allSatisfy({ (48...57).contains($0) }) else {
@@ -62,10 +62,10 @@ struct HTTPRequest: Sendable {
         return Int(texts[0])
     }
 
-    /// The answer that refuses the request, whatever it asks for.
+    /// The answer that refuses a malformed or ambiguous request, regardless of its path; nil for a good request.
     ///
-    /// libmicrohttpd picks one of two lengths or two hosts. A proxy in front may pick the other, and then they see
-    /// different requests in the same bytes.
+    /// If a request has two lengths or two hosts, libmicrohttpd picks one, and a proxy in front may pick the other. The
+    /// two programs would then see different requests in the same bytes (request smuggling).
     var refusal: HTTPAnswer? {
         guard hasPlainLines else {
             return .text(400, "each header is one line, which ends with CRLF")
@@ -92,7 +92,7 @@ struct HTTPRequest: Sendable {
         return nil
     }
 
-    /// The answer that refuses too long a body.
+    /// The answer that refuses a request whose body is too long; nil if the length is allowed.
     func refusal(longestBody: Int) -> HTTPAnswer? {
         guard let length, length > longestBody else { return nil }
         return .text(413, "a request for \(path.prefix(80)) has at most \(longestBody) bytes; this one has \(length)")

@@ -4,16 +4,16 @@ import Dispatch
 import Glibc
 import SystemCalls
 
-/// Serves a site at a listening socket with libmicrohttpd, which runs only when its descriptors are ready. Without
-/// requests, nothing wakes this process.
+/// Serves a site at a listening socket. libmicrohttpd runs only when its descriptors are ready, so an idle server never
+/// wakes this process.
 actor HTTPServer: QueueActor {
     struct Limits {
-        /// Concurrent clients; others wait in the socket's backlog.
+        /// Maximum concurrent clients. Further clients wait in the socket's backlog.
         var clients = 512
-        /// Bytes of a request's headers, and of a client's send buffer.
+        /// Maximum bytes of a request's headers; also the size of a client's send buffer.
         var headers = 16 << 10
-        /// Seconds after which a client is closed that neither sends nor reads, or that has not sent a whole head of a
-        /// request.
+        /// Timeout in seconds. The server disconnects a client that neither sends nor reads for this time, or that has
+        /// not sent the complete head of a request by then.
         var silence = 30
     }
 
@@ -25,14 +25,14 @@ actor HTTPServer: QueueActor {
     private var exchanges: [UInt: HTTPExchange] = [:]
     private var last: UInt = 0
     private var turnAt: DispatchTime?
-    /// The time since which each client has no request in progress; nil while it has one.
+    /// For each client, the time since which it has had no request in progress; nil while a request is in progress.
     private var clients: [UInt: DispatchTime?] = [:]
     private var isLooking = false
 
-    /// How often slow clients are looked for, while there are any clients that may be slow.
+    /// Interval of the checks for slow clients. There are no checks while no client can be slow.
     private static let interval = DispatchTimeInterval.seconds(1)
 
-    /// Servers may share an executor.
+    /// Several servers may share one executor.
     init(_ site: any HTTPSite, limits: Limits, on executor: QueueExecutor) {
         (self.site, self.limits, self.executor) = (site, limits, executor)
     }
@@ -99,14 +99,15 @@ actor HTTPServer: QueueActor {
     private func turn() {
         guard let daemon else { return }
         turnAt = nil
-        // libmicrohttpd accepts waiting clients only in the run after the one that closes a client.
+        // Runs libmicrohttpd again after a run that closed a client, because only the next run accepts clients that
+        // wait in the backlog.
         var clients: UInt32
         repeat {
             clients = cmicrohttpd_clients(daemon)
             MHD_run(daemon)
         } while cmicrohttpd_clients(daemon) < clients
         var wait: UInt64 = 0
-        // It has a timeout only while there are clients.
+        // libmicrohttpd has a timeout only while clients are connected.
         guard cmicrohttpd_waits(daemon, &wait) else { return }
         turn(within: .milliseconds(Int(min(wait, 60_000))))
     }
@@ -120,7 +121,8 @@ actor HTTPServer: QueueActor {
 
     // MARK: - Requests
 
-    /// The headers have arrived. An answer before the body is the last one on its connection. False closes it.
+    /// Handles a request whose headers have arrived. Returns false to close the connection. If the server answers
+    /// before it has read the body, it closes the connection after the answer.
     private func take(_ request: HTTPRequest, on connection: OpaquePointer?) -> (id: UInt, isGood: Bool) {
         last += 1
         clients.updateValue(nil, forKey: UInt(bitPattern: connection))
@@ -146,7 +148,7 @@ actor HTTPServer: QueueActor {
         return (last, true)
     }
 
-    /// The site has opened a file for the body, or refuses it.
+    /// Handles the site's answer to a request for a file: either the file for the body, or a refusal.
     private func opened(_ id: UInt, _ file: Result<Descriptor, HTTPRefusal>) {
         guard let exchange = exchanges[id], case .opening = exchange.state else { return }
         switch file {
@@ -160,7 +162,7 @@ actor HTTPServer: QueueActor {
         turn()
     }
 
-    /// A part of the body has arrived. False leaves it for later.
+    /// Handles a part of the body. Returns false if libmicrohttpd must offer the part again later.
     private func take(_ part: [UInt8], of id: UInt) -> Bool {
         guard let exchange = exchanges[id] else { return true }
         switch exchange.state {
@@ -172,7 +174,8 @@ actor HTTPServer: QueueActor {
         }
     }
 
-    /// The body is complete, or the connection was resumed. False closes the connection.
+    /// Called by libmicrohttpd when the body is complete, or after the connection was resumed. Returns false to close
+    /// the connection.
     private func goOn(_ id: UInt) -> Bool {
         guard let exchange = exchanges[id] else { return false }
         switch exchange.state {
@@ -180,7 +183,8 @@ actor HTTPServer: QueueActor {
         case .opening, .waiting, .sending: break
         case .abandoned: return false
         case .coming:
-            // After a suspension at the headers, libmicrohttpd makes the call for the headers once more.
+            // If the connection was suspended while the body's file was opened, libmicrohttpd makes this call before
+            // any body has arrived.
             guard exchange.isWhole else { return true }
             exchange.state = .waiting
             MHD_suspend_connection(exchange.connection)
@@ -196,7 +200,8 @@ actor HTTPServer: QueueActor {
         turn()
     }
 
-    /// Watches for the client's end, because libmicrohttpd ignores a connection that it has suspended.
+    /// Calls `body` when the client disconnects. The server watches the socket itself, because libmicrohttpd ignores a
+    /// connection that it has suspended.
     func watch(_ id: UInt, _ body: @escaping @Sendable () -> Void) {
         guard let exchange = exchanges[id] else { return body() }
         exchange.abandoned = body
@@ -207,7 +212,7 @@ actor HTTPServer: QueueActor {
         source.activate { [unowned self] in assumeIsolated { $0.looked(id, socket) } }
     }
 
-    /// The socket of a waiting client is readable: the client has closed it, or has sent its next request.
+    /// Handles a readable socket of a waiting client: the client has disconnected or has sent its next request.
     private func looked(_ id: UInt, _ socket: Int32) {
         guard let exchange = exchanges[id], let end = exchange.end else { return }
         var byte: UInt8 = 0
@@ -239,7 +244,8 @@ actor HTTPServer: QueueActor {
 
     // MARK: - Slow clients
 
-    /// The client has connected, or its request is over: it must now send the head of the next request.
+    /// Called when a client has connected, or its request has finished. From now on, the client must send its next
+    /// request's head in time.
     private func come(_ client: UInt) {
         clients.updateValue(.now(), forKey: client)
         lookSoon()
@@ -257,8 +263,9 @@ actor HTTPServer: QueueActor {
         }
     }
 
-    /// Closes clients that take too long to send a request, however few bytes they send. libmicrohttpd's own timeout
-    /// restarts with every byte, and it does not always notice that a client has gone right after its last bytes.
+    /// Disconnects clients that take too long to send the head of a request, even if they keep sending single bytes.
+    /// libmicrohttpd's own timeout restarts with every byte. It also misses some clients that disconnect right after
+    /// their last bytes.
     private func look() {
         let late = DispatchTime.now() - .seconds(limits.silence)
         let slow = clients.filter { $0.value.map { $0 <= late } ?? false }.keys.compactMap {
@@ -303,7 +310,7 @@ actor HTTPServer: QueueActor {
         return cmicrohttpd_send(exchange.connection, UInt32(answer.status), response)
     }
 
-    /// The stream's next bytes. If there are none, the connection sleeps until `wake`.
+    /// Returns the stream's next bytes. If there are none, suspends the connection until `wake`.
     private func next(of id: UInt, most: Int) -> [UInt8]? {
         guard let exchange = exchanges[id], case .sending(let stream) = exchange.state,
             let piece = stream.next(most: most)
@@ -323,7 +330,7 @@ actor HTTPServer: QueueActor {
     }
 }
 
-/// A stream, as libmicrohttpd knows it.
+/// Identifies a stream to libmicrohttpd's callbacks.
 private final class HTTPStreamEnd: Sendable {
     let server: HTTPServer
     let id: UInt
@@ -331,7 +338,7 @@ private final class HTTPStreamEnd: Sendable {
     init(_ server: HTTPServer, _ id: UInt) { (self.server, self.id) = (server, id) }
 }
 
-/// The reason why a server can't start.
+/// Why a server can't start.
 struct HTTPServerError: Error, CustomStringConvertible {
     let description: String
 }

@@ -1,9 +1,9 @@
 import DaemonRuntime
 import SystemCalls
 
-/// The content of a server.
+/// The content that a server serves.
 protocol HTTPSite: Sendable {
-    /// Decides from a request's headers how to handle it.
+    /// Decides how to handle a request, before its body has arrived.
     func route(_ request: HTTPRequest) -> HTTPRoute
 }
 
@@ -11,9 +11,9 @@ protocol HTTPSite: Sendable {
 enum HTTPRoute: Sendable {
     typealias Handler = @Sendable (HTTPRequest, HTTPCall) -> Void
 
-    /// Answers before any of the body is read.
+    /// Sends this answer without reading the body.
     case refused(HTTPAnswer)
-    /// Handles the request once its body, of at most `most` bytes, has arrived.
+    /// Reads a body of at most `most` bytes into memory, then handles the request.
     case body(most: Int, Handler)
     /// Writes the body into the file that `begin` provides, then handles the request.
     case file(
@@ -36,6 +36,7 @@ struct HTTPCall: Sendable {
     /// Only the first answer counts.
     func answer(_ answer: HTTPAnswer) { server.async { $0.answer(id, answer) } }
 
-    /// Calls `body` if the client closes before the end of the answer; watches the client's socket from now on.
+    /// Calls `body` if the client disconnects before it has received the whole answer. Starts to watch the client's
+    /// socket.
     func whenAbandoned(_ body: @escaping @Sendable () -> Void) { server.async { $0.watch(id, body) } }
 }

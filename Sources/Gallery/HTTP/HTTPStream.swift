@@ -1,18 +1,19 @@
 import Synchronization
 
-/// The body of an answer that is sent as it grows. A client that reads too slowly is closed, and may reconnect.
+/// An answer's body that is sent piece by piece, as pieces are written. A client that reads too slowly is disconnected;
+/// it can reconnect.
 final class HTTPStream: Sendable {
     private struct State {
-        /// Pieces that are written to several streams share their memory.
+        /// Unsent pieces. Arrays share their memory, so a piece that is written to several streams exists once.
         var waiting: [[UInt8]] = []
         var bytes = 0
-        /// How many bytes of the first piece have been sent.
+        /// Bytes of the first piece that have been sent.
         var sent = 0
         var isOver = false
         var wake: (@Sendable () -> Void)?
     }
 
-    /// Maximum unread bytes; a client that leaves more is closed.
+    /// Maximum unsent bytes. A client that reads more slowly is disconnected.
     private static let mostWaiting = 1 << 20
 
     private let state = Mutex(State())
@@ -39,7 +40,7 @@ final class HTTPStream: Sendable {
     /// Calls `wake` whenever there is something to send.
     func attach(_ wake: @escaping @Sendable () -> Void) { state.withLock { $0.wake = wake } }
 
-    /// The next bytes to send, at most `most`; nil at the end.
+    /// Returns the next bytes to send, at most `most`; nil at the end of the stream.
     func next(most: Int) -> [UInt8]? {
         state.withLock { state in
             guard !state.isOver else { return nil }

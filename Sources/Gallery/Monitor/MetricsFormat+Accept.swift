@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// Chooses a format by the header Accept (RFC 9110, 12.5.1).
+/// Chooses the format of the figures by the request's Accept header (RFC 9110, 12.5.1).
 extension MetricsFormat {
     var type: String {
         switch self {
@@ -9,7 +9,7 @@ extension MetricsFormat {
         }
     }
 
-    /// OpenMetrics if the client names it, and prefers it to plain text or likes both equally.
+    /// Returns OpenMetrics if the client names it in Accept and doesn't prefer plain text.
     static func wanted(by accept: [String]) -> MetricsFormat {
         let ranges = accept.joined(separator: ",").split(separator: ",").map(MediaRange.init)
         func quality(_ names: String...) -> Double? {

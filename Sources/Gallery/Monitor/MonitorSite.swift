@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// Serves monitors: the daemon's figures, and whether the daemon answers.
+/// Serves monitoring programs: `/metrics` has the daemon's figures, `/healthz` shows whether the daemon answers.
 struct MonitorSite: HTTPSite {
     let calls: ControlCalls
 
@@ -25,7 +25,7 @@ struct MonitorSite: HTTPSite {
         }
     }
 
-    /// Problems that the daemon reports don't make it unhealthy, because a restart would not solve them.
+    /// The daemon counts as healthy even if it reports problems, because a restart would not solve them.
     private static func health(_ status: Control.Overview) -> HTTPAnswer {
         status.stopping
             ? .text(503, "the daemon is stopping") : .text(200, (["ok"] + status.problems).joined(separator: "\n"))
@@ -33,7 +33,7 @@ struct MonitorSite: HTTPSite {
 }
 
 extension Result where Failure == NoAnswer {
-    /// The page of a reply, or a page with the reason why there is none.
+    /// Makes the page from a reply. Without a reply, makes a page that shows the reason.
     fileprivate func page<Reply>(_ make: (Reply) -> HTTPAnswer) -> HTTPAnswer
     where Success == ControlCalls.Answered<Reply> {
         switch self {

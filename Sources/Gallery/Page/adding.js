@@ -1,4 +1,4 @@
-// Owns the panel for additions: the drop, the recipe, each file's state, and the warning before the page is left.
+// Owns the panel for adding pictures: drop target, recipe, each file's state, and the warning before the user leaves the page.
 
 import { isList } from "./addresses.js";
 import { Addition } from "./uploads.js";
@@ -10,7 +10,7 @@ import { acts, attempt, speak, tellReader } from "./notices.js";
 import { store, tell } from "./store.js";
 import { bytes, counted, number } from "./words.js";
 
-/** Maximum files with a line of their own; the others are only counted. */
+/** Maximum files that the panel lists. Further files are only counted. */
 const mostLines = 300;
 
 let addition = null;
@@ -93,7 +93,7 @@ export function start(view) {
 const isWanted = ({ dataTransfer, target }) => !target.closest?.("input, textarea")
     && ["Files", "text/uri-list"].some(type => dataTransfer?.types.includes(type));
 
-/** Starts an addition with the dropped files; null empties the panel for the next ones. */
+/** Starts an addition with the dropped files. With null, empties the panel for the next drop. */
 function begin(drop) {
     problems = drop?.problems ?? [];
     addition = drop ? new Addition(drop.name, drop.files, soon) : null;
@@ -109,7 +109,7 @@ async function chooseOthers() {
     if (isSure) begin(null);
 }
 
-/** Sifts the files again, because another recipe may ignore other files. */
+/** Checks again which files are ignored, because the newly chosen recipe may ignore other files. */
 async function choose() {
     const found = recipes.find(({ name }) => name === recipe.value);
     write(chain, found ? Object.values(found.chains).join("\n") : "");

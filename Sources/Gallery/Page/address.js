@@ -1,4 +1,4 @@
-// Keeps the address in step with the view, so that a reload, a bookmark and the back button restore it.
+// Keeps the page's URL in step with the view, so that a reload, a bookmark and the back button restore the view.
 
 import { byID } from "./dom.js";
 import { on } from "./store.js";
@@ -7,7 +7,7 @@ let view = null;
 let large = null;
 let leaving = null;
 
-/** Resolves once the address is the grid's again, after a picture was closed. */
+/** Resolves when the URL is the grid's URL again, after a picture was closed. */
 export const settled = () => leaving;
 
 export function start(itsView, itsLarge) {
@@ -17,7 +17,7 @@ export function start(itsView, itsLarge) {
     on("filter", () => history.replaceState(history.state, "", text()));
     on("shown", ({ id, isFirst }) => {
         if (id === wanted().job) return;
-        // Closing a picture that was opened here goes back in the history, to the grid.
+        // If the picture was opened from the grid, closing it goes back in the history.
         if (id === null && history.state?.isOpened) {
             leaving = new Promise(done => addEventListener("popstate", done, { once: true }));
             history.back();
@@ -28,7 +28,7 @@ export function start(itsView, itsLarge) {
     addEventListener("popstate", follow);
 }
 
-/** Opens the picture that the address names. */
+/** Opens the picture that the URL names, if any. */
 export function begin() {
     if (wanted().job !== null) large.showOnly(wanted().job);
 }

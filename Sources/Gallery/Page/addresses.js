@@ -1,25 +1,25 @@
-// Reads lists of URLs, from a drop, the clipboard, or a file whose name ends in .urls or .url.
+// Reads lists of URLs from a drop, from the clipboard, or from a file whose name ends in .urls or .url.
 
 import { call } from "./calls.js";
 
-/** Maximum length of the URLs in a call: the gallery takes calls of 64 kB, which hold other parameters, too. */
+/** Maximum total length of the URLs in a call. The gallery accepts calls of 64 kB, which contain other parameters as well. */
 const longest = 48_000;
 
 export const isList = file => /\.urls?$/i.test(file.name);
 
-/** The URLs of a list with one URL a line, or the URL of a browser's shortcut. */
+/** Returns the URLs of a list that has one URL on each line, or the URL of a browser's shortcut file. */
 export function addresses(text, isShortcut = false) {
     if (isShortcut) return [...text.matchAll(/^URL=(.+)$/gim)].map(([, url]) => url.trim()).slice(0, 1);
     return text.split(/\r?\n/).map(line => line.trim()).filter(line => line && !line.startsWith("#"));
 }
 
-/** The URLs of a text that contains nothing else; otherwise an empty list. */
+/** Returns the URLs of a text that contains only URLs; for any other text an empty list. */
 export function onlyAddresses(text) {
     const lines = addresses(text);
     return lines.length && lines.every(line => /^https?:\/\/\S+$/i.test(line)) ? lines : [];
 }
 
-/** Adds URLs in as many calls as they need, and returns the first job. `batch` may be null. */
+/** Adds URLs, in several calls if necessary, and returns the first job. `batch` may be null. */
 export async function addAddresses(urls, { recipe, batch }) {
     let first = null;
     for (let start = 0; start < urls.length;) {

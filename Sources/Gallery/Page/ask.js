@@ -1,8 +1,8 @@
-// Owns the dialogs: confirmations of actions that can't be undone at once, and panels over the page.
+// Owns the dialogs: confirmations of actions that can't be undone, and panels over the page.
 
 import { make } from "./dom.js";
 
-/** A panel over the page. Its button, Escape, or a press beside it closes it. */
+/** Shows a panel over the page. Its button, the Escape key or a press outside of it closes it. */
 export function panel(kind, title, ...children) {
     const heading = make("h2", { textContent: title, id: `${kind}-title` });
     const close = make("button.close", { type: "button", textContent: "×", "aria-label": "Close", title: "Close (Escape)" });
@@ -20,7 +20,7 @@ export function panel(kind, title, ...children) {
     return dialog;
 }
 
-/** Asks for a confirmation, and returns whether the user agrees. */
+/** Asks the user for confirmation. Resolves to whether the user agrees. */
 export function ask(question, detail, yes) {
     return new Promise(answer => {
         const dialog = panel("ask", question, make("p", { textContent: detail }),

@@ -1,4 +1,4 @@
-// Owns the batches above the pictures: the progress of each, and its actions.
+// Owns the list of batches above the pictures, with each batch's progress and actions.
 
 import { call } from "./calls.js";
 import { keep, make, write } from "./dom.js";
@@ -7,13 +7,13 @@ import { on, store } from "./store.js";
 import { counted, counts, left, number, perMinute, sum, titleOf, unended } from "./words.js";
 
 const most = 20;
-/** Cursors of the ends that were announced. */
+/** Cursors of the events whose batch end was already announced. */
 const told = new Set();
 
 export function start(parent, view) {
     const list = make("div.batches", { role: "list", "aria-label": "Batches in work" });
     parent.append(list);
-    /** The batch that the view is restricted to, even after it has ended. */
+    /** The batch to which the view is restricted. It stays listed even after it has finished. */
     let chosen = null;
     const draw = () => {
         const { batches = [], others = null, unfinished = 0 } = store.progress ?? {};
@@ -47,7 +47,7 @@ export function start(parent, view) {
         }
         if (kind !== "batch" || text !== "ended" || told.has(event.cursor)) return;
         told.add(event.cursor);
-        // A batch of one needs no notice: its picture shows the end.
+        // A batch of one job needs no notice, because its picture shows the result.
         if (sum(batch) < 2) return;
         tellReader(`${titleOf(batch)} ended: ${counts(batch)}`, {
             about: batch.id,
@@ -90,7 +90,7 @@ function update(element, { key, batch, progress, hidden }) {
     if (batch) updateActs(set, batch);
 }
 
-/** The actions of a batch; each button shows how many jobs it affects. */
+/** Makes the buttons for a batch's actions. Each button shows how many jobs it affects. */
 export function batchActs() {
     const cancel = make("button", { type: "button", onclick: () => attempt(cancel, () => stop(set.batch)) });
     const again = make("button", { type: "button", onclick: () => attempt(again, () => retry(set.batch, [])) });
@@ -111,7 +111,7 @@ export function updateActs(set, batch) {
     level.setAttribute("aria-label", `Priority of ${titleOf(batch)}`);
 }
 
-/** A menu of the three priorities, which calls `set(level)`. */
+/** Makes a menu of the three priorities, which calls `set(level)`. */
 export function priority(set) {
     const select = make("select.priority", { "aria-label": "Priority" },
         make("option", { value: "", textContent: "Priority" }),

@@ -1,6 +1,6 @@
 // Sends calls to the daemon through the gallery, and turns every error into a Failure.
 
-/** `message` says what went wrong; `parameters` are the error's own, such as the column in an invalid chain. */
+/** `message` describes the error. `parameters` are the error's details, such as the column in an invalid chain. */
 export class Failure extends Error {
     constructor(message, { name = "", status = 0, parameters = {}, after = null } = {}) {
         super(message);
@@ -11,7 +11,7 @@ export class Failure extends Error {
 export const call = async (method, parameters = {}, signal) =>
     (await send(`/call/${method}`, parameters, signal)).json();
 
-/** Posts `body` as JSON and returns the whole response, which may hold a picture. */
+/** Posts `body` as JSON and returns the response, which may be a picture. */
 export const send = (path, body, signal) =>
     request(path, {
         method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" }, signal,
@@ -29,7 +29,7 @@ export async function request(path, options) {
     throw failure(response.status, response.headers.get("Retry-After"), await response.text().catch(() => ""));
 }
 
-/** Makes a failure from the status and the text of an answer. */
+/** Makes a Failure from an answer's status and text. */
 export function failure(status, after, text) {
     if (status === 401) return new Failure("this login is over: `pipectl gallery` prints a new address", { status });
     try {

@@ -1,4 +1,4 @@
-// A cell of the grid. It shows a name on grey, then the original, then the result, without flickering in between.
+// A cell of the grid. It first shows the name on grey, then the original, then the result, without flickering in between.
 
 import { make, write } from "./dom.js";
 import { hasOriginal, hasResult, pathOf, wish } from "./pictures.js";
@@ -9,7 +9,7 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class Cell {
     id = null;
-    /** Orders the loads: the position in the view; cells outside the screen come last. */
+    /** The order of loading: the cell's position in the view. Cells outside the screen are loaded last. */
     rank = 0;
     #path = "";
     #wish = null;
@@ -27,7 +27,7 @@ export class Cell {
         this.element.cell = this;
     }
 
-    /** Reuses the cell for another job, of which nothing is known yet. */
+    /** Assigns the cell to another job, whose data are not loaded yet. */
     assign(id) {
         this.#drop();
         this.id = id;
@@ -44,7 +44,7 @@ export class Cell {
         this.element.removeAttribute("title");
     }
 
-    /** Empties the cell for reuse, and drops its load. */
+    /** Empties the cell for reuse, and withdraws its load. */
     release() {
         this.#drop();
         this.frame.replaceChildren();
@@ -97,7 +97,7 @@ export class Cell {
         this.frame.append(image);
         image.animate({ opacity: [0, 1] }, { duration: old.length ? 700 : 250, easing: "ease-out" }).finished
             .catch(() => {}).then(() => old.forEach(before => before.remove()));
-        // A result of another shape may not cover its original, so the original fades out as well.
+        // The original fades out as well, because a result of another shape may not cover it.
         for (const before of old) before.animate({ opacity: [1, 1, 0] }, { duration: 700 });
     }
 

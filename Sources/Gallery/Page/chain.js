@@ -4,7 +4,7 @@ import { call } from "./calls.js";
 import { candidates } from "./completion.js";
 import { make, write } from "./dom.js";
 
-/** `stages()` returns the known stages; `enter(chain)` is called when the user presses Enter. */
+/** `stages()` must return the known stages. `enter(chain)` is called when the user presses Enter. */
 export class ChainField {
     isRight = false;
     #stages;
@@ -67,7 +67,7 @@ export class ChainField {
         }
     }
 
-    /** Shows a text. With a column it is an error, and the word at the column is marked. */
+    /** Shows a text below the field. If `column` is given, the text is an error, and the word at that column is marked. */
     #say(text, column) {
         write(this.words, text);
         this.words.classList.toggle("bad", column !== null);

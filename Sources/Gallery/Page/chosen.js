@@ -1,4 +1,4 @@
-// Owns the bar of the chosen pictures: its actions, each with the number of jobs that it affects.
+// Owns the bar with actions for the chosen pictures. Each action shows how many jobs it affects.
 
 import { call } from "./calls.js";
 import { byID, make, write } from "./dom.js";
@@ -56,7 +56,7 @@ export function start(grid, clear) {
     on("load", () => { if (grid.selection.size) fetchMissing(grid.selection).then(draw, () => {}); });
 }
 
-/** Fetches chosen jobs that no cell has shown yet, up to 300 neighbouring IDs a call. */
+/** Fetches chosen jobs that are not loaded, because no cell has shown them. One call fetches up to 300 neighbouring IDs. */
 async function fetchMissing(selection) {
     let missing = [...selection].filter(id => !job(id)).sort((one, other) => other - one);
     while (missing.length) {

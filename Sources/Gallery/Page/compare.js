@@ -1,16 +1,16 @@
-// Shows two pictures, before and after, on top of each other, with a slider to compare them.
+// Shows a picture before and after processing, one on top of the other, with a slider to compare them.
 
 import { make } from "./dom.js";
 import { decoded } from "./pictures.js";
 
-/** The slider, its keys and the pointer move the line between the pictures; `flip()` shows the other picture. */
+/** The slider, its keys and the pointer move the line between the two pictures. `flip()` switches to the other picture. */
 export class Compare {
     #before = make("div.layer.before");
     #after = make("div.layer.after");
     #line = make("div.line", { "aria-hidden": "true" });
     #words = make("p.said", { role: "status" });
     #loads = new Map();
-    /** The position of the line between two pictures. At 0, its initial value, only the result is visible. */
+    /** The line's position while there are two pictures. At 0, its initial value, only the result is visible. */
     #wanted = 0;
 
     constructor(label = "Before and after") {
@@ -32,8 +32,9 @@ export class Compare {
     }
 
     /**
-      * Shows the pictures at these paths; each may be null. `small(side)` returns a placeholder until the picture is loaded.
-      * `spares` are functions that make an image of the original if its path no longer leads to one.
+     * Shows the pictures at two paths, either of which may be null. `small(side)` returns a placeholder until the picture is
+     * loaded. If the original can't be loaded from its path, the functions in `spares` are tried, which return other images of
+     * it.
      */
     show(before, after, { small = () => null, spares = [] } = {}) {
         this.#set("before", this.#before, before, small, spares);
@@ -41,7 +42,7 @@ export class Compare {
         this.#pair();
     }
 
-    /** Enables the slider only if there are two pictures to compare. */
+    /** Enables the slider if there are two pictures to compare, otherwise disables it. */
     #pair() {
         const [before, after] = ["before", "after"].map(name => this.#loads.has(name) && !this.#loads.get(name).failure);
         const has = before && after;
@@ -124,21 +125,21 @@ export class Compare {
         this.move(Math.round((event.clientX - box.left) / box.width * 100));
     }
 
-    /** Draws the line at the slider's value: how much of the original is visible from the left, in percent. */
+    /** Draws the line at the slider's value, which is the percentage of the width that shows the original, from the left. */
     #draw() {
         const value = Number(this.slider.value);
         this.#after.style.clipPath = `inset(0 0 0 ${value}%)`;
         this.#before.style.clipPath = `inset(0 ${100 - value}% 0 0)`;
         this.#line.style.left = `${value}%`;
         this.#line.hidden = value === 0 || value === 100 || this.slider.disabled;
-        // Each side of the line has a label, which is hidden while the side is invisible.
+        // Hides the label of a picture that is completely covered.
         this.element.classList.toggle("unseen-before", value === 0);
         this.element.classList.toggle("unseen-after", value === 100);
         this.slider.setAttribute("aria-valuetext", value === 0 ? "after" : value === 100 ? "before" : `${value} % before`);
     }
 }
 
-/** The first image that one of these functions can make, or null. */
+/** Returns the first image that one of these functions makes, or null. */
 async function firstOf(spares) {
     for (const spare of spares) {
         const image = await spare().catch(() => null);

@@ -1,6 +1,6 @@
-// Completes the last stage of a chain as pipectl does: its name, a parameter, or a parameter's value.
+// Completes the last stage of a chain, as pipectl does: the stage's name, a parameter, or a parameter's value.
 
-/** Candidates as `{ text, word, help }`, where `text` is the chain up to the caret, with the word completed. */
+/** Returns the completions as `{ text, word, help }`. `text` is the chain up to the caret, with the word completed. */
 export function candidates(chain, stages) {
     const start = chain.lastIndexOf("|") + 1;
     const wordStart = Math.max(chain.lastIndexOf(" ") + 1, start);
@@ -24,7 +24,7 @@ function found(word, stage, stages) {
     return values.map(value => ({ word: `${parameter.name}=${value}`, help: "" }));
 }
 
-/** `how much of it is applied; 0 to 1, else 1` */
+/** Describes a parameter, for example `how much of it is applied; 0 to 1, else 1`. */
 export function about({ help, minimum, maximum, default: usual, unit, choices, required }) {
     const range = minimum !== null && maximum !== null ? `${minimum} to ${maximum}`
         : minimum !== null ? `from ${minimum}` : maximum !== null ? `up to ${maximum}` : null;

@@ -1,8 +1,8 @@
 // Makes elements. Data enters the page as text and as properties, never as HTML.
 
 /**
- * `make("p.note", { hidden: true, onclick: f }, "words", child, …)`. Keys with a hyphen, `role`, `for` and `list`
- * become attributes.
+ * Makes an element: `make("p.note", { hidden: true, onclick: f }, "words", child, …)`. Keys set properties. Keys with a hyphen,
+ * `role`, `for` and `list` set attributes.
  */
 export function make(kind, properties, ...children) {
     const [tag, ...classes] = kind.split(".");
@@ -27,7 +27,7 @@ export function set(element, properties) {
     return element;
 }
 
-/** Lets a panel of at most this width open below its button. */
+/** Makes the button open the panel below itself, at most `width` wide. */
 export function below(button, panel, width) {
     button.popoverTargetElement = panel;
     button.setAttribute("aria-haspopup", "dialog");
@@ -41,14 +41,14 @@ export function below(button, panel, width) {
 
 export const byID = id => document.getElementById(id);
 
-/** Changes the text only if it differs, so as not to disturb the user's selection or a screen reader. */
+/** Sets the text only if it differs, because a new text would disturb the user's selection and screen readers. */
 export function write(element, text) {
     if (element.textContent !== text) element.textContent = text;
 }
 
 /**
-  * Keeps one child for each item, by its key, and moves as few children as possible, so that the focus stays.
- * `create(item)` makes a child and `update(child, item)` brings it up to date.
+ * Keeps one child for each item, identified by the item's key. Moves as few children as possible, so that the focus is kept.
+ * `create(item)` makes a child, and `update(child, item)` updates it.
  */
 export function keep(parent, items, key, create, update) {
     const old = new Map([...parent.children].map(child => [child.dataset.key, child]));

@@ -1,11 +1,11 @@
-// Reads what was dropped, pasted or chosen: files, folders with their contents, and URLs.
+// Reads the files, folders and URLs that the user has dropped, pasted or chosen.
 
 import { onlyAddresses } from "./addresses.js";
 
-/** The files of a drop as `{ file, folder, path }`; `name` is the folder's if a single folder was dropped. */
+/** Returns the files of a drop as `{ file, folder, path }`. If a single folder was dropped, `name` is its name. */
 export async function dropped(transfer) {
     const text = transfer.getData("text/uri-list") || transfer.getData("text/plain");
-    // Entries become invalid after the event, so all of them are read at once.
+    // All entries must be read at once, because they become invalid after the event.
     const entries = [...transfer.items].map(item => item.kind === "file" && item.webkitGetAsEntry?.()).filter(Boolean);
     const files = [];
     const problems = [];
@@ -16,14 +16,14 @@ export async function dropped(transfer) {
     return { files, name: entries.length === 1 && folders.length ? folders[0].name : null, problems };
 }
 
-/** Pasted URLs, as a list file like any other. */
+/** Returns pasted URLs as a list file, like a dropped one. */
 export function pasted(text) {
     const urls = onlyAddresses(text);
     const file = new File([urls.join("\n")], urls.length === 1 ? "one URL.urls" : `${urls.length} URLs.urls`);
     return { files: urls.length ? [one(file, "")] : [], name: null, problems: [] };
 }
 
-/** The files of an <input>, which gives each file's path if a folder was chosen. */
+/** Returns the files of an <input>. If the user chose a folder, each file has its path in the folder. */
 export function chosen(list) {
     const parts = file => (file.webkitRelativePath || file.name).split("/");
     const files = [...list].filter(file => !parts(file).some(isHidden))
@@ -32,7 +32,7 @@ export function chosen(list) {
     return { files, name: folder || null, problems: [] };
 }
 
-/** Hidden files and folders are left out, as in pipectl. */
+/** Hidden files and folders are ignored, as in pipectl. */
 const isHidden = name => name.startsWith(".");
 
 const one = (file, folder) => ({ file, folder, path: folder ? `${folder}/${file.name}` : file.name });
@@ -47,7 +47,7 @@ async function walk(entry, folder, files, problems) {
         const reader = entry.createReader();
         const inside = [];
         for (;;) {
-            // A browser returns a hundred entries at a time.
+            // Reads until nothing is returned, because a browser returns at most a hundred entries at a time.
             const some = await new Promise((done, failed) => reader.readEntries(done, failed));
             if (!some.length) break;
             inside.push(...some);

@@ -1,12 +1,14 @@
-// Owns the tab's only event stream, which is open while the tab is visible. After a gap, everything is loaded again.
+// Owns the tab's event stream, which is open while the tab is visible. If events may have been missed, reloads everything.
 
 import { request } from "./calls.js";
 import { store, heard, forget, setProgress, setStatus, setThere, tell } from "./store.js";
 
-/** Milliseconds after which a hidden tab closes its stream, because a browser has few connections to a server. */
+/**
+ * Milliseconds after which a hidden tab closes its stream. Browsers limit the connections to a server, and all tabs share them.
+ */
 const patience = 60_000;
 let source = null;
-/** Whether an event with a cursor has arrived, from which the browser can resume by itself. */
+/** Whether an event with a cursor has arrived. The browser can then resume the stream after that event by itself. */
 let canResume = false;
 let wasLost = false;
 let retry = 1000;
@@ -51,14 +53,15 @@ function open() {
         const { there, why } = JSON.parse(message.data);
         const isBack = there && !store.there;
         setThere(there, there ? "" : `The daemon is away${why ? `: ${why}` : ""}`);
-        // The daemon may have done anything in the meantime.
+        // Reloads everything, because events may have been missed while the daemon did not answer.
         if (isBack) load();
     });
     stream.onerror = () => {
         if (source !== stream) return;
         setThere(false, "The connection is lost; it is tried again");
         if (stream.readyState !== EventSource.CLOSED) return;
-        // The browser gives up if the answer is no stream. The stream is then reopened here, with growing pauses.
+        // If the answer is not an event stream, the browser does not reconnect. This code then reopens the stream, after
+        // growing pauses.
         close();
         sayWhy();
         timer = setTimeout(() => { if (!document.hidden) open(); }, retry);
@@ -66,7 +69,7 @@ function open() {
     };
 }
 
-/** Finds out why the stream was refused: an EventSource does not tell, but a request for the same path does. */
+/** Shows why the stream was refused. An EventSource gives no reason, so this requests the same path with fetch. */
 async function sayWhy() {
     const asking = new AbortController();
     try {

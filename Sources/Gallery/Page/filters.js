@@ -1,11 +1,11 @@
-// Lists the recipes and the filters beside the picture on which they are tried.
+// Lists the recipes and filters that the user can try on a picture.
 
 import { send } from "./calls.js";
 import { about } from "./completion.js";
 import { make, write } from "./dom.js";
 import { imageOf } from "./pictures.js";
 
-/** A small result of each filter, rendered one after another when its line is visible. */
+/** A sample of each filter's result. Samples are rendered one after another, when their lines are visible. */
 const pictures = new Map();
 let waiting = [];
 let isMaking = false;
@@ -19,7 +19,7 @@ const seen = new IntersectionObserver(entries => {
     makeNext();
 });
 
-/** Uses this picture for the samples from now on. */
+/** Makes all samples from this picture from now on. */
 export function useFor(id, list) {
     current = id;
     for (const box of list.querySelectorAll(".sample")) {
@@ -44,7 +44,7 @@ async function makeNext() {
         }
         box.replaceChildren(await imageOf(pictures.get(key)));
     } catch {
-        // A filter that needs a parameter has no sample; when it is tried, the chain's field shows the reason.
+        // A filter with a required parameter has no sample. If the user tries it, the chain's field shows the reason.
     } finally {
         isMaking = false;
         makeNext();
@@ -90,7 +90,7 @@ function rule({ atLeastOneOf, atMostOneOf }) {
     return words ? make("p.note", { textContent: words }) : null;
 }
 
-/** Hides the lines that don't contain all of the words. */
+/** Hides all lines that don't contain every word. */
 export function narrow(list, words) {
     const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
     let count = 0;

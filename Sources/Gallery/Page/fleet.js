@@ -1,18 +1,18 @@
-// Owns the fleet beside the queues: this node, its server, and a line for each other node with its job counts.
+// Owns the fleet's panel beside the queues: this node, its server, and a line with job counts for each other node.
 
 import { call } from "./calls.js";
 import { below, keep, make, set, write } from "./dom.js";
 import { on, store } from "./store.js";
 import { counted, nameOf, number, sum, unended } from "./words.js";
 
-/** Milliseconds between two rounds of calls, while the panel is open. */
+/** Milliseconds between two calls to all nodes, while the panel is open. */
 const pause = 3000;
-/** Maximum jobs to show of a node. */
+/** Maximum number of a node's jobs to show. */
 const most = 20;
 
 /** Job counts of the other nodes, by name. */
 let counts = new Map();
-/** The node whose jobs are shown, with the jobs once they have arrived. */
+/** The node whose jobs are shown. Contains the jobs once they have arrived. */
 let chosen = null;
 
 export function start(parent) {
@@ -50,7 +50,7 @@ async function follow(element) {
     element.isFollowed = false;
 }
 
-/** Nodes to ask. A node of another version would not understand the call. */
+/** The nodes to ask. Nodes of another version are not asked, because they might not understand the call. */
 const asked = () => store.status.fleet.nodes.filter(node => node.version === store.status.version).map(node => node.name);
 
 async function askCounts() {
@@ -88,7 +88,7 @@ function update(element, fleet) {
     write(panel.children[1], server === null ? `${name}, not connected` : `${name} at ${server}`);
     write(panel.children[2], problem ?? "");
     const own = { ...fleet, word: "this node", kind: "own", jobs: store.status.jobs };
-    // A node that falls silent keeps its line.
+    // Silent nodes keep their lines.
     const others = [
         ...nodes.map(node => ({ ...node, word: lackText(node), kind: "node", jobs: counts.get(node.name) })),
         ...silent.map(name => ({ name, word: "silent", kind: "node" })),
@@ -120,7 +120,7 @@ function updateLine(line, { name, places, taken, lent, jobs, word, kind }) {
     [...shares, ...figures, word].forEach((text, index) => write(line.children[index + 1], text));
 }
 
-/** The unfinished states of the two columns, as `pipectl fleet` counts them. */
+/** The unfinished states, divided into two columns as in `pipectl fleet`. */
 const waiting = ["waiting", "queued"];
 const running = unended.filter(state => !waiting.includes(state));
 

@@ -1,4 +1,5 @@
-// Starts the page: connects its parts, and owns the headings, the empty grid's text and the button for new pictures.
+// Starts the page and connects its parts. Also owns the headings, the text of an empty grid, and the button that leads to new
+// pictures.
 
 import * as address from "./address.js";
 import * as adding from "./adding.js";
@@ -54,7 +55,7 @@ grid.moved = () => {
     drawNewer();
 };
 
-/** Shows how many pictures have arrived above the visible ones. */
+/** Shows the number of new pictures above the visible part of the page. */
 let topOfAll = 0;
 function drawNewer() {
     const ids = grid.layout.sections[0]?.ids;

@@ -1,4 +1,4 @@
-// Owns the cells on the screen: about sixty, which are reused for other jobs as the page is scrolled.
+// Owns the cells on the screen. There are about sixty, which are reused for other jobs when the page is scrolled.
 
 import { make } from "./dom.js";
 import { Cell } from "./cell.js";
@@ -11,13 +11,13 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)");
 export class Grid {
     layout = new Layout();
     selection = new Set();
-    /** The job whose cell the Tab key reaches. */
+    /** The job whose cell gets the focus by the Tab key. */
     active = null;
-    /** Called with `(section, ids)` for jobs that are not loaded. */
+    /** Called with `(section, ids)` for visible jobs that are not loaded. */
     need = () => {};
-    /** Creates and updates the heading of a section. */
+    /** Functions that create and update a section's heading. */
     heading = { create: () => make(), update: () => {} };
-    /** Called after the page has moved or changed. */
+    /** Called after the page has been scrolled or changed. */
     moved = () => {};
 
     #element;
@@ -60,7 +60,9 @@ export class Grid {
         this.#frame ||= requestAnimationFrame(() => this.#draw());
     }
 
-    /** Changes the sections by `change`. The visible pictures stay in place, unless the page is at its top. */
+    /**
+     * Calls `change`, which changes the sections. The visible pictures stay in place, unless the page is scrolled to its top.
+     */
     change(change) {
         if (this.isAtTop && !this.layout.lead) this.#flow(change);
         else this.#keepPlace(change);
@@ -88,7 +90,7 @@ export class Grid {
         return null;
     }
 
-    /** Scrolls a job onto the screen: into its middle, or just far enough to be visible. */
+    /** Scrolls until a job is visible, or is in the middle of the screen. */
     reveal(id, inTheMiddle = false) {
         const place = this.layout.find(id);
         if (!place) return false;
@@ -109,7 +111,7 @@ export class Grid {
 
     get rowsOnScreen() { return Math.max(1, Math.floor(this.scroll.view / this.layout.rowHeight)); }
 
-    /** Keeps the visible pictures in place when the strip above them grows. */
+    /** Keeps the visible pictures in place when the strip above the grid changes its height. */
     #resized() {
         const { top } = this.#scroller.getBoundingClientRect();
         const shift = this.isAtTop ? 0 : top - this.#top;
@@ -131,7 +133,7 @@ export class Grid {
         this.#cells.forEach(cell => { if (known(cell.id)) this.#show(cell, known(cell.id)); });
     }
 
-    /** Lets new pictures push the others on, with an animation. */
+    /** Shows changes at the top: new pictures push the older pictures onwards, with an animation. */
     #flow(change) {
         change();
         this.layout.place();
@@ -210,7 +212,7 @@ export class Grid {
     #recycle(wanted) {
         for (const [id, cell] of this.#cells) {
             if (wanted.has(id)) continue;
-            // A focused cell stays, out of sight, to keep the focus.
+            // A cell with the focus is kept outside the screen, because removing it would lose the focus.
             if (cell.element === document.activeElement && this.layout.find(id)) {
                 const y = this.layout.y(this.layout.find(id)) - this.scroll.base;
                 cell.element.style.transform = `translate(0, ${Math.max(-2000, y)}px)`;
@@ -244,7 +246,10 @@ export class Grid {
         cell.show(job, this.#cell * Math.min(devicePixelRatio, 2) > 480);
     }
 
-    /** Cells lie beside the table, and its rows own them by ARIA: screen readers see rows; cells can change rows. */
+    /**
+     * Cells are elements outside the table, so that a cell can change its row. ARIA assigns them to the rows for screen
+     * readers.
+     */
     #drawRows(rows) {
         this.#table.setAttribute("aria-rowcount", this.layout.rows);
         this.#table.setAttribute("aria-colcount", this.layout.columns);

@@ -1,4 +1,4 @@
-// Owns the page of keys, which `?` opens anywhere.
+// Owns the panel that lists all keys. The `?` key opens it anywhere.
 
 import { panel } from "./ask.js";
 import { byID, make } from "./dom.js";

@@ -1,11 +1,11 @@
-// Owns the keys and the pointer in the grid: moving, choosing and opening.
+// Handles the keys and the pointer in the grid: moving the focus, choosing and opening pictures.
 
 import { byID } from "./dom.js";
 import { tell } from "./store.js";
 
 export function start(view, grid) {
     const element = byID("grid");
-    /** The start of a range of chosen pictures. */
+    /** The job at which a range of chosen pictures starts. */
     let anchor = null;
 
     const idOf = event => event.target.closest?.(".cell")?.cell?.id ?? null;

@@ -1,4 +1,4 @@
-// Owns the large view of one picture: before and after, all results, its story, and its actions.
+// Owns the large view of a job: its pictures before and after, all results, its story, and its actions.
 
 import { settled } from "./address.js";
 import { ask } from "./ask.js";
@@ -13,7 +13,7 @@ import { fileOf } from "./uploads.js";
 import { fileName, shortName, unended } from "./words.js";
 
 let id = null;
-/** The number of the result that is shown, from 1. */
+/** The number of the visible result, from 1. */
 let result = 1;
 /** Whether the original no longer exists. */
 let isRemoved = false;
@@ -88,7 +88,7 @@ export function start(view, itsGrid) {
     };
 }
 
-/** Shows this job; null closes the view. */
+/** Shows the job with this ID; null closes the view. */
 export function showOnly(wanted) {
     if (wanted === null && dialog.open) dialog.close();
     else if (wanted !== null && wanted !== id) show(wanted);
@@ -166,7 +166,8 @@ function draw(job, itsStory = null) {
     result = Math.max(1, Math.min(result, job.outputs.length));
     const isMade = hasResult(job);
     const small = side => result === 1 && side === (isMade ? "after" : "before") ? copy(job.id) : null;
-    // The browser may still have an original that is gone: the file that was dropped here, or the grid's small picture.
+    // If the original no longer exists, the browser may still have it: as the file that was added in this tab, or as the grid's
+    // cached preview.
     const file = fileOf(job.id);
     const kept = () => decoded(pathOf(job, 0, 320), undefined, { cache: "only-if-cached", mode: "same-origin" });
     compare.show(hasOriginal(job) ? pathOf(job, 0, 1280) : null, isMade ? pathOf(job, result, 1280) : null, {
@@ -194,7 +195,7 @@ function draw(job, itsStory = null) {
     }
 }
 
-/** A copy of the grid's small picture, shown until the larger one is loaded. */
+/** Copies the grid's preview, which is shown until the larger picture is loaded. */
 function copy(id) {
     const image = grid.element(id)?.querySelector(".frame img:last-child");
     if (!image) return null;

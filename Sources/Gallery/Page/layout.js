@@ -1,8 +1,10 @@
-// Computes where each picture of a view lies: sections with headings, and rows, whose heights are exact without cells.
+// Computes the position of each picture in a view. The view has sections with headings and rows, whose heights are known before
+// any cell exists.
 
 /**
-  * `ids` of a section is a Ranges, or null while only its `count` is known; `title` is null without a heading. `lead` leaves
-  * places empty before the first picture, so that visible pictures keep their columns when others arrive above them.
+ * A section's `ids` is a Ranges, or null while only its `count` is known; its `title` is null if it has no heading. `lead` is
+ * the number of empty places before the first picture. They keep visible pictures in their columns when new pictures arrive
+ * above.
  */
 export class Layout {
     sections = [];
@@ -34,7 +36,9 @@ export class Layout {
         return this.sections.reduce((all, section) => all + section.count, 0);
     }
 
-    /** Yields the headings and rows between two heights as `{ section, y, row }`; rows also have `from` and `to`. */
+    /**
+     * Yields the headings and rows between two vertical positions, as `{ section, y, row }`. Rows also have `from` and `to`.
+     */
     *between(top, bottom) {
         for (let index = this.#sectionAt(top); index < this.sections.length; index += 1) {
             const section = this.sections[index];
@@ -63,7 +67,7 @@ export class Layout {
         return Math.max(0, low);
     }
 
-    /** The place of a job; null if the view does not contain it. */
+    /** Returns a job's place; null if the view does not contain the job. */
     find(id) {
         for (const section of this.sections) {
             if (section.ids?.has(id)) return { section, position: section.ids.position(id) };
@@ -80,7 +84,7 @@ export class Layout {
         return place.section.y + place.section.head + this.slot(place).row * this.rowHeight;
     }
 
-    /** The place `by` pictures further, across headings; at most the first or the last place. */
+    /** Returns the place `by` pictures further, across sections, but not beyond the first or last place. */
     step({ section, position }, by) {
         let index = this.sections.indexOf(section);
         position += by;
@@ -92,7 +96,7 @@ export class Layout {
         return { section, position: Math.max(0, Math.min(position, section.count - 1)) };
     }
 
-    /** The place `by` rows further, in the same column if possible. */
+    /** Returns the place `by` rows further, in the same column if possible. */
     stepRows(place, by) {
         let index = this.sections.indexOf(place.section);
         const { row, column } = this.slot(place);

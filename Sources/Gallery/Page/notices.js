@@ -1,4 +1,5 @@
-// Owns the page's messages: lasting lines above the pictures, passing lines over them, and the live region.
+// Owns the page's messages: permanent lines above the pictures, temporary lines over them, and the live region for screen
+// readers.
 
 import { byID, keep, make, write } from "./dom.js";
 import { on, store } from "./store.js";
@@ -6,22 +7,22 @@ import { on, store } from "./store.js";
 const passing = [];
 let spoken = 0;
 
-/** Announces a text to screen readers. Of texts in quick succession, only the last is announced. */
+/** Announces a text to screen readers. If several texts follow each other quickly, only the last text is announced. */
 export function speak(text) {
     clearTimeout(spoken);
     come("live");
     spoken = setTimeout(() => write(byID("live"), text), 150);
 }
 
-/** Moves the element into the open dialog, because screen and screen reader ignore what lies outside of it. */
+/** Moves the element into the open dialog, if any. Outside of a modal dialog, it would be neither visible nor announced. */
 function come(id) {
     const host = [...document.querySelectorAll("dialog:modal")].pop() ?? document.body;
     if (byID(id).parentElement !== host) host.append(byID(id));
 }
 
 /**
-  * Shows a line for a while, and announces it; `act` is `{ text, run }`, a button beside it. A line replaces an earlier
-  * line with the same `about`.
+ * Shows a line for a while, and announces it. `act` is `{ text, run }` for a button beside the line. The line replaces an
+ * earlier line with the same `about`.
  */
 export function tellReader(text, { isBad = false, act = null, about = null } = {}) {
     const note = { key: `${performance.now()}`, text, isBad, act, about };
@@ -40,7 +41,7 @@ function close(note) {
     draw();
 }
 
-/** Runs a button's action, reports its failure, and ignores further presses until it has ended. */
+/** Runs a button's action and reports its failure. Ignores further presses until the action has finished. */
 export async function attempt(button, run) {
     if (button?.getAttribute("aria-busy") === "true") return;
     button?.setAttribute("aria-busy", "true");
@@ -63,7 +64,7 @@ export function start() {
     document.addEventListener("close", () => ["live", "passing"].forEach(come), { capture: true });
 }
 
-/** A set of controls that is disabled while the daemon is away. */
+/** Makes a set of controls, which are disabled while the daemon does not answer. */
 export function acts(...children) {
     const set = make("fieldset", { disabled: !store.there }, ...children);
     set.dataset.acts = "";

@@ -1,13 +1,15 @@
-// Owns the loads of small pictures. At most three run at once, in the order of the screen. A load that nobody wants any
-// more is dropped, so that the daemon renders nothing for it.
+// Loads previews, at most three at once, in the order of their positions on the screen. Withdraws a load that is no longer
+// needed, so that the daemon does not render the preview.
 
 import { request } from "./calls.js";
 import { on, store } from "./store.js";
 
 const most = 3;
-/** Loads beside uploads: a browser has six connections to the gallery; uploads take three, the event stream one. */
+/**
+ * Maximum loads during uploads. A browser has six connections to the gallery: uploads use three, and the event stream uses one.
+ */
 const mostBesideUploads = 1;
-/** Number of shown pictures that stay decoded. */
+/** Number of previews that are kept decoded for reuse. */
 const kept = 160;
 
 const wishes = new Set();
@@ -18,8 +20,9 @@ let uploads = 0;
 on("there", there => { if (there) pump(); });
 
 /**
-  * Requests the picture at `path`; the lowest `rank()` loads first. Calls `done(image, isNew)` with a decoded image for
-  * the caller alone, or `failed(failure)`. `drop()` of the result withdraws the request; null means that it is fulfilled.
+ * Requests the picture at `path`. The request with the lowest `rank()` is loaded first. Calls `done(image, isNew)` with a
+ * decoded image that no other caller uses, or `failed(failure)`. Returns an object whose `drop()` withdraws the request, or
+ * null if `done` was called at once.
  */
 export function wish(path, rank, done, failed) {
     const old = shown.get(path);
@@ -39,7 +42,7 @@ export function wish(path, rank, done, failed) {
     return wish;
 }
 
-/** Limits the loads while that many uploads take connections. */
+/** Limits the loads while `count` uploads use connections. */
 export function leaveRoom(count) {
     uploads = count;
     soon();
@@ -125,15 +128,17 @@ function remember(path, image) {
     }
 }
 
-/** The path of a job's original (`result` is 0), or of a result from 1. `v` changes with the picture. */
+/**
+ * Returns the URL path of a job's original (`result` is 0) or of a result (from 1). Its parameter `v` changes with the picture.
+ */
 export function pathOf(job, result, width) {
     const version = result ? `${job.finished ?? ""}` : `${job.created}`;
     const place = result ? `${job.id}/${result}` : `${job.id}`;
     return `/pictures/${place}?width=${width}&v=${encodeURIComponent(version)}`;
 }
 
-/** Whether there are results to show: those of a done job, which stay visible during a redo. */
+/** Whether the job has results to show. A done job has results, which remain visible while the job is redone. */
 export const hasResult = job => job.outputs.length > 0 && (job.state === "done" || job.redo !== null);
 
-/** Whether the original is there; a download's original arrives later. */
+/** Whether the original exists. A download's original does not exist before the download has finished. */
 export const hasOriginal = job => job.bytes !== null;

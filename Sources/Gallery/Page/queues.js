@@ -1,4 +1,4 @@
-// Owns the queues above the pictures: running and waiting operations, limit and pause.
+// Owns the queues above the pictures. Shows each queue's running and waiting operations, its limit and its pause.
 
 import { call } from "./calls.js";
 import { below, keep, make, write } from "./dom.js";
@@ -7,7 +7,7 @@ import { on, setStatus, store } from "./store.js";
 import { counted, number } from "./words.js";
 
 const order = ["download", "render", "publish", "announce"];
-/** Minimum range of the slider; the number field goes up to `most`. */
+/** The slider ranges at least up to this limit. The number field goes up to `most`. */
 const least = 8;
 const most = 1024;
 
@@ -79,7 +79,7 @@ function update(element, [name, queue]) {
         ? "0 finishes what runs and starts nothing." : "A limit lasts until the daemon restarts.");
 }
 
-/** `4`, `4 auto`, or `2 (4 wanted)` while the effective limit differs from the wanted one. */
+/** Describes a limit: `4`, `4 auto`, or `2 (4 wanted)` if the effective limit differs from the configured limit. */
 function limitText({ configured, effective }) {
     if (configured === null) return `${effective} auto`;
     return configured === effective ? `${effective}` : `${effective} (${configured} wanted)`;
@@ -87,7 +87,10 @@ function limitText({ configured, effective }) {
 
 const pauseText = queue => queue.reason ? `paused: ${queue.reason}` : "paused";
 
-/** The wanted limits of queues while calls change them. Each queue has one call at a time, and the last limit wins. */
+/**
+ * The wanted limit of each queue whose limit is being changed. Each queue has one call at a time, and the last wanted limit
+ * wins.
+ */
 const changing = new Map();
 
 async function change(queue, limit, panel) {
@@ -109,7 +112,7 @@ async function change(queue, limit, panel) {
     speak(`limit of ${queue}: ${panel.querySelector("[type=checkbox]").checked ? "auto" : counted(Number(limit), "operation")}`);
 }
 
-/** Stores the queues from the reply to a change, which are newer than the status. */
+/** Stores the queues from the reply to a change, because they are newer than those of the stored status. */
 function take({ queues }) {
     if (store.status) setStatus({ ...store.status, queues });
 }

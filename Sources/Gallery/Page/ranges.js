@@ -1,7 +1,8 @@
-// Stores IDs as runs of neighbours: a view of 100,000 jobs costs a few numbers, and every position in it is exact.
+// Stores IDs as runs of consecutive IDs. So a view of 100,000 jobs needs only a few numbers, and the position of every ID is
+// exact.
 
 export class Ranges {
-    /** Pairs [first, last], ascending. */
+    /** The runs as pairs [first, last], in ascending order. */
     #runs;
     /** The number of IDs before each run. */
     #before = null;
@@ -16,7 +17,7 @@ export class Ranges {
         return this.#count;
     }
 
-    /** The ID at a position; 0 is the newest ID's. */
+    /** Returns the ID at a position. Position 0 is the newest (highest) ID. */
     at(position) {
         this.#measure();
         const wanted = this.#count - 1 - position;
@@ -29,7 +30,7 @@ export class Ranges {
         return this.#runs[low][0] + wanted - this.#before[low];
     }
 
-    /** The position of an ID, or of the next lower one: the number of higher IDs. */
+    /** Returns the position of an ID or, if it is missing, of the next lower ID. It equals the number of higher IDs. */
     position(id) {
         this.#measure();
         const run = this.#find(id);
@@ -43,7 +44,7 @@ export class Ranges {
         return run !== undefined && run[0] <= id;
     }
 
-    /** Returns whether the ID is new. */
+    /** Adds an ID, and returns whether it was missing before. */
     add(id) {
         if (this.has(id)) return false;
         const place = this.#find(id);
@@ -90,7 +91,7 @@ export class Ranges {
         this.#before = null;
     }
 
-    /** The index of the first run that ends at the ID or above it. */
+    /** Returns the index of the first run whose last ID is this ID or a higher one. */
     #find(id) {
         let low = 0, high = this.#runs.length;
         while (low < high) {

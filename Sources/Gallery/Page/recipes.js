@@ -1,4 +1,4 @@
-// Owns the panel for trying chains: the picture before and after, the chain's field, recipes and filters.
+// Owns the panel in which the user tries chains: a picture before and after, the field for the chain, recipes and filters.
 
 import { panel } from "./ask.js";
 import { call, send } from "./calls.js";
@@ -11,7 +11,7 @@ import { imageOf, pathOf } from "./pictures.js";
 import { answered, now } from "./store.js";
 import { bytes, milliseconds, shortName } from "./words.js";
 
-/** Maximum pictures to check for one whose original still exists. */
+/** Maximum pictures to check in a search for a picture whose original still exists. */
 const mostLooks = 30;
 
 let id = null;
@@ -86,7 +86,7 @@ async function load() {
     useFor(id, filterList);
 }
 
-/** Puts a stage at the end of the chain, before `save`. */
+/** Adds a stage at the end of the chain, but before `save`. */
 function addStage(stage) {
     const all = field.value.split("|").map(part => part.trim()).filter(Boolean);
     const place = all.findIndex(part => /^save\b/.test(part));
@@ -97,7 +97,7 @@ function addStage(stage) {
     if (!needed) tryChain(field.value);
 }
 
-/** Uses this picture, or the next one whose original still exists. */
+/** Uses the picture `wanted`. If its original no longer exists, uses the next picture that still has one. */
 async function look(wanted, by) {
     for (let looks = 0; wanted !== null && looks < mostLooks; looks += 1) {
         const since = now();
@@ -150,7 +150,7 @@ async function tryChain(chain) {
         write(outcome, `${image.naturalWidth} × ${image.naturalHeight}, ${bytes(blob.size)}, in ${milliseconds(performance.now() - start)}`);
     } catch (failure) {
         if (mine.signal.aborted) return;
-        // A browser can't show every format that a chain may write.
+        // The rendering may have succeeded: a browser can't show every format that a chain may save.
         write(outcome, failure.name === "EncodingError" ? "it was made, in a format that this browser does not show"
             : failure.message);
     } finally {

@@ -1,4 +1,4 @@
-// Fetches the jobs of the cells on the screen, a few dozen a call, and never more than two calls at once.
+// Fetches the jobs of the visible cells. A call fetches a few dozen jobs, and at most two calls run at once.
 
 import { call } from "./calls.js";
 import { answered, now, store } from "./store.js";
@@ -8,9 +8,9 @@ const waiting = new Map();
 let running = 0;
 
 /**
-  * Requests the jobs `ids` of a section, newest first. `conditions` are parameters of List; unless they are `exact`, other
-  * jobs may meet them, too. Discards an earlier request of the section that is not yet in flight, because the page has been
-  * scrolled on. `found(missing)` gets the IDs of jobs that the daemon no longer knows, or that no longer match.
+ * Requests the jobs `ids` of a section, newest first. `conditions` are parameters of List. `exact` means that only jobs of this
+ * section meet the conditions. A new request replaces a section's earlier request that has not started, because the user has
+ * scrolled on. `found(missing)` gets the IDs of jobs that no longer exist or no longer match.
  */
 export function want(key, ids, conditions, exact, found) {
     waiting.set(key, { ids, conditions, exact, found });
@@ -34,11 +34,12 @@ async function pump() {
         const { jobs } = await call("List", { ...wish.conditions, before: newest + 1, limit });
         answered(jobs, since);
         const there = new Set(jobs.map(job => job.id));
-        // A full answer may end before the oldest ID; a shorter one covers all IDs.
+        // If the answer is full, it covers the IDs down to its last job only. A shorter answer covers all IDs.
         const end = jobs.length === limit ? Math.min(...there) : oldest;
         wish.found(ids.filter(id => !there.has(id) && id >= end));
     } catch {
-        // The daemon is away. The page says so elsewhere, and loads everything again once the daemon is back.
+        // The daemon does not answer. Another part of the page shows this, and reloads everything when the daemon answers
+        // again.
     } finally {
         running -= 1;
         pump();

@@ -3,13 +3,16 @@
 /** Chromium limits an element to 33,554,426 px, Firefox to about 17.9 million. */
 const highest = 16_000_000;
 
-/** Beyond `highest`, the scroll bar's position is a share of the page, while wheel, touch and keys scroll by pixels. */
+/**
+ * If the page is higher than `highest`, the scroll bar shows the proportional position. The wheel, touch and keys still scroll
+ * by pixels.
+ */
 export class Scroll {
     #element;
     #spacer;
     /** The height of the whole page. */
     #height = 0;
-    /** Position of the element's first pixel in the page. */
+    /** The position in the whole page at which the element's first pixel is. */
     #base = 0;
     #last = 0;
     #idle = 0;

@@ -4,17 +4,17 @@
 const kept = 3000;
 const target = new EventTarget();
 const jobs = new Map();
-/** Counts the events, so that an answer to an earlier call doesn't replace newer jobs. */
+/** Counts the events. Jobs in the answer to a call don't replace jobs from events after that call. */
 let clock = 0;
 
 export const store = {
     there: true,
     why: "",
-    /** An Overview, once it has arrived. */
+    /** The daemon's status (`Overview`), once it has arrived. */
     status: null,
-    /** A reply of Progress. */
+    /** The latest reply of the Progress call. */
     progress: null,
-    /** The progress of each job in progress, by ID. */
+    /** The progress of each running job, by ID. */
     fractions: new Map(),
 };
 
@@ -24,7 +24,7 @@ export const tell = (topic, detail) => target.dispatchEvent(new CustomEvent(topi
 export const job = id => jobs.get(id)?.job;
 export const now = () => clock;
 
-/** Stores a job from an event, which is newer than everything before. */
+/** Stores the job of an event, which is newer than all stored data. */
 export function heard(job) {
     clock += 1;
     put(job);
@@ -44,7 +44,7 @@ function put(job) {
     if (jobs.size > kept) jobs.delete(jobs.keys().next().value);
 }
 
-/** Forgets the jobs before everything is loaded again. */
+/** Forgets all jobs, because everything will be loaded again. */
 export function forget() {
     jobs.clear();
     store.fractions = new Map();

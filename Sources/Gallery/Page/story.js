@@ -1,4 +1,4 @@
-// Writes a job's story beside its picture: the facts, the reason and the advice, and a line for each operation.
+// Shows a job's story beside its picture: facts, reasons, advice, and a line for each operation.
 
 import { make } from "./dom.js";
 import { store } from "./store.js";
@@ -14,7 +14,10 @@ const meanings = {
     dependency: "what it comes after has failed, or was cancelled",
 };
 
-/** Fills `parent` with the story; `open(id)` shows another job, `showBatch(id)` the jobs of a batch. */
+/**
+ * Fills `parent` with the story. Its links call `open(id)` to show another job, and `showBatch(id)` to show the jobs of a
+ * batch.
+ */
 export function tellStory(parent, story, { open, showBatch }) {
     const list = make("dl");
     for (const [name, value, kind] of facts(story, { open, showBatch })) {

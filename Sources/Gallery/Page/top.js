@@ -1,4 +1,4 @@
-// Owns the line at the top: the filters, the order, and the jump to a day.
+// Owns the line at the top of the page: filters, order, and jump to a day.
 
 import { call } from "./calls.js";
 import { byID, keep, make, write } from "./dom.js";
@@ -28,7 +28,7 @@ export function start(view, grid) {
     recipe.onchange = () => view.show({ recipe: recipe.value || null });
     on("load", async () => {
         const { recipes } = await call("Recipes").catch(() => ({ recipes: [] }));
-        // A menu of one recipe offers no choice.
+        // The menu is hidden if there is only one recipe to choose.
         recipe.hidden = recipes.length < 2 && !view.filter.recipe;
         const names = ["", ...recipes.map(recipe => recipe.name)];
         if (view.filter.recipe && !names.includes(view.filter.recipe)) names.push(view.filter.recipe);
@@ -82,7 +82,7 @@ function drawFilters(view) {
 
 const same = (some, others) => some.length === others.length && some.every(one => others.includes(one));
 
-/** Goes to the newest job at the end of a day in the user's time zone. */
+/** Scrolls to the newest job that existed at the end of a day in the user's time zone. */
 async function jump(wanted, view, grid) {
     const [year, month, date] = wanted.split("-").map(Number);
     const until = new Date(year, month - 1, date + 1).toISOString();

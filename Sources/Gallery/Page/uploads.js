@@ -1,18 +1,22 @@
-// Owns the additions of this tab: files go to the daemon three at a time, as one batch, each with a state.
+// Owns the additions that this tab makes. Sends files to the daemon, three at a time, as one batch, and keeps each file's
+// state.
 
 import { addAddresses, addresses, isList } from "./addresses.js";
 import { call, Failure, failure } from "./calls.js";
 import { leaveRoom } from "./pictures.js";
 
 const most = 3;
-/** The gallery takes calls of 64 kB, and a character of a path may have three bytes. */
+/** Maximum bytes of the names in a call, if each character has three bytes. The gallery accepts calls of 64 kB. */
 const longestCall = 48_000;
 
-/** The files that this tab has added, by job: the daemon's copy is gone when a job is done. */
+/**
+ * The files that this tab has added, by job ID. They can replace an original that the daemon has removed after its job was
+ * done.
+ */
 const added = new Map();
 export const fileOf = id => added.get(id) ?? null;
 
-/** The files of one drop. `changed()` is called at each step; the states are waits, sends, added, failed, left out. */
+/** The files of one drop. `changed()` is called after each step. A file's state is waits, sends, added, failed or left out. */
 export class Addition {
     batch = null;
     isRunning = false;
@@ -30,7 +34,7 @@ export class Addition {
     get bytes() { return this.items.reduce((all, { file }) => all + file.size, 0); }
     get sent() { return this.items.reduce((all, { file, share, state }) => all + file.size * (state === "added" ? 1 : share), 0); }
 
-    /** Marks the files that an inbox of the recipe would ignore, with as many names in a call as it takes. */
+    /** Marks the files that the recipe's inbox would ignore. Each call checks as many names as fit. */
     async sift(recipe) {
         for (const item of this.items) {
             if (item.state === "left out") [item.state, item.error] = ["waits", null];
@@ -86,7 +90,7 @@ export class Addition {
         return this.send(this.recipe);
     }
 
-    /** Stops sending; files that were added stay. */
+    /** Stops sending. Files that were already added remain jobs. */
     stop() {
         for (const item of this.items) if (item.state === "waits") this.#fail(item, new Failure("it was stopped here"));
         this.#running.forEach(request => request.abort());
@@ -137,7 +141,7 @@ export class Addition {
                 }
             };
             request.onabort = () => this.#fail(item, new Failure("it was stopped here"));
-            // A browser gives no details, also if the file has changed or vanished since its drop.
+            // Browsers don't report the cause. The file may also have changed or vanished since the drop.
             request.onerror = () => this.#fail(item,
                 new Failure("it was not sent: the gallery does not answer, or the file can't be read any more"));
             request.onloadend = () => {

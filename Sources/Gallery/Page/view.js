@@ -1,4 +1,4 @@
-// Owns the jobs that the grid shows: filter, order and IDs, which events keep up to date.
+// Owns the set of jobs that the grid shows: the filter, the order, and the IDs, which events keep up to date.
 
 import { call } from "./calls.js";
 import { Ranges } from "./ranges.js";
@@ -6,13 +6,15 @@ import { drop, want } from "./rows.js";
 import { on, tell } from "./store.js";
 import { states as allStates, sum } from "./words.js";
 
-/** In the order by batch, the number of newest batches that have a section, besides all unfinished batches. */
+/**
+ * Number of newest batches that get a section when jobs are ordered by batch. Unfinished batches get a section in any case.
+ */
 const newestBatches = 200;
 
 export class View {
     filter = { states: [], recipe: null, batch: null };
     order = "newest";
-    /** The reason why the view could not be loaded. */
+    /** Why the view could not be loaded; otherwise null. */
     failure = null;
     isLoaded = false;
     #grid;
@@ -46,7 +48,7 @@ export class View {
             && (batch === null || job.batch === batch);
     }
 
-    /** Loads the IDs again; `keep` keeps the scroll position, as far as its jobs still exist. */
+    /** Loads the IDs again. `keep` preserves the scroll position, as far as its jobs still exist. */
     async load(keep) {
         drop();
         const loading = this.#loading = { changes: [] };
@@ -59,7 +61,8 @@ export class View {
             const swap = () => { this.#grid.layout.sections = sections; };
             if (keep) this.#grid.change(swap);
             else this.#grid.begin(sections);
-            // Changes during the load may be older or newer than the answer; the last one is right, so all are applied.
+            // Jobs that changed during the load may be older or newer than the answer. All changes are applied in order,
+            // because the last change is right.
             loading.changes.forEach(change => change());
             if (this.order === "batch") this.#fill(sections, loading.token = Symbol());
         } catch (failure) {
@@ -95,7 +98,7 @@ export class View {
         };
     }
 
-    /** Loads the IDs of each batch; the remaining IDs are the jobs without a batch. */
+    /** Loads the IDs of each batch. All remaining IDs are jobs without a batch. */
     async #fill(sections, token) {
         this.#token = token;
         try {
@@ -141,7 +144,7 @@ export class View {
     }
 
     #changes = [];
-    /** Collects the changes of 120 ms, so that many events cost one redraw. */
+    /** Collects all changes within 120 ms, so that many events cause a single redraw. */
     #change(change) {
         if (this.#loading) {
             this.#loading.changes.push(() => this.#change(change));
@@ -185,20 +188,20 @@ export class View {
     }
 
     #unmet = new Set();
-    /** Adds a section for the batch of a job, because no event announces a new batch. */
+    /** Adds a section for a job's batch, because no event announces a new batch. */
     async #meet(id) {
         if (this.#unmet.has(id)) return;
         this.#unmet.add(id);
         try {
             this.#takeBatch((await call("FindBatch", { batch: String(id) })).batch);
         } catch {
-            // The batch's next job asks again.
+            // The next event of a job in this batch tries again.
         } finally {
             this.#unmet.delete(id);
         }
     }
 
-    /** Updates the headings' counts from the progress, as the bars above do. */
+    /** Updates the counts in the headings from the same progress data that the list of batches above shows. */
     #takeCounts(batches) {
         if (this.order !== "batch" || this.#loading) return;
         for (const { batch } of batches) {

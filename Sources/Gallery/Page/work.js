@@ -1,4 +1,4 @@
-// Owns the strip above the pictures: queues, fleet, reasons for waiting, actions on all jobs, and batches in progress.
+// Owns the strip above the pictures: queues, fleet, reasons for waiting, actions on all jobs, and running batches.
 
 import * as batches from "./batches.js";
 import * as fleet from "./fleet.js";
@@ -46,7 +46,7 @@ function allActs(view) {
     return make("div.all", null, set);
 }
 
-/** The state whose jobs can be retried together: failed or cancelled, while the view shows all of these jobs. */
+/** The state (failed or cancelled) whose jobs can be retried together. Null unless the view shows all jobs in this state. */
 const retryable = ({ filter: { states: [state], batch, recipe } }) =>
     (state === "failed" || state === "cancelled") && batch === null && !recipe ? state : null;
 
@@ -60,7 +60,7 @@ async function cancelAll() {
     const isSure = await ask(`Cancel ${counted(open, "job")}?`,
         "Their originals go to the folder for cancelled ones. Retry brings them back.", `Cancel ${number(open)}`);
     if (!isSure) return;
-    // Offers the way back only if it would not bring back jobs that were cancelled earlier.
+    // Offers to retry the cancelled jobs only if no jobs were cancelled earlier, because those would be retried, too.
     const isFirst = store.status.jobs.cancelled === 0;
     const { cancelled } = await call("CancelAll");
     tellReader(`cancelled ${counted(cancelled, "job")}; none of them runs`, isFirst && cancelled ? {

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Admits requests with a session cookie. A browser gets a cookie in exchange for a code, which is valid once.
+/// The login at a port: admits requests that have a session cookie. A browser gets the cookie in exchange for a code
+/// that works once.
 final class Door: Sendable {
     typealias Instant = ContinuousClock.Instant
 
@@ -10,18 +11,18 @@ final class Door: Sendable {
     }
 
     private struct State {
-        /// The newest code is the last.
+        /// Oldest code first.
         var codes: [Secret] = []
         var sessions: [Secret] = []
     }
 
     private static let (mostCodes, mostSessions) = (16, 256)
-    /// The time in which a code must be used.
+    /// How long a code can be used after it was made.
     static let codeLife = Duration.seconds(15 * 60)
-    /// A session ends when it has been unused for this time.
+    /// How long a session lasts after its last request.
     static let sessionLife = Duration.seconds(7 * 86400)
 
-    /// Its name contains the port, because servers at several ports of a host share cookies.
+    /// The cookie's name. It contains the port, because browsers share cookies between all ports of a host.
     private let cookie: String
     private let now: @Sendable () -> Instant
     private let state = Mutex(State())
@@ -39,7 +40,7 @@ final class Door: Sendable {
         return code.text
     }
 
-    /// The header that logs a browser in, if the code is valid. The code becomes invalid.
+    /// Returns the header that logs the browser in, if the code is valid, and invalidates the code.
     func enter(_ code: String) -> HTTPRequest.Header? {
         let now = now()
         let session = Secret(text: Self.secret(), ends: now + Self.sessionLife)
@@ -67,7 +68,7 @@ final class Door: Sendable {
         }
     }
 
-    /// 128 bits of the kernel's randomness.
+    /// A random text of 128 bits from the kernel.
     private static func secret() -> String {
         (0..<2).map { _ in
             let digits = String(UInt64.random(in: .min ... .max), radix: 16)

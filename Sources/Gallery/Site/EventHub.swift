@@ -2,28 +2,31 @@ import DaemonRuntime
 import Dispatch
 import PipelineControl
 
-/// Sends events to all browsers. While there are any, they share one Watch and one Progress call to the daemon.
+/// Sends the daemon's events to all connected browsers. The browsers share one Watch call and one Progress call to the
+/// daemon. Without browsers, there is no call.
 actor EventHub: QueueActor {
     nonisolated let executor: QueueExecutor
     private let calls: ControlCalls
     private var streams: [ObjectIdentifier: HTTPStream] = [:]
-    /// The latest events, oldest first, for browsers that were briefly disconnected.
+    /// The latest events, oldest first, for browsers that reconnect after a short interruption.
     private var latest: [(cursor: Int, text: [UInt8])] = []
-    /// The cursor at which the Watch resumes after the daemon was lost; nil before its first event.
+    /// The cursor from which the Watch call resumes after the daemon was unreachable. Nil until a cursor is known.
     private var cursor: Int?
     private var watch: ControlCalls.Ticket?
     private var progress: ControlCalls.Ticket?
-    /// Counts the Progress calls: only answers of the latest call are used.
+    /// Number of the latest Progress call. Answers of earlier calls are ignored.
     private var progressTries = 0
     private var status: [UInt8]?
     private var latestProgress: [UInt8]?
-    /// Whether the daemon answers, as last told to the browsers.
+    /// Whether the daemon answers, according to the last event sent to the browsers.
     private var isThere = true
     private var isAsking = false
     private var hasChanged = false
-    /// Whether the daemon is in a fleet: no events report changes of its nodes.
+    /// Whether the daemon is in a fleet. If it is, its status is requested regularly, because no event reports changes
+    /// of other nodes.
     private var hasFleet = false
-    /// Distinguishes periods with browsers: the first browser and the end of the last browser each start a new one.
+    /// Changes when the first browser joins and when the last browser leaves. Answers to calls from an earlier round
+    /// are ignored.
     private var round = 0
 
     private static let mostLatest = 4096
@@ -32,7 +35,8 @@ actor EventHub: QueueActor {
 
     init(_ calls: ControlCalls, on executor: QueueExecutor) { (self.calls, self.executor) = (calls, executor) }
 
-    /// Calls `done` with whether there was room. The stream then gets new events, and past events `after` that cursor.
+    /// Adds a browser's stream, unless there are `most` streams already. Calls `done` with whether the stream was
+    /// added. The stream then receives new events, and the stored events after the cursor `after`.
     nonisolated func join(
         _ stream: HTTPStream, after: Int?, most: Int, _ done: @escaping @Sendable (Bool) -> Void
     ) {
@@ -83,7 +87,8 @@ actor EventHub: QueueActor {
         beat(round)
     }
 
-    /// Through a proxy, or after a silent loss, a dead connection is only noticed when something is sent.
+    /// Sends a comment line regularly. Behind a proxy or after a silent network failure, a dead connection is noticed
+    /// only when something is sent.
     private func beat(_ round: Int) {
         after(Self.beat) { hub in
             guard hub.round == round else { return }
@@ -92,8 +97,8 @@ actor EventHub: QueueActor {
         }
     }
 
-    /// Follows from a known cursor. A Watch from the daemon's present cursor would miss the events between a browser's
-    /// reading of the list and the call.
+    /// Starts the Watch call from a known cursor. Without a cursor, the call would miss events that happen between the
+    /// browser's request for the list and the start of the call.
     private func follow() {
         guard let cursor else { return beginHere() }
         let round = round
@@ -111,7 +116,7 @@ actor EventHub: QueueActor {
         look()
     }
 
-    /// Starts the Progress call, and restarts it if it alone ends while events continue.
+    /// Starts the Progress call. Restarts it after a pause if it ends while the Watch call continues.
     private func followProgress() {
         progressTries += 1
         let (round, mine) = (round, progressTries)
@@ -178,7 +183,7 @@ actor EventHub: QueueActor {
         look()
     }
 
-    /// Requests the status after events, at most once a second.
+    /// Requests the status and sends it to the browsers if it has changed, at most once a second.
     private func look() {
         guard !isAsking else {
             hasChanged = true

@@ -1,9 +1,10 @@
 import FoundationEssentials
 import PipelineControl
 
-/// Calls of the control socket, made by the page.
+/// Forwards the page's calls to the daemon's control socket.
 extension GallerySite {
-    /// The page may look, add jobs and control them. No call here reads or writes the configuration, or removes a file.
+    /// The calls that the page may make, keyed by name. They read, add and control jobs. None of them reads or writes
+    /// the configuration, or removes a file.
     private static let methods: [String: any ControlCall.Type] = Dictionary(
         uniqueKeysWithValues: [
             Call.Status.self, Call.WhyWaiting.self, Call.List.self, Call.ListIDs.self, Call.Batches.self,
@@ -28,7 +29,7 @@ extension GallerySite {
 
     private func call<Call: ControlCall>(_: Call.Type, _ request: HTTPRequest, _ client: HTTPCall) {
         guard let call = parameters(Call.self, of: request, client) else { return }
-        // Some calls answer only when the work that they have started is over.
+        // The long timeout is for calls that answer only after the work that they started has finished.
         let ticket = calls.call(call, patience: 600) { answer in
             switch answer {
             case .success(let answered): client.answer(.json(answered.reply))
@@ -38,7 +39,7 @@ extension GallerySite {
         client.whenAbandoned { ticket.withdraw() }
     }
 
-    /// Decodes the parameters in the body; if that fails, answers the client and returns nil.
+    /// Decodes the call's parameters from the request's body. If that fails, answers the client and returns nil.
     func parameters<Parameters: Decodable>(
         _: Parameters.Type, of request: HTTPRequest, _ client: HTTPCall
     ) -> Parameters? {

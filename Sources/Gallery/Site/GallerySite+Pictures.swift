@@ -1,7 +1,7 @@
 import PipelineControl
 import SystemCalls
 
-/// Pictures, which the daemon passes as descriptors.
+/// Serves pictures, which the daemon passes as file descriptors.
 extension GallerySite {
     func picture(_ id: Int, _ result: Int?, _ request: HTTPRequest, _ client: HTTPCall) {
         let text = request.query["width"]
@@ -16,7 +16,7 @@ extension GallerySite {
         }
         let wish = previews.open(PreviewDesk.Key(id: id, result: result, width: width, version: version)) { answer in
             client.take(answer) { name, file in
-                // May be cached: the address changes with the picture.
+                // Browsers may cache the preview, because its URL contains `version` and changes with the picture.
                 client.answer(
                     .picture(name, file, isDownload: false).with("Cache-Control", "private, max-age=86400"))
             }
@@ -78,7 +78,7 @@ private struct Again: Decodable {
 }
 
 extension HTTPCall {
-    /// Calls `use` with the picture, or answers with the reason why there is none.
+    /// Calls `use` with the picture's name and file. Without a picture, answers the client with the reason.
     fileprivate func take(_ answer: PreviewDesk.Answer, _ use: (String, Descriptor) -> Void) {
         switch answer {
         case .success(let answered):
@@ -99,7 +99,8 @@ extension HTTPCall {
 }
 
 extension HTTPAnswer {
-    /// The types that browsers show; none of them can contain a script.
+    /// The media types that browsers display. None of these formats can contain a script; all other pictures are sent
+    /// as downloads.
     private static let shown = [
         "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp", "gif": "image/gif",
         "avif": "image/avif",

@@ -1,12 +1,13 @@
 import PipelineControl
 import SystemCalls
 
-/// Uploads of pictures from a browser.
+/// Receives pictures that browsers upload.
 extension GallerySite {
-    /// In seconds. An added picture is copied to durable storage before the daemon answers.
+    /// Seconds to wait after a picture was added. The daemon answers only after it has copied the picture to durable
+    /// storage.
     static let patienceOfCopies = 600
 
-    /// Has the daemon open a file on its disk for the body, which thus costs no memory.
+    /// Gets a new file on the daemon's disk, into which the server writes the body. So an upload costs no memory.
     func beginUpload(_ bytes: Int, _ done: @escaping @Sendable (Result<Descriptor, HTTPRefusal>) -> Void) {
         calls.call(Call.NewFile(bytes: bytes)) { answer in
             switch answer {

@@ -1,11 +1,11 @@
 import PipelineControl
 
-/// The page, with the calls and pictures that it requests.
+/// Serves the page, and the calls, events, pictures and uploads that it requests.
 struct GallerySite: HTTPSite {
     struct Limits {
-        /// Maximum bytes of a call.
+        /// Maximum bytes of a call's body.
         var body = 64 << 10
-        /// Browsers that may receive events at once.
+        /// Maximum browsers that receive events at the same time.
         var streams = 256
     }
 
@@ -15,7 +15,7 @@ struct GallerySite: HTTPSite {
     let monitor: MonitorSite
     let limits: Limits
     let guardian: Guard
-    /// Makes an address with a login code, for a client at the socket.
+    /// Makes a URL with a login code, which a client at the Unix socket can request.
     var login: (@Sendable () -> String?)?
 
     func route(_ request: HTTPRequest) -> HTTPRoute {
@@ -58,8 +58,8 @@ struct GallerySite: HTTPSite {
 
     // MARK: - Login
 
-    /// Exchanges the code in the address for a cookie. A prefetch, by a messenger's preview or by a browser that
-    /// guesses the next page, must not use up the code.
+    /// Exchanges the login code in the URL for a cookie. A prefetch must not use up the code: messengers fetch links
+    /// for a preview, and browsers fetch pages that the user may open next.
     private func enter(_ request: HTTPRequest) -> HTTPAnswer? {
         guard let door = guardian.door, request.path == "/", request.method == "GET",
             request.values("sec-purpose").isEmpty, let code = request.query["code"]

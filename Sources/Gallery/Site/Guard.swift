@@ -1,14 +1,14 @@
-/// Decides which requests are answered; every request passes it first.
+/// Refuses requests from other sites, for unknown hosts, or without a login. Every request passes this check first.
 struct Guard: Sendable {
-    /// The names by which browsers may know this server. Another name belongs to a foreign site that tries to read our
-    /// page (DNS rebinding).
+    /// The host names by which browsers may address this server. A request with any other name may come from a foreign
+    /// site that tries to read our page (DNS rebinding).
     var hosts: Set<String> = Self.loopback
-    /// The login at a port; nil at a socket, which its mode and group protect.
+    /// The login, if the server listens at a port. Nil at a Unix socket, which is protected by its mode and group.
     var door: Door?
 
     static let loopback: Set<String> = ["localhost", "127.0.0.1", "::1"]
 
-    /// The refusal of a request from another site's page, or for an unknown host.
+    /// The answer that refuses a request from another site's page or for an unknown host; nil for a good request.
     func refusal(_ request: HTTPRequest) -> HTTPAnswer? {
         let host = request.values("host").first ?? ""
         guard let name = Self.name(in: host), hosts.contains(name) else {
@@ -22,17 +22,18 @@ struct Guard: Sendable {
         return nil
     }
 
-    /// The refusal of a request without a session of this door.
+    /// The answer that refuses a request without a valid session; nil if the request has one, or no login is necessary.
     func lock(_ request: HTTPRequest) -> HTTPAnswer? {
         guard let door, !door.admits(request) else { return nil }
         return .text(401, "log in first: `pipectl gallery` prints an address that does")
             .with("WWW-Authenticate", "Cookie")
     }
 
-    /// Whether the request comes from our page. A request without these headers comes from no browser.
+    /// Whether the request comes from our own page, from the user directly, or from no browser. Only browsers send the
+    /// headers that are checked here.
     private func isFromHere(_ request: HTTPRequest, _ host: String) -> Bool {
         if let site = request.values("sec-fetch-site").first {
-            // Links on other sites may lead here.
+            // Other sites may link to our page, so a navigation that only reads is allowed.
             let isVisit = request.isReading && request.values("sec-fetch-mode") == ["navigate"]
             return site == "same-origin" || site == "none" && request.isReading || isVisit
         }
@@ -40,8 +41,8 @@ struct Guard: Sendable {
         return ["http://\(host)", "https://\(host)"].contains(origin)
     }
 
-    /// The name in the header Host, without a port; nil unless it is `name`, `name:port`, `[address]` or
-    /// `[address]:port`.
+    /// The host name in a Host header, without its port. Nil unless the header has the form `name`, `name:port`,
+    /// `[address]` or `[address]:port`.
     private static func name(in host: String) -> String? {
         let host = host.lowercased()
         let isAddress = host.hasPrefix("[")

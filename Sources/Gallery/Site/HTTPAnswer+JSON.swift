@@ -13,7 +13,7 @@ extension HTTPAnswer {
         return HTTPAnswer(status: status, type: "application/json", body: .bytes(bytes))
     }
 
-    /// An error of the gallery's own.
+    /// Answers with an error that the gallery itself reports, not the daemon.
     static func failure(_ status: Int, _ message: String) -> HTTPAnswer {
         failure(status, .other(name: "org.pipelined.Gallery.Refused", message: message), message)
     }

@@ -1,9 +1,9 @@
-/// A file of the page, embedded in this program.
+/// A file of the page, which is compiled into this program.
 struct PageFile {
     let type: String
     let bytes: [UInt8]
 
-    /// All files, by path.
+    /// All files, keyed by URL path.
     static let all: [String: PageFile] = {
         var all = [
             "/": PageFile(type: "text/html", bytes: PackageResources.index_html),
@@ -58,7 +58,7 @@ struct PageFile {
         "work": PackageResources.work_js,
     ]
 
-    /// Browsers run only these files, and connect only to this server.
+    /// The Content-Security-Policy: browsers run only these scripts, and connect only to this server.
     static let policy = [
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob:", "connect-src 'self'",
         "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",

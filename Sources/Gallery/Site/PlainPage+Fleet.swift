@@ -1,7 +1,8 @@
 import PipelineControl
 
 extension PlainPage {
-    /// This node, its server, and a line for each node. The status already shows the fleet's problem.
+    /// The lines about the fleet: this node, its server, and a table row for each node. The status already shows the
+    /// fleet's problem.
     static func fleet(_ fleet: Control.Fleet) -> [String] {
         let place = fleet.server.map { " at \(escaped($0))" } ?? ", <strong>not connected</strong>"
         let own = (fleet.name, line(fleet.name, fleet.taken, of: fleet.places, fleet.lent, "this node"))

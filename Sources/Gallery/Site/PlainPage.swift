@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// The page for browsers without JavaScript: a paged list with plain forms.
+/// The page `/plain` for browsers without JavaScript: a paged list of jobs with plain forms.
 struct PlainPage: Sendable {
     let calls: ControlCalls
 
