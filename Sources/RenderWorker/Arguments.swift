@@ -4,19 +4,19 @@ struct Arguments {
     enum Task { case work, `try`, conform, help, version }
 
     var task = Task.work
-    /// Plugin files and folders; for `--try` and `--conform`, the plugin and the words after it.
+    /// Plugin files and folders. With `--try` and `--conform`: the plugin, followed by the arguments of that task.
     var words: [String] = []
-    /// Folders that hold resource folders named after filters.
+    /// Folders that contain one resource folder per filter, with the filter's name.
     var resources: [String] = []
     var joins = true
     /// Traits that the worker ignores, though its filters declare them.
     var withdrawn: Set<StageTrait> = []
-    /// Loads the encoder of JPEG XL, too.
+    /// Also loads the JPEG XL encoder.
     var writesJXL = false
     var json = false
-    /// Deadly system calls fail instead of killing the worker, so that it can name them.
+    /// System calls that would kill the worker fail instead, so that the worker can report their names.
     var namesCalls = false
-    /// Timeout of `--try` and `--conform` for loading, and for each picture.
+    /// Timeout of `--try` and `--conform`, for loading the plugin and for each picture.
     var patience = Duration.seconds(60)
 
     init(_ words: some Sequence<String>) throws(UsageError) {

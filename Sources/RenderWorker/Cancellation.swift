@@ -3,14 +3,16 @@ import Synchronization
 
 struct Cancelled: Error {}
 
-/// Cancels the current job. The reading thread calls `begin` and `cancel`; the rendering thread calls the rest.
+/// Cancels the current job. The thread that reads messages calls `begin` and `cancel`; the rendering thread calls the
+/// other methods.
 final class Cancellation: Sendable {
-    /// Progress over all evaluations of a render.
+    /// Progress of a render, over all its evaluations.
     let progress: RenderProgress
 
     private struct State {
         var cancelled = false
-        /// An address, because pointers may not cross threads. The picture stays alive while it is registered here.
+        /// Address of the image that is being evaluated, or 0. It is a number because pointers are not `Sendable`. The
+        /// image stays alive while its address is stored here.
         var evaluated: UInt = 0
     }
 
@@ -18,7 +20,7 @@ final class Cancellation: Sendable {
 
     init(progress: RenderProgress) { self.progress = progress }
 
-    /// Forgets earlier cancels before a new picture.
+    /// Clears an earlier cancel request before a new picture starts.
     func begin() {
         state.withLock { $0.cancelled = false }
     }
@@ -38,14 +40,16 @@ final class Cancellation: Sendable {
         if isCancelled { throw Cancelled() }
     }
 
-    /// Runs `body`, which evaluates `picture`, and lets `cancel` stop it. Encoders and whole-picture decoders report
-    /// success even when stopped, so the cancel request decides, not their return value. Evaluations that
-    /// `OpenPicture.evaluations` counts pass the work of their `encoding`; their progress is followed.
+    /// Runs `body`, which evaluates `picture`, and lets `cancel` stop the evaluation. Throws `Cancelled` after a cancel
+    /// request even if `body` succeeds, because encoders and whole-picture decoders report success when they are
+    /// stopped. An evaluation that `OpenPicture.evaluations` counts passes the work of its encoder in `encoding`, so
+    /// that its progress is reported.
     func guarding<Result>(
         _ picture: Picture, encoding: Double? = nil, _ body: () throws -> Result
     ) throws -> Result {
         let image = UInt(bitPattern: picture.image)
-        // A frame is evaluated within the evaluation of its animation.
+        // Calls may be nested: each frame is evaluated during the evaluation of its animation. So restore the outer
+        // image at the end.
         let outer = try state.withLock { state in
             if state.cancelled { throw Cancelled() }
             defer { state.evaluated = image }

@@ -4,18 +4,18 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// Encoders that a machine may lack.
+/// Checks which of the encoders that a machine may lack are available.
 enum Encoders {
     /// Formats that this machine can't write.
     static let missing = [
         hasAV1 ? nil : MissingEncoder(format: "avif", remedy: "install what Debian calls libheif-plugin-aomenc"),
         has("gifsave_target") ? nil : MissingEncoder(format: "gif", remedy: library(with: "cgif")),
-        // A worker that writes no JPEG XL has not loaded the module, so look for the module's file.
+        // A worker without `--jxl` has not loaded the JPEG XL module, so only check that the module's file exists.
         writesJXL || Vips.module(Vips.jxlModule).map(FileSystem.mayExist) == true ? nil : jxl,
     ].compactMap(\.self)
 
     static func check(_ format: String) throws(WorkerFailure) {
-        // The module may be present while a library that it needs is missing.
+        // JPEG XL must really be loaded: its module's file may exist while a library that the module needs is missing.
         let lack = format == jxl.format ? (writesJXL ? nil : jxl) : missing.first { $0.format == format }
         if let lack { throw WorkerFailure(lack) }
     }
@@ -29,7 +29,7 @@ enum Encoders {
 
     private static func has(_ operation: String) -> Bool { vips_type_find("VipsOperation", operation) != 0 }
 
-    /// libheif writes AVIF with libaom or another encoder, which may be a plugin of libheif.
+    /// Whether libheif has an AV1 encoder, such as libaom, which may be a separate plugin of libheif.
     private static var hasAV1: Bool {
         guard has("heifsave_target"), let address = dlsym(nil, "heif_have_encoder_for_format") else { return false }
         let compression = VIPS_FOREIGN_HEIF_COMPRESSION_AV1.rawValue

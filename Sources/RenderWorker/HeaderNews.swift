@@ -4,16 +4,16 @@ import Glibc
 import Synchronization
 import WorkerProtocol
 
-/// The header of a picture that is rendered at once. It travels with the answer or, if the render is slow, ahead of it,
-/// so that clients learn early which picture is in progress.
+/// Sends the header of a picture that one request both opens and renders. The header is part of the answer or, if the
+/// render is slow, precedes the answer, so that clients learn early which picture is being rendered.
 final class HeaderNews: Sendable {
-    /// Maximum time that the header waits for the answer.
+    /// After this time the header is sent without waiting for the answer.
     private static let patience: UInt32 = 100_000  // microseconds
 
     private enum Stage {
         case none
         case awaited
-        /// The header is sent as soon as it is known.
+        /// `patience` has passed, so the header is sent as soon as it is known.
         case overdue
         case known(PictureHeader)
     }
@@ -31,8 +31,8 @@ final class HeaderNews: Sendable {
     /// Calls `tell` under a lock, so that the answer can't overtake the header.
     init(tell: @escaping @Sendable (PictureHeader) -> Void) { self.tell = tell }
 
-    /// Starts a thread that watches for slow pictures. It sleeps while no picture is in progress, and a burst of
-    /// pictures wakes it only once.
+    /// Starts a thread that watches for slow renders. The thread sleeps while no picture is being rendered, and a burst
+    /// of pictures wakes it only once.
     func watch() {
         Thread.detachNewThread { [self] in
             while true {
@@ -42,7 +42,8 @@ final class HeaderNews: Sendable {
         }
     }
 
-    /// Waits once. Returns false when no picture is left to watch.
+    /// Waits for `patience`, then sends the header if the answer has not been sent. Returns true if a newer picture has
+    /// begun in the meantime, which must be watched next.
     private func watchesOn() -> Bool {
         let number = state.withLock { $0.number }
         usleep(Self.patience)
@@ -60,7 +61,7 @@ final class HeaderNews: Sendable {
         }
     }
 
-    /// Awaits the header of a picture that may be rendered at once.
+    /// Called when a request arrives that may both open and render a picture.
     func begin() {
         let wakes = state.withLock { state in
             defer { state.isWatched = true }
@@ -79,7 +80,7 @@ final class HeaderNews: Sendable {
         }
     }
 
-    /// The header for the answer, unless it was sent ahead.
+    /// Returns the header for the answer; nil if there is none, or if it was sent before the answer.
     func take() -> PictureHeader? {
         state.withLock { state in
             defer { state.stage = .none }

@@ -1,10 +1,10 @@
 import CLinux
 import Foundation
 
-/// Free memory that the process keeps for the next picture, because getting it from the kernel again costs more than
-/// any other step.
+/// Free memory that the process keeps for the next picture, because requesting it from the kernel again takes longer
+/// than any other step of a render.
 enum Heap {
-    /// A worker that is idle for this long returns its free memory.
+    /// A worker that is idle for this long returns its free memory to the kernel.
     static let patience = DispatchTimeInterval.milliseconds(100)
     /// Maximum free memory kept between two pictures of a burst.
     private static let mostFree = 32 << 20

@@ -4,7 +4,7 @@ import SystemCalls
 import WorkerConfinement
 import WorkerProtocol
 
-/// Takes the worker from the start of its process to its first message.
+/// Entry point: parses the arguments, then runs a worker, `--try` or `--conform`.
 enum Program {
     static func run(_ words: [String]) -> Int32 {
         let inJSON = words.contains("--json")
@@ -24,7 +24,7 @@ enum Program {
             return EX_OK
         } catch let error as UsageError {
             try? complain("Usage", error.description, inJSON)
-            // The same exit code as pipectl's, whose verbs run these tasks.
+            // pipectl also exits with 2 after wrong usage, and its `plugins` verbs run these tasks.
             return 2
         } catch {
             try? complain("Failed", "\(error)", inJSON)
@@ -45,9 +45,9 @@ enum Program {
         }
         CrashNotes.prepare(filters)
         let trail = try? FilterTrail()
-        // Evaluated before the confinement, because it looks up files.
+        // Evaluate this lazy value now: it looks up files, which is impossible after the confinement.
         _ = Encoders.missing
-        // By now everything trusted is loaded, no foreign byte has been read, and only one thread runs.
+        // At this point everything trusted is loaded, no foreign byte has been read, and only one thread runs.
         var walls = Walls.render(readable: filters.readable)
         if arguments.namesCalls { walls.nameCalls() }
         let missing = Confinement.begin(walls)

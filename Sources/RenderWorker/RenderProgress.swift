@@ -1,17 +1,17 @@
 import CVips
 import Synchronization
 
-/// Progress of the current render, from libvips' signals while pixels flow. It is reported at intervals, and only for
-/// slow renders. One figure covers all evaluations of a render, and never decreases. Encoders that begin after the last
-/// pixel report nothing: their share stays open, and the supervisor estimates it.
+/// Progress of the current render, derived from libvips' signals. It is reported at intervals of `beat`, so a fast
+/// render reports nothing. One figure covers all evaluations of a render, and never decreases. An encoder that begins
+/// after the last pixel reports nothing; the supervisor estimates the progress of that part.
 final class RenderProgress: Sendable {
     private struct State {
         var pixels: Int64 = 0
-        /// Work of all evaluations and encoders; the pixels of one evaluation count as 1.
+        /// Total work of the render: 1 for the pixels of each evaluation, plus the work of all encoders.
         var work = 1.0
         /// Work of the finished evaluations.
         var over = 0.0
-        /// Work of encoding after the pixels of the current evaluation.
+        /// Work of the encoder after the last pixel of the current evaluation.
         var encoding = 0.0
         var toldAt = ContinuousClock.now
         var told: Int64 = 0
@@ -23,16 +23,17 @@ final class RenderProgress: Sendable {
     private let state = Mutex(State())
     private let tell: @Sendable (_ done: Int64, _ total: Int64) -> Void
 
-    /// `tell` is called on libvips' threads.
+    /// libvips' threads call `tell`.
     init(tell: @escaping @Sendable (_ done: Int64, _ total: Int64) -> Void) { self.tell = tell }
 
-    /// Starts a render of `pixels` in `evaluations`. `encoding` is the work of all encoders after the last pixel.
+    /// Starts a render. `pixels` is the total to report; `encoding` is the work of all encoders after the last pixel.
     func begin(pixels: Int64, evaluations: Int, encoding: Double) {
         state.withLock { $0 = State(pixels: pixels, work: Double(max(1, evaluations)) + encoding) }
     }
 
-    /// Runs `body`, which evaluates `picture`. Encoding after the last pixel takes `encoding` times as long as the
-    /// pixels. A nested evaluation, such as a frame's, counts as part of the outer one.
+    /// Runs `body`, which evaluates `picture`, and follows its progress. Encoding after the last pixel takes `encoding`
+    /// times as long as evaluating the pixels. A nested evaluation, such as a frame's, counts as part of the outer
+    /// evaluation.
     func following<Result>(_ picture: Picture, encoding: Double, _ body: () throws -> Result) rethrows -> Result {
         let isWithin = state.withLock { state in
             defer { state.isFollowing = true }
@@ -41,7 +42,7 @@ final class RenderProgress: Sendable {
         }
         if isWithin { return try body() }
         let this = Unmanaged.passUnretained(self).toOpaque()
-        // libvips may finish without an `eval` signal for the last pixels.
+        // libvips may send no `eval` signal for the last pixels, so `posteval` reports their end.
         cvips_on_evaluation(
             picture.image,
             { _, progress, this in
@@ -61,7 +62,7 @@ final class RenderProgress: Sendable {
         return try body()
     }
 
-    /// Adds finished work that libvips does not see.
+    /// Adds and reports work that was finished outside libvips.
     func passed(_ work: Double) {
         reached(work)
         state.withLock { $0.over += work }
@@ -79,7 +80,8 @@ final class RenderProgress: Sendable {
     private func reached(_ fraction: Double, after time: Duration) {
         let news = state.withLock { state -> (done: Int64, total: Int64)? in
             let now = ContinuousClock.now
-            // An encoder that begins after the last pixel reports nothing until it ends, which may take long.
+            // If the encoder will now work for longer than a beat without a report, don't wait for the interval to
+            // pass.
             let isLast = fraction >= 1 && time * state.encoding >= Self.beat
             guard state.pixels > 0, isLast || now - state.toldAt >= Self.beat else { return nil }
             let part = (state.over + fraction) / state.work

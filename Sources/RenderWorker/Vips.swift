@@ -4,7 +4,8 @@ import Foundation
 import Glibc
 import SystemCalls
 
-/// Starts libvips for a worker: one thread per pipeline, no cache, no untrusted loaders, no temporary files, no output.
+/// Starts libvips for a worker: with one thread per pipeline, and without cache, untrusted loaders, temporary files or
+/// output.
 enum Vips {
     /// Loads JPEG XL's module only on request, because loading takes some milliseconds.
     static func start(writesJXL: Bool = false) -> Bool {
@@ -12,11 +13,12 @@ enum Vips {
         setenv("VIPS_DISC_THRESHOLD", "1000g", 1)
         g_log_set_default_handler(
             { _, level, text, _ in
-                // The handler receives every level, including mere information.
+                // The handler receives messages of every level, including informational ones.
                 if level.rawValue & G_LOG_LEVEL_WARNING.rawValue != 0 { VipsWarning.note(text) }
             }, nil)
-        // At startup libvips would load every module below VIPSHOME. ImageMagick, poppler, OpenSlide and JPEG XL take
-        // longer than all the rest, and no picture may use their loaders. The wanted modules are loaded below.
+        // At startup libvips would load every module below VIPSHOME, so point it to a missing folder. Loading
+        // ImageMagick, poppler, OpenSlide and JPEG XL takes longer than the rest of the startup, and no picture may use
+        // their loaders. The needed modules are loaded below.
         setenv("VIPSHOME", "/nonexistent", 1)
         guard vips_init("pipelined-render") == 0 else { return false }
         load("vips-heif.so")
@@ -24,13 +26,14 @@ enum Vips {
         vips_concurrency_set(1)
         vips_cache_set_max(0)
         vips_block_untrusted_set(1)
-        // libvips trusts neither JPEG XL's loader nor its saver. The saver reads no foreign byte, so it is allowed.
+        // libvips marks both JPEG XL's loader and its saver as untrusted. The saver reads no foreign byte, so allow it.
         vips_operation_block_set("VipsForeignSaveJxl", 0)
-        // LibRaw asks for the time zone, whose file can't be opened after the confinement. With TZ set, glibc keeps
-        // what it read here. Without it, glibc would check the file again.
+        // Load the time zone now: LibRaw uses it, and a confined process can't open its file. While TZ is set, glibc
+        // keeps the zone that it loaded here; otherwise it would check the file again.
         setenv("TZ", ":/etc/localtime", 0)
         tzset()
-        // Seed GLib's random numbers now, for libvips' noise: a confined process may not make the call that seeds them.
+        // Seed GLib's random numbers now, because libvips uses them for noise and the confinement forbids the system
+        // call that seeds them.
         _ = g_random_int()
         return true
     }
@@ -39,7 +42,7 @@ enum Vips {
         (vips_version(0), vips_version(1), vips_version(2)) >= (major, minor, micro)
     }
 
-    /// Version of libheif, which comes with a module; 0.0 without the module.
+    /// Version of libheif, which libvips loads with its HEIF module; 0.0 without the module.
     static let libheif: (major: Int, minor: Int) = {
         guard let address = dlsym(nil, "heif_get_version_number") else { return (0, 0) }
         let version = unsafeBitCast(address, to: (@convention(c) () -> UInt32).self)()
@@ -48,14 +51,14 @@ enum Vips {
 
     static let jxlModule = "vips-jxl.so"
 
-    /// Path of a libvips module, beside the library.
+    /// Path of a libvips module, in the modules folder beside the library.
     static func module(_ name: String) -> String? {
         guard let library = clinux_file(dlsym(nil, "vips_init")) else { return nil }
         let folder = FileSystem.folder(of: FileSystem.resolved(String(cString: library)))
         return FileSystem.join(folder, "vips-modules-\(vips_version(0)).\(vips_version(1))/\(name)")
     }
 
-    /// Loads a module if it exists; otherwise libvips has it built in, or works without it.
+    /// Loads a module if its file exists. Otherwise libvips has the module's code built in, or works without it.
     private static func load(_ name: String) {
         if let module = module(name) { _ = g_module_open(module, G_MODULE_BIND_LAZY) }
     }

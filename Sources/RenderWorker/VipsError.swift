@@ -12,29 +12,29 @@ struct VipsError: Error, CustomStringConvertible {
         guard let text = vips_error_buffer_copy() else { return VipsError(lines: []) }
         defer { g_free(text) }
         let lines = String(cString: text).split(separator: "\n").map(String.init)
-            // Encoders report this even when the picture could not be read. `ResultTarget` records failed writes.
+            // Drop this line: encoders add it even if reading the picture failed. `ResultTarget` records failed writes.
             .filter { !$0.contains("unable to write to target") }
-        // The last warning has the reason for a vague line.
+        // If the messages give no reason, the last warning may give it.
         let isVague = lines.isEmpty || lines.contains { $0.hasSuffix(pngError) }
         return VipsError(lines: lines + (isVague ? VipsWarning.take().map { [$0] } ?? [] : []))
     }
 
-    /// The end of libpng's message and of libspng's; libvips reads PNG with either.
+    /// How the message ends in libpng and in libspng; libvips reads PNG with one of these libraries.
     private static let pngError = "png read error"
 
-    /// Clears messages about a picture, so that the next failure does not report them.
+    /// Clears the messages about a picture, so that the next picture's failure does not include them.
     static func forget() {
         vips_error_clear()
         _ = VipsWarning.take()
     }
 
-    /// Whether encoding failed rather than reading; one lazy pipeline does both. The first failure decides.
+    /// Whether the encoder failed, not the reader; the same lazy pipeline runs both. The first line decides.
     var isOfEncoding: Bool {
-        // Some encoders' names include their kind of target: jxlsave_target.
+        // The name of an operation may include its kind of target, as in `jxlsave_target`.
         lines.first?.prefix(while: { $0 != ":" && $0 != "_" }).hasSuffix("save") ?? false
     }
 
-    /// Whether an allocation failed, in the words of libvips and of the libraries below it.
+    /// Whether an allocation failed, according to the messages of libvips and of the libraries that it uses.
     var isOfMemory: Bool {
         lines.contains { line in
             let line = line.lowercased()
@@ -43,22 +43,22 @@ struct VipsError: Error, CustomStringConvertible {
         }
     }
 
-    /// Whether a reader asked for rows that had already passed.
+    /// Whether an operation requested rows that the sequential reader had already passed.
     var isOfOrder: Bool { lines.contains { $0.contains("out of order read") } }
 
-    /// Lines that only accompany the reason.
+    /// Parts of lines that accompany the reason but don't give it.
     private static let vague = [
         "extraneous bytes", "bad seek to", pngError, "tiff2vips: read error", "error in tile",
         "unable to open source for input",
     ]
 
-    /// libvips' reason, for messages that have no other text.
+    /// libvips' reason, for messages that consist of the reason alone.
     var reason: String { ownReason ?? "libvips gave no reason" }
 
     /// `known`, followed by libvips' reason, if there is one.
     func adding(to known: String) -> String { known + (ownReason.map { " (\($0))" } ?? "") }
 
-    /// The first line that matters, without the name of the part of libvips that reported it.
+    /// The first line that gives a reason, without the prefix that names the part of libvips.
     private var ownReason: String? {
         let matters = lines.first { line in !Self.vague.contains(where: line.contains) }
         guard let line = matters ?? lines.first else { return nil }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// libvips' last warning. Its PNG reader gives the reason as a warning, then fails without a reason.
+/// libvips' last warning. When the PNG reader fails, it gives the reason in a warning and none in its error.
 enum VipsWarning {
     private static let last = Mutex<String?>(nil)
     private static let noted = Mutex(0)
@@ -11,11 +11,11 @@ enum VipsWarning {
     /// May be called on any thread.
     static func note(_ text: UnsafePointer<CChar>?) {
         noted.withLock { $0 += 1 }
-        // These lines follow the warning that has the reason.
+        // Ignore these two: they follow the warning that gives the reason.
         guard let text, case let text = String(cString: text), text != "Invalid IHDR data",
             !text.hasPrefix("error in tile")
         else { return }
-        // libspng's warnings begin with the loader's name, libpng's do not.
+        // libspng's warnings begin with the loader's name; libpng's need a prefix.
         last.withLock { $0 = text.hasPrefix("pngload") ? text : "libpng: \(text)" }
     }
 

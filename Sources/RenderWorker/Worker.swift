@@ -7,8 +7,8 @@ import SystemCalls
 import WorkerConfinement
 import WorkerProtocol
 
-/// Says hello, then renders pictures one at a time on the thread that calls `run`. A second thread reads messages, so
-/// that a `cancel` arrives during a render, and the process exits as soon as its socket closes.
+/// Sends `hello`, then renders pictures one at a time on the thread that calls `run`. A second thread reads messages,
+/// so that a `cancel` is noticed during a render, and the process exits as soon as its socket closes.
 final class Worker: Sendable {
     private let channel: WorkerChannel
     /// Parts of the confinement that the kernel does not support.
@@ -29,9 +29,9 @@ final class Worker: Sendable {
         let filters: FilterLibrary
         let resizers = Resizers()
         var picture: OpenPicture?
-        /// The results' files, if the open request brought them.
+        /// Files for the results, if they came with the open request.
         var targets: [Descriptor] = []
-        /// Outputs of the last request that named any.
+        /// Outputs of the latest open request that listed any. A request without outputs uses these.
         var outputs: [RenderOutput] = []
     }
 
@@ -62,7 +62,7 @@ final class Worker: Sendable {
                 arrived.wait()
             }
             let answer = answer(to: messages.withLock { $0.removeFirst() }, &state)
-            // Release the picture's resources before reporting its end.
+            // Clean up after the picture before its answer is sent.
             VipsError.forget()
             if state.picture == nil { FilterHost.end() }
             // The header precedes the answer even if the render failed.
@@ -125,10 +125,10 @@ final class Worker: Sendable {
         return news.take().map { .made($0, outputs) } ?? .rendered(outputs)
     }
 
-    /// Turns a failure after a refused call into `confinement`: filters work lazily, so the call may come long after
-    /// `apply` has returned.
+    /// Replaces a failure with its cause, if that is a failed read or a refused system call. Filters work lazily, so a
+    /// refused call may happen long after `apply` has returned.
     private func explained(_ failure: WorkerFailure, _ filters: FilterLibrary) -> WorkerFailure {
-        // After a failed read the decoder's own message is misleading: the file could not be read.
+        // After a failed read, the decoder's own message is misleading, so report the read failure instead.
         if let unread = ReadFailure.first { return WorkerFailure(reading: unread) }
         var failure = failure
         if failure.stage != WorkerFailure.confinement, let call = RefusedCall.first {

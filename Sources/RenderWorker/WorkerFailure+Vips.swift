@@ -2,9 +2,9 @@ import Foundation
 import PipelineModel
 import WorkerProtocol
 
-/// Puts libvips' failures into words for the person who dropped the picture.
+/// Translates libvips' failures for the person who dropped the picture.
 extension WorkerFailure {
-    /// An allocation failed, which says nothing about the picture.
+    /// An allocation failed. That says nothing about the picture, so the failure is transient.
     init(stage: String, withoutMemory message: String) {
         self.init(
             stage: stage, message: message,
@@ -12,7 +12,8 @@ extension WorkerFailure {
     }
 
     init(reading error: VipsError, of format: SourceFormat, isCut: Bool, accepted: Bool) {
-        // libtiff reads every page, and complains about unwanted pages as well. The error that ends reading comes last.
+        // libtiff reads every page, and also reports errors in pages that nobody needs. The error that stopped it is
+        // the last one.
         let error = format == .tiff ? VipsError(lines: error.lines.reversed()) : error
         let words = (format == .tiff ? error.reason : error.lines.joined(separator: " ")).lowercased()
         if words.contains("security limit") || words.contains("exceeds user limit") {
@@ -21,7 +22,7 @@ extension WorkerFailure {
                 advice: "save it smaller, or in another format; then drop that")
             return
         }
-        // libheif reports its limits as memory errors, too.
+        // Check this after the limits, because libheif reports an exceeded limit as a memory error, too.
         guard !error.isOfMemory else {
             self.init(stage: "open", withoutMemory: error.adding(to: "there was no memory to read the picture"))
             return
@@ -44,7 +45,7 @@ extension WorkerFailure {
                 advice: "look at the disk (`dmesg`), then pipectl retry", class: .transient)
             return
         }
-        // The decoders of JPEG, PNG and GIF can do without the end of a picture, unless too much is missing.
+        // The decoders of JPEG, PNG and GIF can render a truncated picture, unless too much of it is missing.
         let accept = "; or set OnTruncated=accept in the recipe, to render what is there"
         if isCut || signsOfAnEnd.contains(where: words.contains) {
             self.init(
@@ -82,9 +83,9 @@ extension WorkerFailure {
             advice: "\(lack.remedy), start the daemon anew, then pipectl retry", class: .input)
     }
 
-    /// The encoder rejects the picture.
+    /// The encoder failed, not the disk.
     init(encoding error: VipsError) {
-        // libjxl parses the profile, which other encoders write as it is.
+        // libjxl parses the colour profile, so a bad profile makes it fail; other encoders copy the profile unread.
         guard !error.lines.contains(where: { $0.hasSuffix("JxlEncoderSetColorEncoding") }) else {
             self.init(
                 stage: SaveStage.name, message: "the picture's profile is damaged, or of a kind that jxl does not hold",

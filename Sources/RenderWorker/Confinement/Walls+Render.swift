@@ -2,23 +2,23 @@ import Glibc
 import WorkerConfinement
 import WorkerProtocol
 
-/// The list was measured with every format, read and written, intact and damaged.
+/// The system calls that a render worker needs, as measured with every format, read and written, intact and damaged.
 extension Walls {
-    /// A render worker may use its descriptors and the folders that filters may read; no other path, and no network.
+    /// A render worker may use its descriptors and the folders that filters may read, but no other path and no network.
     static func render(readable: [String]) -> Walls {
         Walls(
-            // Enough for the files of a job with the most outputs, and descriptors that libraries duplicate or keep.
+            // Enough for the descriptors of the largest message, and for those that libraries duplicate or keep open.
             descriptors: WorkerChannel.mostDescriptors + 32,
             readable: readable,
             allowed: CallRule.ofEveryWorker + CallRule.ofTheChannel
                 + [
                     // libvips' sources and targets, and TurboJPEG's file, need these.
                     "pread64", "pwrite64", "lseek", "dup",
-                    // orc calls it to create a temporary file, before it falls back to anonymous memory.
+                    // orc calls `umask` to create a temporary file, before it falls back to anonymous memory.
                     "umask",
                     // dav1d counts processors.
                     "sched_getaffinity",
-                    // glibc's qsort, by which libtiff sorts its tags, asks how much memory there is.
+                    // libtiff sorts its tags with glibc's qsort, which asks how much memory there is.
                     "sysinfo",
                 ].map { CallRule($0) } + CallRule.ofMemory,
             opening: readable.isEmpty ? [] : CallRule.ofReaders,
@@ -44,7 +44,7 @@ extension CallRule {
     }
 
     /// Filters may list folders and follow links. fontconfig 2.15 makes path patterns in its settings absolute, and
-    /// reads no settings at all when it can't.
+    /// reads no settings at all if it can't do that.
     fileprivate static let ofReaders =
         [
             CallRule("access", .bits(1, mask: W_OK, 0)), CallRule("faccessat", .bits(2, mask: W_OK, 0)),
@@ -52,7 +52,8 @@ extension CallRule {
             CallRule("fcntl", .equal(1, F_GETFD)), CallRule("fcntl", .equal(1, F_SETFD)),
         ] + ["getcwd", "getdents64", "readlink", "readlinkat", "fstatfs", "fadvise64"].map { CallRule($0) }
 
-    /// When its cache is older than the fonts, fontconfig tries to write a new cache, and works without one.
+    /// If its cache is older than the fonts, fontconfig tries to write a new one. It also works without a new cache, so
+    /// these calls only fail.
     fileprivate static let ofFontconfig =
         [
             CallRule("access", .bits(1, mask: W_OK, W_OK)), CallRule("faccessat", .bits(2, mask: W_OK, W_OK)),

@@ -41,7 +41,7 @@ extension Conformance {
         return "becomes \(result.bands)"
     }
 
-    /// The worker itself refuses a wrong number of bands and a wrong interpretation.
+    /// Rendering is enough here: the worker itself refuses a wrong number of bands and a wrong interpretation.
     private func bands() throws -> String {
         try [false, true].map { is16Bit in
             try (1...4).map { bands in
@@ -106,7 +106,7 @@ extension Conformance {
     // MARK: - Over time
 
     private static let rounds = 40
-    /// Maximum growth of a worker over three quarters of the rounds: about half a picture's size for each.
+    /// Maximum growth of a worker over three quarters of the rounds: about half a picture's size per round.
     private static let mostGrowth = 10 << 20
 
     private func again() throws -> String {
@@ -134,7 +134,7 @@ extension Conformance {
     }
 
     private func huge() throws -> String {
-        // In a fresh worker, the memory peak belongs to this picture.
+        // Start a fresh worker, whose memory peak belongs to this picture alone.
         let process = try start()
         let begun = ContinuousClock.now
         let target = try Descriptor.memory([])
@@ -163,7 +163,7 @@ extension Conformance {
 }
 
 extension ParameterDescription {
-    /// Boundary values, where mistakes hide.
+    /// Boundary values, with which mistakes are likely to show.
     var ends: [String] {
         switch type {
         case .number, .integer: [minimum, maximum].compactMap(\.self).map { type == .integer ? "\(Int($0))" : "\($0)" }

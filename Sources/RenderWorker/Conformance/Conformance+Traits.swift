@@ -2,8 +2,8 @@ import PipelineModel
 import SystemCalls
 import WorkerConfinement
 
-/// A trait lets the host choose another way to the same result, or requests something from the host. Each check
-/// compares pictures made with and without the trait, over the range of every parameter.
+/// A trait lets the host take a shortcut to the same result, or requests something from the host. Each check compares
+/// pictures made with and without the trait, over the range of every parameter.
 extension Conformance {
     func lumaOnly() throws -> String {
         try claim(.lumaOnly)
@@ -33,8 +33,8 @@ extension Conformance {
             var compared = 0
             for (bands, is16Bit) in kinds(changes) {
                 let specimen = Specimen(96, 64, bands: bands, is16Bit: is16Bit)
-                // Shuffling gives the pixels other places and neighbours. Leaving out half of them exposes filters that
-                // measure the whole picture.
+                // Shuffling gives the pixels other positions and neighbours. Leaving out half of the pixels exposes
+                // filters that measure the whole picture.
                 guard let straight = try? render(specimen.file(), changes, in: processApart()) else { continue }
                 let some = try render(specimen.upperHalf.shuffled.file(), changes, in: processApart())
                 guard straight.upperHalf.shuffled == some else {
@@ -98,7 +98,7 @@ extension Conformance {
 
     func wholePicture() throws -> String {
         try claim(.wholePicture)
-        // The picture has more rows than libvips keeps behind the current one.
+        // The picture has more rows than libvips keeps in memory behind the current row.
         let tall = try specimen.file(across: 1, down: 8)
         return try needed(
             process(without: .wholePicture), tall, "rows alone would not do",
@@ -111,7 +111,7 @@ extension Conformance {
         guard filter.traits.contains(trait) else { throw LeftOut(reason: "it does not say so") }
     }
 
-    /// Passes when any render without the filter's request fails, or makes another picture.
+    /// Passes if any render without the filter's request fails or makes another picture.
     private func needed(
         _ withdrawn: FilterProcess, _ source: Descriptor, _ note: String, else trouble: String
     ) throws -> String {
@@ -124,8 +124,9 @@ extension Conformance {
         throw FilterTrouble(trouble)
     }
 
-    /// Runs a check with the given values, then with each variation. The check returns how many pictures it compared.
-    /// An error names the values that caused it. Other checks report pictures that can't be made.
+    /// Runs a check with the given values, then with each variation. The check returns how many pictures it compared;
+    /// an error names the values that caused it. Pictures that can't be made are skipped, because other checks report
+    /// them.
     private func each(_ check: ([String: String]) throws -> Int) throws -> String {
         var sets = 0
         for changes in variations {
@@ -140,15 +141,15 @@ extension Conformance {
         return sets == 1 ? "the same without" : "the same without, with \(sets) sets of values"
     }
 
-    /// Every kind of picture for the given values, and two kinds for each variation.
+    /// Kinds of pictures to test: all kinds for the given values, and two kinds for each variation.
     private func kinds(_ changes: [String: String]) -> [(bands: Int, is16Bit: Bool)] {
         changes.isEmpty
             ? [(1, false), (2, false), (3, false), (4, false), (1, true), (2, true), (3, true), (4, true)]
             : [(3, false), (4, true)]
     }
 
-    /// The given values, each parameter at its ends, all parameters at their first end, and all at their last. Omits
-    /// sets that the host refuses.
+    /// Sets of values to test: the given values; each parameter alone at each of its boundary values; all parameters at
+    /// their first boundary; and all at their last. Omits sets that the host refuses.
     private var variations: [[String: String]] {
         var sets: [[String: String]] = [[:]]
         var (first, last): ([String: String], [String: String]) = ([:], [:])
@@ -172,7 +173,7 @@ extension Specimen {
         return half
     }
 
-    /// The picture with three equal colour bands if it is grey, else itself.
+    /// A grey picture with its grey in three equal colour bands; a colour picture as it is.
     fileprivate var coloured: Specimen {
         guard bands < 3 else { return self }
         var result = self

@@ -1,15 +1,15 @@
 import PipelineModel
 import SystemCalls
 
-/// Checks one filter in workers, and replaces each worker that the filter has taken down.
+/// Checks one filter in worker processes, and replaces each worker that the filter crashes.
 final class Conformance {
     struct Check: Sendable {
         var name: String
-        /// Returns an observation; throws a complaint, or `LeftOut`.
+        /// Returns an observation if the check passes. Otherwise throws a complaint, or `LeftOut`.
         var run: @Sendable (Conformance) throws -> String
     }
 
-    /// The check concerns no promise of this filter.
+    /// Thrown if the filter makes no promise that the check is about.
     struct LeftOut: Error {
         var reason: String
     }
@@ -22,7 +22,7 @@ final class Conformance {
     private var withdrawn: [StageTrait: FilterProcess] = [:]
     private let hang: FilterProcess.Hang
     private(set) lazy var specimen = Specimen(500, 400)
-    /// 6000 × 4000.
+    /// A JPEG of 6000 × 4000 pixels.
     private(set) lazy var hugePicture = Result { try specimen.file(across: 12, down: 10) }
 
     init(plugin: String, arguments: Arguments, chain: FilterChain, process: FilterProcess) {
@@ -30,10 +30,10 @@ final class Conformance {
         hang = process.hang
     }
 
-    /// Stops the checks after a hang: the filter would take as long in each check that follows.
+    /// Whether the filter has hung. The checks then stop, because the filter would take as long in each further check.
     var hasHung: Bool { hang.isSeen }
 
-    /// Starts a worker, unless the filter has hung: then the check tries no further picture.
+    /// Starts a worker. Throws if the filter has hung, so that the check tries no further picture.
     func start(joins: Bool = true, without trait: StageTrait? = nil) throws -> FilterProcess {
         guard !hasHung else { throw FilterTrouble("it hangs") }
         return try FilterProcess(plugin, arguments, joins: joins, without: trait, hang: hang)
@@ -51,7 +51,7 @@ final class Conformance {
         }
     }
 
-    /// A worker with the daemon's own settings.
+    /// A worker that joins filters and honours all traits, as the daemon's workers do.
     func process() throws -> FilterProcess {
         if let joining, joining.isAlive { return joining }
         let new = try start()
@@ -59,7 +59,7 @@ final class Conformance {
         return new
     }
 
-    /// A worker that makes no tables.
+    /// A worker that doesn't join filters into lookup tables.
     func processApart() throws -> FilterProcess {
         if let apart, apart.isAlive { return apart }
         let new = try start(joins: false)
@@ -69,7 +69,7 @@ final class Conformance {
 
     func process(without trait: StageTrait) throws -> FilterProcess {
         if let process = withdrawn[trait], process.isAlive { return process }
-        // `lumaOnly` decides whether a table is made for luma or for each band, so no tables without it.
+        // `lumaOnly` decides whether a lookup table is for luma or for each band, so compare without tables.
         let new = try start(joins: trait != .lumaOnly, without: trait)
         withdrawn[trait] = new
         return new

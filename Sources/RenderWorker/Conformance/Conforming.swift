@@ -56,7 +56,7 @@ struct ConformanceReport: Encodable {
 
         var check: String
         var outcome: Outcome
-        /// An observation, or a complaint.
+        /// An observation if the check passed, otherwise a complaint or the reason for leaving it out.
         var note: String
 
         var line: String {

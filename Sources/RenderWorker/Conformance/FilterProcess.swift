@@ -5,11 +5,11 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// A worker started as the daemon starts it, with one plugin, for the plugin's author.
+/// A worker that is started as the daemon starts it, but with one plugin, to test that plugin for its author.
 final class FilterProcess {
     let filter: StageDescription
     let missing: [String]
-    /// The filter's log.
+    /// Lines that the filter has logged.
     private(set) var lines: [FilterLine] = []
     private let channel: WorkerChannel
     private let process: pid_t
@@ -26,7 +26,8 @@ final class FilterProcess {
     /// Timeout for one picture, and for loading.
     private let patience: Duration
 
-    /// Without `joins` the worker makes no tables. It ignores `trait`, if given.
+    /// Without `joins`, the worker makes no lookup tables. If `trait` is given, the worker handles filters as if they
+    /// lacked it.
     init(
         _ plugin: String, _ arguments: Arguments, joins: Bool = true, without trait: StageTrait? = nil,
         hang: Hang = Hang()
@@ -55,7 +56,8 @@ final class FilterProcess {
         if status == nil { end() }
     }
 
-    /// Passes the channel's other end to the process alone, so that the channel closes when the process ends.
+    /// Starts a worker. Only the worker gets the other end of the channel, so that the channel closes when the worker
+    /// ends.
     private static func start(_ words: [String]) throws -> (pid_t, WorkerChannel) {
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
         let nothing = try Descriptor.open("/dev/null", O_RDONLY)
@@ -104,25 +106,25 @@ final class FilterProcess {
         }
     }
 
-    /// The moment at which a job is cancelled.
+    /// The moment at which a job is cancelled: while a filter's function runs, or after it has returned.
     enum Moment { case applying, applied }
 
-    /// Starts a render and cancels it. Returns how long the stop took, minus the longest time that one of its threads
-    /// waited for a processor.
+    /// Starts a render and cancels it. Returns how long the worker took to stop, minus the longest time that one of its
+    /// threads waited for a processor.
     func cancel(
         _ source: Descriptor, _ stages: [Stage], into target: Descriptor, when moment: Moment
     ) throws -> Duration {
         _ = try open(source, name: "picture", stages)
         try channel.send(SupervisorMessage.render, descriptors: [target])
         let end = ContinuousClock.now + patience
-        // No message reports the moment, and the trail's memory raises no event, so it is polled. A millisecond is
-        // short beside the filter's work on its huge picture.
+        // No message reports the moment, and the trail's memory raises no event, so poll the trail. A millisecond is
+        // short compared with the filter's work on the huge picture.
         while !channel.isReady(within: .milliseconds(1)), !has(reached: moment), .now < end {}
         let (begun, before) = (ContinuousClock.now, waits)
         var after = before
         try? channel.send(SupervisorMessage.cancel)
         while true {
-            // Keep the figures of threads that end meanwhile.
+            // Keep the figures of threads that end before the worker answers.
             while !channel.isReady(within: .milliseconds(20)), .now < end { after.merge(waits) { $1 } }
             guard let message = try next() else { throw lost() }
             switch message {
@@ -165,7 +167,7 @@ final class FilterProcess {
         throw lost()
     }
 
-    /// Reaps the process and describes its end.
+    /// Reaps the process, and describes how it ended.
     private func lost() -> FilterTrouble {
         end()
         let signal = (status ?? 0) & 0x7f
@@ -197,10 +199,10 @@ final class FilterProcess {
         self.status = status
     }
 
-    /// Whether it can render another picture.
+    /// Whether the worker can render another picture.
     var isAlive: Bool { status == nil }
 
-    /// Nanoseconds that each of its threads was ready to run but had no processor.
+    /// Nanoseconds for which each of the worker's threads was ready to run but had no processor.
     private var waits: [String: Int] {
         let threads = (try? FileSystem.names(in: "/proc/\(process)/task").compactMap(\.self)) ?? []
         return threads.reduce(into: [:]) { waits, thread in
@@ -213,7 +215,7 @@ final class FilterProcess {
 
     var descriptors: Int { ((try? FileSystem.names(in: "/proc/\(process)/fd"))?.count ?? 0) }
 
-    /// Bytes in use, now and at most.
+    /// Resident memory in bytes, now and at its peak.
     var memory: (now: Int, most: Int) {
         let text = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
         func bytes(_ key: String) -> Int {

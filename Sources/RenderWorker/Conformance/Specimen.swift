@@ -2,7 +2,7 @@ import CVips
 import Foundation
 import SystemCalls
 
-/// A small picture whose every sample is known: a file for a worker, or a result to compare.
+/// A small picture whose every sample is known: either a file for a worker to render, or a result to compare.
 struct Specimen: Equatable {
     var width: Int
     var height: Int
@@ -60,7 +60,7 @@ struct Specimen: Equatable {
         samples.reduce(0) { $0 + Double($1) } / Double(max(1, samples.count)) / (is16Bit ? 257 : 1)
     }
 
-    /// The largest difference of two samples, in levels; nil when the pictures differ in form.
+    /// The largest difference between two samples, in levels; nil when the pictures differ in size, bands or depth.
     func difference(_ other: Specimen) -> Int? {
         guard width == other.width, height == other.height, bands == other.bands, is16Bit == other.is16Bit else {
             return nil
@@ -76,7 +76,7 @@ struct Specimen: Equatable {
         }
     }
 
-    /// The picture in inks: cyan, magenta, yellow, black.
+    /// A file of the picture in CMYK inks: cyan, magenta, yellow and black.
     func fileOfInks() throws -> Descriptor {
         try Self.file(picture(VIPS_INTERPRETATION_CMYK)) {
             cvips_tiffsave($0, $1, VIPS_FOREIGN_TIFF_COMPRESSION_NONE, VIPS_FOREIGN_TIFF_PREDICTOR_NONE, 0)

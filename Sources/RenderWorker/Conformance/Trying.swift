@@ -30,7 +30,7 @@ enum Trying {
         let process = try FilterProcess(plugin, arguments, joins: arguments.joins)
         let stages = try FilterChain(filter: process.filter, assignments: assignments).stages(format: format)
         let picture = try Descriptor.open(source, O_RDONLY)
-        // The result appears whole or not at all.
+        // Write to another name first, so that the result appears whole or not at all.
         let made = "\(result).\(getpid())"
         defer { unlink(made) }
         let begun = ContinuousClock.now

@@ -4,9 +4,9 @@ import Glibc
 import PipelineModel
 import WorkerProtocol
 
-/// The last message of a crashing process. It names the filter whose code was running, if the stack shows it.
+/// Prepares the last message of a crashing worker. It names the filter whose code was running, if the stack shows one.
 enum CrashNotes {
-    /// Called before the confinement, and before the first picture.
+    /// Call this before the confinement, and before the first picture.
     static func prepare(_ filters: FilterLibrary) {
         for filter in filters.filters.values {
             var (start, size): (UnsafeRawPointer?, Int) = (nil, 0)
@@ -22,7 +22,7 @@ enum CrashNotes {
         _ = clinux_add_crash_note(start, size, plain.baseAddress, plain.count, short.baseAddress, short.count)
     }
 
-    /// Encodes the note in advance, because nothing can be encoded during a crash. Its memory is never freed.
+    /// Encodes the note in advance, because a crashing process can't encode anything. The note's memory is never freed.
     private static func note(_ filter: String?, isOutOfMemory: Bool) -> UnsafeRawBufferPointer {
         let message = WorkerMessage.crashed(CrashNote(filter: filter, isOutOfMemory: isOutOfMemory))
         let bytes = (try? JSONEncoder().encode(message)) ?? Data()

@@ -42,13 +42,13 @@ struct Filter {
         defer { g_object_unref(input.image) }
         let references = input.references
         let complaint = FilterHost.complaint {
-            // A filter without parameters may still read the first value.
+            // Pass one more value, because a filter without parameters may still read the first value.
             status = (values + [PipelineValue()]).withUnsafeBufferPointer {
                 $0.baseAddress.map { filter.apply(host, $0, input.image, &made) } ?? -1
             }
         }
         let (result, misuse) = owned(made, input, references)
-        // Even if the filter carries on after the refused call, its result is not the intended one.
+        // Even if the filter continues after a refused call, its result is not the intended one.
         if let call = RefusedCall.first {
             throw WorkerFailure(filter: description.name, tried: call)
         }
@@ -64,7 +64,7 @@ struct Filter {
         if let misuse { throw failure(misuse) }
         guard let result else { throw failure("it returned no picture") }
         try check(result, against: input, maxPixels)
-        // Convert floating samples and the like to the formats that stages agree on.
+        // Convert floating-point and other samples back to the format that stages agree on.
         return try result.format == input.format ? result : result.inUsualSamples(as: input.format)
     }
 
@@ -86,7 +86,7 @@ struct Filter {
         return (Picture(owning: made), nil)
     }
 
-    /// A filter that returns nonsense fails its own job, under its own name.
+    /// Rejects nonsense that a filter returns, so that only its own job fails, with the filter's name in the message.
     private func check(_ result: Picture, against input: Picture, _ maxPixels: Int64) throws {
         guard result.width > 0, result.height > 0, (1...4).contains(result.bands) else {
             throw failure(
@@ -120,7 +120,7 @@ struct Filter {
                 "it returned \(result.bands) bands whose interpretation is "
                     + "\(result.interpretation.name ?? "none"); it must be sRGB or RGB16")
         }
-        // Two bands made of three would be mistaken for grey and alpha.
+        // Two bands that were made from three would be mistaken for grey and alpha.
         let isGrey = [VIPS_INTERPRETATION_B_W, VIPS_INTERPRETATION_GREY16].contains(result.interpretation)
         guard result.bands != 2 || input.bands < 3 || isGrey else {
             throw failure(
@@ -128,7 +128,7 @@ struct Filter {
         }
     }
 
-    /// Interpretations that libvips' operations leave on red, green and blue.
+    /// Interpretations that libvips' operations may give to a picture of red, green and blue.
     private static let ofColours = [
         VIPS_INTERPRETATION_sRGB, VIPS_INTERPRETATION_RGB16, VIPS_INTERPRETATION_RGB, VIPS_INTERPRETATION_MULTIBAND,
         VIPS_INTERPRETATION_HISTOGRAM,
@@ -142,7 +142,7 @@ struct Filter {
 }
 
 extension WorkerFailure {
-    /// One of the filters has read rows that had already passed.
+    /// One of the filters requested rows that the sequential reader had already passed.
     init(readingOutOfOrder filters: [String]) {
         let names = filters.map { "'\($0)'" }.joined(separator: " or ")
         self.init(
@@ -164,6 +164,6 @@ extension VipsInterpretation {
 extension Picture {
     fileprivate var references: UInt32 { cvips_references(image) }
 
-    /// Whether samples are plain numbers, in no packed form.
+    /// Whether each sample is stored as a plain number, not in a packed form.
     fileprivate var isPlain: Bool { image.pointee.Coding == VIPS_CODING_NONE }
 }

@@ -3,10 +3,11 @@ import Glibc
 import Synchronization
 import WorkerProtocol
 
-/// The host's side of the plugin contract: services for filters, and their messages. A worker renders one picture at a
-/// time, so one state is enough.
+/// The host's side of the plugin contract: the functions that filters may call, and the messages that they send. A
+/// worker renders one picture at a time, so one state is enough.
 ///
-/// A filter's table is never freed: a filter that keeps the pointer, against the contract, reads no freed memory.
+/// The table of functions that a filter receives is never freed. So a filter that keeps the pointer, against the
+/// contract, reads no freed memory.
 enum FilterHost {
     private struct State {
         var names: [UInt: String] = [:]
@@ -38,7 +39,7 @@ enum FilterHost {
         return UnsafePointer(table)
     }
 
-    /// Sets the listener and the source of cancellation, once, before the first picture.
+    /// Sets the callbacks for messages and for cancellation, once, before the first picture.
     static func connect(
         tell: @escaping @Sendable (WorkerMessage) -> Void, isCancelled: @escaping @Sendable () -> Bool,
         trail: FilterTrail?
@@ -50,7 +51,7 @@ enum FilterHost {
         }
     }
 
-    /// Starts a picture with a new allowance of lines.
+    /// Starts a picture, for which the filters may log at most `lines` lines.
     static func begin(lines: Int) {
         state.withLock { state in
             state.linesLeft = lines
@@ -59,7 +60,7 @@ enum FilterHost {
         }
     }
 
-    /// Ends the allowance, and reports how many lines were omitted.
+    /// Finishes a picture, and reports how many log lines were omitted.
     static func end() {
         let (omitted, tell) = state.withLock { state in
             defer { (state.linesLeft, state.linesOmitted) = (0, 0) }
@@ -70,14 +71,15 @@ enum FilterHost {
         tell(.said(FilterLine(filter: nil, isWarning: false, text: text)))
     }
 
-    /// Runs code of filters. Records their names first, so that they are known if the code never returns.
+    /// Runs code of filters. Records the filters' names first, so that the supervisor can read them if the code never
+    /// returns.
     static func applying<Result>(_ names: [String], _ body: () throws -> Result) rethrows -> Result {
         state.withLock { $0.trail?.enter(names) }
         defer { state.withLock { $0.trail?.leave() } }
         return try body()
     }
 
-    /// Runs a filter's function, and returns its complaint.
+    /// Runs a filter's function, and returns the message that it passed to `fail`, if any.
     static func complaint(_ body: () -> Void) -> String? {
         state.withLock { $0.complaint = nil }
         body()

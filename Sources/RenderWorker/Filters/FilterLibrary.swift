@@ -6,21 +6,21 @@ import SystemCalls
 import WorkerConfinement
 import WorkerProtocol
 
-/// Filters from plugins. Skips a plugin that doesn't load or describes itself impossibly, and notes the reason. Never
-/// unloads a plugin.
+/// Filters loaded from plugins. Skips a plugin that can't be loaded or whose description is invalid, and records the
+/// reason. Plugins are never unloaded.
 struct FilterLibrary {
     private(set) var filters: [String: Filter] = [:]
     private(set) var skipped: [SkippedPlugin] = []
     private let resources: [String]
     private let joins: Bool
-    /// Traits to ignore.
+    /// Traits that the worker ignores, though filters declare them.
     private let withdrawn: Set<StageTrait>
-    /// Room left for descriptions in the message that brings them to the daemon.
+    /// Bytes left for filters' descriptions in the `hello` message to the daemon.
     private var room = WorkerChannel.longestMessage * 3 / 4
 
-    /// `paths` are plugin files and folders of them; `resources` are folders that hold the filters' own folders.
-    /// Without `joins`, each filter is applied to the picture itself, without a table. Calls `loading` before each file
-    /// is loaded.
+    /// `paths` are plugin files, or folders of them; `resources` are folders that contain the filters' own folders.
+    /// Without `joins`, each filter runs on the picture itself instead of becoming part of a lookup table. Calls
+    /// `loading` before it loads each file.
     init(
         _ paths: [String], resources: [String] = [], joins: Bool = true, withdrawn: Set<StageTrait> = [],
         loading: (String) -> Void = { _ in }
@@ -35,7 +35,7 @@ struct FilterLibrary {
                 load(path)
                 continue
             }
-            // A build puts other libraries beside its plugins, so these are skipped silently.
+            // A build puts other libraries beside its own plugins, so skip libraries without the symbol silently there.
             let isOwn = FileSystem.resolved(path) == own
             for file in files(in: path) {
                 loading(file)
@@ -55,12 +55,12 @@ struct FilterLibrary {
 
     func traits(_ stage: String) -> Set<StageTrait> { filters[stage]?.description.traits ?? [] }
 
-    /// The table of the leading stages that can share one, if any.
+    /// A lookup table for the leading stages, as many as can be joined; nil if none can.
     func table(_ stages: some Sequence<Stage>, of picture: Picture) -> FilterTable? {
         table(stages, isGrey: picture.colourBands == 1, hasAlpha: picture.hasAlpha)
     }
 
-    /// The same for any picture that is grey or not, and has alpha or not.
+    /// The same, when only these two properties of the picture are known.
     func table(_ stages: some Sequence<Stage>, isGrey: Bool, hasAlpha: Bool) -> FilterTable? {
         let length = TableRun.length(stages, isGrey: isGrey, hasAlpha: hasAlpha, traits: traits)
         guard joins, length > 0 else { return nil }

@@ -3,8 +3,9 @@ import PipelineModel
 import Synchronization
 import WorkerProtocol
 
-/// Filters joined into one lookup table: they run over a picture that holds every value once, and each pixel's result
-/// is looked up there. Each filter's result is rounded as it would be pixel by pixel, so the table is exact.
+/// Filters joined into one lookup table. They run over a picture that contains every sample value once, and the result
+/// serves as the table for the real pixels. Each filter's result is rounded as it would be pixel by pixel, so the table
+/// is exact.
 struct FilterTable {
     let stages: [(stage: Stage, filter: Filter)]
 
@@ -22,8 +23,8 @@ struct FilterTable {
         return try picture.hasAlpha ? result.joined(with: picture.alpha()) : result
     }
 
-    /// Values that `greyValues` made for an earlier picture. One table serves all pictures of a chain, unless a filter
-    /// logs messages, or has files that may change.
+    /// Values that `greyValues` computed for an earlier picture. All pictures of a chain share one table, unless a
+    /// filter logs messages, or has files that may change.
     var knownGreyValues: [UInt8]? { Self.known.withLock { $0[stages.map(\.stage)] } }
 
     /// The result for each value of an 8-bit grey picture. Nil when the filters' result is not 8-bit grey.
@@ -50,13 +51,14 @@ struct FilterTable {
         var table = try Picture.everyValue(like: colours)
         for (stage, filter) in stages { table = try filter.apply(stage, to: table) }
         try cancellation.check()
-        // Make the table now, not while the picture flows, so that a failure here is the filters' own.
+        // Compute the table now rather than together with the picture, so that a failure can be attributed to the
+        // filters.
         return try table.inMemory()
     }
 }
 
 extension Picture {
-    /// A picture of 256 or 65536 pixels that has each value once in each band.
+    /// A picture of 256 or 65536 pixels that contains each value once in each band.
     fileprivate static func everyValue(like picture: Picture) throws -> Picture {
         let isWide: gboolean = picture.format == VIPS_FORMAT_USHORT ? 1 : 0
         let interpretation = picture.interpretation

@@ -1,7 +1,7 @@
 import CPipelinePlugin
 import PipelineModel
 
-/// Turns a plugin's description of itself into a stage's, and refuses nonsense.
+/// Converts a plugin's description of itself to a `StageDescription`, and rejects invalid ones.
 struct PluginDescription {
     private let layout: PluginLayout
     private let file: String
@@ -68,7 +68,7 @@ struct PluginDescription {
             && name.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 45 }
     }
 
-    /// Ignores traits of newer contracts.
+    /// Ignores unknown traits, which newer versions of the contract may have.
     private func traits() throws(PluginError) -> Set<StageTrait> {
         let all: [(PipelineTrait, StageTrait)] = [
             (PIPELINE_LUMA_ONLY, .lumaOnly), (PIPELINE_POINTWISE, .pointwise), (PIPELINE_CHANGES_SIZE, .changesSize),

@@ -1,4 +1,4 @@
-/// The reason why a plugin is left out.
+/// The reason why a plugin is skipped.
 struct PluginError: Error, CustomStringConvertible {
     let description: String
 

@@ -1,6 +1,7 @@
 import CPipelinePlugin
 
-/// A plugin's description in this host's layout: older plugins have shorter structs, newer plugins longer ones.
+/// A plugin's description, copied to this host's struct layout. Older plugins have shorter structs, newer plugins
+/// longer ones.
 struct PluginLayout {
     let filter: PipelineFilter
     let parameters: [PipelineParameter]
@@ -11,10 +12,10 @@ struct PluginLayout {
     }
 
     private static let apply = MemoryLayout.offset(of: \PipelineFilter.apply) ?? 0
-    /// The minimum size, which every version has.
+    /// Minimum size of a `PipelineFilter`: all versions have the fields up to `apply`.
     private static let leastFilter = apply + MemoryLayout<UnsafeRawPointer>.size
     private static let leastParameter = MemoryLayout<PipelineParameter>.size
-    /// No version's struct is longer.
+    /// Maximum size of a struct; no version's is longer.
     private static let most = 4096
     private static let mostParameters = 64
 
@@ -49,7 +50,7 @@ struct PluginLayout {
         }
     }
 
-    /// Copies the fields that both sides know, and zeroes the rest.
+    /// Copies the fields that the plugin and this host both have, and zeroes the host's other fields.
     private static func copy<Value>(_ source: UnsafeRawPointer, _ size: Int, as type: Value.Type) -> Value {
         withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { room in
             let bytes = UnsafeMutableRawBufferPointer(room)

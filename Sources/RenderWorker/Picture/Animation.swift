@@ -1,19 +1,20 @@
 import CVips
 import WorkerProtocol
 
-/// An animation: frames of one size, each shown for its own time.
+/// An animation: frames of the same size, each with its own duration.
 struct Animation {
     let frames: Int
     /// A frame's height. All frames are read as one picture, each below the previous one.
     let height: Int
 
     private let source: SourceFile
-    /// The picture from which the frames were made: it has their times.
+    /// The original file, which has the frames' times. After a barrier, `source` is another file, without times.
     private let original: SourceFile
 
     private static let times = ["delay", "loop"]
 
-    /// Nil for a still picture. `file` is the header of `source`; behind a barrier it has all frames below each other.
+    /// Nil for a still picture. `file` is the header of `source`. After a barrier, `source` has all frames in one tall
+    /// picture, and `original` is given.
     init?(_ source: SourceFile, _ file: Picture, original: SourceFile?) throws {
         self.source = source
         self.original = original ?? source
@@ -21,7 +22,7 @@ struct Animation {
         let header = try original.map { original in try original.reading { try original.picture() } } ?? file
         frames = header.integer("n-pages") ?? 1
         height = original == nil ? file.height : file.height / max(1, frames)
-        // libvips accepts a truncated GIF as complete.
+        // libvips accepts a truncated GIF as complete, so check its end here.
         try self.original.refuseMissingEnd()
         guard frames > 1, height > 0, original == nil || file.height == height * frames else { return nil }
     }
@@ -29,7 +30,7 @@ struct Animation {
     /// All frames as one picture, which is read from top to bottom.
     func strip() throws -> Picture { try source.strip() }
 
-    /// One frame in memory, as a picture like any other. Frames must be requested in order.
+    /// One frame in memory, as an ordinary picture. Frames must be requested in order.
     func frame(_ number: Int, of strip: Picture) throws -> Picture {
         let pixels = try strip.then { cvips_rows($0, $1, Int32(number * height), Int32(height)) }
         let frame = try Metadata.copy(from: strip, to: pixels)
@@ -42,7 +43,7 @@ struct Animation {
         try strip.then { cvips_crop($0, $1, 0, 0, Int32(strip.width), Int32(height)) }
     }
 
-    /// Gives a result's strip the frame times of the original, and the height of a frame.
+    /// Copies the original's frame times to a result's strip, and records the height of a frame.
     func complete(_ strip: Picture, frameHeight: Int) throws {
         let header = try original.reading { try original.strip() }
         for field in Self.times { strip.copyField(field, from: header) }
@@ -56,7 +57,7 @@ extension SourceFile {
 }
 
 extension Picture {
-    /// The height of each of its frames; its own, if it is a still picture.
+    /// The height of one frame; for a still picture, the height of the picture.
     var frameHeight: Int {
         guard let height = integer("page-height"), height > 0, self.height.isMultiple(of: height) else {
             return self.height

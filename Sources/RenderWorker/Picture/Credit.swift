@@ -1,20 +1,21 @@
 import Foundation
 import PipelineModel
 
-/// Author and copyright that `save` adds where the picture has none.
+/// Author and copyright that `save` adds if the picture has none.
 struct Credit {
     private let texts: [(tag: Int, field: String, text: CreditText)]
 
     init(_ stage: Stage) {
         texts = [("artist", 0x013b, "exif-ifd0-Artist"), ("copyright", 0x8298, "exif-ifd0-Copyright")]
             .compactMap { name, tag, field in
-                // The chain was validated when it was parsed.
+                // The chain was validated when it was parsed, so no invalid text is expected here.
                 stage.arguments[name]?.text.flatMap { try? CreditText($0) }.map { (tag, field, $0) }
             }
     }
 
-    /// Adds the texts to `result`, a copy of `picture` with the kept metadata. libvips leaves a field alone if it
-    /// agrees with the EXIF block, and would rewrite any other field in ASCII.
+    /// Adds the missing texts to `result`, a copy of `picture` with the metadata that the result keeps. Sets libvips'
+    /// field as well as the EXIF block: libvips keeps the block's text if the field agrees with it, and otherwise
+    /// rewrites the text in ASCII.
     func add(to result: Picture, of picture: Picture) {
         let exif = picture.blob("exif-data").flatMap(EXIF.init(block:))
         let missing = texts.filter { exif?.text($0.tag) == nil }
@@ -24,7 +25,7 @@ struct Credit {
         for (tag, field, text) in missing {
             let text = text.text(on: date)
             kept.set(tag, text)
-            // Formatted as libvips itself would have read it.
+            // The same format as libvips gives to a text that it reads from EXIF.
             let length = text.utf8.count + 1
             result.setText(field, "\(text) (\(text), ASCII, \(length) components, \(length) bytes)")
         }
@@ -41,7 +42,7 @@ struct Credit {
 }
 
 extension EXIF {
-    /// Nil when the text is missing, or blank as many cameras write it.
+    /// A text of the first directory. Nil when the text is missing or, as many cameras write it, blank.
     fileprivate func text(_ tag: Int) -> String? { Self.text(tag, in: main) }
 
     fileprivate mutating func set(_ tag: Int, _ text: String) {

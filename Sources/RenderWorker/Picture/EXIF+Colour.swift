@@ -1,8 +1,9 @@
-/// EXIF's statements about colours: the number of a colour space, and the name of the exchange rules (DCF) that the
-/// file follows. Cameras mark Adobe RGB by these alone, and add no profile.
+/// The colour space that EXIF declares: by a number, and by the name of the exchange rules (DCF) that the file follows.
+/// Cameras mark Adobe RGB in these ways alone, and add no profile.
 extension EXIF {
     private static let (spaceTag, rulesTag) = (0xa001, 0x0001)
-    /// The number for Adobe RGB is not in the standard, by which such files have 65535, "uncalibrated".
+    /// Adobe RGB has no number in the standard, which prescribes 65535 ("uncalibrated") for such files; some writers
+    /// use 2.
     private static let (sRGB, adobeRGB) = (1, 2)
     private static let (rulesOfSRGB, rulesOfAdobeRGB) = (Array("R98\0".utf8), Array("R03\0".utf8))
 
@@ -13,7 +14,7 @@ extension EXIF {
             || space != sRGB && exchange?.value(rulesTag, most: rulesOfAdobeRGB.count) == rulesOfAdobeRGB
     }
 
-    /// The block, declaring sRGB instead of its own colour space.
+    /// A copy of the block that declares sRGB as its colour space.
     static func declaringSRGB(_ block: [UInt8]) -> [UInt8] {
         let tiff = tiff(block)
         let (photo, exchange) = directories(in: tiff)
@@ -51,14 +52,14 @@ extension Picture {
         guard declaring != block else { return }
         let fields = Set(fieldNames)
         setBlob("exif-data", declaring)
-        // libvips makes a field from each tag in the block, including the orientation, which was removed when the
-        // picture was turned upright.
+        // libvips makes a field from each tag in the new block. Remove the fields that were not there before, such as
+        // the orientation, which was removed when the picture was turned upright.
         removeFields { !fields.contains($0) }
     }
 }
 
 extension ICCProfile {
-    /// The colours of Adobe RGB (1998): its primaries and white, adapted to D50, and its gamma.
+    /// A profile for Adobe RGB (1998): its primaries and white point, adapted to D50, and its gamma.
     static let adobeRGB: [UInt8] = {
         let form = TIFFForm(isBigEndian: true, isBig: false)
         func fixed(_ numbers: [Double]) -> [UInt8] { numbers.flatMap { form.bytes(Int(($0 * 65536).rounded()), 4) } }

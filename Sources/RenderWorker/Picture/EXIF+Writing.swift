@@ -3,7 +3,7 @@ import SystemCalls
 import WorkerProtocol
 
 extension EXIF {
-    /// The block that libvips keeps as `exif-data`.
+    /// The EXIF block in the form in which libvips stores it in `exif-data`.
     var block: [UInt8] {
         let header = 8
         let order: [UInt8] = Array((form.isBigEndian ? "MM" : "II").utf8)
@@ -12,7 +12,8 @@ extension EXIF {
         return Self.prefix + order + plain.bytes(42, 2) + plain.bytes(first, 4) + bytes
     }
 
-    /// Adds EXIF to a TIFF, because libvips omits it, and all of IPTC, because libvips writes only a quarter of it.
+    /// Adds EXIF to a TIFF, because libvips omits it. Also adds the whole of IPTC, because libvips writes only a
+    /// quarter.
     static func complete(_ target: Descriptor, of picture: Picture) throws {
         let exif = picture.blob("exif-data").flatMap(EXIF.init(block:))?.sized(picture.width, picture.height)
         let iptc = picture.blob("iptc-data").map {
@@ -22,8 +23,8 @@ extension EXIF {
         try (exif ?? EXIF(TIFFForm(isBigEndian: false, isBig: false))).add(to: target, replacing: iptc)
     }
 
-    /// Appends a copy of the first directory with EXIF's entries added, and points the header to it. Keeps the file's
-    /// own entries, except for the replaced one.
+    /// Appends a copy of the first directory with EXIF's entries added, and makes the header point to it. Keeps the
+    /// file's own entries, except one with the tag of `entry`, which `entry` replaces.
     private func add(to target: Descriptor, replacing entry: Entry?) throws {
         guard let directory = TIFFDirectory(SourceBytes.file(target, called: "the result").exactly) else {
             return
@@ -59,7 +60,8 @@ extension EXIF {
         }
     }
 
-    /// All directories, with the first directory at the end, and the offset of that first directory.
+    /// Serialises all directories. The first directory is last in the bytes, because it contains the offsets of the
+    /// others; its own offset is returned, too.
     private func directories(
         at start: Int, in form: TIFFForm, joining own: [Entry], next: Int
     ) -> (bytes: [UInt8], first: Int) {
@@ -75,7 +77,7 @@ extension EXIF {
         return (bytes, first)
     }
 
-    /// Appends the values, then the directory, and returns the offset of the directory.
+    /// Appends the values that don't fit into entries, then the directory. Returns the offset of the directory.
     private static func append(
         _ entries: [Entry], next: Int, to bytes: inout [UInt8], at start: Int, _ form: TIFFForm
     ) -> Int {
@@ -95,7 +97,7 @@ extension EXIF {
         return start + bytes.count
     }
 
-    /// The same EXIF in the byte order of another file.
+    /// The same EXIF in another file's byte order.
     private func swapped(to form: TIFFForm) -> EXIF {
         guard form.isBigEndian != self.form.isBigEndian else { return self }
         func swapped(_ entries: [Entry]) -> [Entry] {
@@ -116,7 +118,7 @@ extension EXIF {
 }
 
 extension EXIF {
-    /// Updates the picture's size, which EXIF repeats.
+    /// Writes the picture's size into EXIF's own tags for it.
     static func setSize(in bytes: inout [UInt8], from start: Int, _ width: Int, _ height: Int) {
         guard let directory = TIFFDirectory(in: bytes[start...]),
             let photo = directory.numbers(photoTag).first.flatMap(directory.directory)
@@ -130,7 +132,7 @@ extension EXIF {
         }
     }
 
-    /// The block, with or without its prefix, with another size.
+    /// A copy of the block, which may have the prefix or not, with another picture size.
     static func sized(_ block: [UInt8], _ width: Int, _ height: Int) -> [UInt8] {
         var block = block
         setSize(in: &block, from: block.starts(with: prefix) ? prefix.count : 0, width, height)

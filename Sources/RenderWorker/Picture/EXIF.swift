@@ -1,5 +1,5 @@
-/// EXIF consists of TIFF directories. A TIFF file has them among its own directories; other formats hold a block that
-/// is a TIFF without a picture. Values are kept byte for byte.
+/// EXIF consists of TIFF directories. A TIFF file has them among its own directories; other formats contain a block
+/// that is a TIFF without a picture. Values are kept byte for byte.
 struct EXIF {
     struct Entry {
         var tag: Int
@@ -10,7 +10,7 @@ struct EXIF {
 
     enum Value {
         case bytes([UInt8])
-        /// The offset of a value that the file already holds.
+        /// The offset of a value that is already in the file.
         case place(Int)
     }
 
@@ -18,8 +18,8 @@ struct EXIF {
     static let (photoTag, placeTag, exchangeTag) = (0x8769, 0x8825, 0xa005)
     static let iptcTag = 0x83bb
 
-    /// Tags of the first directory that describe the picture rather than its storage: name, maker, date, owner, and the
-    /// tags of Windows.
+    /// Tags of the first directory that describe the picture rather than its storage: name, maker, date, owner, and
+    /// tags that Windows adds.
     private static let mainTags: Set = [
         0x000b, 0x010d, 0x010e, 0x010f, 0x0110, 0x0131, 0x0132, 0x013b, 0x013c, 0x4746, 0x4749, 0x8298, 0x9c9b, 0x9c9c,
         0x9c9d, 0x9c9e, 0x9c9f,
@@ -27,7 +27,7 @@ struct EXIF {
     private static let copyrightTags: Set = [0x013b, 0x8298]
     private static let sizeTags: Set = [0xa002, 0xa003]
 
-    /// Maximum bytes of all values together; further values are dropped. The block of a JPEG has at most 64 KB.
+    /// Maximum bytes of all values together; further values are dropped. A JPEG's block has at most 64 KB.
     private static let mostBytes = 4 << 20
 
     let form: TIFFForm
@@ -38,7 +38,7 @@ struct EXIF {
 
     init(_ form: TIFFForm) { self.form = form }
 
-    /// Nil when neither the directory nor the directories below it have any of these tags.
+    /// Nil if the directory has none of `mainTags`, no photo directory, and no location.
     init?(_ directory: TIFFDirectory?) {
         guard let directory else { return nil }
         form = directory.form
@@ -63,12 +63,12 @@ struct EXIF {
         if main.isEmpty, photo == nil, place.isEmpty { return nil }
     }
 
-    /// Reads the block that formats other than TIFF hold.
+    /// Reads the EXIF block of a format other than TIFF.
     init?(block: [UInt8]) {
         self.init(TIFFDirectory(in: Self.tiff(block)))
     }
 
-    /// Whether a block is a TIFF, even if it has none of the tags that are kept.
+    /// Whether a block is a TIFF, even if it has none of the tags that `EXIF` keeps.
     static func isReadable(_ block: [UInt8]) -> Bool { TIFFDirectory(in: tiff(block)) != nil }
 
     static func tiff(_ block: [UInt8]) -> ArraySlice<UInt8> {
@@ -86,7 +86,8 @@ struct EXIF {
     /// libvips' names of the entries in `copyright`.
     static let copyrightFields: Set = ["exif-ifd0-Artist", "exif-ifd0-Copyright"]
 
-    /// Everything but the place. Also drops the maker notes, because they may contain the place in a proprietary form.
+    /// Everything except the location. Also drops the maker notes, because they may contain the location in a
+    /// proprietary form.
     var withoutPlace: EXIF {
         var result = self
         result.place = []
@@ -94,13 +95,13 @@ struct EXIF {
         return result
     }
 
-    /// Whether a field of libvips may tell the place, and is therefore outside `withoutPlace`.
+    /// Whether a libvips field may reveal the location, so that `keep-without-place` must remove it.
     static func mayTellPlace(field: String) -> Bool {
         ["exif-ifd1-", "exif-ifd3-"].contains(where: field.hasPrefix)
             || ["GPS", "MakerNote", "XMLPacket", "IPTC", "ImageResources"].contains(where: field.contains)
     }
 
-    /// The maker notes, the directory of the place, and padding that programs leave behind.
+    /// The maker notes, the location directory, and padding that programs leave behind.
     private static let makersTags: Set = [0x927c, placeTag, 0xea1c]
 
     /// The same EXIF with the result's size.

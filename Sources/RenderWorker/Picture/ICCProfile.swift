@@ -1,11 +1,11 @@
 import CVips
 import Foundation
 
-/// A colour profile: its name, its space, how it is applied, and whether it is sRGB.
+/// A colour profile: its name, its colour space, the rendering intent that it supports, and whether it is sRGB.
 struct ICCProfile {
     static let field = "icc-profile-data"
 
-    /// `RGB `, `GRAY`, `CMYK`, … without its spaces.
+    /// Name of the colour space, such as RGB, GRAY or CMYK, without the padding of `RGB `.
     let space: String
     private let bytes: [UInt8]
     private let tags: [String: Range<Int>]
@@ -25,7 +25,7 @@ struct ICCProfile {
         self.tags = tags
     }
 
-    /// The profile's description, of version 2 (ASCII) or 4 (UTF-16).
+    /// The profile's description, in the format of version 2 (ASCII) or version 4 (UTF-16).
     var name: String? {
         guard let tag = tags["desc"], tag.count > 12 else { return nil }
         let data = Array(bytes[tag])
@@ -41,25 +41,26 @@ struct ICCProfile {
         return clean(String(decoding: units, as: UTF16.self))
     }
 
-    /// Whether it describes the colours of a camera, scanner, screen or printer, unlike a device link or abstract
-    /// profile.
+    /// Whether the profile describes the colours of a camera, scanner, screen or printer. Device links and abstract
+    /// profiles don't.
     var isOfDevice: Bool { ["scnr", "mntr", "prtr", "spac"].contains { bytes[12..<16].elementsEqual($0.utf8) } }
 
-    /// The intent that the profile supports, or nil. libvips ignores the profile for any other intent. Tables may serve
-    /// only one intent; a matrix with curves, or a single curve, serves all.
+    /// A rendering intent that the profile supports, or nil. libvips ignores the profile for any other intent. A lookup
+    /// table serves one intent only; a matrix with curves, or a single curve, serves all intents.
     var intent: VipsIntent? {
         if tags["A2B1"] != nil || tags["kTRC"] != nil || tags["rXYZ"] != nil { return VIPS_INTENT_RELATIVE }
         if tags["A2B0"] != nil { return VIPS_INTENT_PERCEPTUAL }
         return tags["A2B2"] != nil ? VIPS_INTENT_SATURATION : nil
     }
 
-    /// Whether it has sRGB's primaries and curve, under any name: then a transform gains nothing.
+    /// Whether the profile has sRGB's primaries and curves, under any name. A transform to sRGB would then change
+    /// nothing.
     var isSRGB: Bool {
         guard space == "RGB" else { return false }
         let primaries: [(tag: String, xyz: [Double])] = [
             ("rXYZ", [0.4361, 0.2225, 0.0139]), ("gXYZ", [0.3851, 0.7169, 0.0971]), ("bXYZ", [0.1431, 0.0606, 0.7141]),
         ]
-        // If there are tables, they count instead of the primaries.
+        // A profile that has lookup tables uses them instead of the primaries.
         guard !tags.keys.contains(where: { $0.hasPrefix("A2B") || $0.hasPrefix("D2B") }) else { return false }
         return primaries.allSatisfy { primary in
             guard let xyz = xyz(primary.tag) else { return false }

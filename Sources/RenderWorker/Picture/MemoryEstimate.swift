@@ -1,8 +1,9 @@
 import CVips
 import PipelineModel
 
-/// Estimates the bytes that rendering an output needs: the measured need of libvips' streaming, plus decoders,
-/// rotations and encoders that hold a whole picture. `MemoryTests` compares the estimate with a worker's real peak.
+/// Estimates the bytes that rendering an output needs: the measured memory of libvips' streaming, plus the memory of
+/// decoders, rotations and encoders that hold a whole picture. `MemoryTests` compares the estimate with a worker's real
+/// peak.
 struct MemoryEstimate {
     let picture: Picture
     let source: SourceFile
@@ -10,15 +11,15 @@ struct MemoryEstimate {
     let isProgressive: Bool
     let traits: (String) -> Set<StageTrait>
 
-    /// Memory of a worker that has rendered something small.
+    /// Memory of a worker that has only rendered a small picture.
     private static let worker = 60 << 20
 
-    /// `stages` has the stages of all outputs.
+    /// `stages` contains the stages of all outputs of the job, not only of those in `decoding`.
     func bytes(_ decoding: DecodePlan.Decoding, _ stages: [[Stage]]) -> Int64 {
         guard decoding.path.isOfPlanes else { return inPixels(decoding, stages) }
         let planes = inPlanes(decoding, stages)
         guard source.acceptsDamage else { return planes }
-        // The planes of a truncated file can't be used: libvips then decodes it as a whole for each output.
+        // If the file is truncated, its planes can't be used, and libvips decodes it at full size for each output.
         let whole = DecoderPath(colours: .all, shrink: 1, plainShrink: 1, reason: decoding.path.reason)
         return decoding.outputs.map { inPixels(DecodePlan.Decoding(path: whole, outputs: [$0]), stages) }
             .reduce(planes, max)
@@ -78,8 +79,9 @@ struct MemoryEstimate {
         Int(Double(result.pixels) * (save?.sharedColours.samples ?? 3))
     }
 
-    /// Planes are copied when their range changes. libwebp holds its output as two-byte numbers, ten per byte of the
-    /// result; a JPEG is held twice. The size of the source tells noise from soft colours.
+    /// Memory for encoding planes. Planes are copied if their range changes. libwebp keeps its output as two-byte
+    /// numbers, ten for each byte of the result; a JPEG is kept twice. The length of the source predicts the length of
+    /// the result: noisy pictures have longer files than soft ones.
     private func encodingPlanes(_ save: SaveStage, _ result: ResultSize, isGrey: Bool, isMapped: Bool) -> Int {
         let isWebP = save.format == "webp"
         let isOfFullRange = isMapped || source.format != .webp
@@ -92,12 +94,13 @@ struct MemoryEstimate {
         let held =
             isWebP
             ? min(result.pixels * 26, Int(length * 22)) : min(result.pixels * (save.isFine ? 8 : 6), Int(length * 2))
-        // All coefficients of a progressive JPEG are held, two bytes each.
+        // The encoder keeps all coefficients of a progressive JPEG in memory, two bytes each.
         let coefficients = !isWebP && save.isProgressive ? (isGrey ? result.pixels : samples(save, result)) * 2 : 0
         return missing + copied + extended + held + coefficients + save.tried(result)
     }
 
-    /// The picture with which several outputs begin, and all results but the smallest, for making smaller ones.
+    /// Memory of the decoded picture that several outputs share, and of all results but the smallest, because smaller
+    /// results are made from larger ones.
     private func shared(_ decoding: DecodePlan.Decoding, _ stages: [[Stage]]) -> Int {
         guard decoding.isShared else { return 0 }
         let sizes = decoding.outputs.map { ResultSize(of: picture, stages[$0]).pixels }.sorted()
@@ -117,7 +120,7 @@ struct MemoryEstimate {
     private var bytesPerPixel: Int { picture.bands * picture.bytesPerSample }
     private var hasAlpha: Bool { picture.hasAlpha }
 
-    /// Rows that are in memory at a time.
+    /// Bytes of the rows that a streaming render keeps in memory at a time.
     private func streaming(_ path: DecoderPath, _ stages: [Stage], _ result: ResultSize) -> Int {
         let resizes = stages.contains { $0.name == ResizeStage.name }
         let looksAround = stages.contains(where: looksAround)
@@ -144,7 +147,7 @@ struct MemoryEstimate {
         case .png:
             return (isProgressive ? pixels * bytesPerPixel : 0) + (source.acceptsDamage ? 2 * source.size : 0)
         case .webp:
-            // libwebp decodes luma at full size and chroma at half; smaller planes come on top.
+            // libwebp decodes luma at full size and chroma at half; shrunk planes need memory in addition.
             if path.isOfPlanes {
                 return source.size + pixels * 3 / 2 + (path.shrink > 1 ? decoded * bytesPerPixel(of: path) : 0)
             }
@@ -179,8 +182,8 @@ struct MemoryEstimate {
         return result.pixels * bytesPerPixel(of: path)
     }
 
-    /// Memory of whole pictures, for filters that ask for them. On a busy machine, a filter that reads neighbouring
-    /// pixels holds a quarter more, in rows that wait for others.
+    /// Memory of whole pictures, for filters that request them. On a busy machine, a filter that reads neighbouring
+    /// pixels needs a quarter more, because some rows must wait for others.
     private func wholePictures(_ path: DecoderPath, _ stages: [Stage]) -> Int {
         let bytes = bytesPerPixel(of: path)
         return stages.indices.filter { traits(stages[$0].name).contains(.wholePicture) }
@@ -190,7 +193,7 @@ struct MemoryEstimate {
             }.reduce(0, +)
     }
 
-    /// Memory of pictures that are held because a resize crops rows.
+    /// Memory of pictures that are read completely before a resize crops rows.
     private func cutPictures(_ path: DecoderPath, _ stages: ArraySlice<Stage>) -> Int {
         guard source.isReadToItsEnd else { return 0 }
         return stages.indices.compactMap { index in
@@ -206,22 +209,23 @@ struct MemoryEstimate {
 
     private func encoding(_ stages: [Stage], _ result: ResultSize) -> Int {
         guard let save = stages.last.map(SaveStage.init) else { return 0 }
-        // With a size limit, the pixels and the growing file are held, too.
+        // With `max-bytes=`, the pixels and the growing file are in memory, too.
         let held = save.maxBytes == nil ? 0 : result.pixels * (bytesPerPixel + 2)
         return held + save.tried(result) + encoder(save, result)
     }
 
-    /// The result's first frame, the frame being encoded, frames that encoders hold for comparison, and the file, which
-    /// a WebP's encoder holds until its end. With a size limit all frames are held.
+    /// Memory for an animation: the result's first frame, the frame being encoded, frames that encoders keep for
+    /// comparison, and the file, which a WebP encoder keeps in memory until it is complete. With `max-bytes=`, all
+    /// frames are in memory.
     private func frames(_ path: DecoderPath, _ stages: [Stage], _ result: ResultSize) -> Int {
         guard let save = stages.last.map(SaveStage.init) else { return 0 }
         let (frame, all) = (result.pixels * 4, result.pixels * path.frames)
         let held = save.maxBytes == nil ? 0 : all * 4
         let length = Int(Double(source.size) * Double(result.pixels) / Double(pixels))
         let file = save.format == "webp" ? min(all * 4, length * (save.isLossless ? 8 : 3)) : 0
-        // The frames of a WebP always have alpha.
+        // A WebP's frames always have alpha.
         let encoder = file > 0 && !save.isLossless ? result.pixels * 36 : encoder(save, result)
-        // A GIF's encoder compares with earlier palettes, and with up to three frames.
+        // A GIF's encoder compares a frame with earlier palettes, and with up to three other frames.
         let compared =
             save.format == "gif" ? min(18 << 20, result.pixels * 40) + result.pixels * 7 * min(3, path.frames) : 0
         return 4 * frame + pixels * 4 + held + file + save.tried(result) + encoder + compared
@@ -231,14 +235,15 @@ struct MemoryEstimate {
         let colours = save.sharedColours == .none ? result.pixels * 20 : 0
         return switch save.format {
         case "avif" where Vips.isAtLeast(8, 16, 1):
-            // Above five megapixels libaom works differently.
+            // Above five megapixels, libaom needs fewer bytes for each further pixel.
             min(result.pixels * 38, 55 << 20 + result.pixels * 26) + colours
-        // Older versions of libvips let libaom copy parts of drawings, which takes four times as much as a photograph.
+        // With older versions of libvips, libaom reuses repeated parts of drawings, which takes four times as much
+        // memory as encoding a photograph.
         case "avif": 35 << 20 + result.pixels * 105 + colours
         case "webp" where save.isLossless: result.pixels * 34
         case "webp": result.pixels * (hasAlpha ? 36 : 8)
         case "jxl": jxl(save, result.pixels)
-        // The palette is chosen from a histogram of colours.
+        // The encoder chooses the palette from a histogram of colours.
         case "gif": min(30 << 20, result.pixels * 20) + result.pixels * 7
         // All coefficients of a progressive JPEG are held, two bytes each, and all rows of an interlaced PNG.
         case "jpeg" where save.isProgressive: result.pixels * 2 * picture.bands
@@ -247,7 +252,7 @@ struct MemoryEstimate {
         }
     }
 
-    /// Bytes that libjxl holds, including libvips' copy.
+    /// Bytes that libjxl needs, including libvips' copy of the picture.
     private func jxl(_ save: SaveStage, _ pixels: Int) -> Int {
         let usual = 66 + bytesPerPixel + (hasAlpha ? 20 : 0)
         if save.isLossless {
@@ -256,18 +261,18 @@ struct MemoryEstimate {
         }
         if save.effort > 6 { return pixels * (usual + (save.effort > 7 ? 250 : 37)) }
         guard Vips.isAtLeast(8, 16, 0) else { return pixels * usual }
-        // Newer versions process a large picture in parts, and several tries leave holes.
+        // Newer versions process a large picture in parts. With `max-bytes=`, several tries fragment the heap.
         return min(pixels * usual, 70 << 20 + pixels * (usual - 32)) + (save.maxBytes == nil ? 0 : pixels * 25)
     }
 }
 
 extension SaveStage {
-    /// Two files at or near the size limit, while the best quality is searched for.
+    /// Bytes of two files at or near the size limit, during the search for the best quality.
     fileprivate func tried(_ result: ResultSize) -> Int { maxBytes.map { min(3 * $0, result.pixels * 8) } ?? 0 }
 }
 
 extension SourceFile {
-    /// The strip or row of tiles that is decoded at once.
+    /// Bytes of the strip, or the row of tiles, that libtiff decodes at a time.
     fileprivate func tiffBlock(of picture: Picture) -> Int {
         let (compression, rowsPerStrip, tileWidth, tileHeight) = (259, 278, 322, 323)
         guard let directory = tiffDirectory else { return 0 }
@@ -276,7 +281,7 @@ extension SourceFile {
             return 2 * min(height, 1 << 16) * min(across, 1 << 20) * picture.bands * picture.bytesPerSample
         }
         guard directory.numbers(compression).first != 1 else { return 0 }
-        // For strips, only the compressed bytes are held.
+        // For a strip, only its compressed bytes are in memory.
         let rows = min(directory.numbers(rowsPerStrip).first ?? picture.height, picture.height)
         return Int(Double(size) * Double(rows) / Double(max(1, picture.height)))
     }

@@ -5,15 +5,15 @@ enum Metadata: String {
     case keep, strip, copyright
     case keepWithoutPlace = "keep-without-place"
 
-    /// Fields that belong to the file rather than to its pixels.
+    /// Names, or prefixes of names, of libvips fields that belong to the file rather than to its pixels.
     private static let carried = [
         "exif-", "xmp-data", "iptc-data", "photoshop-data", "image-description", "png-comment-", "gif-comment",
         "orientation", "resolution-unit", attachedField,
     ]
-    /// Parts of the file that no result can have, one per line.
+    /// A field that lists the parts of the source file that no result can have, one per line.
     fileprivate static let attachedField = "attached-parts"
 
-    /// Marks that 16-bit samples became 8-bit samples, in a result whose format is expected to hold more.
+    /// A field that marks a loss: 16-bit samples became 8-bit, in a result whose format is expected to hold more.
     static let narrowedField = "narrowed-samples"
 
     /// Copies the metadata to a picture whose pixels were decoded elsewhere.
@@ -26,24 +26,24 @@ enum Metadata: String {
         return result
     }
 
-    /// The metadata of `file` for pixels that are held elsewhere: a picture of their size, without pixels.
+    /// A picture without pixels that has the metadata of `file`, for pixels of this size that are stored elsewhere.
     static func header(of file: Picture, _ width: Int, _ height: Int, isGrey: Bool) throws -> Picture {
         let result = try file.header(width, height, isGrey: isGrey)
-        // No result gets an unusable profile.
+        // `profile` is nil if the file's profile is unusable, and then the result gets none.
         let hasProfile = !isGrey && file.profile != nil
         result.removeFields { !isCarried($0) && !(hasProfile && $0 == ICCProfile.field) }
         return result
     }
 
-    /// Keeps only fields that are written to a file of `format`. The pixels are already upright, in sRGB or grey.
+    /// Keeps only the fields that a file of `format` should get. The pixels are already upright, and in sRGB or grey.
     func apply(to result: Picture, for format: String) {
         let isWhole = self == .keep || self == .keepWithoutPlace
-        // A profile for three colours does not fit one.
+        // A profile for three colours does not fit a grey picture.
         if result.bands < 3 || self == .strip { result.removeField(ICCProfile.field) }
         if isWhole { result.declareSRGBInEXIF() }
-        // The thumbnail shows the picture before the filters.
+        // Remove the thumbnail, which shows the picture before the filters.
         result.removeField("jpeg-thumbnail-data")
-        // Without the field the encoders write 1.
+        // Without this field, encoders write orientation 1.
         result.removeField("orientation")
         let attached = result.dropped.compactMap(AttachedPart.init)
         var unreadable: [String] = []
@@ -55,7 +55,7 @@ enum Metadata: String {
             if let xmp = result.blob("xmp-data") { result.setBlob("xmp-data", Self.upright(xmp: xmp)) }
             result.fitPhotoshop(to: format)
         case .strip:
-            // Not every encoder strips: webpsave of libvips 8.14 keeps everything.
+            // Remove the fields here, because not every encoder strips: webpsave of libvips 8.14 keeps everything.
             result.removeFields(where: Self.isCarried)
         case .copyright:
             let exif = result.blob("exif-data").flatMap(EXIF.init(block:))?.copyright
@@ -68,18 +68,19 @@ enum Metadata: String {
                 + unreadable.map { "\($0) that can't be read" })
     }
 
-    /// `picture` without metadata, for a file between two renders. The next render takes it from the original.
+    /// A copy of `picture` without metadata. The metadata is added later: after a barrier from the original, and to a
+    /// JPEG XL file as boxes.
     static func bare(_ picture: Picture) throws -> Picture {
         let result = try picture.withOwnFields()
         result.removeFields(where: isCarried)
         return result
     }
 
-    /// A black pixel with the metadata that `apply` left.
+    /// A black one-pixel picture with the metadata that `apply` left.
     static func pixel(of picture: Picture) throws -> Picture {
         let result = try copy(from: picture, to: .blank(1, 1, isGrey: picture.bands < 3))
         result.copyField(ICCProfile.field, from: picture)
-        // libvips reads these again from the EXIF block, which was not changed.
+        // libvips has derived these fields again from the EXIF block, which still contains them.
         result.removeField("jpeg-thumbnail-data")
         result.removeField("orientation")
         return result
@@ -107,11 +108,11 @@ enum Metadata: String {
         return lost.isEmpty ? nil : lost
     }
 
-    /// A JPEG holds about this many bytes in one piece. Longer metadata is reported with its length, which may be the
-    /// reason for the loss.
+    /// A JPEG segment holds about this many bytes. Longer metadata is reported with its length, which may be the reason
+    /// for the loss.
     private static let mostUsual = 60000
 
-    /// XMP may repeat the orientation, as one digit in an attribute or an element.
+    /// Resets the orientation in XMP, which may repeat it as one digit in an attribute or an element.
     private static func upright(xmp: [UInt8]) -> [UInt8] {
         var result = xmp
         for opening in ["tiff:Orientation=\"", "tiff:Orientation='", "<tiff:Orientation>"] {
@@ -127,7 +128,7 @@ enum Metadata: String {
 }
 
 extension Picture {
-    /// Parts of the file that go into no result.
+    /// Parts of the source file that the result does not have.
     var dropped: [String] { text(Metadata.attachedField)?.split(separator: "\n").map(String.init) ?? [] }
 
     func setDropped(_ parts: [String]) {
@@ -138,8 +139,8 @@ extension Picture {
         }
     }
 
-    /// Removes promises of parts that no result has from XMP, and the place unless `keepingPlace`. Returns false for
-    /// unreadable XMP, which is removed as a whole.
+    /// Removes properties from XMP: those that promise parts which no result has and, unless `keepingPlace`, those that
+    /// name the location. Returns false for unreadable XMP, which is removed as a whole.
     fileprivate func cutXMP(keepingPlace: Bool) -> Bool {
         guard let xmp = blob("xmp-data"), !keepingPlace || AttachedPart.mayBePromised(in: xmp) else { return true }
         let cut = XMPPacket.cut(xmp) { name in
@@ -149,7 +150,8 @@ extension Picture {
         return cut != nil
     }
 
-    /// Removes the place from everything but XMP. Returns false for unreadable EXIF, which is removed as a whole.
+    /// Removes the location from all metadata except XMP. Returns false for unreadable EXIF, which is removed as a
+    /// whole.
     fileprivate func removePlace() -> Bool {
         let block = blob("exif-data")
         let exif = block.flatMap(EXIF.init(block:))?.withoutPlace
@@ -172,16 +174,17 @@ extension Picture {
         return block.map(EXIF.isReadable) ?? true
     }
 
-    /// ImageMagick writes whole blocks of metadata as texts, and EXIF fields under their names.
+    /// Whether a PNG text may contain the location. ImageMagick writes whole blocks of metadata as texts, and EXIF
+    /// fields under their own names.
     private static func tellsPlace(comment: String) -> Bool {
-        // libvips names the field by a number and the text's key.
+        // After the prefix, libvips' field name has a number and the text's key.
         let key = comment.dropFirst("png-comment-".count).drop { $0 != "-" }.dropFirst()
         return key.hasPrefix("Raw profile type") || PlaceName.matches(String(key.split(separator: ":").last ?? ""))
     }
 
     var hasComments: Bool { fieldNames.contains { $0.hasPrefix("png-comment-") || $0 == "gif-comment" } }
 
-    /// Removes the thumbnails from Photoshop's resources, and moves IPTC to its place in `format`: among the resources
+    /// Removes the thumbnails from Photoshop's resources, and moves IPTC to where `format` has it: among the resources
     /// in a JPEG, beside them in a TIFF.
     fileprivate func fitPhotoshop(to format: String) {
         if let beside = blob("photoshop-data").flatMap(PhotoshopResources.init) {

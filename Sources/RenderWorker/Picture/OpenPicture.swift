@@ -9,7 +9,7 @@ struct OpenPicture {
     private let plan: DecodePlan
     private let rendering: Rendering
 
-    /// Reads the header, and plans the outputs by it, before any pixel is read.
+    /// Reads the header, and plans the outputs according to it, before any pixel is read.
     init(
         _ request: OpenRequest, _ outputs: [RenderOutput], _ descriptor: Descriptor, original: Descriptor? = nil,
         filters: FilterLibrary, resizers: Resizers, cancellation: Cancellation
@@ -21,7 +21,7 @@ struct OpenPicture {
         let original = try original.map { try open($0, accepting: true) }
         var source = try open(descriptor, accepting: request.onTruncated == .accept)
         let outputs = outputs.map { [source] in $0.saved(like: (original ?? source).format) }
-        // A chain may come from an older ledger, or from another node.
+        // A chain that comes from an older ledger, or from another node, may be longer than today's limit.
         if let long = outputs.map(\.stages).first(where: { $0.count > Settings.mostStages + 1 }) {
             throw WorkerFailure(
                 stage: "open",
@@ -38,10 +38,11 @@ struct OpenPicture {
         try Self.check(
             file.width, animation?.height ?? file.height, frames: frames, atLeast: source.camera?.pixels ?? 0,
             maxPixels: request.maxPixels)
-        // Behind a barrier, the file has all frames in one picture.
+        // After a barrier, the file has all frames in one picture.
         let picture = try original == nil ? file : animation.map { try $0.header(of: file) } ?? file
         for stages in outputs.map(\.stages) {
-            // After a filter that changes the size, sizes are known, and checked, only during the render.
+            // After a filter that changes the size, the sizes become known only during the render, and are checked
+            // then.
             let known = stages.prefix { !changesSize($0) }
             for end in known.indices where known[end].name == ResizeStage.name {
                 try ResultSize(of: picture, Array(known[...end]))
@@ -69,7 +70,7 @@ struct OpenPicture {
             bitsPerSample: picture.bytesPerSample * 8, pages: source.pictures(among: file.integer("n-pages") ?? 1),
             orientation: picture.orientation, profile: profile?.name, progressive: isProgressive,
             decoderPaths: plan.words, framesTaken: outputs.map { $0.stages.keepFrames ? frames : 1 },
-            // Decodings run one after the other.
+            // Decodings run one after the other, so the largest counts.
             memory: plan.decodings.map { estimate.bytes($0, ordered.map(\.stages)) }.max() ?? 0)
         if outputs.contains(where: \.wantsDate) {
             header.taken = try? (original.map { try $0.picture() } ?? picture).exif?.date
@@ -79,8 +80,8 @@ struct OpenPicture {
             filters: filters, resizers: resizers, cancellation: cancellation, maxPixels: request.maxPixels)
     }
 
-    /// Only the first of several pages is decoded, so its height counts, unless an animation is kept. A camera's file
-    /// may have more pixels (`atLeast`) than the picture that is read from it.
+    /// Refuses a picture with more than `maxPixels`. Of several pages only the first is decoded and counts, unless an
+    /// animation is kept. A camera's file may have more pixels (`atLeast`) than the picture that is read from it.
     private static func check(
         _ width: Int, _ height: Int, frames: Int, atLeast: Int64, maxPixels: Int64
     ) throws(WorkerFailure) {
@@ -97,9 +98,9 @@ struct OpenPicture {
 
     /// How often all pixels are evaluated: once for each output; once more, into memory, if the picture must be
     /// rotated, a filter needs all of it, or the first resize crops rows; and once for each decoding that several
-    /// outputs share or that develops samples. Brief evaluations are not counted.
+    /// outputs share or that develops a camera's samples. Brief evaluations are not counted.
     var evaluations: Int {
-        // The frames of an animation flow together.
+        // All frames of an animation are evaluated together.
         let stills = zip(rendering.outputs, header.framesTaken).filter { $1 == 1 }.map(\.0.stages)
         let wholePictures = stills.joined().count { rendering.filters.traits($0.name).contains(.wholePicture) }
         return rendering.outputs.count - stills.count
@@ -131,7 +132,7 @@ struct OpenPicture {
         return targets.indices.compactMap { results[$0] }
     }
 
-    /// Refuses a file that was written to meanwhile: the result shows neither its old nor its new picture.
+    /// Throws if the file was written to during the render: the result may show neither its old nor its new picture.
     func refuseChange() throws {
         guard try rendering.source.hasChanged() else { return }
         throw WorkerFailure(
@@ -141,7 +142,7 @@ struct OpenPicture {
 }
 
 extension SourceFile {
-    /// How to get the picture's luma, and its chroma subsampling, if its colours are sRGB's.
+    /// How luma can be read, and, if the picture's colours are sRGB's, the chroma subsampling of its stored planes.
     fileprivate func planes(_ picture: Picture) throws -> (luma: SourceFacts.Luma, shared: Planes.Subsampling?) {
         if let profile = picture.profile, !profile.isSRGB {
             return (.none("its profile\(profile.name.map { ", \($0)," } ?? "") comes first"), nil)

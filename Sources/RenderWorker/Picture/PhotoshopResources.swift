@@ -1,4 +1,4 @@
-/// Photoshop's list of blocks. In a JPEG, IPTC is one of the blocks; a TIFF has IPTC beside the list.
+/// Photoshop's list of resource blocks. In a JPEG, IPTC is one of the blocks; a TIFF has IPTC beside the list.
 struct PhotoshopResources {
     private struct Resource {
         var id: Int
@@ -8,17 +8,17 @@ struct PhotoshopResources {
     }
 
     static let prefix = Array("Photoshop 3.0\0".utf8)
-    /// Signatures of blocks; other programs have their own.
+    /// Signatures of blocks. Programs other than Photoshop have their own signatures.
     private static let signs = ["8BIM", "AgHg", "DCSR", "MeSa", "PHUT"]
     private static let iptcID = 0x0404
-    /// Thumbnails show the picture before the filters.
+    /// IDs of thumbnails, which show the picture before the filters.
     private static let thumbnailIDs = [0x0409, 0x040c]
-    /// Copies of EXIF, in two pieces, and of XMP.
+    /// IDs of copies of metadata: EXIF in two pieces, and XMP.
     private static let copyIDs = [0x0422, 0x0423, 0x0424]
 
     private var list: [Resource] = []
 
-    /// Reads all complete blocks but thumbnails; the list may be truncated. Nil when the bytes are no such list.
+    /// Reads all complete blocks except thumbnails; the list may be truncated. Nil if the bytes are no such list.
     init?(_ bytes: [UInt8]) {
         let form = TIFFForm(isBigEndian: true, isBig: false)
         var at = bytes.starts(with: Self.prefix) ? Self.prefix.count : 0
@@ -55,7 +55,7 @@ struct PhotoshopResources {
 
     var withoutIPTC: [UInt8] { list.filter { $0.id != Self.iptcID }.flatMap(\.bytes) }
 
-    /// Without the places in IPTC, and without copies of EXIF and XMP.
+    /// The list without copies of EXIF and XMP, and with IPTC that names no places.
     var withoutPlace: PhotoshopResources {
         var result = self
         result.list = list.filter { !Self.copyIDs.contains($0.id) }.flatMap { resource in

@@ -3,7 +3,7 @@ import CVips
 /// Converts a picture to the colours of filters and encoders: sRGB or grey, gamma-encoded, 8 or 16 bit, with alpha last
 /// if there is any.
 extension Picture {
-    /// The picture must have usual samples already.
+    /// Expects a picture in usual samples.
     func inStandardColours() throws -> Picture {
         let profile = profile
         if let profile, profile.isSRGB { return self }
@@ -13,7 +13,7 @@ extension Picture {
         return try isCMYK ? plain.inSRGB(VIPS_INTENT_RELATIVE) : plain
     }
 
-    /// The same, but red, green and blue stay in the picture's own profile.
+    /// Like `inStandardColours`, but leaves an RGB picture in its own profile.
     func inOwnColours() throws -> Picture { profile?.space == "RGB" ? self : try inStandardColours() }
 
     /// Transforms to sRGB, or to grey if the profile is for grey.
@@ -28,8 +28,8 @@ extension Picture {
         return try then { cvips_icc_transform($0, $1, "srgb", isCMYK ? "cmyk" : nil, intent, depth) }
     }
 
-    /// The picture's own profile, if it is for the picture's colour space; any other would make libvips misread the
-    /// bands.
+    /// The picture's own profile, or nil if the profile is for another colour space: with such a profile libvips would
+    /// misread the bands.
     var profile: ICCProfile? {
         let space = isCMYK ? "CMYK" : colourBands == 1 ? "GRAY" : "RGB"
         return blob(ICCProfile.field).flatMap(ICCProfile.init).flatMap { $0.isOfDevice && $0.space == space ? $0 : nil }

@@ -4,14 +4,15 @@ import CVips
 extension Picture {
     typealias Measure = (_ part: (Picture) throws -> Picture) throws -> Double
 
-    /// Whether the samples are gamma-encoded RGB or grey of 8 or 16 bit, with at most one alpha.
+    /// Whether the samples are gamma-encoded RGB or grey, of 8 or 16 bits, with at most one alpha band.
     var hasPlainColours: Bool { hasUsualSamples && !isCMYK }
 
     var isCMYK: Bool { interpretation == VIPS_INTERPRETATION_CMYK }
     var is16Bit: Bool { format == VIPS_FORMAT_USHORT }
 
-    /// Converts the picture to plain colours or CMYK, before the first resize, which would misread other bands.
-    /// `largest` measures the largest sample of a part, for files whose range of samples depends on it.
+    /// Converts the picture to plain colours or CMYK. Must come before the first resize, which would misread other
+    /// bands. `largest` measures the largest sample of a part, because the range of samples in some files can only be
+    /// guessed from it.
     func inUsualSamples(largest: Measure) throws -> Picture {
         guard !hasUsualSamples else { return self }
         guard vips_band_format_iscomplex(format) == 0 else {
@@ -33,7 +34,7 @@ extension Picture {
         return usualInterpretation == interpretation && bands <= mostBands
     }
 
-    /// The colours and one alpha band. TIFF allows any number of bands.
+    /// Number of bands to keep: the colours and one alpha band. TIFF allows any number of bands.
     private var mostBands: Int { isCMYK ? 5 : usualInterpretation == grey ? 2 : 4 }
 
     private var grey: VipsInterpretation { isWide ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W }
@@ -84,7 +85,7 @@ extension Picture {
         }
         let colours = try plain.then { cvips_extract_bands($0, $1, 0, 3) }.then { cvips_colourspace($0, $1, space) }
         guard isWide else { return try colours.joined(with: plain.fourthBand().rounded(to: colours.format)) }
-        // Alpha is unsigned in the file, but libvips reads it as signed. Files that libvips wrote have 8-bit alpha.
+        // Alpha is unsigned in the file, but libvips reads it as signed. In files that libvips wrote, alpha has 8 bits.
         func alpha(_ picture: Picture) throws -> Picture {
             try picture.fourthBand().then { cvips_cast($0, $1, VIPS_FORMAT_INT, 0) }.then { cvips_low_16_bits($0, $1) }
         }
@@ -112,10 +113,10 @@ extension Picture {
     }
 }
 
-/// Integers of more than 16 bit, or with a sign.
+/// Integers of more than 16 bits, and signed integers.
 extension Picture {
     /// In TIFF, white is the largest number of the type. But programs that calculate in wide types often keep 8-bit or
-    /// 16-bit values, and such a picture would come out black.
+    /// 16-bit values, and such a picture would come out black. So if no sample exceeds 255 or 65535, that is white.
     fileprivate func integersInUsualSamples(_ largest: Double) throws -> Picture {
         let range: Double =
             switch format {
@@ -130,7 +131,7 @@ extension Picture {
         return try then { cvips_linear($0, $1, factor) }.rounded(to: usual).interpretedByBands()
     }
 
-    /// Reads every row. A search for the largest sample would stop at the first white one.
+    /// Reads every row, by computing an average. A search for the largest sample would stop at the first white one.
     func readToEnd(_ cancellation: Cancellation) throws {
         try cancellation.guarding(self) {
             var average = 0.0
@@ -138,7 +139,7 @@ extension Picture {
         }
     }
 
-    /// Evaluates the picture, up to the first white sample.
+    /// The largest sample. Evaluates the picture, but only as far as the first white sample.
     func largestSample(_ cancellation: Cancellation) throws -> Double {
         try cancellation.guarding(self) {
             var largest = 0.0

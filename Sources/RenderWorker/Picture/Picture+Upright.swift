@@ -7,10 +7,10 @@ extension Picture {
         return (1...8).contains(value) ? value : 1
     }
 
-    /// A horizontal mirror image streams row by row; all later orientations need the whole picture in memory.
+    /// Orientation 2, a horizontal mirror image, streams row by row; all higher ones need the whole picture in memory.
     static func needsMemory(toTurn orientation: Int) -> Bool { orientation > 2 }
 
-    /// The upright picture, without the orientation tag, so that nobody applies it again.
+    /// The upright picture, without the orientation tag, so that no reader rotates it again.
     func upright(_ cancellation: Cancellation) throws -> Picture {
         guard orientation > 1 else { return self }
         let source = Self.needsMemory(toTurn: orientation) ? try inMemory(cancellation) : self

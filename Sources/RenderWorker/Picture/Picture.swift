@@ -29,13 +29,13 @@ final class Picture: SizedPixels {
         return Picture(owning: result)
     }
 
-    /// A black picture of 8 bit.
+    /// A black picture with 8 bits per sample.
     static func blank(_ width: Int, _ height: Int, isGrey: Bool) throws -> Picture {
         try made { cvips_black($0, Int32(width), Int32(height), isGrey ? 1 : 3) }
             .interpreted(isGrey ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB)
     }
 
-    /// A picture of another size that has this picture's fields, and no pixels.
+    /// A picture of the given size that has this picture's fields, but no pixels.
     func header(_ width: Int, _ height: Int, isGrey: Bool) throws -> Picture {
         guard let header = cvips_header(image) else { throw VipsError.take() }
         vips_image_init_fields(
@@ -45,7 +45,8 @@ final class Picture: SizedPixels {
         return Picture(owning: header)
     }
 
-    /// A picture of one or three bands in memory. `paint` fills it row by row; nil if that fails.
+    /// A picture of one or three bands in memory. `paint` fills all its rows; the result is nil if `paint` returns
+    /// false.
     static func painted(
         _ width: Int32, _ height: Int32, bands: Int32 = 1, is16Bit: Bool = false,
         _ paint: (UnsafeMutablePointer<UInt8>) -> Bool

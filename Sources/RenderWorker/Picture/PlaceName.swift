@@ -1,4 +1,4 @@
-/// Names of properties that tell where a picture was taken, in anybody's namespace.
+/// Names of properties that tell where a picture was taken, in any namespace.
 enum PlaceName {
     private static let parts = ["gps", "latitude", "longitude", "longtitude", "altitude", "location", "geotag"]
     private static let whole: Set = [

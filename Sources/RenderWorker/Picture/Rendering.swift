@@ -6,11 +6,11 @@ import WorkerProtocol
 /// Renders a picture's outputs according to the plan.
 struct Rendering {
     let source: SourceFile
-    /// The picture's header; no pixel of it is read.
+    /// The picture's header. Its pixels are not read.
     let file: Picture
-    /// The original of a picture that has passed a barrier: it has everything but the pixels.
+    /// After a barrier, the file that was dropped: it has everything but the pixels. Otherwise nil.
     let original: SourceFile?
-    /// Nil for a still picture.
+    /// The animation whose frames an output keeps; nil for a still picture.
     let animation: Animation?
     /// The outputs, with their stages in the order in which they run.
     let outputs: [RenderOutput]
@@ -27,14 +27,16 @@ struct Rendering {
         }
         guard decoding.path.isOfPlanes else { return try renderPicture(decoding, into: targets) }
         if let results = try renderPlanes(decoding, into: targets) { return results }
-        // The file is odd. libvips decodes it again for each output, because the whole picture may not fit into memory.
+        // The planes can't be decoded. libvips decodes the file once for each output, because the whole picture may not
+        // fit into memory.
         return try decoding.outputs.reduce(into: [:]) { results, index in
             let alone = DecodePlan.Decoding(path: decoding.path, outputs: [index])
             results.merge(try renderPicture(alone, into: targets)) { $1 }
         }
     }
 
-    /// Results of all outputs of a decoding, largest first. `render` also gets the remaining outputs.
+    /// Renders all outputs of a decoding, the largest first. `render` also receives the outputs that have not been
+    /// rendered.
     func results<Pixels>(
         of decoding: DecodePlan.Decoding, from decoded: Pixels,
         _ render: (_ output: Int, _ decoded: inout DecodedPixels<Pixels>, _ left: ArraySlice<Int>) throws ->
@@ -62,13 +64,13 @@ struct Rendering {
         return results
     }
 
-    /// The original of a picture that has passed a barrier: it has the metadata.
+    /// The header of the original, which has the metadata. Nil if the picture has not passed a barrier.
     func described() throws -> Picture? {
         try original.map { original in try original.reading { try original.picture() } }
     }
 
-    /// Prepares a picture, already resized if that comes first, for the filters: upright, in the colours of the result,
-    /// and with the metadata of the original.
+    /// Prepares a picture for the filters, after the first resize if there is one. The result is upright, in the
+    /// colours that the output needs, and has the metadata of the original.
     private func prepared(_ picture: Picture, for stages: [Stage], like original: Picture?) throws -> Picture {
         let prepared = try source.reading {
             let upright = try picture.upright(cancellation)
@@ -81,7 +83,7 @@ struct Rendering {
         return described
     }
 
-    /// The frame of the result that an output makes from a frame of the animation.
+    /// Makes a frame of the result from a frame of the animation.
     func made(of frame: Picture, for output: Int, frames: Int, like original: Picture?) throws -> Picture {
         let all = outputs[output].stages
         var (frame, stages) = (frame, all.dropLast())
@@ -92,13 +94,13 @@ struct Rendering {
         return try made(of: prepared(frame, for: all, like: original), by: stages, frames: frames)
     }
 
-    /// Whether the result keeps the profile: a result of luma alone has no use for a profile of colours.
+    /// Whether the result keeps the profile. A result of luma alone doesn't, because the profile is for colours.
     private func keepsProfile(_ stages: [Stage]) -> Bool {
         stages.last.map(SaveStage.init)?.keepsProfile == true
             && !stages.contains { filters.traits($0.name).contains(.lumaOnly) }
     }
 
-    /// Runs an upright picture in standard colours through the stages; the last stage is save.
+    /// Runs the remaining stages, of which the last must be save, on an upright picture in standard colours.
     func finish(_ picture: Picture, _ stages: ArraySlice<Stage>, into target: Descriptor) throws -> RenderedOutput {
         guard let last = stages.last, last.name == SaveStage.name else { throw Self.unsaved }
         let (picture, save) = (try made(of: picture, by: stages.dropLast()), SaveStage(last))
@@ -114,7 +116,7 @@ struct Rendering {
 
     static let unsaved = WorkerFailure(stage: SaveStage.name, message: "the chain doesn't end in save")
 
-    /// The picture after the stages, which don't include save. `maxPixels` holds for all `frames` together.
+    /// Runs a picture through the stages before save. `maxPixels` is the limit for all `frames` together.
     private func made(of picture: Picture, by stages: ArraySlice<Stage>, frames: Int = 1) throws -> Picture {
         let all = stages
         var (picture, stages) = (picture, stages)
@@ -159,7 +161,8 @@ struct Rendering {
         try source.reading { try reading(through: stages) { try picture.inMemory(cancellation) } }
     }
 
-    /// Evaluates pixels that flow through the stages, and names the filters that may have read out of order.
+    /// Runs `body`, which evaluates pixels through the stages. If it reads out of order, the error names the filters
+    /// that may be the cause.
     private func reading<Result>(through stages: ArraySlice<Stage>, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as VipsError where error.isOfOrder {
             // After a filter that asks for the whole picture, any order is fine: only later filters can be at fault.
@@ -172,7 +175,7 @@ struct Rendering {
         }
     }
 
-    /// The target in the stored orientation: turning the smaller picture is cheaper.
+    /// The target in the stored orientation, because turning the picture after the resize is cheaper.
     private func target(_ resize: ResizeStage) -> ResizeStage.Target {
         resize.target(stored: file.width, file.height, isTurned: file.orientation >= 5)
     }
@@ -185,14 +188,14 @@ struct Rendering {
         target(of: output).map(\.pixels) ?? file.width * file.height
     }
 
-    /// Whether a picture made for the target is worth keeping for other outputs.
+    /// Whether a picture made for the target is worth keeping, because other outputs can be made from it.
     func serves(_ target: ResizeStage.Target, _ others: ArraySlice<Int>) -> Bool {
         !target.isCropped
             && others.contains { self.target(of: $0)?.isServed(by: target.width, target.height) ?? false }
     }
 
     /// Resizes the decoded pixels, or the picture of an earlier output, and keeps the result for later outputs that can
-    /// use it. `isRead` means that the pixels are in memory.
+    /// use it. `isRead` means that the decoded pixels are in memory.
     private func resized(
         _ resize: ResizeStage, from decoded: inout DecodedPixels<Picture>, isRead: Bool,
         before others: ArraySlice<Int>
@@ -223,9 +226,9 @@ struct Rendering {
     private func read(_ path: DecoderPath) throws -> Picture {
         switch path.colours {
         case .all: return try shrunk(path.shrink)
-        // A grey profile was ignored until now; it would apply to the luma.
+        // Drop the profile: a grey profile was ignored while the picture had colours, but would apply to its luma.
         case .luma: return try shrunk(path.shrink).withoutProfile().luma()
-        // The planes can't be decoded, so the file may be damaged: libvips decides whether too much so.
+        // The planes could not be decoded, so the file may be damaged: libvips decides whether it is still usable.
         case .planes, .storedLuma: return try source.picture()
         }
     }
@@ -235,9 +238,9 @@ struct Rendering {
             return try camera.developed(shrink: shrink, cancellation)
         }
         guard source.format == .tiff, shrink > 1 else { return try source.picture(shrink: shrink) }
-        // Read the smaller copy once for errors before it is used: if it is damaged, the picture itself may be intact.
+        // Read the smaller copy once before it is used. If it is damaged, the picture itself may still be intact.
         guard try canRead(shrink) else { return try source.picture() }
-        // Smaller copies carry whatever metadata their writer chose; take the picture's own.
+        // A smaller copy has any metadata that its writer chose, so use the metadata of the picture itself.
         let whole = try Metadata.copy(from: file, to: source.picture(shrink: shrink))
         whole.copyField(ICCProfile.field, from: file)
         return whole
@@ -252,8 +255,8 @@ struct Rendering {
         }
     }
 
-    /// A JPEG decoder carries on past damage, leaves grey or shifted blocks behind, and succeeds with a warning. Extra
-    /// bytes between markers do no harm: some cameras write them.
+    /// Throws if the decoder warned of damage: a JPEG decoder continues past damage, leaves grey or shifted blocks, and
+    /// still succeeds. Extra bytes between markers do no harm: some cameras write them.
     private func refuseDamage() throws {
         guard !source.acceptsDamage else { return }
         let grumble = VipsError.take()
@@ -265,7 +268,7 @@ struct Rendering {
         try within(filters.joined(separator: " + ")) { try FilterHost.applying(filters, body) }
     }
 
-    /// Adds the stage's name to a failure of libvips.
+    /// Turns an error of libvips into a failure of this stage.
     private func within<Result>(_ stage: String, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as VipsError {
             throw WorkerFailure(stage: stage, message: error.reason)

@@ -9,16 +9,16 @@ struct XMPPacket {
 
     private struct Element {
         var name: ArraySlice<UInt8>
-        /// Number of namespaces known outside the element.
+        /// Number of namespaces that are known outside the element. They stay known after its end tag.
         var spaces: Int
-        /// Start of the element, if it will be cut out.
+        /// Start of the element if it will be cut out; otherwise nil.
         var cut: Int?
     }
 
     private struct Attribute {
         var name: ArraySlice<UInt8>
         var value: Range<Int>
-        /// Includes the white space before the attribute.
+        /// Range of the attribute, including the white space before it.
         var whole: Range<Int>
     }
 
@@ -34,8 +34,8 @@ struct XMPPacket {
     /// Whether the scan is inside an element that will be cut out.
     private var isWithinCut = false
 
-    /// The packet without the unwanted properties, and without comments. Nil when it is not well-formed XML in UTF-8,
-    /// or declares entities of its own: another reader might find something else in it.
+    /// The packet without the unwanted properties, and without comments. Nil when the packet is not well-formed XML in
+    /// UTF-8, or declares entities of its own: another reader might then interpret it differently.
     static func cut(_ bytes: [UInt8], where isUnwanted: @escaping (Name) -> Bool) -> [UInt8]? {
         var packet = XMPPacket(bytes: bytes, isUnwanted: isUnwanted)
         guard packet.scan() else { return nil }
@@ -126,13 +126,14 @@ struct XMPPacket {
         return true
     }
 
-    /// The next attribute. Nil at the end of the tag, and before anything else; the position then stays.
+    /// Reads the next attribute. Returns nil, and doesn't move, at the end of the tag or if anything else follows.
     private mutating func attribute() -> Attribute? {
         let start = at
         var isRead = false
         defer { if !isRead { at = start } }
         skipSpace()
-        // Without white space between them, an attribute behind a cut would become part of another name.
+        // Require white space between attributes: otherwise, cutting one out would join the next one to the name before
+        // it.
         guard at > start else { return nil }
         let name = word()
         skipSpace()
@@ -147,7 +148,7 @@ struct XMPPacket {
         return Attribute(name: name, value: value, whole: start..<at)
     }
 
-    /// A declaration of a namespace becomes a name without a local part.
+    /// Splits a name into namespace and local part. For a namespace declaration, the local part is empty.
     private func name(_ whole: ArraySlice<UInt8>) -> Name {
         if let prefix = Self.declared(whole) { return Name(space: uri(of: prefix), local: "") }
         let parts = whole.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
@@ -157,7 +158,7 @@ struct XMPPacket {
 
     private func uri(of prefix: ArraySlice<UInt8>) -> String { spaces.last { $0.prefix == prefix }?.uri ?? "" }
 
-    /// The prefix for which an attribute declares a namespace.
+    /// The prefix that a namespace declaration defines; nil for other attributes.
     private static func declared(_ attribute: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         let (plain, prefixed) = (Array("xmlns".utf8), Array("xmlns:".utf8))
         if attribute.elementsEqual(plain) { return [] }

@@ -1,9 +1,9 @@
 import CTurboJPEG
 
-/// Decodes a JPEG to the planes that it stores, at a fraction of its size, and encodes planes as a JPEG, without
-/// converting colours.
+/// Decodes a JPEG to its stored planes, at full or reduced size, and encodes planes as a JPEG, both without converting
+/// colours.
 enum JPEGPlanes {
-    /// Nil when the file is incomplete, or odd in any other way: then libvips decodes it.
+    /// Nil when the file is truncated or unusual in any other way; libvips then decodes it.
     static func decode(_ bytes: [UInt8], shrink: Int, withColours: Bool) -> Planes? {
         guard let decoder = tjInitDecompress() else { return nil }
         defer { tjDestroy(decoder) }
@@ -20,7 +20,7 @@ enum JPEGPlanes {
             return Planes(luma: luma, colours: [], shared: .none, range: .full, exactSize: exactSize)
         }
         guard let shared = header.sharedColours else { return nil }
-        // TurboJPEG fills whole groups of pixels that share a chroma sample.
+        // TurboJPEG writes whole groups of pixels that share a chroma sample, also beyond the edge.
         let size = shared.size(width, height)
         guard let luma = Plane(size.width * shared.across, size.height * shared.down),
             let blue = Plane(size.width, size.height), let red = Plane(size.width, size.height)

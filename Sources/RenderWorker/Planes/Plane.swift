@@ -1,6 +1,6 @@
 import Glibc
 
-/// The bytes of one component of a picture: luma or chroma.
+/// The samples of one component of a picture, luma or chroma, in one byte each.
 final class Plane {
     private(set) var width: Int
     private(set) var height: Int
@@ -61,7 +61,7 @@ final class Plane {
     func moved(to width: Int, _ height: Int, _ place: (_ x: Int, _ y: Int) -> (x: Int, y: Int)) -> Plane? {
         guard let result = Plane(width, height) else { return nil }
         for y in 0..<height {
-            // The pixels of one row come from one row or one column.
+            // All pixels of one row come from the same row or the same column.
             let start = place(0, y), next = width > 1 ? place(1, y) : start
             let step = (next.x - start.x) + (next.y - start.y) * stride
             var from = bytes + start.y * stride + start.x
@@ -80,7 +80,7 @@ final class Plane {
         return self
     }
 
-    /// Extends the plane to a size that is no smaller, by repeating its last column and row.
+    /// Extends the plane, by repeating its last column and row, to a size that is at least its own.
     func extended(to width: Int, _ height: Int) -> Plane? {
         guard width != self.width || height != self.height else { return self }
         guard let result = Plane(width, height) else { return nil }

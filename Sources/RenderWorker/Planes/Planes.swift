@@ -2,12 +2,13 @@
 /// centre of the luma pixels that share it.
 struct Planes: SizedPixels {
     let luma: Plane
-    /// Chroma, blue and red; empty in a picture without colours.
+    /// The chroma planes, blue and red; empty in a picture without colours.
     let colours: [Plane]
-    /// Luma pixels, across and down, that share a chroma sample.
+    /// Number of luma pixels, across and down, that share a chroma sample.
     let shared: Subsampling
     let range: SampleRange
-    /// The picture's own size, whose edge may lie within the last pixel.
+    /// The picture's exact size, in pixels of these planes: a decoder that shrinks rounds up, so the last pixel may be
+    /// partial.
     private let exactWidth: Double
     private let exactHeight: Double
 
@@ -29,7 +30,7 @@ struct Planes: SizedPixels {
         fileprivate var turned: Subsampling { Subsampling(across: down, down: across) }
     }
 
-    /// The exact size defaults to the size of the planes.
+    /// `exactSize` defaults to the size of the planes.
     init(
         luma: Plane, colours: [Plane], shared: Subsampling, range: SampleRange,
         exactSize: (width: Double, height: Double)? = nil
@@ -46,8 +47,8 @@ struct Planes: SizedPixels {
         Planes(luma: luma, colours: [], shared: .none, range: range, exactSize: (exactWidth, exactHeight))
     }
 
-    /// Scales the picture to the target's size and crops it around its middle, in the stored orientation. Its chroma
-    /// has the subsampling `shared` after `upright` has turned it. Nil when memory can't be allocated.
+    /// Scales the picture to the target's size and crops it around its middle, in the stored orientation. After
+    /// `upright` has turned the result, its chroma has the subsampling `shared`. Nil when memory can't be allocated.
     func resized(
         _ target: ResizeStage.Target, _ shared: Subsampling, before turn: Turn, _ resizers: Resizers
     ) -> Planes? {
@@ -59,7 +60,8 @@ struct Planes: SizedPixels {
         let stored = turn.isTurned ? shared.turned : shared
 
         func region(_ count: (width: Int, height: Int), _ from: Subsampling, _ to: Subsampling) -> Plane.Region {
-            // In the upright picture, groups of pixels that share chroma are counted from its own edge.
+            // Groups of pixels that share chroma begin at the edge of the upright picture, which may be the other edge
+            // here.
             let shiftX = turn.mirrorsX ? cutWidth - count.width * to.across : 0
             let shiftY = turn.mirrorsY ? cutHeight - count.height * to.down : 0
             return Plane.Region(
@@ -81,18 +83,20 @@ struct Planes: SizedPixels {
         return made(turn.isTurned ? shared.turned : shared, turn.apply(to: luma), colours.map(turn.apply))
     }
 
-    /// Whether the chroma that `resized` made begins at the first pixel. It doesn't if an odd size will be mirrored.
+    /// Whether the chroma that `resized` made begins at the first pixel. It doesn't if a picture of odd size will be
+    /// mirrored.
     func beginsEvenly(before turn: Turn) -> Bool {
         (!turn.mirrorsX || width % shared.across == 0) && (!turn.mirrorsY || height % shared.down == 0)
     }
 
-    /// Maps luma through a table for the full range, without the colours. Reuses this memory, unless it is needed.
+    /// Maps luma through a table for the full range, and drops the colours. Overwrites this picture's memory unless
+    /// `isNeeded`.
     func withLuma(_ table: [UInt8], isNeeded: Bool) -> Planes? {
         luma.mapped(range.luma(to: .full).map { table[Int($0)] }, inPlace: !isNeeded)
             .map { Planes(luma: $0, colours: [], shared: .none, range: .full) }
     }
 
-    /// Converts the picture to another range. Reuses this picture's memory, unless it is needed.
+    /// Converts the picture to another range. Overwrites this picture's memory unless `isNeeded`.
     func inRange(_ other: SampleRange, isNeeded: Bool) -> Planes? {
         guard range != other else { return self }
         let (luma, colours) = (range.luma(to: other), range.colour(to: other))
@@ -139,7 +143,7 @@ enum SampleRange {
 /// The transformation from the stored picture to the upright one, by EXIF's orientation number.
 struct Turn {
     let isTurned: Bool
-    /// The stored picture is read from its right, or from its bottom.
+    /// Whether the stored picture is read from right to left (`mirrorsX`) or from bottom to top (`mirrorsY`).
     let mirrorsX: Bool
     let mirrorsY: Bool
 

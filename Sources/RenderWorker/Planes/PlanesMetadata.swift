@@ -1,12 +1,12 @@
 import CVips
 import Synchronization
 
-/// Metadata for pixels that were encoded without libvips. libvips saves the metadata in a file of one pixel, from which
-/// it is copied into the other file.
+/// Metadata for pixels that were encoded without libvips. libvips saves the metadata in a one-pixel file, from which it
+/// is copied into the encoded file.
 struct PlanesMetadata {
     private enum Saver { case jpeg, strippedJPEG, webp }
 
-    /// Everything that a saver reads of a one-pixel picture.
+    /// Everything about a one-pixel picture that a saver reads.
     private struct Facts: Hashable {
         var saver: Saver
         var bands: Int
@@ -14,8 +14,8 @@ struct PlanesMetadata {
         var fields: [String: [UInt8]]
     }
 
-    /// Cached, because pictures that arrive together often have the same metadata, or none, and saving the pixel costs
-    /// more than a small picture.
+    /// The latest one-pixel file. It is cached because pictures that arrive together often have the same metadata, or
+    /// none, and saving the pixel takes longer than rendering a small picture.
     private static let latest = Mutex<(facts: Facts, file: [UInt8])?>(nil)
 
     private let picture: Picture
@@ -23,7 +23,7 @@ struct PlanesMetadata {
     /// The metadata of `picture`, as it would be saved.
     init(of picture: Picture) { self.picture = picture }
 
-    /// `jpeg` with the markers of the metadata in place of its own markers.
+    /// `jpeg` with the metadata's markers instead of its own markers.
     func added(toJPEG jpeg: [UInt8], strip: Bool) throws -> [UInt8] {
         let saved = try pixel(by: strip ? .strippedJPEG : .jpeg)
         var result: [UInt8] = [0xff, 0xd8]
@@ -49,7 +49,7 @@ struct PlanesMetadata {
         return try container.bytes()
     }
 
-    /// JPEG XL's encoder output, in a file with the metadata; nil when the output is not JPEG XL.
+    /// A JPEG XL file of the encoder's output and the metadata; nil when the output is not JPEG XL.
     func added(toJXL encoded: [UInt8], strip: Bool) throws -> [UInt8]? {
         guard !strip else { return JXLContainer.file(of: encoded, exif: nil, xmp: nil) }
         let saved = try WebPContainer(pixel(by: .webp))
@@ -59,7 +59,7 @@ struct PlanesMetadata {
             xmp: saved["XMP "])
     }
 
-    /// The file of one pixel with the picture's metadata.
+    /// A file of one pixel with the picture's metadata.
     private func pixel(by saver: Saver) throws -> [UInt8] {
         let facts = facts(for: saver)
         if let known = Self.latest.withLock({ $0?.facts == facts ? $0?.file : nil }) { return known }

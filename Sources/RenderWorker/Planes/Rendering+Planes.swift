@@ -2,7 +2,7 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// Keeps pictures in planes for as long as their stages allow.
+/// Renders pictures that stay in planes for as long as their stages allow.
 extension Rendering {
     /// Nil when the file's planes can't be decoded.
     func renderPlanes(_ decoding: DecodePlan.Decoding, into targets: [Descriptor]) throws -> Results? {
@@ -36,7 +36,7 @@ extension Rendering {
         return try SavedFile.check(target, against: encoded, format: save.format)
     }
 
-    /// The upright planes with which an output's filters begin. Keeps larger planes for other outputs.
+    /// The planes for an output, resized and upright. Keeps the resized planes if other outputs can be made from them.
     private func sized(
         _ output: Int, isGrey: Bool, from decoded: inout DecodedPixels<Planes>, before others: ArraySlice<Int>
     ) throws -> Planes {
@@ -54,7 +54,7 @@ extension Rendering {
         return upright
     }
 
-    /// The luma table that replaces the leading stages, if luma alone decides their result.
+    /// The luma table that replaces the leading stages, if their result depends on luma alone.
     private func table(of stages: ArraySlice<Stage>) throws -> (values: [UInt8], stages: Int)? {
         guard stages.count > 1, let table = filters.table(stages, isGrey: true, hasAlpha: false) else { return nil }
         let values =
@@ -72,7 +72,7 @@ extension Rendering {
 }
 
 extension SourceFile {
-    /// Nil when the file is incomplete, or odd in any other way.
+    /// Nil when the file is truncated or unusual in any other way.
     fileprivate func planes(_ path: DecoderPath) throws -> Planes? {
         let (bytes, withColours) = (try bytes(), path.colours == .planes)
         return format == .webp

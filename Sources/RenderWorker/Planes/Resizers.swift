@@ -1,7 +1,7 @@
 import CZimg
 import Glibc
 
-/// A lanczos3 resize of a plane, with its weights computed once. Beyond its edges the plane is mirrored.
+/// A lanczos3 resize of a plane, with its weights computed once. The plane is mirrored at its edges.
 final class Resizer {
     struct Task: Equatable {
         var width: Int
@@ -39,12 +39,12 @@ final class Resizer {
     }
 }
 
-/// The resizers of a worker's latest pictures. Making one takes a tenth of a render, and pictures from one camera have
-/// the same size.
+/// Caches the resizers of a worker's latest pictures. Making a resizer takes a tenth of a render, and pictures from one
+/// camera have the same size.
 final class Resizers {
-    /// The most recent one is last.
+    /// The most recently used resizer is last.
     private var latest: [Resizer] = []
-    /// Enough for three results of one picture: each needs one for luma and one for chroma.
+    /// Enough for three results of one picture: each result needs a resizer for luma and one for chroma.
     private static let most = 6
 
     /// Nil when memory can't be allocated.

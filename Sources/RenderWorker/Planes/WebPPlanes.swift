@@ -2,24 +2,24 @@ import CWebP
 
 /// Decodes a lossy WebP to the planes that it stores, and encodes planes as a WebP, without converting colours.
 enum WebPPlanes {
-    /// Whether the file is one lossy picture without alpha: other WebP files have no planes of their own. Nil when the
-    /// header goes on beyond these bytes.
+    /// Whether the file is a lossy still picture without alpha; only such a WebP is decoded to planes. Nil when the
+    /// header extends beyond these bytes.
     static func isPossible(_ start: [UInt8]) -> Bool? {
         guard let features = features(start) else { return nil }
         let isLossy = features.format == 1
         return isLossy && features.has_alpha == 0 && features.has_animation == 0
     }
 
-    /// Nil when the file is incomplete, or odd in any other way: then libvips decodes it. Shrinks by averaging:
-    /// libwebp's own rescaler is ten times as slow, and works on colours. Averaging also smooths the edges of blocks,
-    /// so libwebp's filter is bypassed, which saves a tenth of the decoding. The result differs from a filtered one by
-    /// 48 dB at quality 85, and by 41 dB at quality 10.
+    /// Nil when the file is truncated or unusual in any other way; libvips then decodes it. Shrinks by averaging,
+    /// because libwebp's own rescaler is ten times as slow, and works on colours. Averaging also smooths the edges of
+    /// blocks, so libwebp's filter is bypassed, which saves a tenth of the decoding time. The result differs from a
+    /// filtered one by 48 dB at quality 85, and by 41 dB at quality 10.
     static func decode(_ bytes: [UInt8], shrink: Int, withColours: Bool) -> Planes? {
         var config = WebPDecoderConfig()
         guard WebPInitDecoderConfig(&config) != 0, let features = features(bytes) else { return nil }
         let (width, height) = (Int(features.width), Int(features.height))
         let size = Planes.Subsampling.quarter.size(width, height)
-        // libwebp decodes colours even for grey results.
+        // libwebp decodes chroma even if only luma is needed.
         guard let luma = Plane(width, height), let blue = Plane(size.width, size.height),
             let red = Plane(size.width, size.height)
         else { return nil }
@@ -41,7 +41,7 @@ enum WebPPlanes {
     }
 
     /// A WebP of limited-range planes with chroma subsampled 2 × 2; nil when they can't be encoded. Calls `reached`
-    /// with the finished fraction; the encoder stops when that returns false.
+    /// with the finished fraction; the encoder stops when `reached` returns false.
     static func encode(
         _ planes: Planes, quality: Int32, effort: Int32, reached: (Double) -> Bool
     ) -> [UInt8]? {
@@ -90,7 +90,7 @@ extension Plane {
         fill(128)
     }
 
-    /// Averages each square of `side` pixels. Squares beyond an edge repeat the last pixels.
+    /// Averages each square of `side` pixels. A square that extends beyond an edge repeats the last pixels.
     fileprivate func averaged(_ side: Int) -> Plane? {
         guard side > 1 else { return self }
         guard let result = Plane((width + side - 1) / side, (height + side - 1) / side) else { return nil }
@@ -103,7 +103,7 @@ extension Plane {
         return result
     }
 
-    /// Averages squares of 2 × 2 pixels from two rows, in whole vectors only. Returns how many it averaged.
+    /// Averages squares of 2 × 2 pixels from two rows, in whole vectors only. Returns the number of averaged squares.
     @inline(__always)
     private static func halve(
         _ upper: UnsafePointer<UInt8>, _ lower: UnsafePointer<UInt8>, into row: UnsafeMutablePointer<UInt8>,

@@ -3,12 +3,12 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// Small pictures side by side, each with its caption below it, on a dark ground.
+/// A contact sheet: small pictures side by side on a dark background, each with its caption below.
 struct Sheet {
     private static let gap: Int32 = 16
     private static let ground = 34.0
     private static let ink = 230.0
-    /// A sheet with more pictures has several rows.
+    /// Maximum pictures in one row; more are arranged in several rows.
     private static let mostInRow = 4
 
     private let request: SheetRequest
@@ -19,7 +19,7 @@ struct Sheet {
         (self.request, self.writes) = (request, writes)
     }
 
-    /// `descriptors` are the small pictures, then the sheet's file.
+    /// `descriptors` are the files of the small pictures, followed by the sheet's file.
     func compose(_ descriptors: [Descriptor], _ cancellation: Cancellation) throws -> RenderedOutput {
         guard let target = descriptors.last, descriptors.count == request.captions.count + 1, descriptors.count > 1
         else {
@@ -71,12 +71,12 @@ struct Sheet {
             in: joined.width + margin, joined.height + margin, VIPS_COMPASS_DIRECTION_CENTRE, on: Self.ground)
     }
 
-    /// Nil for an empty caption, and where no font can be read.
+    /// Nil if the caption is empty, or if no font can be read.
     private func caption(_ words: String, width: Int) throws -> Picture? {
         guard writes, !words.isEmpty else { return nil }
         guard let escaped = g_markup_escape_text(words, -1) else { return nil }
         defer { g_free(escaped) }
-        // Without a font Pango draws boxes, which do not grow with the font size.
+        // Without a font, Pango draws boxes whose size does not depend on the font size.
         let sizes = try [12, 24].map { size in try Picture.made { cvips_text($0, "Mg", "sans \(size)", 0) }.width }
         guard sizes[0] < sizes[1] else { return nil }
         let mask = try Picture.made { cvips_text($0, escaped, "sans 13", Int32(width)) }

@@ -5,23 +5,23 @@ enum Boxes {
         let start: Int
         /// The offset of the box's content.
         let content: Int
-        /// Past the end of a truncated file.
+        /// The offset after the box. It lies past the end of the file if the file is truncated.
         let end: Int
     }
 
     /// Many times the number of boxes in a real picture.
     private static let most = 100
 
-    /// Consecutive boxes whose heads lie within the file.
+    /// The file's boxes in order, up to the first whose head is not within the file.
     static func all(size: Int, _ read: (_ offset: Int, _ count: Int) -> [UInt8]?) -> [Box] {
         let form = TIFFForm(isBigEndian: true, isBig: false)
         var boxes: [Box] = []
         var at = 0
         while at < size, boxes.count < most, let head = read(at, 8) {
             var (length, content) = (form.number(head[..<4]), at + 8)
-            // A length of 1 means that a longer number after the name has the length.
+            // A length of 1 means that the real length, of eight bytes, follows the name.
             if length == 1 { (length, content) = (read(at + 8, 8).map { form.number($0) } ?? 0, at + 16) }
-            // A length of 0 means that the box reaches to the end.
+            // A length of 0 means that the box reaches to the end of the file.
             let end = length < 8 ? size : at + length
             boxes.append(Box(name: String(decoding: head[4...], as: UTF8.self), start: at, content: content, end: end))
             at = end

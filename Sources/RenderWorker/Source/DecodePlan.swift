@@ -4,10 +4,10 @@ import PipelineModel
 struct DecodePlan {
     struct Decoding {
         var path: DecoderPath
-        /// Outputs that are made from it, by their index in the job.
+        /// Outputs that are made from this decoding, by their index in the job.
         var outputs: [Int]
 
-        /// Whether the pixels stay in memory, as the start of several outputs.
+        /// Whether the decoded pixels stay in memory, because several outputs are made from them.
         var isShared: Bool { outputs.count > 1 }
     }
 
@@ -38,17 +38,18 @@ struct DecodePlan {
         func bytes(_ path: DecoderPath) -> Int {
             facts.width / path.shrink * (facts.height / path.shrink) * bytesPerPixel(path)
         }
-        // The frames of an animation are decoded one after the other, for one output.
+        // An animation's frames are decoded one after the other, for one output at a time.
         let stills = paths.indices.filter { paths[$0].frames == 1 }
         let greys = stills.filter { paths[$0].isGrey }, others = stills.filter { !paths[$0].isGrey }
         let (all, grey, other) = (decoding(stills), decoding(greys), decoding(others))
         var chosen = [all]
         if let grey, let other, grey.path.shrink < other.path.shrink, facts.luma == .stored {
-            // Luma of a large picture plus colours of a small one cost less than colours of the large one.
+            // Decoding luma at a large size plus colours at a small size costs less than decoding colours at the large
+            // size.
             chosen = [grey, other]
         }
         let ofStills = chosen.compactMap(\.self).flatMap { decoding in
-            // Developing takes longer than everything else, and holds its result in memory anyway.
+            // Developing a camera's samples takes longer than everything else, and holds the result in memory anyway.
             decoding.isShared && bytes(decoding.path) > Self.mostShared && facts.format != .raw
                 ? decoding.outputs.map { Decoding(path: paths[$0], outputs: [$0]) } : [decoding]
         }

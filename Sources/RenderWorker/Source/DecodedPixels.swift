@@ -1,20 +1,20 @@
-/// Pixels in memory, or a lazy picture that will yield them.
+/// Pixels that have a size: in memory, or in a lazy picture.
 protocol SizedPixels {
     var width: Int { get }
     var height: Int { get }
 }
 
-/// The pixels with which outputs begin: the decoded pixels, and smaller versions in memory that were made for one
-/// output and serve the next.
+/// The pixels from which outputs are made: the decoded pixels, and smaller versions in memory, which were made for one
+/// output and can serve the next.
 struct DecodedPixels<Pixels: SizedPixels> {
-    /// Largest first.
+    /// The decoded pixels, then the smaller versions, largest first.
     private var all: [Pixels]
 
     init(_ decoded: Pixels) { all = [decoded] }
 
     var whole: Pixels { all[0] }
 
-    /// The smallest pixels from which the target can be made without loss.
+    /// The smallest version from which the target can be made without visible loss.
     func smallest(for target: ResizeStage.Target) -> Pixels {
         all.dropFirst().last { target.isServed(by: $0.width, $0.height) } ?? whole
     }

@@ -1,6 +1,6 @@
 import PipelineModel
 
-/// How to read a picture's pixels: the cheapest way that the stages allow, with the reason.
+/// How the pixels of a picture are read: in the cheapest way that the stages allow, with the reason for the choice.
 struct DecoderPath: Equatable {
     enum Colours {
         /// Reads only the luma plane of the file.
@@ -13,11 +13,11 @@ struct DecoderPath: Equatable {
     }
 
     var colours: Colours
-    /// Reads the picture at 1/n of its size, where the file or its decoder can do that.
+    /// Reads the picture at 1/n of its size, if the file or its decoder allows that.
     var shrink: Int
     /// Frames to read; more than one if an animation is kept.
     var frames = 1
-    /// The shrink factor when libvips' loaders read all colours.
+    /// The shrink factor if libvips' loaders read all colours instead.
     let plainShrink: Int
     var reason: String
 
@@ -25,7 +25,7 @@ struct DecoderPath: Equatable {
     /// Whether planes are decoded instead of pixels.
     var isOfPlanes: Bool { colours == .storedLuma || colours == .planes }
 
-    /// Whether decoding, which rounds up, brings the planes of a picture of this size to the target.
+    /// Whether decoding alone, which rounds up, shrinks the planes of a picture of this size to the target.
     func reaches(_ target: ResizeStage.Target, of width: Int, _ height: Int) -> Bool {
         target.isReached(by: (width + shrink - 1) / shrink, (height + shrink - 1) / shrink)
     }
@@ -46,7 +46,7 @@ struct DecoderPath: Equatable {
         if facts.frames > 1, let save = stages.last.map(SaveStage.init), save.keepsFrames {
             return DecoderPath(colours: .all, shrink: 1, frames: facts.frames, plainShrink: 1, reason: "pages=all")
         }
-        // A chain that names a kernel sends every pixel through it.
+        // If the chain names a kernel, every pixel must pass through it, so don't shrink while decoding.
         if let resize, !resize.mayShrinkWhileDecoding {
             return DecoderPath(
                 colours: .all, shrink: 1, plainShrink: 1, reason: "kernel=\(resize.kernel) is to see every pixel")
@@ -80,14 +80,14 @@ struct DecoderPath: Equatable {
     }
 }
 
-/// What a file's header says about the ways to read the file.
+/// Facts from a file's header that decide how the file can be read.
 struct SourceFacts {
     enum Luma: Equatable {
-        /// The first component is the luma of sRGB, and can be decoded alone.
+        /// The first component is the luma of sRGB, and can be decoded without the others.
         case stored
         /// Luma can be computed from the samples as they are.
         case made
-        /// A conversion must come before luma.
+        /// The colours must be converted before luma can be computed; the text names the obstacle.
         case none(String)
     }
 
@@ -99,17 +99,18 @@ struct SourceFacts {
     var height: Int
     var isTurned: Bool
     var isGrey: Bool
-    /// More than one for an animation.
+    /// Number of frames; more than one only for an animation.
     var frames: Int
     var luma: Luma
-    /// The chroma subsampling of its planes, if it stores them in sRGB.
+    /// The chroma subsampling of the file's planes, if the file stores planes in sRGB.
     var planes: Planes.Subsampling?
-    /// Factors by which a decoder can shrink it, with the smallest picture first.
+    /// Factors by which a decoder can shrink the picture, largest first.
     var shrinks: [Int]
-    /// How a camera's file is read.
+    /// How a camera's file is read, in words; nil for other files.
     var camera: String?
 
-    /// Maximum memory for the file and its planes, which are held as a whole; larger pictures stream.
+    /// Maximum memory for the file and its planes, which are kept in memory completely. Larger pictures are streamed
+    /// instead.
     private static let mostMemory = 96 << 20
 
     fileprivate func fitsMemory(_ path: DecoderPath) -> Bool {
@@ -119,13 +120,13 @@ struct SourceFacts {
         return Double(length) + Double(width / shrink * (height / shrink)) * samples <= Double(Self.mostMemory)
     }
 
-    /// If a decoder makes a picture smaller than this, the partial pixels at its edges show.
+    /// Minimum size of a shrunk side: in a smaller picture, the partial pixels at the edges would be visible.
     private static let leastShrunk = 64
-    /// The part of a side that libvips' loaders may drop.
+    /// The largest part of a side that libvips' loaders may drop.
     private static let mostLeftOut = 1.0 / 128
 
-    /// The largest shrink that leaves the decoder's picture at least as large as the target, and similar to lanczos3's.
-    /// Decoders of planes round up to whole pixels; libvips' loaders drop the last part of a pixel.
+    /// The largest shrink factor whose picture is at least as large as the target, and similar to a lanczos3 resize.
+    /// Decoders of planes round up to whole pixels (`roundsUp`); libvips' loaders drop the last part of a pixel.
     fileprivate func shrink(for resize: ResizeStage?, roundsUp: Bool) -> Int {
         guard let target = resize.map(target) else { return 1 }
         func serves(_ shrink: Int, _ size: Int, _ wanted: Int) -> Bool {
@@ -136,7 +137,7 @@ struct SourceFacts {
         return shrinks.first { serves($0, width, target.width) && serves($0, height, target.height) } ?? 1
     }
 
-    /// Names the resizer for planes of this path, if they need resizing.
+    /// The name of the resizer that resizes this path's planes; empty if they already have the target's size.
     func resizer(_ path: DecoderPath, _ stages: [Stage]) -> String {
         guard path.isOfPlanes, let target = stages.first.flatMap(ResizeStage.init).map(target) else { return "" }
         return path.reaches(target, of: width, height) ? "" : ", lanczos3 by zimg"

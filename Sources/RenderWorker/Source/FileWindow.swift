@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file's bytes for a reader that moves forward. Only one window is held in memory at a time.
+/// The bytes of a file, for a reader that moves forward. Only one window of the file is in memory at a time.
 struct FileWindow {
     private let read: (_ offset: Int, _ count: Int) -> [UInt8]?
     private let size: Int

@@ -1,4 +1,4 @@
-/// The blocks of a GIF, followed to their end, because libvips accepts a truncated GIF as a shorter animation.
+/// Follows the blocks of a GIF to the end marker, because libvips accepts a truncated GIF as a shorter animation.
 struct GIFBlocks {
     var file: FileWindow
 
@@ -15,7 +15,7 @@ struct GIFBlocks {
             case Self.extension_: at += 2
             case Self.frame:
                 guard let flags = file.byte(at + 9) else { return false }
-                // The length of the first code precedes the pixels.
+                // A byte with the initial code size precedes the pixels.
                 at += 11 + Self.paletteSize(flags)
             default: return false
             }

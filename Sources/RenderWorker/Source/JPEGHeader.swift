@@ -8,7 +8,7 @@ struct JPEGHeader {
     private var space: Int32 = -1
     private var subsampling: Int32 = -1
 
-    /// Nil when the header goes on beyond these bytes, or is invalid.
+    /// Nil when the header is invalid, or extends beyond these bytes.
     init?(_ start: [UInt8]) {
         guard let decoder = tjInitDecompress() else { return nil }
         defer { tjDestroy(decoder) }
@@ -32,7 +32,7 @@ struct JPEGHeader {
     /// Whether the file stores luma, with or without colours. CMYK and RGB files have no luma.
     var storesLuma: Bool { space == Int32(TJCS_YCbCr.rawValue) || space == Int32(TJCS_GRAY.rawValue) }
 
-    /// The file's chroma subsampling. Nil when it has no chroma, or unusual subsampling.
+    /// The file's chroma subsampling. Nil if the file has no chroma, or if the subsampling is unusual.
     var sharedColours: Planes.Subsampling? {
         guard space == Int32(TJCS_YCbCr.rawValue) else { return nil }
         return switch UInt32(bitPattern: subsampling) {

@@ -18,7 +18,7 @@ struct JPEGMarkers {
     /// Whether a marker holds this metadata field.
     func has(_ field: String) -> Bool {
         guard let (kind, prefix) = Self.fields[field] else { return false }
-        // The prefix follows the kind and the length.
+        // In a marker, the kind and the length precede the prefix.
         return markers.contains { $0.dropFirst().first == kind && $0.dropFirst(4).starts(with: prefix) }
     }
 

@@ -1,5 +1,5 @@
-/// The segments of a JPEG and the coded pixels after them, followed to the end marker, because a decoder does not look
-/// beyond the last row that it is asked for.
+/// Follows the segments of a JPEG and the coded pixels after them to the end marker. A decoder does not look beyond the
+/// last row that is requested.
 struct JPEGSegments {
     var file: FileWindow
 
@@ -16,8 +16,8 @@ struct JPEGSegments {
         return false
     }
 
-    /// The next marker that begins a segment, or ends the picture. Skips the markers within coded pixels: a zero after
-    /// the escape byte stands for the escape byte itself, and restart markers have no length.
+    /// The next marker that begins a segment or ends the picture. Skips the markers within coded pixels: an escape byte
+    /// followed by zero stands for the byte itself, and restart markers have no length.
     private mutating func marker(from start: Int) -> (place: Int, kind: UInt8)? {
         var at = start
         while let place = file.place(of: Self.escape, from: at), let kind = file.byte(place + 1) {

@@ -1,15 +1,17 @@
-/// An artificial end for a truncated PNG, so that a decoder reaches the last byte that is there: the last chunk of
-/// pixels ends with the file, and an end chunk follows. Without these libspng drops up to 8 KB.
+/// An artificial end for a truncated PNG, so that the decoder uses all bytes that are present. The last chunk of pixels
+/// is shortened to the file's end, and an end chunk follows. Otherwise libspng would drop up to 8 KB.
 struct PNGEnd {
-    /// The bytes of the file that count.
+    /// Number of bytes of the file to use, before the artificial end.
     let size: Int
-    /// The corrected length of the last chunk of pixels, and the place of the original length in the file.
+    /// The corrected length of the last chunk of pixels, and the offset of the original length in the file. The length
+    /// is empty if no correction is needed.
     let length: [UInt8]
     let place: Int
     let bytes: [UInt8]
 
     private static let lastChunk: [UInt8] = [0, 0, 0, 0] + Array("IEND".utf8) + [0xae, 0x42, 0x60, 0x82]
-    /// A chunk is its length, its name, its content and a checksum, which decoders ignore where damage is accepted.
+    /// A chunk consists of a length, a name, the content and a checksum. Decoders that accept damage ignore the
+    /// checksum.
     private static let (head, checksum) = (8, 4)
     /// Many times the number of chunks in a real picture.
     private static let mostChunks = 1 << 20
@@ -46,7 +48,7 @@ struct PNGEnd {
         (self.size, self.length, self.place, self.bytes) = (size, length, place, bytes)
     }
 
-    /// Overwrites the length in bytes that were read at `offset`.
+    /// Replaces the bytes of the chunk's length in `read`, which was read at `offset`.
     func correct(_ read: UnsafeMutableRawBufferPointer, at offset: Int) {
         for (index, byte) in length.enumerated() {
             let at = place + index - offset

@@ -1,9 +1,9 @@
 import CVips
 import Synchronization
 
-/// Counts the rows of a PNG whose bytes are all there. libvips leaves missing rows as it finds them in memory, where
-/// pixels of earlier pictures lie. It warns about each, so the rows are counted only after a warning, because counting
-/// unpacks the picture once more.
+/// Counts the rows of a PNG that are completely present. libvips does not clear the missing rows, so their memory may
+/// contain pixels of earlier pictures. Counting unpacks the picture once more, so it is done only after libvips has
+/// warned about a missing row.
 final class PNGRows: Sendable {
     private let height: Int
     private let size: Int
@@ -38,17 +38,17 @@ final class PNGRows: Sendable {
         }
     }
 
-    /// Nil for an interlaced picture, whose rows come in several passes.
+    /// Nil for an interlaced picture, whose rows are stored in several passes.
     private var counted: Int? {
         let form = TIFFForm(isBigEndian: true, isBig: false)
         // The header follows the signature and the head of the first chunk.
         guard let header = file.exactly(16, 13), header[12] == 0 else { return nil }
         let width = form.number(header[..<4])
         let bands = [2: 3, 4: 2, 6: 4][header[9]] ?? 1
-        // A row begins with its filter's number.
+        // Each row begins with the number of its filter.
         let bytesPerRow = 1 + (width * bands * Int(header[8]) + 7) / 8
         let (bytes, isTooMuch) = bytesPerRow.multipliedReportingOverflow(by: height)
-        // The header of such a picture is refused anyway.
+        // A header with such a size is refused elsewhere.
         if isTooMuch { return nil }
         var (packed, at) = ([UInt8](), 8)
         while let head = file.exactly(at, 8) {

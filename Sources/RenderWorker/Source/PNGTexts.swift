@@ -2,7 +2,8 @@ import CVips
 import PipelineModel
 import WorkerProtocol
 
-/// A PNG's texts and profiles are compressed: some kilobytes can unpack to gigabytes, which the decoder would hold.
+/// Limits a PNG's texts and profile. They are compressed: some kilobytes can unpack to gigabytes, which the decoder
+/// would keep in memory.
 enum PNGTexts {
     /// Many times the number of chunks in a real picture.
     private static let mostChunks = 1 << 20
@@ -18,7 +19,7 @@ enum PNGTexts {
             let length = head[..<4].reduce(0) { $0 << 8 | Int($1) }
             let (content, name) = (at + Self.head, String(decoding: head[4...], as: UTF8.self))
             if ["zTXt", "iTXt", "iCCP"].contains(name) {
-                // A truncated chunk is unpacked as far as it goes.
+                // A truncated chunk is unpacked as far as its bytes reach.
                 let bytes = read(content, min(length, max(0, size - content), most + 1)) ?? []
                 if let packed = packed(bytes, of: name) { left -= unpackedCount(packed, most: left + 1) }
             }
@@ -35,14 +36,14 @@ enum PNGTexts {
                 + "then pipectl retry")
     }
 
-    /// The compressed part of a chunk; nil when it has none.
+    /// The compressed part of a chunk; nil if nothing in it is compressed.
     private static func packed(_ bytes: [UInt8], of name: String) -> ArraySlice<UInt8>? {
-        // The key ends with a zero.
+        // A zero byte ends the key.
         var rest = bytes.drop { $0 != 0 }.dropFirst()
         let method = rest.prefix(name == "iTXt" ? 2 : 1)
         rest = rest.dropFirst(method.count)
         guard name == "iTXt" else { return method.first == 0 ? rest : nil }
-        // A language and a translated key follow.
+        // A language and a translated key precede the text.
         return method.first == 1 ? rest.drop { $0 != 0 }.dropFirst().drop { $0 != 0 }.dropFirst() : nil
     }
 

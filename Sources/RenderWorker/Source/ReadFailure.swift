@@ -3,8 +3,8 @@ import PipelineModel
 import Synchronization
 import WorkerProtocol
 
-/// The first read that the disk refused. Decoders don't report it: they mistake the failure for the end of the file,
-/// and some continue with the data that they have.
+/// The first failed read of a picture. Decoders don't report it: they mistake the failure for the end of the file, and
+/// some continue with the data that they have.
 struct ReadFailure: Sendable {
     private static let known = Mutex<ReadFailure?>(nil)
 
@@ -12,7 +12,7 @@ struct ReadFailure: Sendable {
     let file: String
     let code: Int32
 
-    /// Called before another picture.
+    /// Clears the failure before another picture.
     static func forget() { known.withLock { $0 = nil } }
 
     static func note(_ code: Int32, of file: String) {

@@ -1,5 +1,5 @@
-/// Formats that are little more than pixels. libvips marks their loaders as untrusted, or has none. People drop such
-/// files, so the message names the format.
+/// Recognises simple formats that are not read, because libvips marks their loaders as untrusted or has none. People
+/// drop such files, so the message names the format.
 enum SimpleFormat {
     static func name(_ prefix: [UInt8], end: (_ count: Int) -> [UInt8]) -> String? {
         netpbm(prefix) ?? (isTGA(prefix, end) ? "TGA" : nil)
@@ -12,14 +12,14 @@ enum SimpleFormat {
         guard bytes.count > 3, bytes[0] == UInt8(ascii: "P"), Self.isSpace(bytes[2]),
             let name = names[Character(UnicodeScalar(bytes[1]))]
         else { return nil }
-        // PAM continues with words, the others with a number or a comment.
+        // In a PAM, words follow; in the other formats, a number or a comment.
         let next = bytes.dropFirst(2).drop(while: isSpace).first.map { Character(UnicodeScalar($0)) }
         return name == "PAM" || next?.isNumber == true || next == "#" ? name : nil
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) }
 
-    /// A TGA is recognised by its last bytes. Older files lack these, so every field of the header must make sense.
+    /// A TGA has a signature at its end. Older files lack it, so for them every field of the header must be plausible.
     private static func isTGA(_ bytes: [UInt8], _ end: (Int) -> [UInt8]) -> Bool {
         if end(18).starts(with: "TRUEVISION-XFILE".utf8) { return true }
         guard bytes.count >= 18 else { return false }

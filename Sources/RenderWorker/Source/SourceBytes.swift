@@ -1,14 +1,15 @@
 import Glibc
 import SystemCalls
 
-/// The bytes of a picture: of a file, or of a picture within another file. A file is never mapped into memory, where a
-/// disk error would kill the process.
+/// The bytes of a picture, either in a file or, for a preview within a camera's file, in memory. Files are never mapped
+/// into memory, because a disk error would then kill the process.
 enum SourceBytes {
     /// `called` is the file's name in messages: the picture, or the result.
     case file(Descriptor, called: String)
     case memory([UInt8])
 
-    /// Reads at an offset. Returns fewer bytes at the end, and -1 when the disk refuses; that failure is noted.
+    /// Reads at an offset. Returns fewer bytes at the end, and -1 if the read fails; `ReadFailure` then records the
+    /// error.
     func read(into bytes: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
         switch self {
         case .file(let descriptor, let name):
@@ -23,7 +24,7 @@ enum SourceBytes {
         }
     }
 
-    /// At most `count` bytes.
+    /// Reads at most `count` bytes; fewer at the end.
     func bytes(at start: Int, _ count: Int) throws -> [UInt8] {
         if case .memory(let memory) = self, start == 0, count == memory.count { return memory }
         return try [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
@@ -38,7 +39,7 @@ enum SourceBytes {
         }
     }
 
-    /// Nil unless all of the bytes are there.
+    /// Reads exactly `count` bytes; nil if that is not possible.
     func exactly(_ start: Int, _ count: Int) -> [UInt8]? {
         guard let bytes = try? bytes(at: start, count), bytes.count == count else { return nil }
         return bytes

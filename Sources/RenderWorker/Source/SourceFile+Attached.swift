@@ -1,10 +1,10 @@
-/// A part of a file beside its picture. No result keeps it.
+/// A part that a file contains beside its picture. No result keeps it.
 enum AttachedPart: String, CaseIterable {
     case gainMap = "gain map"
     case video
     case manifest = "C2PA manifest"
 
-    /// Parts that show something, as opposed to metadata.
+    /// Parts with visible content, as opposed to metadata.
     static let ofPictures: Set<AttachedPart> = [.gainMap, .video]
 
     /// Whether a property such as `hdrgm:Version`, `Container:Directory` or `dcterms:provenance` promises a part beside
@@ -16,12 +16,12 @@ enum AttachedPart: String, CaseIterable {
             || name.local == extended
     }
 
-    /// Whether an XMP packet may have such a property. Searches quickly, because few packets have.
+    /// Whether an XMP packet may contain such a property. This is a quick search, because few packets do.
     static func mayBePromised(in xmp: [UInt8]) -> Bool {
         (gainMapSpaces + videoNames + [containerSpace, extended, provenance]).contains { xmp.contains(text: $0) }
     }
 
-    /// Whether an XMP packet says where a manifest lies.
+    /// Whether an XMP packet names the location of a C2PA manifest.
     fileprivate static func hasManifest(in xmp: [UInt8]) -> Bool {
         xmp.contains(text: termsSpace) && xmp.contains(text: provenance)
     }
@@ -29,19 +29,20 @@ enum AttachedPart: String, CaseIterable {
     fileprivate static let gainMapSpaces = [
         "http://ns.adobe.com/hdr-gain-map/1.0/", "http://ns.apple.com/HDRGainMap/1.0/",
     ]
-    /// The list of the file's parts, and the items of the list.
+    /// Prefix of the namespaces of the list of a file's parts, and of the list's items.
     private static let containerSpace = "http://ns.google.com/photos/1.0/container/"
     private static let cameraSpace = "http://ns.google.com/photos/1.0/camera/"
     fileprivate static let videoNames = ["MotionPhoto", "MicroVideo"]
     private static let termsSpace = "http://purl.org/dc/terms/"
-    /// Where a C2PA manifest lies: in the file, or at a URL. Either describes the original's bytes.
+    /// Property that names the location of a C2PA manifest: in the file, or at a URL. Either manifest describes the
+    /// original's bytes.
     private static let provenance = "provenance"
-    /// A JPEG may have more XMP in segments that libvips does not read.
+    /// Property that announces more XMP in further segments of a JPEG, which libvips does not read.
     private static let extended = "HasExtendedXMP"
 }
 
 extension SourceFile {
-    /// The parts that the file has beside its picture.
+    /// The parts that the file contains beside its picture.
     func attachedParts(xmp: [UInt8]) -> Set<AttachedPart> {
         var parts: Set<AttachedPart> = []
         if AttachedPart.gainMapSpaces.contains(where: { xmp.contains(text: $0) }) { parts.insert(.gainMap) }
@@ -58,7 +59,7 @@ extension SourceFile {
         return parts
     }
 
-    /// Limit on the segments, chunks or boxes that are read; a file has few before its pixels.
+    /// Maximum number of segments, chunks or boxes to read; a file has only a few before its pixels.
     private static let most = 1000
 
     private var attachedToJPEG: Set<AttachedPart> {
@@ -69,7 +70,7 @@ extension SourceFile {
                 break
             }
             let length = Int(head[2]) << 8 + Int(head[3])
-            // JUMBF boxes, and the gain map of ISO 21496-1.
+            // Segments may contain JUMBF boxes, with a C2PA manifest, or the gain map of ISO 21496-1.
             if head[1] == 0xeb, exactly(at + 4, max(0, min(length - 2, 64)))?.contains(text: "c2pa") == true {
                 parts.insert(.manifest)
             }
@@ -99,7 +100,7 @@ extension SourceFile {
         return Set(chunks(from: 12) { head in (head[..<4], (form.number(head[4...]) + 1) / 2 * 2) }.keys)
     }
 
-    /// The last position of each kind of chunk. `read` returns a chunk's name, and its length after the head.
+    /// The last position of each kind of chunk. `read` returns a chunk's name, and its length without the head.
     private func chunks(
         from start: Int, _ read: (_ head: [UInt8]) -> (name: ArraySlice<UInt8>, length: Int)
     ) -> [String: Int] {

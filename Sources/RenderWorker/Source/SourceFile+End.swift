@@ -9,16 +9,16 @@ extension SourceFile {
         case .gif: hasAllBlocks
         case .webp: exactly(4, 4).map { $0.reversed().reduce(0) { $0 << 8 | Int($1) } + 8 <= size } ?? false
         case .heif, .avif: Boxes.areWhole(size: size, exactly)
-        // An invalid header says nothing about the end.
+        // An invalid header doesn't show where the end is.
         case .bmp: (try? bmp).map { $0.end <= size } ?? true
         case .tiff: tiffDirectory?.hasAllBlocks(within: size) ?? false
-        // Decoding finds out.
+        // Only decoding can find a missing end.
         case .raw: true
         }
     }
 
-    /// Refuses a truncated file, unless that is accepted. Decoders that read row by row stop at the last row that a
-    /// result needs, and don't notice a truncation after it; the others read the whole file.
+    /// Refuses a truncated file, unless the recipe accepts it. Decoders that read row by row stop at the last row that
+    /// a result needs, and don't notice that later rows are missing. The decoders of other formats read the whole file.
     func refuseMissingEnd() throws {
         guard !acceptsDamage, [.jpeg, .png, .gif, .tiff, .bmp].contains(format), !isWhole else { return }
         throw WorkerFailure(reading: VipsError(lines: []), of: format, isCut: true, accepted: acceptsDamage)

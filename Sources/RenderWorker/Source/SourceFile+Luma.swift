@@ -1,12 +1,13 @@
 extension SourceFile {
-    /// The header follows EXIF and profile, which rarely exceed the first length, and hardly ever the second.
+    /// Lengths to try when the header is read. EXIF and the profile precede it; they rarely exceed the first length,
+    /// and hardly ever the second.
     static let headerLengths = [1 << 16, 1 << 20]
 
     /// Planes that can be decoded as the file stores them.
     struct StoredPlanes {
         /// Luma can be decoded without the colours.
         var luma: Bool
-        /// Chroma subsampling. Nil without chroma, and when chroma can't be read as it is.
+        /// Chroma subsampling. Nil if there is no chroma, or if it can't be decoded as it is stored.
         var colours: Planes.Subsampling?
     }
 

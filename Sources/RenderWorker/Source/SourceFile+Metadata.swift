@@ -1,5 +1,5 @@
 extension SourceFile {
-    /// Adds metadata that libvips' loaders omit or rename, and the profile that EXIF implies.
+    /// Adds metadata that libvips' loaders omit or store under another name, and the profile that EXIF implies.
     func addMetadata(to picture: Picture) {
         camera?.addMetadata(to: picture)
         switch format {
@@ -10,7 +10,7 @@ extension SourceFile {
         case .jpeg, .png, .webp, .gif, .bmp, .raw:
             break
         }
-        // LibRaw always develops to sRGB, whatever colour space the camera was set to.
+        // LibRaw always develops to sRGB, even if the camera was set to another colour space.
         if format != .raw { picture.addProfileOfEXIF() }
         let attached = attachedParts(xmp: picture.blob("xmp-data") ?? [])
         picture.setDropped(AttachedPart.allCases.filter(attached.contains).map(\.rawValue))
@@ -18,7 +18,8 @@ extension SourceFile {
 }
 
 extension Picture {
-    /// libvips accepts XMP of a HEIF only if it begins with the first element. Usually the packet's header comes first.
+    /// libvips finds a HEIF's XMP only if the packet begins with its first element. Usually a header precedes the
+    /// element, so find such a packet here.
     fileprivate func findXMP() {
         guard !hasField("xmp-data") else { return }
         for name in fieldNames where name.hasPrefix("heif-mime-") {

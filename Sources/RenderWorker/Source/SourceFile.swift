@@ -13,7 +13,7 @@ struct SourceFile {
     let format: SourceFormat
     let size: Int
     var camera: CameraPicture?
-    /// Whether the rest of a damaged picture is good enough.
+    /// Whether a damaged picture is accepted, as far as it can be decoded.
     let acceptsDamage: Bool
 
     init(
@@ -42,8 +42,8 @@ struct SourceFile {
         }
     }
 
-    /// Whether all pixels must be readable, including those that a result leaves out. A camera's samples are read at
-    /// once anyway.
+    /// Whether all pixels must be readable, including those that a result leaves out. For a camera's samples this is
+    /// false, because developing reads all of them in any case.
     var isReadToItsEnd: Bool { !acceptsDamage && format != .raw }
 
     func hasChanged() throws -> Bool {
@@ -52,12 +52,12 @@ struct SourceFile {
             || now.st_mtim.tv_nsec != modified.tv_nsec
     }
 
-    /// Factors by which it can be decoded smaller, with the smallest picture first.
+    /// Factors by which the picture can be shrunk while it is decoded, largest first.
     var shrinks: [Int] {
         switch format {
         case .jpeg, .webp: [8, 4, 2]
         case .tiff: pyramid.shrinks
-        // A HEIF's thumbnail is another picture, made by the file's writer.
+        // A HEIF's thumbnail is no substitute: it is another picture, made by the file's writer.
         case .png, .gif, .heif, .avif, .bmp: []
         case .raw: camera?.shrinks ?? []
         }
@@ -73,8 +73,8 @@ struct SourceFile {
         }
     }
 
-    /// A lazy picture, to be read from top to bottom, shrunk as far as `shrinks` allows. A camera's samples must be
-    /// developed first: for them this is only the header.
+    /// A lazy picture, to be read from top to bottom, and shrunk by one of `shrinks`. A camera's samples must be
+    /// developed first, so for them this is only a header.
     func picture(shrink: Int = 1) throws -> Picture {
         if format == .bmp { return try BMPRows.picture(bmp, content, size: size) }
         if format == .raw, let camera {
@@ -96,12 +96,12 @@ struct SourceFile {
             case .bmp, .raw: -1
             }
         }
-        // With this field, a result of several times that height would be saved as frames.
+        // Remove this field: with it, libvips would save a result of several times that height as frames.
         picture.removeField("page-height")
         return acceptsDamage && format == .png ? try PNGRows.present(of: picture, in: content, size: size) : picture
     }
 
-    /// All frames, each below the previous one; for formats without frames, the picture.
+    /// All frames in one picture, each below the previous one. For formats without frames, the picture itself.
     func strip() throws -> Picture {
         switch format {
         case .gif: try loaded(cvips_gifload_frames)
@@ -118,25 +118,25 @@ struct SourceFile {
             throw VipsError.take()
         }
         defer { g_object_unref(source) }
-        // Warnings don't fail: many cameras write readable files that make a decoder warn.
+        // Warnings are not failures: many cameras write readable files that make a decoder warn.
         let failOn = acceptsDamage ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR
         let picture = try Picture.made { load(source, $0, failOn) }
-        // A picture in memory may outlive the loader's picture.
+        // Copy the metadata: a picture in memory may outlive the loader's picture, which owns the fields' bytes.
         cvips_own_blobs(picture.image)
         addMetadata(to: picture)
         return picture
     }
 
-    /// Turns libvips' failure to read into a message for the person who dropped the picture.
+    /// Runs `body`, and turns a libvips error into a message for the person who dropped the picture.
     func reading<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as VipsError {
-            // The decoders of other formats report a missing end themselves.
+            // Only these formats need a check of the end; the decoders of the others report a missing end themselves.
             let isCut = [.png, .webp, .heif, .avif, .bmp].contains(format) && !isWhole
             throw WorkerFailure(reading: error, of: format, isCut: isCut, accepted: acceptsDamage)
         }
     }
 
-    /// At most `count` bytes from the file's start.
+    /// At most `count` bytes from the start of the file.
     func bytes(_ count: Int = .max) throws -> [UInt8] {
         try content.bytes(at: 0, min(count, size))
     }
@@ -145,16 +145,16 @@ struct SourceFile {
 
     private var pyramid: TIFFPyramid { TIFFPyramid(tiffDirectory) }
 
-    /// Whether its first frame is a lossless WebP.
+    /// Whether the first frame is a lossless WebP.
     var isLosslessWebP: Bool {
         var at = 12
-        // The picture comes early; a file that begins with 1000 small chunks is no picture.
+        // The picture's chunk is near the start; a file that begins with 1000 other chunks is no picture.
         for _ in 0..<1000 {
             guard let head = exactly(at, 8) else { break }
             let name = String(decoding: head[..<4], as: UTF8.self)
             if name == "VP8 " || name == "VP8L" { return name == "VP8L" }
             let length = head[4...].reversed().reduce(0) { $0 << 8 | Int($1) }
-            // A frame's chunks lie within the frame's own chunk, after its place and time.
+            // A frame's chunks lie within the frame's own chunk, after 16 bytes that include its position and duration.
             at += 8 + (name == "ANMF" ? 16 : length + length % 2)
         }
         return false

@@ -1,16 +1,16 @@
 import WorkerProtocol
 
-/// A picture's format by its first bytes: its name does not count, and the decoders are not asked.
+/// A picture's format, recognised by the file's first bytes, not by its name, and without trying any decoder.
 enum SourceFormat: String {
     case jpeg, png, webp, tiff, gif, heif, avif, bmp
-    /// A camera's file: the sensor's samples.
+    /// A camera's file. If its embedded preview is used, `SourceFile.format` is `jpeg` instead.
     case raw
 
     static let prefixLength = 64
 
     private static let advice = "JPEG, PNG, WebP, TIFF, GIF, HEIC, AVIF, BMP and cameras' raw files are read"
 
-    /// `end` reads the file's last bytes, where some formats have their signature.
+    /// `end` reads the file's last bytes, because some formats have their signature there.
     init(sniffing prefix: [UInt8], end: (_ count: Int) -> [UInt8]) throws(WorkerFailure) {
         func starts(_ text: String, at offset: Int = 0) -> Bool { prefix.dropFirst(offset).starts(with: text.utf8) }
         let tiffs: [[UInt8]] = [
@@ -50,8 +50,8 @@ enum SourceFormat: String {
         }
     }
 
-    /// The format for `format=same`. HEIC becomes JPEG, as on the device that made it when it sends a picture: HEIC's
-    /// encoder is slow, and Safari is the only browser that shows it. BMP becomes PNG, without loss.
+    /// The format for `format=same`. HEIC becomes JPEG, as it does when a phone sends the picture: HEIC's encoder is
+    /// slow, and Safari is the only browser that shows HEIC. BMP becomes PNG, without loss.
     var written: String {
         switch self {
         case .heif, .raw: Self.jpeg.rawValue

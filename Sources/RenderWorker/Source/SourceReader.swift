@@ -1,7 +1,7 @@
 import CVips
 import Glibc
 
-/// Callbacks through which libvips reads a picture. Each source has its own offset.
+/// The callbacks by which libvips reads a picture's bytes. Each source has its own read offset.
 final class SourceReader {
     private let bytes: SourceBytes
     private let size: Int
@@ -12,7 +12,8 @@ final class SourceReader {
         (self.bytes, self.size, self.end) = (bytes, end?.size ?? size, end)
     }
 
-    /// A source of bytes up to the size at opening, or with an artificial end. The caller owns it.
+    /// A libvips source of the first `size` bytes, or of the bytes before the artificial end and that end. The caller
+    /// owns the source.
     static func source(_ bytes: SourceBytes, size: Int, end: PNGEnd? = nil) -> UnsafeMutablePointer<VipsSource>? {
         cvips_source_new(
             { _, bytes, count, this in this.map { SourceReader.from($0).read(bytes, Int(count)) } ?? -1 },
@@ -25,7 +26,8 @@ final class SourceReader {
         Unmanaged.fromOpaque(data).takeUnretainedValue()
     }
 
-    /// Reads nothing beyond the size: there libvips asks for more than it has room for, and a file may grow.
+    /// Reads nothing beyond `size`. Near the end, libvips requests more than its buffer has room for, and a file may
+    /// grow.
     private func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int) -> gint64 {
         if let end, offset >= size { return read(end, UnsafeMutableRawBufferPointer(start: bytes, count: count)) }
         let count = max(0, min(count, size - offset))
@@ -43,7 +45,7 @@ final class SourceReader {
         return gint64(part.count)
     }
 
-    /// Fails, without moving, for a target before the start or an offset that overflows.
+    /// Sets the read offset. Fails, and leaves the offset unchanged, if the target is negative or overflows.
     private func seek(_ distance: Int, _ whence: Int32) -> gint64 {
         let start =
             switch whence {

@@ -1,4 +1,4 @@
-/// A directory of a TIFF, which is also EXIF's layout: tags, and the positions of their values.
+/// A directory of a TIFF: tags, and the positions of their values. EXIF has the same layout.
 struct TIFFDirectory {
     struct Entry {
         var type: Int
@@ -10,7 +10,7 @@ struct TIFFDirectory {
 
     typealias Reader = (_ offset: Int, _ count: Int) -> [UInt8]?
 
-    /// Numbers of TIFF and BigTIFF; Panasonic and Olympus put their own numbers before the same layout.
+    /// Numbers that mark a TIFF or a BigTIFF. Panasonic and Olympus use their own numbers with the same layout.
     private static let heads: Set = [42, 43, 0x55, 0x4f52, 0x5352]
 
     let form: TIFFForm
@@ -57,7 +57,7 @@ struct TIFFDirectory {
 
     func has(_ tag: Int) -> Bool { entries[tag] != nil }
 
-    /// The numbers of a tag, at most `most`, because the file itself claims the count.
+    /// The numbers of a tag, at most `most`, because the count is the file's own claim.
     func numbers(_ tag: Int, most: Int = 16) -> [Int] {
         guard let entry = entries[tag], [3, 4, 13, 16, 18].contains(entry.type) else { return [] }
         let size = TIFFForm.size(of: entry.type)
@@ -72,7 +72,7 @@ struct TIFFDirectory {
         return read(entry.offset + (entry.count - 1) * size, size).map { form.number($0) }
     }
 
-    /// The bytes of a tag's value; nil for more than `most`.
+    /// The bytes of a tag's value; nil if the tag is missing or the value has more than `most` bytes.
     func value(_ tag: Int, most: Int) -> [UInt8]? {
         guard let entry = entries[tag] else { return nil }
         let length = TIFFForm.size(of: entry.type) * entry.count

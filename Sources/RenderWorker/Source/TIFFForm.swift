@@ -1,4 +1,4 @@
-/// How a TIFF writes its numbers: the byte order, and whether it is a BigTIFF, whose offsets have eight bytes.
+/// The number format of a TIFF: its byte order, and whether it is a BigTIFF, whose offsets have eight bytes.
 struct TIFFForm: Equatable {
     var isBigEndian: Bool
     var isBig: Bool
@@ -11,7 +11,7 @@ struct TIFFForm: Equatable {
     /// The offset of the header's pointer to the first directory.
     var firstPlace: Int { isBig ? 8 : 4 }
 
-    /// Reads a number and caps it, so that sums with it don't overflow: a damaged file may hold any number.
+    /// Reads a number and caps it, because a damaged file may contain any number and sums must not overflow.
     func number(_ bytes: some BidirectionalCollection<UInt8>) -> Int {
         let value =
             isBigEndian
@@ -34,6 +34,7 @@ struct TIFFForm: Equatable {
         }
     }
 
-    /// The size of the unit that is reversed when the byte order changes. A fraction is two numbers.
+    /// The size of the units whose bytes are reversed when the byte order changes. A fraction consists of two such
+    /// units.
     static func unit(of type: Int) -> Int { type == 5 || type == 10 ? 4 : size(of: type) }
 }

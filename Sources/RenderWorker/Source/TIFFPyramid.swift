@@ -9,7 +9,7 @@ struct TIFFPyramid {
 
     private let places: [Int: Place]
 
-    /// Shrink factors of the copies, with the smallest copy first.
+    /// Shrink factors of the copies, largest first.
     var shrinks: [Int] { places.keys.sorted(by: >) }
 
     /// Number of copies that are pages of their own.
@@ -25,7 +25,7 @@ struct TIFFPyramid {
         var places: [Int: Place] = [:]
         var page = 0
         var directory = first
-        // A pyramid with more levels would begin with more pixels than a file can hold.
+        // A pyramid has at most 16 levels; one with more would begin with more pixels than a file can hold.
         while page < 16, directory.next > 0, let next = first.directory(at: directory.next) {
             page += 1
             if let shrink = first.shrink(of: next) { places[shrink] = .page(page) }
@@ -51,7 +51,8 @@ struct TIFFPyramid {
 }
 
 extension TIFFDirectory {
-    /// The factor by which a declared copy is smaller: a power of two. Nil unless the samples are of the same kind.
+    /// The factor, a power of two, by which `copy` is smaller. Nil if it is not declared as a smaller copy, or its
+    /// samples are of another kind.
     fileprivate func shrink(of copy: TIFFDirectory) -> Int? {
         let (kind, width, height, bits, samples) = (254, 256, 257, 258, 277)
         guard let kind = copy.numbers(kind).first, kind & 1 == 1,

@@ -1,7 +1,7 @@
-/// The boxes of a JPEG XL file. The metadata boxes are written here, because libvips 8.14 writes neither EXIF nor XMP,
-/// and later versions compress them, so that few readers find them.
+/// The boxes of a JPEG XL file. This type writes the metadata boxes itself, because libvips 8.14 writes neither EXIF
+/// nor XMP, and later versions compress them, so that few readers find them.
 struct JXLContainer {
-    /// The picture's size, as the file states it.
+    /// The picture's size according to the file.
     let width: Int
     let height: Int
     private let boxes: [Boxes.Box]
@@ -21,16 +21,17 @@ struct JXLContainer {
 
     static let (exif, xmp) = ("Exif", "xml ")
 
-    /// libjxl's measure of a visible difference, for a quality on JPEG's scale. All versions of libvips agree on it
-    /// down to 30; below that, some leave libjxl's bounds.
+    /// libjxl's `distance`, its measure of visible difference, for a quality on JPEG's scale. All versions of libvips
+    /// compute the same distance for qualities from 30 up; below 30, some exceed libjxl's range.
     static func distance(of quality: Int) -> Double {
         quality >= 30 ? 0.1 + Double(100 - quality) * 0.09 : 6.4 + Double(30 - quality) * 0.29
     }
 
-    /// The encoder's output, bare or in boxes, as a file with metadata before the picture. Nil if it is not JPEG XL.
+    /// Builds a file from the encoder's output, which is a bare codestream or already has boxes. The metadata precedes
+    /// the picture. Nil if the output is not JPEG XL.
     static func file(of encoded: [UInt8], exif block: [UInt8]?, xmp packet: [UInt8]?) -> [UInt8]? {
         var metadata: [UInt8] = []
-        // The box begins with the offset of the block, which is 0.
+        // The box's content begins with four bytes for the offset of the EXIF block, which is 0.
         if let block { metadata += box(exif, Array(repeating: 0, count: 4) + block) }
         if let packet { metadata += box(xmp, packet) }
         if encoded.starts(with: codestream) { return signature + type + metadata + box("jxlc", encoded) }
@@ -53,7 +54,8 @@ struct JXLContainer {
 
     private static let mostHeader = 14
 
-    /// The size is coded in bits, with the lowest bit of each byte first.
+    /// Reads the size from the start of the codestream, a sequence of bit fields with the lowest bit of each byte
+    /// first.
     private static func size(_ start: [UInt8]) -> (width: Int, height: Int)? {
         guard start.starts(with: codestream) else { return nil }
         var at = 16

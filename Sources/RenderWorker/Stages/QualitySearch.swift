@@ -1,9 +1,9 @@
 import Foundation
 
-/// Finds the highest quality whose file is no longer than `limit`, or a quality near it, in at most six tries. Between
-/// a quality that fits and one that doesn't, the next try is interpolated linearly from the lengths of their files. A
-/// part of the length may not depend on the quality, such as metadata: where a guess leads nowhere, the next try halves
-/// the remaining range.
+/// Searches for the highest quality whose file has at most `limit` bytes. Finds it, or a quality near it, in at most
+/// six tries. Between a quality that fits and one that doesn't, the search interpolates linearly from the lengths of
+/// their files. A part of the file, such as metadata, may not depend on the quality: if interpolation makes no
+/// progress, the search halves the remaining range.
 struct QualitySearch {
     static let mostTries = 6
     /// A usual quality, which is tried first.
@@ -16,18 +16,18 @@ struct QualitySearch {
     /// Number of tries in a row with the same outcome as the latest one.
     private var row = 0
     private var latestFits = false
-    /// The highest quality that fits, and the lowest that is too long, each with the length of its file.
+    /// The highest quality known to fit, and the lowest known to be too long, each with the length of its file.
     private var fits: (quality: Int, length: Int)?
     private var tooLong: (quality: Int, length: Int)?
     private let most: Int
 
     init(most: Int, limit: Int) { (self.most, self.limit) = (most, limit) }
 
-    /// The quality to try next; nil at the end.
+    /// The quality to try next; nil when the search is over.
     var next: Int? {
         let (low, high) = ((fits?.quality ?? 0) + 1, (tooLong?.quality ?? most + 1) - 1)
         guard low <= high, tries < Self.mostTries else { return nil }
-        // The last try must fit if any quality fits.
+        // Use the last try for the lowest quality, which fits if any quality does.
         if fits == nil, tries == Self.mostTries - 1 { return low }
         return min(max(guess(between: low, and: high), low), high)
     }
@@ -39,17 +39,19 @@ struct QualitySearch {
         case (_, nil): return middle + 1
         case (nil, let tooLong?):
             let steps = (Self.halving * log2(Double(tooLong.length) / Double(limit))).rounded(.up)
-            // Lengths at the lowest qualities say little about higher qualities.
+            // Lengths at very low qualities say little about higher ones, so don't drop below a sixth.
             let guess = max(tooLong.quality - max(1, Int(steps)), tooLong.quality / 6)
             return row < 2 ? guess : min(guess, middle)
         case (let fits?, let tooLong?):
-            // A last try that does not fit gains nothing, so leave a margin.
+            // A last try that is too long gains nothing, so stay below the highest candidate.
             if row >= 2, !latestFits, tries == Self.mostTries - 1 { return high - (high - low) / 6 }
-            // Lengths that are far apart grow by factors, so interpolate their logarithms.
+            // If the lengths are far apart, the length grows exponentially with the quality, so interpolate its
+            // logarithm.
             let grows = tooLong.length / 3 > fits.length
             func place(_ length: Int) -> Double { grows ? log(Double(max(length, 1))) : Double(length) }
             var (below, above) = (place(limit) - place(fits.length), place(tooLong.length) - place(limit))
-            // The end that has stayed gets half its weight, so that the next try lies nearer to it.
+            // If the same bound has stayed twice, halve its weight, so that the next try is nearer to it (Illinois
+            // method).
             if row >= 2 {
                 if latestFits { above /= 2 } else { below /= 2 }
             }

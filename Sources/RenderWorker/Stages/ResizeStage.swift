@@ -17,25 +17,25 @@ struct ResizeStage {
         }
 
         var turned: Target { Target(width: height, height: width, cropWidth: cropHeight, cropHeight: cropWidth) }
-        /// The size before cropping.
+        /// Number of pixels before cropping.
         var pixels: Int { width * height }
         var isCropped: Bool { cropWidth != width || cropHeight != height }
         /// Whether cropping leaves out the last rows.
         var cutsRows: Bool { cropHeight < height }
 
-        /// Whether a picture of this size needs cropping at most, and no scaling. A decoder that shrinks rounds up to a
-        /// last column or row that holds less than a pixel. Scaling all others slightly to make room for it would blur
-        /// them; where it is a small part of the picture, it is cropped instead.
+        /// Whether a picture of this size needs no scaling, and at most cropping. A decoder that shrinks rounds up, so
+        /// its last column or row may cover less than a pixel. Scaling the whole picture to exclude that fraction would
+        /// blur it. If the edge is a small part of the picture, it is cropped instead.
         func isReached(by width: Int, _ height: Int) -> Bool {
             func isEdge(_ size: Int, _ wanted: Int) -> Bool { size == wanted || (size == wanted + 1 && wanted >= 100) }
             return isEdge(width, self.width) && isEdge(height, self.height)
         }
 
-        /// Whether a picture of this size is so large that a second resize to the target leaves no visible loss.
+        /// Whether a picture of this size is large enough to be resized again to the target without visible loss.
         func isServed(by width: Int, _ height: Int) -> Bool { width >= 2 * self.width && height >= 2 * self.height }
     }
 
-    /// libvips' own limit, which keeps sizes finite when a chain enlarges a picture many times.
+    /// libvips' own limit for a side. It keeps sizes finite when a chain enlarges a picture many times.
     private static let mostASide = 10_000_000.0
 
     private let scale: Double?
@@ -87,8 +87,9 @@ struct ResizeStage {
         isTurned ? target(height, width).turned : target(width, height)
     }
 
-    /// Scales and crops a picture, which may be shrunk already, to the target. Before rows are cropped, `hold` gets the
-    /// picture, scaled if that makes it smaller.
+    /// Scales a picture, which the decoder may have shrunk already, and crops it to the target. If rows will be
+    /// cropped, `hold` first receives the picture: after the scaling if that makes the picture smaller, otherwise
+    /// before it.
     func apply(
         _ target: Target, to picture: Picture, holding hold: (Picture) throws -> Picture = { $0 }
     ) throws -> Picture {
@@ -114,7 +115,7 @@ struct ResizeStage {
     private func scaled(_ picture: Picture, _ x: Double, _ y: Double) throws -> Picture {
         let kernel = vipsKernel
         guard picture.hasAlpha else { return try picture.then { cvips_resize($0, $1, x, y, kernel) } }
-        // Transparent pixels have a colour, too, which must not bleed into opaque ones.
+        // Transparent pixels have a colour, too, which must not bleed into opaque pixels.
         let format = picture.format
         let opaque: Double = picture.is16Bit ? 65535 : 255
         return try picture.then { cvips_premultiply($0, $1, opaque) }

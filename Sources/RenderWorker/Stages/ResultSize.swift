@@ -21,7 +21,7 @@ struct ResultSize {
         }
     }
 
-    /// MaxPixels= limits the result of a resize as it limits a file.
+    /// `MaxPixels=` limits the result of a resize as well as the picture in a file.
     func check(maxPixels: Int64, frames: Int = 1) throws(WorkerFailure) {
         let pixels = Int64(pixels) * Int64(frames)
         guard pixels > maxPixels else { return }
@@ -35,7 +35,7 @@ struct ResultSize {
     /// Maximum pixels per side. PNG and TIFF hold more than any picture can have.
     private static let mostASide = ["jpeg": 65500, "webp": 16383, "avif": 16384, "gif": 65535]
 
-    /// Some formats can't hold every picture, and their encoders report that late, obscurely, or not at all.
+    /// Refuses a size that the format can't store. Encoders report that late, obscurely, or not at all.
     func check(_ format: String) throws(WorkerFailure) {
         guard let most = Self.mostASide[format], max(width, height) > most else { return }
         throw WorkerFailure(

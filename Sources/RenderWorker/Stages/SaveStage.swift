@@ -17,14 +17,14 @@ struct SaveStage {
     private let chroma: VipsForeignSubsample
     let maxBytes: Int?
     let keepsProfile: Bool
-    /// Whether an animation stays an animation.
+    /// Whether all frames of an animation are saved.
     let keepsFrames: Bool
-    /// Whether the file only hands the picture over, and is soon read again.
+    /// Whether the file only passes a picture on across a barrier, and is soon read again.
     private let isHandOver: Bool
     private let metadata: Metadata
     private let credit: Credit
     private let background: [Double]
-    /// The result is a preview of a picture without transparency.
+    /// Whether alpha is removed though the format can store it: for a preview of a result without transparency.
     private let isOpaque: Bool
 
     /// Whether 16-bit samples stay 16-bit.
@@ -43,7 +43,7 @@ struct SaveStage {
             switch stage.arguments["chroma"]?.text {
             case "420": VIPS_FOREIGN_SUBSAMPLE_ON
             case "444": VIPS_FOREIGN_SUBSAMPLE_OFF
-            // With a size limit chroma is subsampled, whatever quality fits.
+            // With `max-bytes=`, chroma is subsampled at every quality.
             default: maxBytes == nil ? VIPS_FOREIGN_SUBSAMPLE_AUTO : VIPS_FOREIGN_SUBSAMPLE_ON
             }
         keepsProfile = stage.arguments["profile"]?.text == "keep" && format != "gif"
@@ -54,12 +54,13 @@ struct SaveStage {
         background = Self.colour(stage.arguments["background"]?.text ?? "#ffffff")
     }
 
-    /// An encoder's share of the time after the last pixel. `Benchmarks/encoding-share.py` measured it with a
-    /// photograph-like JPEG of 10.7 megapixels, on one thread. The other encoders work line by line (JPEG 0.09, PNG
-    /// 0.06, TIFF 0.10).
+    /// The encoder's share of a render's time that falls after the last pixel. `Benchmarks/encoding-share.py` measured
+    /// the shares with a photograph-like JPEG of 10.7 megapixels, on one thread. The other encoders work line by line
+    /// and need little time (JPEG 0.09, PNG 0.06, TIFF 0.10).
     private static let shares = ["webp": 0.85, "avif": 0.98, "jxl": 0.96]
 
-    /// Work after the last pixel, when the pixels count as 1. Frames are encoded one after the other, as they arrive.
+    /// Work after the last pixel, if evaluating the pixels counts as 1. Frames are encoded as they arrive, so an
+    /// animation leaves no work.
     func encoding(frames: Int) -> Double { frames > 1 ? 0 : encoding }
 
     private var encoding: Double {
@@ -67,16 +68,17 @@ struct SaveStage {
         return share / (1 - share)
     }
 
-    /// Whether the encoder takes planes as they are.
+    /// Whether the encoder accepts planes without a conversion to RGB.
     var storesPlanes: Bool { format == "jpeg" || (format == "webp" && !isLossless) }
 
     /// The sample range of the planes that are encoded.
     var range: SampleRange { format == "webp" ? .limited : .full }
 
-    /// Whether files are several times as long as usual. With a size limit, only files that fit have such a quality.
+    /// Whether files are several times as long as usual. Not with `max-bytes=`, because files that fit are short at any
+    /// quality.
     var isFine: Bool { quality > 90 && maxBytes == nil }
 
-    /// The chroma subsampling of the encoder, which is the same as libvips'.
+    /// The chroma subsampling that the encoder uses; libvips makes the same choice.
     var sharedColours: Planes.Subsampling {
         let isAuto = chroma == VIPS_FOREIGN_SUBSAMPLE_AUTO
         return format == "webp" || (isAuto ? quality < 90 : chroma == VIPS_FOREIGN_SUBSAMPLE_ON) ? .quarter : .none
@@ -102,7 +104,7 @@ struct SaveStage {
         return result
     }
 
-    /// Gives `result` the metadata of `picture` that goes into the file.
+    /// Reduces the metadata of `result` to what the file should get, and adds the credit, if `picture` has none.
     private func finish(_ result: Picture, of picture: Picture) {
         metadata.apply(to: result, for: format)
         credit.add(to: result, of: picture)
@@ -112,7 +114,7 @@ struct SaveStage {
         do { try target.write(encoded, called: "the result") } catch { throw WorkerFailure(writing: error.code) }
     }
 
-    /// The file at the stage's quality, or at the highest quality that fits into `max-bytes=`.
+    /// Encodes at the stage's quality, or at the highest quality whose file fits into `max-bytes=`.
     private func fitting(_ encode: (_ quality: Int32) throws -> [UInt8]) throws -> [UInt8] {
         guard let maxBytes else { return try encode(quality) }
         var search = QualitySearch(most: Int(quality), limit: maxBytes)
@@ -164,7 +166,7 @@ struct SaveStage {
     func apply(to picture: Picture, into target: Descriptor, _ cancellation: Cancellation) throws -> Picture {
         try Encoders.check(format)
         let encoding = encoding(frames: picture.frames)
-        // A filter may have made a size that the stages did not predict.
+        // A filter may have changed the size in a way that the stages did not predict.
         try ResultSize(width: picture.width, height: picture.frameHeight).check(format)
         let fitting = try fittingFormat(picture)
         let final = isHandOver ? try Metadata.bare(fitting) : try withMetadata(fitting)
@@ -184,14 +186,15 @@ struct SaveStage {
             let status = try result.withTarget { encode(final, $0, quality: quality) }
             let error = status == 0 ? nil : VipsError.take()
             if let code = result.failure { throw WorkerFailure(writing: code) }
-            // The pipeline is lazy: the picture is read only during writing.
+            // The pipeline is lazy and reads the picture only while it is encoded, so the error may be the reader's.
             if let error { throw error.isOfEncoding ? WorkerFailure(encoding: error) : error }
         }
         if format == "tiff" { try EXIF.complete(target, of: final) }
         return final
     }
 
-    /// Holds the pixels in memory, and encodes them several times.
+    /// Searches for the highest quality that fits into `max-bytes=`. Keeps the pixels in memory, because they are
+    /// encoded several times.
     private func fit(_ picture: Picture, into target: Descriptor, _ cancellation: Cancellation) throws -> Picture {
         let pixels = try cancellation.guarding(picture, encoding: encoding(frames: picture.frames), picture.inMemory)
         let encoded = try self.fitting { quality in
@@ -222,7 +225,8 @@ struct SaveStage {
 
     /// Encodes the picture without its metadata, and adds the metadata to the file's boxes.
     private func encodedJXL(_ picture: Picture, quality: Int32) throws -> [UInt8] {
-        // The encoder reads three colours from a picture marked as sRGB, however many it has.
+        // The encoder reads three colours from a picture marked as sRGB, even if it has fewer bands, so mark it by its
+        // bands.
         let bare = try Metadata.bare(picture.interpretedByBands())
         let distance = JXLContainer.distance(of: Int(quality))
         let encoded = try file { cvips_jxlsave(bare.image, $0, distance, effort, isLossless ? 1 : 0) }
@@ -254,13 +258,13 @@ struct SaveStage {
                 image, target, VIPS_FOREIGN_TIFF_COMPRESSION_DEFLATE, VIPS_FOREIGN_TIFF_PREDICTOR_HORIZONTAL, strip)
         case "avif":
             cvips_heifsave(image, target, VIPS_FOREIGN_HEIF_COMPRESSION_AV1, quality, 8, effort, chroma, strip)
-        // libvips' effort begins at 1.
+        // libvips' effort begins at 1, the stage's at 0.
         case "gif": cvips_gifsave(image, target, effort + 1, strip)
         default: cvips_jpegsave(image, target, quality, interlaced, chroma, strip)
         }
     }
 
-    /// Drops alpha and 16 bits if the format lacks them.
+    /// Removes alpha, and converts 16-bit samples to 8-bit, if the format can't store them.
     private func fittingFormat(_ picture: Picture) throws -> Picture {
         let flat = (format == "jpeg" || isOpaque) && picture.hasAlpha ? try flattened(picture) : picture
         guard !holds16Bits, flat.format != VIPS_FORMAT_UCHAR else { return flat }

@@ -6,7 +6,7 @@ import WorkerProtocol
 
 /// Checks a written result: an encoder may report success for an unreadable file, and a disk may lose bytes.
 enum SavedFile {
-    /// Reads the header in `target`, which must match the picture, and checks the file's end.
+    /// Reads the header in `target`, throws unless it matches the picture, and checks that the file is complete.
     static func check(_ target: Descriptor, against picture: Picture, format: String) throws -> RenderedOutput {
         if format == "jxl" { return try checkJXL(target, against: picture) }
         let file: SourceFile
@@ -23,12 +23,12 @@ enum SavedFile {
             throw failure(error.adding(to: "it can't be read again"))
         }
         guard file.format.rawValue == format else { throw failure("it is \(file.format.rawValue), not \(format)") }
-        // Over a barrier, all frames travel as one picture.
+        // Across a barrier, a PNG holds all frames as one tall picture.
         let height = format == "png" ? picture.height : picture.frameHeight
         guard saved.width == picture.width, saved.height == height else {
             throw failure("it has \(saved.width) × \(saved.height) pixels, not \(picture.width) × \(height)")
         }
-        // Encoders merge two frames that are alike.
+        // Encoders merge identical consecutive frames, so the file may have fewer.
         guard saved.frames <= picture.frames else {
             throw failure("it has \(saved.frames) frames, not \(picture.frames)")
         }
@@ -40,7 +40,7 @@ enum SavedFile {
             dropped: picture.dropped)
     }
 
-    /// The file's own header.
+    /// The header that was read from the file.
     private struct Header {
         var width: Int
         /// The height of one frame.
@@ -58,7 +58,8 @@ enum SavedFile {
             hasField: saved.hasField, hasComments: saved.hasComments)
     }
 
-    /// Reads the header without libvips, which would take as long for it as for the rest of a small picture.
+    /// Reads the header without libvips, which would need as much time for it as a small picture's whole render takes
+    /// otherwise.
     private static func header(ofJPEG file: SourceFile) throws -> Header {
         for length in SourceFile.headerLengths + [file.size] {
             let start = try file.bytes(length)
@@ -70,7 +71,7 @@ enum SavedFile {
         throw VipsError(lines: ["its header is damaged"])
     }
 
-    /// Reads the boxes directly, because libvips' loader stays blocked.
+    /// Reads the boxes directly, because the worker blocks libvips' JPEG XL loader.
     private static func checkJXL(_ target: Descriptor, against picture: Picture) throws -> RenderedOutput {
         let bytes = SourceBytes.file(target, called: "the result")
         let size = Int(try target.status().st_size)

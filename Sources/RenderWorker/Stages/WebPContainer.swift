@@ -26,7 +26,7 @@ final class WebPContainer {
             return Array(UnsafeBufferPointer(start: chunk.bytes, count: chunk.size))
         }
         set {
-            // Deleting a missing chunk is not a failure.
+            // This call fails if the chunk is missing, which is fine.
             WebPMuxDeleteChunk(container, name)
             newValue?.withUnsafeBufferPointer { bytes in
                 var chunk = WebPData(bytes: bytes.baseAddress, size: bytes.count)
@@ -43,6 +43,7 @@ final class WebPContainer {
         return Array(UnsafeBufferPointer(start: whole.bytes, count: whole.size))
     }
 
-    /// An encoder's failure: without the encoder's name it would count as a failure to read the picture.
+    /// A failure that counts as the encoder's because its text begins with the encoder's name; without the name it
+    /// would count as a failure to read the picture.
     private static func failure(_ reason: String) -> VipsError { VipsError(lines: ["webpsave: \(reason)"]) }
 }

@@ -1,7 +1,7 @@
 import CVips
 
-/// Saves a WebP by way of memory, to correct its metadata: webpsave of libvips 8.14 writes EXIF even with `strip`, and
-/// gives an animation the height of all its frames together.
+/// Saves a WebP to memory first, to correct its metadata before it is written: webpsave of libvips 8.14 writes EXIF
+/// even with `strip`, and records the height of all frames together for an animation.
 enum WebPInMemory {
     static func save(
         _ picture: Picture, _ target: UnsafeMutablePointer<VipsTarget>, quality: Int32, effort: Int32,

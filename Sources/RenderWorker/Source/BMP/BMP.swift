@@ -36,7 +36,7 @@ struct BMP {
     let compression: Compression
     /// Masks of red, green, blue and alpha, for pixels of 16 and 32 bits.
     let masks: [Mask]
-    /// Three bytes per colour; empty if pixels hold colours themselves.
+    /// The colours of the palette, three bytes each; empty if pixels contain colours instead of indices.
     let palette: [[UInt8]]
     /// The offset of the pixels in the file.
     let start: Int
@@ -48,7 +48,7 @@ struct BMP {
     private static let lengths: Set = [12, 40, 52, 56, 64, 108, 124]
     private static let mostProfile = 4 << 20
 
-    /// Checks the letters and the length of the header, because a text may begin with the same letters.
+    /// Checks the length of the header as well as the letters, because a text may begin with the same letters.
     static func isBMP(_ bytes: [UInt8]) -> Bool {
         bytes.starts(with: "BM".utf8) && bytes.count >= 18 && lengths.contains(number(bytes[14..<18]))
     }
@@ -68,7 +68,7 @@ struct BMP {
         let rows = isOld ? number(6, 2) : Int(Int32(truncatingIfNeeded: number(8)))
         (height, isTopDown) = (abs(rows), rows < 0)
         bitsPerPixel = isOld ? number(10, 2) : number(14, 2)
-        // OS/2 uses other numbers from here on.
+        // For OS/2, whose header has 64 bytes, the numbers from 3 on have other meanings.
         guard let compression = Compression(rawValue: number(16)), length != 64 || compression.rawValue < 3 else {
             throw odd("its pixels are compressed in a way that is not read")
         }
@@ -89,7 +89,7 @@ struct BMP {
 
         var colours = Self.fileHeader + length
         if compression == .masks || compression == .masksWithAlpha {
-            // The oldest header that can have masks is followed by them.
+            // Masks follow a header of 40 bytes; longer headers contain them.
             let count = compression == .masks ? 3 : 4
             guard let all = length == 40 ? read(colours, 4 * count) : Array(header[40..<min(length, 56)]) else {
                 throw odd("unexpected end of file")
@@ -133,7 +133,7 @@ struct BMP {
 
     /// Rows begin at multiples of four bytes.
     var bytesPerRow: Int { (width * bitsPerPixel + 31) / 32 * 4 }
-    /// The offset after the last pixel, or after the first byte of compressed pixels.
+    /// The offset after the last pixel or, because the length of compressed pixels is unknown, after their first byte.
     var end: Int { isCompressed ? start + 1 : start + bytesPerRow * height }
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> Int {

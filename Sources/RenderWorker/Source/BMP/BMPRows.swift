@@ -1,7 +1,7 @@
 import CVips
 import Synchronization
 
-/// The rows of a BMP for libvips, which may ask for them in any order.
+/// Supplies the rows of a BMP to libvips, which may request them in any order.
 final class BMPRows: Sendable {
     private let header: BMP
     private let bytes: SourceBytes
@@ -74,7 +74,7 @@ final class BMPRows: Sendable {
                 for band in 0..<bands { pixel[band] = header.masks[band].value(value) }
             default:
                 let index = Int(row[at * bits / 8]) >> (8 - bits - at * bits % 8) & (1 << bits - 1)
-                // Indices without a colour are black.
+                // An index that is not in the palette is black.
                 let colour = index < header.palette.count ? header.palette[index] : [0, 0, 0]
                 for band in 0..<bands { pixel[band] = colour[band] }
             }

@@ -1,13 +1,13 @@
 /// The pixels of a run-length encoded BMP.
 struct BMPRuns {
-    /// Palette indices, lowest row first. Pixels that the file leaves out have the first colour.
+    /// Palette indices, bottom row first. Pixels that the file leaves out have the first colour.
     private(set) var indices: [UInt8]
 
     private enum Mark: UInt8 {
         case endOfRow, endOfPicture, move
     }
 
-    /// Nil when the bytes end before the picture does.
+    /// Nil if the bytes end before the end of the picture.
     init?(_ header: BMP, _ bytes: [UInt8]) {
         indices = Array(repeating: 0, count: header.width * header.height)
         let isOfFour = header.compression == .rle4
@@ -38,7 +38,7 @@ struct BMPRuns {
                     let byte = bytes[at + (isOfFour ? step / 2 : step)]
                     set(isOfFour ? (step % 2 == 0 ? byte >> 4 : byte & 15) : byte, &indices)
                 }
-                // Literal pixels are padded to whole words.
+                // Literal pixels are padded to an even number of bytes.
                 at += length + length % 2
             }
         }

@@ -6,7 +6,7 @@ final class CameraFile {
         enum Kind { case unknown, cut, damaged, outOfMemory }
 
         var kind: Kind
-        /// LibRaw's own words.
+        /// LibRaw's own error message.
         var words: String
     }
 
@@ -28,7 +28,8 @@ final class CameraFile {
             return self.bytes.read(into: UnsafeMutableRawBufferPointer(start: bytes, count: count), at: offset)
         }
 
-        /// Reading the sensor's samples takes about a quarter of the time, and interpolating colours most of it.
+        /// Reading the sensor's samples takes about a quarter of the time. Interpolating colours takes most of the
+        /// remaining time.
         func progress(_ stage: Int32, _ part: Double) -> Int32 {
             guard let cancellation else { return 0 }
             switch stage {
@@ -44,7 +45,7 @@ final class CameraFile {
     private let file: OpaquePointer
     private let reading: Reading
 
-    /// Decoders that fetch bits look some bytes ahead.
+    /// LibRaw's bit readers look some bytes ahead, so reading this far past the end is no failure.
     private static let lookahead = 16384
 
     /// Reads the header.
@@ -57,7 +58,7 @@ final class CameraFile {
         source.size = Int64(size)
         var error: Int32 = 0
         guard let file = craw_open(&source, &error) else {
-            // Truncated files are detected earlier; LibRaw may also look past the end of a file of another kind.
+            // Truncated files are detected earlier. So if LibRaw reads past the end here, the file is of another kind.
             let failure = Self.failure(error, missed: 0)
             throw failure.kind == .cut ? Failure(kind: .unknown, words: "it ends early") : failure
         }
@@ -66,7 +67,7 @@ final class CameraFile {
 
     deinit { craw_close(file) }
 
-    /// The largest JPEG that the camera has embedded, of at most `most` bytes.
+    /// The largest embedded JPEG, of at most `most` bytes.
     func preview(most: Int) -> (bytes: [UInt8], header: JPEGHeader)? {
         let all = (0..<craw_preview_count(file)).map { (index: $0, preview: craw_preview_at(file, $0)) }
             .filter { $0.preview.may_be_jpeg && (1...Int64(most)).contains($0.preview.length) }
@@ -86,7 +87,7 @@ final class CameraFile {
         return header
     }
 
-    /// Develops the sensor's samples into a picture. The file answers no other call after that.
+    /// Develops the sensor's samples into a picture. Call no other method after that.
     func develop(_ settings: craw_settings, accepting acceptsDamage: Bool) throws -> Picture {
         var errors: Int32 = 0
         try withUnsafePointer(to: settings) { try check(craw_develop(file, $0, &errors)) }

@@ -2,13 +2,13 @@ import CRaw
 import Glibc
 
 extension CameraPicture {
-    /// Adds the orientation of the sensor's picture, and the camera's metadata if the preview lacks the time of
-    /// capture.
+    /// Adds the orientation of the sensor's picture. Also adds the camera's metadata if the preview does not record
+    /// when the picture was taken.
     func addMetadata(to picture: Picture) {
         picture.setInteger("orientation", orientation)
         let own = picture.blob("exif-data").flatMap(EXIF.init(block:))
         if own?.photo.contains(where: { $0.tag == Self.takenAtTag }) != true {
-            // libvips made fields of the preview's block, and would write them over the new block.
+            // libvips made these fields from the preview's block, and would later write them over the new block.
             picture.removeFields { $0.hasPrefix("exif-") }
             picture.setBlob("exif-data", (storedEXIF ?? madeEXIF).block)
         }
@@ -18,8 +18,8 @@ extension CameraPicture {
         }
     }
 
-    /// Most camera files are TIFFs in their outer form. Maker notes are dropped: they point to places in the file, are
-    /// large, and are useless elsewhere.
+    /// EXIF as the file stores it, because most camera files have a TIFF's structure. Drops the maker notes: they point
+    /// to places in the file, are large, and are useless elsewhere.
     private var storedEXIF: EXIF? {
         guard var exif = EXIF(directory), !exif.photo.isEmpty else { return nil }
         let makerNote = 0x927c
@@ -29,7 +29,7 @@ extension CameraPicture {
 
     private static let takenAtTag = 0x9003
 
-    /// EXIF from LibRaw's header, for all other files.
+    /// EXIF made from LibRaw's header, for files that store none as a TIFF does.
     private var madeEXIF: EXIF {
         let form = TIFFForm(isBigEndian: false, isBig: false)
         var exif = EXIF(form)
@@ -58,7 +58,8 @@ extension CameraPicture {
         return exif
     }
 
-    /// LibRaw took the camera's clock for the machine's time zone; this converts the moment back to the clock's time.
+    /// When the picture was taken, as local time. LibRaw interprets the camera's clock in this machine's time zone, so
+    /// convert its timestamp back in the same zone.
     private var takenAt: String? {
         var (moment, time) = (time_t(header.timestamp), tm())
         guard moment > 0, localtime_r(&moment, &time) != nil else { return nil }

@@ -19,7 +19,7 @@ struct CameraPicture {
     /// Whether developed samples have 16 bits.
     var is16Bit = false
 
-    /// Maximum length of a preview. Real previews are a tenth of it.
+    /// Maximum length of a preview in bytes. Real previews are a tenth as long.
     private static let mostBytes = 64 << 20
 
     init(_ bytes: SourceBytes, size: Int, name: String, _ policy: RawPolicy, accepting acceptsDamage: Bool) throws {
@@ -39,7 +39,7 @@ struct CameraPicture {
         preview = policy == .develop ? nil : found?.bytes
         previewSize = PictureSize(width: Int(found?.header.width ?? 0), height: Int(found?.header.height ?? 0))
         let turn = Self.orientation(flip: header.flip)
-        // Some programs rotate the preview, and leave the samples as they are.
+        // Some programs have rotated the preview but not the samples. Such a preview is upright already.
         let isTurned = turn >= 5 && found != nil && previewSize.isHigh != (header.height > header.width)
         orientation = isTurned ? 1 : turn
         guard policy == .preview, found == nil else { return }
@@ -50,26 +50,28 @@ struct CameraPicture {
 
     private static let advice = "set Raw=develop in the recipe, or --raw develop beside --chain, then give it again"
 
-    /// LibRaw mirrors, turns upside down, and then swaps rows and columns.
+    /// In LibRaw's `flip`, bit 1 mirrors the picture, bit 2 flips it vertically, and bit 4 then swaps rows and columns.
     private static func orientation(flip: Int32) -> Int { [1, 2, 4, 3, 5, 8, 6, 7][Int(flip & 7)] }
 
     private var rawSize: PictureSize { PictureSize(width: Int(header.width), height: Int(header.height)) }
 
-    /// The number of pixels that MaxPixels= limits.
+    /// The number of pixels that `MaxPixels=` limits, if the samples are developed. A preview's size is checked as its
+    /// own.
     var pixels: Int64 {
         preview == nil
             ? max(Int64(header.raw_width) * Int64(header.raw_height), Int64(header.width) * Int64(header.height)) : 0
     }
 
-    /// How the file is read, for `explain`.
+    /// Describes for `explain` how the file is read.
     var words: String {
         preview == nil ? "\(kind), developed" : "\(kind), preview \(previewSize.width) × \(previewSize.height) jpeg"
     }
 
-    /// A pattern of two by two samples gives one pixel at half size. X-Trans has a larger pattern.
+    /// A pattern of two by two samples gives one pixel at half size. X-Trans sensors have a larger pattern, so no
+    /// shrink.
     var shrinks: [Int] { header.filters > 1000 && header.colours == 3 && !header.is_stretched ? [2] : [] }
 
-    /// A picture with the size and the metadata of the development, but no pixels.
+    /// A picture without pixels that has the size and metadata of the developed picture.
     func blank() throws -> Picture {
         let black = try Picture.blank(rawSize.width, rawSize.height, isGrey: header.colours == 1)
         guard is16Bit else { return black }
@@ -77,7 +79,7 @@ struct CameraPicture {
         return try black.then { cvips_cast($0, $1, VIPS_FORMAT_USHORT, 0) }.interpreted(space)
     }
 
-    /// Bytes that LibRaw needs: the samples as stored, four two-byte colours for each pixel, and the picture.
+    /// Bytes that LibRaw needs: the stored samples, four two-byte colours for each pixel, and the finished picture.
     func developing(shrink: Int) -> Int {
         let stored = Int(header.raw_width) * Int(header.raw_height) * (header.filters == 0 ? 8 : 2)
         let pixels = rawSize.width * rawSize.height / (shrink * shrink)
@@ -86,7 +88,7 @@ struct CameraPicture {
     }
 
     func developed(shrink: Int, _ cancellation: Cancellation) throws -> Picture {
-        // The curve of sRGB, and a brightness that makes a hundredth of the pixels white, as LibRaw's users expect.
+        // Use sRGB's curve, and a brightness that makes a hundredth of the pixels white, as LibRaw's users expect.
         let settings = craw_settings(
             half_size: shrink == 2 ? 1 : 0, bits: is16Bit ? 16 : 8, camera_white_balance: 1, automatic_brightness: 1,
             gamma_power: 1 / 2.4, gamma_slope: 12.92)
@@ -101,7 +103,7 @@ struct CameraPicture {
         try cancellation.check()
         cancellation.progress.passed(1)
         addMetadata(to: picture)
-        // LibRaw rounds up.
+        // LibRaw rounds up, so crop to the size rounded down.
         let (width, height) = (Int32(rawSize.width / shrink), Int32(rawSize.height / shrink))
         guard picture.width > width || picture.height > height else { return picture }
         return try picture.then {
@@ -111,7 +113,7 @@ struct CameraPicture {
 }
 
 extension CameraPicture {
-    /// Refuses a preview that an output would enlarge, or that is far from the sensor's size.
+    /// Refuses a preview that is much smaller than the sensor's picture, or that an output would enlarge.
     func check(_ outputs: [[Stage]], changesSize: (Stage) -> Bool) throws(WorkerFailure) {
         guard preview != nil else { return }
         for stages in outputs {
@@ -133,7 +135,8 @@ extension CameraPicture {
         let preview = preview.isHigh == raw.isHigh ? preview : PictureSize(width: preview.height, height: preview.width)
         let wanted = PictureSize(resize.target(raw.width, raw.height))
         let made = PictureSize(resize.target(preview.width, preview.height))
-        // The stage names a size that both pictures have, or only one has; or it names a part of the size.
+        // Either the resize leaves both pictures as they are, or it changes only the sensor's picture, or it scales by
+        // a factor, so that the results differ in size.
         if made == preview { return wanted == raw ? isHalf : isWhole || made == wanted }
         guard abs(wanted.longer - made.longer) * 50 <= wanted.longer else { return isHalf }
         return isWhole || made.width <= preview.width && made.height <= preview.height

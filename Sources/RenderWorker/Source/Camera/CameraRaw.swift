@@ -1,6 +1,6 @@
 import CRaw
 
-/// Tells a camera's RAW file from the TIFF that most RAW files also are.
+/// Recognises a camera's raw file, including those that are also TIFFs.
 enum CameraRaw {
     private static let suffixes: Set = [
         "3fr", "arw", "cr2", "cr3", "dcr", "dng", "erf", "fff", "iiq", "kdc", "mef", "mos", "nef", "nrw", "orf", "pef",
@@ -8,10 +8,10 @@ enum CameraRaw {
         "raw", "rw2", "rwl", "sr2", "srf", "srw", "x3f",
     ]
 
-    /// Photometric interpretations of a sensor's own samples: a colour filter array, linear raw.
+    /// Photometric interpretations of a sensor's samples: a colour filter array, and linear raw.
     private static let sensorData = [32803, 34892]
 
-    /// Whether the first bytes of a file that is no TIFF mark a RAW file.
+    /// Whether the first bytes alone show that a file is a camera's raw file.
     static func isRaw(prefix: [UInt8]) -> Bool {
         let signs: [(offset: Int, text: String)] = [
             (8, "CR"), (0, "FUJIFILM"), (0, "IIU\0"), (0, "IIRO"), (0, "IIRS"), (0, "MMOR"), (0, "FOVb"),
@@ -41,7 +41,8 @@ enum CameraRaw {
         name.split(separator: ".").last.map { $0.lowercased() } ?? ""
     }
 
-    /// Whether a TIFF is a RAW file: by the tags of DNG and others or, because makers hide theirs, by its name.
+    /// Whether a TIFF is a camera's raw file: by its name, because some makers hide their tags, or by the tags of DNG
+    /// and others.
     static func isRaw(tiff read: @escaping TIFFDirectory.Reader, name: String) -> Bool {
         guard !suffixes.contains(suffix(of: name)) else { return true }
         guard let first = TIFFDirectory(read) else { return false }
@@ -51,13 +52,13 @@ enum CameraRaw {
             || ([first] + below).contains { $0.numbers(photometric).contains(where: sensorData.contains) }
     }
 
-    /// Whether anything that the file claims to hold lies past its end. LibRaw reads a preview from a truncated file as
-    /// well as from a whole one.
+    /// Whether the file claims to contain data that lies past its end. LibRaw would read a preview from a truncated
+    /// file as well as from a whole one.
     static func isCut(size: Int, _ read: @escaping TIFFDirectory.Reader) -> Bool {
         let prefix = read(0, 12) ?? []
         if prefix.dropFirst(4).starts(with: "ftyp".utf8) { return !Boxes.areWhole(size: size, read) }
         if prefix.starts(with: "FUJIFILM".utf8) {
-            // Offsets and lengths of the preview, of a header and of the samples.
+            // Offsets and lengths of three parts: the preview, a header and the samples.
             let form = TIFFForm(isBigEndian: true, isBig: false)
             let numbers = stride(from: 84, to: 108, by: 4).map { read($0, 4).map { form.number($0) } ?? size }
             return stride(from: 0, to: 6, by: 2).contains { numbers[$0] + numbers[$0 + 1] > size }
