@@ -12,6 +12,7 @@ package protocol DaemonEvents: AnyObject {
     func jobEnded(_ record: JobRecord)
     /// Jobs have ended as rows, in bulk. Their originals have not moved yet.
     func jobsEndedAsRows()
+    func batchEnded(_ batch: Int)
     /// The ledger has refused to record new jobs.
     func jobsRefused()
     /// A job has left the window, or waits; or its end is recorded.

@@ -40,7 +40,6 @@ package final class Owners: ReadsDelegate {
     package nonisolated let reloads: Reloads
     package nonisolated let jobs: JobQueue
     package nonisolated let waiters: Waiters
-    let announcements: Announcements
     package nonisolated let originals: OriginalMover
     package nonisolated let folders: FolderBatches
     package nonisolated let intake: JobIntake
@@ -84,7 +83,6 @@ package final class Owners: ReadsDelegate {
         let originalPlaces = OriginalPlaces(ledger: ledger, places: places, claims: claims)
         originals = OriginalMover(originalPlaces, claims, publisher, staging)
         waiters = Waiters(ledger, jobs, inboxes, reads, originals)
-        announcements = Announcements(ledger, on: queues.announce, jobs, waiters)
         keeping = Keeping(ledger, configuration, ages)
         disks = DiskFigures(configuration)
         pictures = JobPictures(originals: originalPlaces)
@@ -98,7 +96,7 @@ package final class Owners: ReadsDelegate {
             ledger, configuration, queues, workers,
             JobOperations.Files(staging: staging, claims: claims, publisher: publisher), jobs.meters)
         runner = JobRunner(ledger, configuration, queues, jobs, operations, shortages)
-        changes = JobChanges(ledger, runner, jobs, inboxes, waiters, announcements)
+        changes = JobChanges(ledger, runner, jobs, inboxes, waiters)
         revivals = Revivals(ledger, configuration, jobs, originals)
         trials = ChainTrials(pool, configuration)
         previews = Previews(pool, configuration, queues.render, pictures)
@@ -131,8 +129,8 @@ package final class Owners: ReadsDelegate {
     package nonisolated func begin() throws {
         ledger.problemChanged { [self] in Coordination.async { self.ledgerChanged() } }
         ledger.readFailed { [self] in Coordination.async { self.reads.later() } }
-        ledger.batchChanged { [announcements] batch, news in
-            Coordination.async { announcements.announce(news, of: batch) }
+        ledger.batchChanged { [runner] batch, news in
+            Coordination.async { runner.announce(news, of: batch) }
         }
         let sweep = try Coordination.sync {
             knowFolders()
@@ -308,8 +306,10 @@ extension Owners: ShutdownDelegate {
 
     func stopWorkers(isRecorded: Bool, done: @escaping @Coordination @Sendable () -> Void) {
         guard isRecorded else { return stopWorkers(done) }
-        announcements.whenAnnounced { [self] in
-            stopWorkers { [originals] in originals.whenDisposed { Coordination.async(done) } }
+        ledger.whenDurable { [self] in
+            Coordination.async { [self] in
+                stopWorkers { [originals] in originals.whenDisposed { Coordination.async(done) } }
+            }
         }
     }
 
@@ -334,6 +334,8 @@ extension Owners: DaemonEvents {
     package func jobsEndedAsRows() { originals.disposeBacklog() }
 
     package func jobsRefused() { waiters.check() }
+
+    package func batchEnded(_ batch: Int) { waiters.changed(batch: batch) }
 
     package func limitsChanged() {
         applySettings()

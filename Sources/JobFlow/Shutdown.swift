@@ -12,7 +12,7 @@ protocol ShutdownDelegate: AnyObject {
     /// Leaves originals that have not begun to move where they are; the next start moves them.
     func leaveOriginals()
     /// Stops the workers after the last job. Calls `done` when they have stopped; unless the ledger can't be written,
-    /// all announcements are made and all moving originals have arrived by then.
+    /// all events are durable and all moving originals have arrived by then.
     func stopWorkers(isRecorded: Bool, done: @escaping @Coordination @Sendable () -> Void)
 }
 

@@ -95,7 +95,8 @@ extension Ledger {
         }
     }
 
-    /// Returns the batches that reach a barrier or end through the current transaction. Called before each commit.
+    /// Returns the batches that reach a barrier or end through the current transaction, and logs the ends. Called before
+    /// each commit.
     func takeBatchNews() throws -> [(batch: Int, news: BatchNews)] {
         guard try writer.isAny("SELECT 1 FROM arrivals LIMIT 1") else { return [] }
         // Recreates batches that the ledger had forgotten because they were empty, but that new jobs have joined.
@@ -109,6 +110,7 @@ extension Ledger {
             """
             UPDATE batches SET finished = NULL WHERE finished IS NOT NULL AND id IN (SELECT batch FROM arrivals) AND \(Self.onWay)
             """)
+        for (batch, news) in changes where news == .ended { try end(batch) }
         try writer.run("DELETE FROM arrivals")
         return changes
     }
@@ -132,22 +134,24 @@ extension Ledger {
         .compactMap(\.self)
     }
 
-    /// Logs that a batch has reached a barrier or ended. Queues the jobs at the batch's lowest barrier, at their old
-    /// positions, and passes their number to `done`.
-    package nonisolated func announce(_ batch: Int, done: @escaping @Sendable (_ released: Int) -> Void) {
-        write(refused: 0, { try $0.announce(batch) }, done: done)
+    private func end(_ batch: Int) throws {
+        let event = LoggedEvent(kind: "batch", text: BatchNews.ended.rawValue, batch: batch)
+        try add(event)
+        try writer.run(
+            "UPDATE batches SET finished = ?, arrived = 0 WHERE id = ?", [.real(event.time), .integer(batch)])
     }
 
-    private func announce(_ batch: Int) throws -> Int {
-        guard let news = try news("id = ?", [.integer(batch)]).first?.news else { return 0 }
-        var event = LoggedEvent(kind: "batch", text: news.rawValue)
-        event.batch = batch
-        if news != .joined { try add(event) }
-        guard news != .ended else {
-            try writer.run(
-                "UPDATE batches SET finished = ?, arrived = 0 WHERE id = ?", [.real(event.time), .integer(batch)])
-            return 0
-        }
+    /// Logs that a batch has reached a barrier, unless only late jobs have. Queues the jobs at the batch's lowest
+    /// barrier, at their old positions, and passes their number to `done`.
+    package nonisolated func release(_ batch: Int, done: @escaping @Sendable (_ released: Int) -> Void) {
+        write(refused: 0, { try $0.release(batch) }, done: done)
+    }
+
+    private func release(_ batch: Int) throws -> Int {
+        // All its jobs may have ended meanwhile.
+        guard let news = try news("id = ?", [.integer(batch)]).first?.news, news != .ended else { return 0 }
+        let event = LoggedEvent(kind: "batch", text: news.rawValue, batch: batch)
+        if news == .arrived { try add(event) }
         let values: [Database.Value] = [.real(event.time), .integer(batch)]
         let barrier = "(SELECT MIN(segment) FROM jobs WHERE batch = ?2 AND hold = 'barrier')"
         try writer.run("UPDATE batches SET arrived = MAX(arrived, \(barrier)) WHERE id = ?2", values)

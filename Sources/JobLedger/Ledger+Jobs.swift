@@ -78,7 +78,10 @@ extension Ledger {
                     ])
                 if job.redoEnd != nil { try ledger.recordOrder(of: job) }
                 try ledger.add(job.event)
-                if job.state == .done, job.redoEnd == nil { try ledger.keepResults(of: job) }
+                if job.state == .done, job.redoEnd == nil {
+                    try ledger.keepResults(of: job)
+                    try ledger.add(LoggedEvent(kind: "published", job: job.id, state: .done))
+                }
                 if job.state.isFinal { try ledger.follow(job.id) }
             }, done: done)
     }

@@ -57,7 +57,6 @@ struct WaitersTests {
                 waiters.ended([last])
                 waiters.wait(forBatch: 7, second.waiter)
             }
-            await withCheckedContinuation { announced in fixture.ledger.announce(7) { _ in announced.resume() } }
             Coordination.sync {
                 waiters.changed(batch: 7)
                 waiters.changed(batch: 7)

@@ -19,7 +19,6 @@ struct BatchListTests {
                 var job = job(id, id == 2 ? .queued : .done)
                 (job.batch, job.disposed, job.finished) = (id, true, id == 2 ? nil : 1)
                 ledger.insert([job], batches: [BatchRecord(id: id, name: "b\(id)", isOpen: false)])
-                ledger.announce(id) { _ in }
             }
             ledger.forgetBatches()
             #expect(try ids() == [1, 2, 3, 4])

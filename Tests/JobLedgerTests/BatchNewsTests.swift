@@ -36,7 +36,7 @@ struct BatchNewsTests {
     }
 
     private func announced(_ ledger: Ledger) throws -> [String] {
-        ledger.announce(1) { _ in }
+        ledger.release(1) { _ in }
         #expect(ledger.flush(seconds: 30))
         return try ledger.events(after: 0, limit: 1000).compactMap { $0.event.kind == "batch" ? $0.event.text : nil }
     }
@@ -90,7 +90,7 @@ struct BatchNewsTests {
             var ledger = try Ledger(path: path)
             for id in 1...2 { ledger.open(batch: id, name: nil) {} }
             ledger.close(batch: 1)
-            ledger.announce(1) { _ in }
+            #expect(ledger.flush(seconds: 30))
             ledger.forgetBatches()
             #expect(ledger.flush(seconds: 30))
             #expect(try ledger.batches(named: nil, newest: nil, after: 0, limit: 10).map(\.id) == [2])
@@ -111,7 +111,7 @@ struct BatchNewsTests {
             }
             for _ in 0..<2 { #expect(ledger.flush(seconds: 30)) }
             #expect(heard.withLock { $0 }.last == .arrived)
-            ledger.announce(1) { _ in }
+            ledger.release(1) { _ in }
             #expect(ledger.flush(seconds: 30))
             #expect(try ledger.queued(limit: 10).map(\.id) == [1])
         }

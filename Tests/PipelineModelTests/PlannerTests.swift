@@ -59,7 +59,7 @@ struct PlannerTests {
                 "decode for all; preview: resize, encode jpeg; resize, hand over",
                 "once, when all of the batch are here: append that to the event log; then they go on",
                 "decode, noir, encode jpeg", "put the results into the outbox, all or none; then see to the original",
-                "append to the event log",
+                "say in the daemon's log that the results are published",
             ])
     }
 

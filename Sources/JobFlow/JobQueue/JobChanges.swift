@@ -15,15 +15,13 @@ package final class JobChanges {
     private let jobs: JobQueue
     private let inboxes: Inboxes
     private let waiters: Waiters
-    private let announcements: Announcements
     weak var events: (any DaemonEvents)?
 
     init(
-        _ ledger: Ledger, _ runner: JobRunner, _ jobs: JobQueue, _ inboxes: Inboxes, _ waiters: Waiters,
-        _ announcements: Announcements
+        _ ledger: Ledger, _ runner: JobRunner, _ jobs: JobQueue, _ inboxes: Inboxes, _ waiters: Waiters
     ) {
         (self.ledger, self.runner, self.jobs) = (ledger, runner, jobs)
-        (self.inboxes, self.waiters, self.announcements) = (inboxes, waiters, announcements)
+        (self.inboxes, self.waiters) = (inboxes, waiters)
     }
 
     // MARK: - Cancelling
@@ -67,12 +65,16 @@ package final class JobChanges {
         // Newest first, so that a worker that becomes free finds nothing left to start.
         for job in chosen.sorted(by: { $0.record.position > $1.record.position }) { runner.cancel(job) }
         waiters.waitUntilStopped(chosen.lazy.map(\.record.id)) { group.leave() }
-        Coordination.notify(group) { [self] in
-            // When this is announced, the ledger has recorded the ends of all these jobs.
-            announcements.whenAnnounced {
-                done(
-                    rows.withLock { $0 }
-                        + chosen.count { $0.record.state == .cancelled || $0.record.redoEnd == .cancelled })
+        Coordination.notify(group) { [ledger] in
+            let rows = rows.withLock { $0 }
+            // Jobs that had not begun have left at once, and their ends may not be durable yet.
+            ledger.whenDurable {
+                Coordination.async {
+                    let isCancelled: (Job) -> Bool = {
+                        $0.record.state == .cancelled || $0.record.redoEnd == .cancelled
+                    }
+                    done(rows + chosen.count(where: isCancelled))
+                }
             }
         }
     }

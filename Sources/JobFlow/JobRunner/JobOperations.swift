@@ -73,7 +73,7 @@ final class JobOperations {
         guard record.segment == plan.segments.count - 1 else {
             return Job(record, meters, download, render, publish: nil, announce: nil)
         }
-        let (publish, announce) = (publish(record, names), announce(record))
+        let (publish, announce) = (publish(record, names), AnnounceOperation())
         publish.follow(render)
         announce.follow(publish)
         return Job(record, meters, download, render, publish: publish, announce: announce)
@@ -197,14 +197,6 @@ final class JobOperations {
                 conclude: { [self] outcome, done in
                     Coordination.async { self.delegate?.conclude(id, outcome, done) ?? done() }
                 }))
-    }
-
-    private func announce(_ record: JobRecord) -> AnnounceOperation {
-        AnnounceOperation { [ledger, id = record.id] done in
-            // The ledger writes its entries in order. A wait for each commit would delay the next job.
-            ledger.append(LoggedEvent(kind: "published", job: id, state: .done))
-            done()
-        }
     }
 
     // MARK: - Files

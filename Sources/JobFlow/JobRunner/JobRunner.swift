@@ -20,6 +20,8 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
     let operations: JobOperations
     let shortages: Shortages
     var crashes = FilterCrashes()
+    /// Batches whose arrival at a barrier is being announced.
+    private var announcing: Set<Int> = []
     weak var events: (any DaemonEvents)?
 
     init(
@@ -213,7 +215,34 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
             job.record.reason = [skipped, outcome.left.saidToStay].compactMap(\.self).joined(separator: "; ")
         }
         crashes.passed(job.record.order)
+        let (line, subject) = (job.record.line(configuration.places), LogSubject(job.record))
+        job.announce?.tells { Log.notice(line, of: subject) }
         finish(job, .done, done: done)
-        Log.notice(job.record.line(configuration.places), of: LogSubject(job.record))
+    }
+
+    // MARK: - Batches
+
+    /// Announces that a batch has reached a barrier or ended. Lets its jobs pass the barrier.
+    func announce(_ news: BatchNews, of batch: Int) {
+        switch news {
+        case .ended:
+            queues.announce.add(AnnounceOperation(), of: OperationSubject.batch(batch, news))
+            events?.batchEnded(batch)
+        case .joined: release(batch) {}
+        case .arrived:
+            guard announcing.insert(batch).inserted else { return }
+            queues.announce.add(
+                AnnounceOperation { [self] in release(batch, done: $0) }, of: OperationSubject.batch(batch, news))
+        }
+    }
+
+    nonisolated private func release(_ batch: Int, done: @escaping @Sendable () -> Void) {
+        ledger.release(batch) { [self] released in
+            done()
+            Coordination.async { [self] in
+                announcing.remove(batch)
+                if released > 0 { jobs.cameBack(released) }
+            }
+        }
     }
 }

@@ -29,7 +29,7 @@ public enum PlannedOperation: Sendable, Hashable {
         case .download: "fetch the URL into a file"
         case .publish: "put the results into the outbox, all or none; then see to the original"
         case .announceBatch: "once, when all of the batch are here: append that to the event log; then they go on"
-        case .announce: "append to the event log"
+        case .announce: "say in the daemon's log that the results are published"
         }
     }
 }

@@ -6,7 +6,7 @@ import JobLedger
 /// Counts what the daemon's owners tell.
 @Coordination
 final class EventListener: DaemonEvents {
-    enum Event { case limits, began, ended, endedAsRows, refused, rested, inbox, adopted, status }
+    enum Event { case limits, began, ended, endedAsRows, refused, batch, rested, inbox, adopted, status }
 
     private(set) var events: [Event] = []
     /// Called with each event.
@@ -22,6 +22,7 @@ final class EventListener: DaemonEvents {
     func jobEnded(_ record: JobRecord) { hear(.ended) }
     func jobsEndedAsRows() { hear(.endedAsRows) }
     func jobsRefused() { hear(.refused) }
+    func batchEnded(_ batch: Int) { hear(.batch) }
     func jobRested() { hear(.rested) }
     func inboxChanged() { hear(.inbox) }
     func configurationAdopted() { hear(.adopted) }
