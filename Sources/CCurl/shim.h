@@ -35,12 +35,12 @@ static inline CURLcode ccurl_set_before_request(CURL *easy, curl_prereq_callback
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
 }
 
-/* CURL_NETRC_IGNORED belongs to an enumeration in old versions of libcurl, and is a macro since 8.14: its type in Swift varies. */
+/* CURL_NETRC_IGNORED is an enumeration's member before libcurl 8.14, and a macro since then, so its type in Swift varies. */
 static inline void ccurl_ignore_netrc(CURL *easy) {
     curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
 }
 
-/* Facts about a transfer. */
+/* Information about a transfer. */
 
 static inline CURLcode ccurl_get_size(CURL *easy, CURLINFO info, curl_off_t *value) {
     return curl_easy_getinfo(easy, info, value);
@@ -50,16 +50,16 @@ static inline CURLcode ccurl_get_text(CURL *easy, CURLINFO info, char **value) {
     return curl_easy_getinfo(easy, info, value);
 }
 
-/* CURLE_TOO_LARGE, which came with libcurl 8.6. */
+/* CURLE_TOO_LARGE, which older headers than those of libcurl 8.6 lack. */
 static const CURLcode ccurl_too_large = (CURLcode)100;
 
-/* Calls for all transfers together. */
+/* The multi interface, which runs all transfers. */
 
 static inline CURLMcode ccurl_multi_set_number(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }
 
-/* The result in a message about the end of a transfer. */
+/* The result of a transfer, from the message that reports its end. */
 static inline CURLcode ccurl_result(const CURLMsg *message) {
     return message->data.result;
 }

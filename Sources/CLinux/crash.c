@@ -76,7 +76,7 @@ const char *clinux_file(const void *address) {
     return dladdr(address, &object) ? object.dli_fname : NULL;
 }
 
-/* Finds the topmost frame in noted code. */
+/* Stops unwinding at the topmost frame whose code has a note. */
 static _Unwind_Reason_Code look(struct _Unwind_Context *frame, void *found) {
     uintptr_t address = _Unwind_GetIP(frame);
     for (size_t i = 0; i < note_count; i++)
@@ -98,7 +98,7 @@ static void on_crash(int number) {
     signal(number, SIG_DFL);
     if (!atomic_flag_test_and_set(&is_told)) {
         size_t index = noted_frame();
-        /* The note without code is for all other code. */
+        /* A note whose `size` is 0 is for all code that has no note. */
         for (size_t i = 0; i < note_count && index == note_count; i++)
             if (notes[i].start == notes[i].end)
                 index = i;
@@ -115,9 +115,9 @@ static void on_crash(int number) {
 int clinux_tell_crashes(int socket) {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
     note_socket = socket;
-    /* Makes unwinding load its code and data now, because a crash may come from a lack of memory. */
+    /* Unwinds once now, so that the unwinder's code and data are loaded: at a crash there may be no memory left for that. */
     noted_frame();
-    /* The calling thread gets a stack for handlers, because its own may have overflowed. */
+    /* The calling thread gets another stack for signal handlers, because at a crash its own may have overflowed. */
     stack_t stack = {.ss_sp = malloc(ALTERNATE_STACK), .ss_size = ALTERNATE_STACK};
     if (stack.ss_sp == NULL || sigaltstack(&stack, NULL) < 0)
         return -1;

@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Between fork and execve of a process with threads, and in the keeper, which never calls execve, this code makes only calls
- * that signal-safety(7) allows: it neither allocates memory nor takes a lock. */
+/* In a process with threads, a forked child may make only the calls that signal-safety(7) lists, until it calls execve. So the
+ * child's code, and all code of the keeper, which never calls execve, neither allocates memory nor takes a lock. */
 
 enum { FIRST_FREE = 64 };
 
@@ -27,7 +27,7 @@ static void block(int how, int signal) {
     sigprocmask(how, &set, NULL);
 }
 
-/* Becomes the program. If execve fails, its error goes through `problem`. */
+/* Replaces this process by the program. If execve fails, writes the error to `problem`. */
 static void become(char *const argv[], char *const envp[], const int *streams, int count, int problem) {
     int moved[FIRST_FREE];
     for (int i = 0; i < count; i++)
@@ -49,7 +49,8 @@ static void become(char *const argv[], char *const envp[], const int *streams, i
     _exit(127);
 }
 
-/* Kills all descendants: orphans become children of this process, which has no other children. */
+/* Kills all descendants of this process. When a child is killed, its own children become children of this process, so the
+ * loop reaches them as well. */
 static void end_all(void) {
     while (1) {
         char text[4096];
@@ -71,7 +72,7 @@ static void end_all(void) {
     }
 }
 
-/* Ends as the program did. */
+/* Ends with the program's exit status, or by the signal that ended the program. */
 static void end_like(int status) {
     if (WIFEXITED(status))
         _exit(WEXITSTATUS(status));
@@ -113,7 +114,7 @@ int clinux_spawn_kept(pid_t *pid, char *const argv[], char *const envp[], const 
         setpgid(0, 0);
         prctl(PR_SET_NAME, "hook-keeper");
         prctl(PR_SET_CHILD_SUBREAPER, 1);
-        /* If SIGCHLD were ignored, a child's end would leave nothing to wait for. */
+        /* If SIGCHLD were ignored, the kernel would discard the status of a child that ends. */
         signal(SIGCHLD, SIG_DFL);
         pid_t program = _Fork();
         if (program == 0)

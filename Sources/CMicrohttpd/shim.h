@@ -5,13 +5,17 @@
 #include <microhttpd.h>
 #include <stdbool.h>
 
-/* The results of libmicrohttpd's calls. They are members of an enumeration, whose names only some releases of Swift shorten. */
+/* The results of libmicrohttpd's calls, under names that are the same in all releases of Swift: only some of them shorten the
+ * names of the enumeration's members. */
 static const enum MHD_Result cmicrohttpd_yes = MHD_YES, cmicrohttpd_no = MHD_NO;
 
-/* Serves at a listening socket, and closes it at the end. Nothing happens before `MHD_run`, and no thread is started.
- * Every version has MHD_OPTION_STRICT_FOR_CLIENT. Version 1.0, in Debian 13, takes its 1 for MHD_OPTION_CLIENT_DISCIPLINE_LVL 1,
- * which refuses a single CR or LF as the end of a line, and lines that continue the line before. Version 0.9, in Debian 12,
- * then demands a host, and refuses spaces in the URL. */
+/* Creates a server for a listening socket, which the server closes when it stops. The server starts no thread, and works only
+ * while `MHD_run` is called.
+ *
+ * MHD_OPTION_STRICT_FOR_CLIENT exists in all versions of libmicrohttpd, but has different effects. In version 1.0, in
+ * Debian 13, its value 1 means MHD_OPTION_CLIENT_DISCIPLINE_LVL 1: the server refuses a single CR or LF as the end of a line,
+ * and header lines that continue the previous line. In version 0.9, in Debian 12, the server requires a Host header, and
+ * refuses spaces in the URL. */
 static inline struct MHD_Daemon *cmicrohttpd_start(
     int listener, MHD_AccessHandlerCallback answer, MHD_RequestCompletedCallback completed,
     MHD_NotifyConnectionCallback connected, void *context,
@@ -40,7 +44,7 @@ static inline unsigned int cmicrohttpd_clients(struct MHD_Daemon *daemon) {
     return info == NULL ? 0 : info->num_connections;
 }
 
-/* Whether `MHD_run` must be called after some time even if nothing arrives; `wait` is that time in milliseconds. */
+/* Whether `MHD_run` must be called after some time even if no data arrives. *wait is that time in milliseconds. */
 static inline bool cmicrohttpd_waits(struct MHD_Daemon *daemon, unsigned long long *wait) {
     return MHD_get_timeout(daemon, wait) == MHD_YES;
 }
@@ -53,11 +57,12 @@ static inline void cmicrohttpd_query(struct MHD_Connection *connection, MHD_KeyV
     MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, each, context);
 }
 
-/* libmicrohttpd before 1.0 joins a line that continues the line before, and takes a single CR or LF for the end of a line.
- * Its names and values stay in the received bytes, so the bytes between them reveal both. Later versions refuse both. */
+/* Before version 1.0, libmicrohttpd joins header lines that continue the previous line, and accepts a single CR or LF as the
+ * end of a line. The names and values that it returns point into the received bytes, so the bytes between them reveal such
+ * lines. Later versions refuse them. */
 static const bool cmicrohttpd_joins_lines = MHD_VERSION < 0x01000000;
 
-/* The size of a request's head, including its last empty line, or 0. */
+/* The size of a request's head, including the empty line at its end; 0 if it is unknown. */
 static inline size_t cmicrohttpd_head(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     return info == NULL ? 0 : info->header_size;
@@ -69,21 +74,21 @@ static inline int cmicrohttpd_socket(struct MHD_Connection *connection) {
     return info == NULL ? -1 : info->connect_fd;
 }
 
-/* An answer with the first bytes of a file, which it closes. */
+/* Creates an answer with the first `bytes` bytes of a file. libmicrohttpd closes the file. */
 static inline struct MHD_Response *cmicrohttpd_file(int file, unsigned long long bytes) {
     return MHD_create_response_from_fd64(bytes, file);
 }
 
-/* Results of a stream's callback: the stream is complete, or has failed. */
+/* Return values of the callback that supplies a stream: the stream is complete, or it has failed. */
 static const long cmicrohttpd_over = -1, cmicrohttpd_failed = -2;
 
-/* An answer whose bytes `next` supplies as they come. */
+/* Creates an answer of unknown length. libmicrohttpd calls `next` for its bytes while it sends the answer. */
 static inline struct MHD_Response *cmicrohttpd_stream(
     MHD_ContentReaderCallback next, MHD_ContentReaderFreeCallback end, void *context) {
     return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 16 * 1024, next, context, end);
 }
 
-/* An answer with a copy of these bytes. */
+/* Creates an answer with a copy of these bytes. */
 static inline struct MHD_Response *cmicrohttpd_answer(const void *bytes, size_t count) {
     return MHD_create_response_from_buffer(count, (void *)bytes, MHD_RESPMEM_MUST_COPY);
 }

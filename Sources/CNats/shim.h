@@ -1,4 +1,4 @@
-/* libnats, the client of the fleet's servers, and OpenSSL's hash, which proves that a file has come whole. */
+/* libnats, the client library for the fleet's NATS servers, and OpenSSL's hash functions, which verify transferred files. */
 #ifndef CNATS_SHIM_H
 #define CNATS_SHIM_H
 

@@ -1,4 +1,4 @@
-/* The contract is only a header; compiling this file proves that it needs no other header. */
+/* The contract is only a header. Compiling this file proves that the contract needs no other header of the project. */
 #include "pipeline_plugin.h"
 
 _Static_assert(sizeof(PipelineParameterType) == sizeof(int), "enums of the contract are ints");

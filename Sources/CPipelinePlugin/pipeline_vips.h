@@ -1,5 +1,4 @@
-/* pipeline_vips.h: libvips helpers for filters in C or C++, so that a filter is little more than its idea.
- * This header is optional.
+/* pipeline_vips.h: libvips helpers that shorten filters in C or C++. This header is optional.
  *
  *     static double negative(const void *values, int band, double x) { return 1 - x; }
  *
@@ -10,8 +9,8 @@
  *     }
  *
  * Every function that makes a picture returns 0, or nonzero with libvips' error buffer set, as libvips itself does.
- * `pipeline_colours` extracts the colours (1 or 3 bands) of the input of `apply`; `pipeline_join` adds the alpha of the
- * input to them again.
+ * `pipeline_colours` extracts the colours (1 or 3 bands) from the input of `apply`; `pipeline_join` adds the input's alpha to
+ * the colours of the result.
  */
 #ifndef PIPELINE_VIPS_H
 #define PIPELINE_VIPS_H
@@ -31,7 +30,7 @@ static inline void pipeline_release(VipsImage **picture) {
 }
 
 /* Releases the declared pictures at the end of the block: `PIPELINE_OWNED VipsImage *a = NULL, *b = NULL;`.
- * Pictures that libvips has made from them keep the parts that they need. */
+ * Pictures that libvips has made from them stay valid, because they hold references of their own. */
 #define PIPELINE_OWNED __attribute__((cleanup(pipeline_release)))
 
 /* ---- The input ---- */
@@ -61,7 +60,7 @@ static inline int pipeline_luma(VipsImage *in, VipsImage **out) {
         || vips_rint(luma, &whole, NULL) || vips_cast(whole, out, in->BandFmt, NULL);
 }
 
-/* A length in pixels, from a number in "px" or in "%", hundredths of the picture's short side. */
+/* Converts a length to pixels. Its unit is "px", or "%" for hundredths of the picture's short side. */
 static inline double pipeline_length(double length, const char *unit, VipsImage *in) {
     return strcmp(unit, "%") == 0 ? length / 100 * VIPS_MIN(in->Xsize, in->Ysize) : length;
 }
@@ -74,7 +73,8 @@ static inline void pipeline_colour(const char *text, double most, double rgb[3])
         rgb[band] = parts[band] * most / 255;
 }
 
-/* Choices of a parameter for a place in a picture. `pipeline_place` gives the share of the free room to the left and above. */
+/* The choices of a parameter that places something in a picture. `pipeline_place` returns the part of the free space, from 0 to
+ * 1, that belongs to the left of it (x) and above it (y). */
 #define PIPELINE_PLACES \
     "centre", "top", "bottom", "left", "right", "top-left", "top-right", "bottom-left", "bottom-right"
 
@@ -85,7 +85,7 @@ static inline void pipeline_place(const char *place, double *x, double *y) {
 
 /* ---- The result ---- */
 
-/* Completes the result of `apply`: these colours, rounded to the format of `like`, with the alpha of `like`. */
+/* Completes the result of `apply`: rounds `colours` to the format of `like`, and adds the alpha of `like`. */
 static inline int pipeline_join(VipsImage *colours, VipsImage *like, VipsImage **out) {
     PIPELINE_OWNED VipsImage *whole = NULL, *samples = NULL, *alpha = NULL, *joined = NULL;
     gboolean is_wide = like->BandFmt == VIPS_FORMAT_USHORT;
@@ -100,7 +100,7 @@ static inline int pipeline_join(VipsImage *colours, VipsImage *like, VipsImage *
         joined ? joined : samples, out, "interpretation", colours->Bands == 1 ? grey : rgb, NULL);
 }
 
-/* The picture as red, green and blue, even if it was grey; alpha stays. */
+/* Converts a grey picture to red, green and blue; a coloured picture stays unchanged. Keeps alpha. */
 static inline int pipeline_rgb(VipsImage *in, VipsImage **out) {
     PIPELINE_OWNED VipsImage *colours = NULL, *three = NULL;
     if (pipeline_colours(in, &colours))
@@ -109,7 +109,7 @@ static inline int pipeline_rgb(VipsImage *in, VipsImage **out) {
     return vips_bandjoin(bands, &three, colours->Bands == 1 ? 3 : 1, NULL) || pipeline_join(three, in, out);
 }
 
-/* Reports why the filter can't do its work. `apply` returns the value of this function. */
+/* Reports why the filter failed. Returns -1, which `apply` should return as well. */
 static inline int pipeline_refuse(const PipelineHost *host, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static inline int pipeline_refuse(const PipelineHost *host, const char *format, ...) {
     char message[1000];
@@ -123,10 +123,11 @@ static inline int pipeline_refuse(const PipelineHost *host, const char *format, 
 
 /* ---- Tones ---- */
 
-/* Turns a sample into one of the result's bands; both range from 0 to 1. */
+/* Maps the sample `x` to its value in band `band` of the result. Both range from 0 to 1. */
 typedef double (*PipelineTone)(const void *context, int band, double x);
 
-/* Maps colours through a table that `tone` fills: one band becomes `bands`; three bands pass each through its own table band. */
+/* Maps colours through a table of `bands` bands, which `tone` computes. If `colours` has one band, each band of the table maps
+ * it to a band of the result. If `colours` has three bands, the same band of the table maps each. */
 static inline int pipeline_tone(
     VipsImage *colours, int bands, PipelineTone tone, const void *context, VipsImage **out) {
     int most = pipeline_most(colours);
@@ -154,7 +155,7 @@ static inline double pipeline_s_curve(double x, double contrast) {
     return (y - low) / (1 - 2 * low);
 }
 
-/* Moves each colour to `saturation` times its distance from luma: 0 makes grey, 1 changes nothing. One band stays as it is. */
+/* Multiplies each colour's distance from luma by `saturation`: 0 makes grey, 1 changes nothing. Grey pictures do not change. */
 static inline int pipeline_saturate(VipsImage *colours, double saturation, VipsImage **out) {
     if (colours->Bands == 1)
         return vips_copy(colours, out, NULL);
@@ -176,22 +177,22 @@ static inline int pipeline_premultiply(VipsImage *in, VipsImage **out) {
     return vips_image_hasalpha(in) ? vips_premultiply(in, out, NULL) : vips_copy(in, out, NULL);
 }
 
-/* Completes the result of `apply`: a premultiplied picture converted back, in the format of `like`. */
+/* Completes the result of `apply`: reverses `pipeline_premultiply`, and rounds to the format of `like`. */
 static inline int pipeline_unpremultiply(VipsImage *in, VipsImage *like, VipsImage **out) {
     PIPELINE_OWNED VipsImage *plain = NULL, *whole = NULL;
     return (vips_image_hasalpha(in) ? vips_unpremultiply(in, &plain, NULL) : vips_copy(in, &plain, NULL))
         || vips_rint(plain, &whole, NULL) || vips_cast(whole, out, like->BandFmt, NULL);
 }
 
-/* A Gaussian blur of `sigma` pixels over a premultiplied picture, whose edge pixels are repeated beyond its edges. A wide blur
- * is computed on a smaller picture: it looks the same, and costs less. libvips is faster with integers, but then makes even
- * areas darker or lighter. */
+/* Blurs a premultiplied picture with a Gaussian of `sigma` pixels. Pixels at the edge are repeated beyond the edge. For a wide
+ * blur, this shrinks the picture first: the result looks the same, and costs less. It computes in floating point, because
+ * libvips' integer blur is faster, but makes even areas darker or lighter. */
 static inline int pipeline_blur(VipsImage *in, double sigma, VipsImage **out) {
     int shrink = (int)(sigma / 3);
     if (shrink < 2)
         return vips_gaussblur(in, out, sigma, "min_ampl", 0.02, "precision", VIPS_PRECISION_FLOAT, NULL);
     double width = ceil((double)in->Xsize / shrink), height = ceil((double)in->Ysize / shrink);
-    /* Shrinking with this kernel already blurs. */
+    /* Shrinking with this kernel blurs as well, so the Gaussian must blur less. */
     double rest = sqrt(sigma * sigma / shrink / shrink - 1.0 / 6);
     PIPELINE_OWNED VipsImage *small = NULL, *soft = NULL, *once = NULL;
     return vips_resize(in, &small, width / in->Xsize, "vscale", height / in->Ysize, "kernel", VIPS_KERNEL_LINEAR, NULL)

@@ -9,7 +9,7 @@
 
 namespace {
 
-/* LibRaw reads single bytes, so this stream keeps a buffer. */
+/* The stream from which LibRaw reads a file. It has a buffer, because LibRaw often reads single bytes. */
 class Stream final : public LibRaw_abstract_datastream {
     const craw_source source;
     int64_t place = 0, start = 0, count = 0;
@@ -108,7 +108,7 @@ public:
     }
 };
 
-/* LibRaw's vectors may run out of memory, and no exception may reach Swift. */
+/* Turns exceptions into error codes, because no exception may reach Swift. LibRaw's vectors throw one if memory runs out. */
 template <typename Body> int guarded(Body body) {
     try {
         return body();
@@ -119,7 +119,7 @@ template <typename Body> int guarded(Body body) {
     }
 }
 
-/* LibRaw is built with OpenMP, which would start a thread for each processor. The limit belongs to the calling thread. */
+/* Keeps OpenMP, with which LibRaw is built, from starting a thread for each processor. Applies only to the calling thread. */
 void use_one_thread() {
     using Call = void (*)(int);
     static const auto call = (Call)dlsym(RTLD_DEFAULT, "omp_set_num_threads");

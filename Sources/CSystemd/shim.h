@@ -1,6 +1,6 @@
-/* The calls of libsystemd that are used, as <systemd/sd-daemon.h> and <systemd/sd-journal.h> declare them. The headers
- * are not included: they draw in much of the C library, which Swift would then take for this module's, and no longer
- * find in Glibc. */
+/* The functions of libsystemd that the project uses, as <systemd/sd-daemon.h> and <systemd/sd-journal.h> declare them.
+ * Those headers are not included, because they include much of the C library. Swift would then treat the C library's
+ * declarations as part of this module, and no longer find them in Glibc. */
 #include <stddef.h>
 #include <stdint.h>
 

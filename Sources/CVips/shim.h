@@ -5,7 +5,7 @@
 #include <gio/gio.h>
 #include <vips/vips.h>
 
-/* Loaders: sequential, from a source. */
+/* Loaders, which read from a source, sequentially. */
 
 static inline int cvips_jpegload(VipsSource *source, VipsImage **out, VipsFailOn fail_on, int shrink) {
     return vips_jpegload_source(
@@ -21,12 +21,12 @@ static inline int cvips_webpload(VipsSource *source, VipsImage **out, VipsFailOn
         source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "scale", scale, NULL);
 }
 
-/* All frames, each below the previous one. */
+/* Loads all frames, each below the previous one. */
 static inline int cvips_webpload_frames(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
     return vips_webpload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "n", -1, NULL);
 }
 
-/* Loads a page, or a subdirectory of it if that is not -1. */
+/* Loads a page, or a subdirectory of the page if `subdirectory` is not -1. */
 static inline int cvips_tiffload(VipsSource *source, VipsImage **out, VipsFailOn fail_on, int page, int subdirectory) {
     return vips_tiffload_source(
         source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "page", page, "subifd", subdirectory, NULL);
@@ -44,7 +44,7 @@ static inline int cvips_heifload(VipsSource *source, VipsImage **out, VipsFailOn
     return vips_heifload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
 }
 
-/* Savers: to a target. */
+/* Savers, which write to a target. */
 
 static inline int cvips_jpegsave(
     VipsImage *in, VipsTarget *target, int quality, gboolean interlace, VipsForeignSubsample chroma, gboolean strip) {
@@ -106,14 +106,15 @@ static inline int cvips_gifsave(VipsImage *in, VipsTarget *target, int effort, g
     return vips_gifsave_target(in, target, "effort", effort, "strip", strip, NULL);
 }
 
-/* The file that a memory target holds after its end. It is valid as long as `blob`, which the caller unrefs. */
+/* The bytes that were written to a memory target, once it has ended. They are valid as long as `blob`, which the caller must
+ * unref. */
 static inline const void *cvips_target_bytes(VipsTarget *target, VipsBlob **blob, size_t *length) {
     g_object_get(target, "blob", blob, NULL);
     return *blob ? vips_blob_get(*blob, length) : NULL;
 }
 
-/* A source that reads and seeks through the caller's functions, which get `data` as the last argument. It calls `release` when
- * it no longer needs `data`. */
+/* Creates a source that reads and seeks through the caller's functions, which receive `data` as the last argument. The source
+ * calls `release` when it no longer needs `data`. */
 static inline VipsSource *cvips_source_new(
     gint64 (*read)(VipsSourceCustom *source, void *bytes, gint64 count, void *data),
     gint64 (*seek)(VipsSourceCustom *source, gint64 offset, int whence, void *data), void *data,
@@ -128,7 +129,7 @@ static inline VipsSource *cvips_source_new(
     return VIPS_SOURCE(source);
 }
 
-/* A target that writes, reads and seeks through the caller's functions, which get `data` as the last argument. */
+/* Creates a target that writes, reads and seeks through the caller's functions, which receive `data` as the last argument. */
 static inline VipsTarget *cvips_target_new(
     gint64 (*write)(VipsTargetCustom *target, const void *bytes, gint64 count, void *data),
     gint64 (*read)(VipsTargetCustom *target, void *bytes, gint64 count, void *data),
@@ -151,8 +152,8 @@ static inline guint cvips_references(VipsImage *image) {
     return (guint)g_atomic_int_get((gint *)&G_OBJECT(image)->ref_count);
 }
 
-/* Copies the bytes of each blob field of `image` that does not own them. A loader may leave bytes there that are freed with its
- * image (heifload of libvips 8.14 does), while pictures that outlive it share the fields by reference. */
+/* If a blob field of `image` does not own its bytes, makes it own a copy of them. Some loaders, such as heifload of libvips
+ * 8.14, free the bytes with their image. But other pictures share the field by reference, and may outlive that image. */
 static inline void *cvips_own_blob(VipsImage *image, const char *name, GValue *value, void *unused) {
     (void)image; (void)name; (void)unused;
     if (G_VALUE_TYPE(value) != VIPS_TYPE_BLOB) return NULL;
@@ -168,7 +169,7 @@ static inline void cvips_own_blobs(VipsImage *image) {
     vips_image_map(image, cvips_own_blob, NULL);
 }
 
-/* A picture that has the fields of `in`, but no pixels. */
+/* Creates a picture with the metadata fields of `in`, but without pixels. */
 static inline VipsImage *cvips_header(VipsImage *in) {
     VipsImage *out = vips_image_new();
     if (out && vips_image_pipelinev(out, VIPS_DEMAND_STYLE_ANY, in, NULL)) {
@@ -186,7 +187,8 @@ static inline void cvips_error(const char *domain, const char *text) {
 
 /* Signals. */
 
-/* Calls `eval` during the evaluation of the pixels of `image`, and `posteval` at its end, until cvips_off_evaluation. */
+/* From now on libvips calls `eval` while it computes the pixels of `image`, and `posteval` at the end of the computation.
+ * cvips_off_evaluation stops these calls. */
 static inline void cvips_on_evaluation(
     VipsImage *image, void (*eval)(VipsImage *image, VipsProgress *progress, void *data),
     void (*posteval)(VipsImage *image, VipsProgress *progress, void *data), void *data) {
@@ -221,7 +223,7 @@ static inline int cvips_crop(VipsImage *in, VipsImage **out, int left, int top, 
     return vips_extract_area(in, out, left, top, width, height, NULL);
 }
 
-/* Extends the picture at the bottom, in black or transparent. */
+/* Extends the picture at the bottom, with black pixels, or transparent ones if it has alpha. */
 static inline int cvips_extend(VipsImage *in, VipsImage **out, int height) {
     return vips_embed(in, out, 0, 0, in->Xsize, height, NULL);
 }
@@ -280,8 +282,8 @@ static inline int cvips_extract_bands(VipsImage *in, VipsImage **out, int first,
     return vips_extract_band(in, out, first, "n", count, NULL);
 }
 
-/* Rec. 601 luma of three bands of 8 or 16 bit, rounded; a fourth band stays. It computes with integers, at a fraction of the
- * cost of vips_recomb with floating-point numbers. */
+/* Computes rounded Rec. 601 luma from three bands of 8 or 16 bits, and keeps a fourth band. Uses integers, which cost a
+ * fraction of vips_recomb's floating-point numbers. */
 static inline int cvips_luma_rows(VipsRegion *out, void *sequence, void *unused, void *alpha, gboolean *stop) {
     VipsRegion *in = (VipsRegion *)sequence;
     const VipsRect *area = &out->valid;
@@ -316,7 +318,7 @@ static inline int cvips_luma(VipsImage *in, VipsImage **out) {
     }
     luma->Bands = in->Bands - 2;
     luma->Type = in->BandFmt == VIPS_FORMAT_USHORT ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W;
-    /* The input lives as long as the pictures made from it. */
+    /* Keeps the input alive as long as the result. */
     g_object_ref(in);
     vips_object_local(luma, in);
     if (vips_image_generate(luma, vips_start_one, cvips_luma_rows, vips_stop_one, in, NULL)) {
@@ -327,8 +329,8 @@ static inline int cvips_luma(VipsImage *in, VipsImage **out) {
     return 0;
 }
 
-/* Copies rows of `in` to memory, without its fields and without a link to it: at the end of an evaluation libvips drops the
- * rows that all pictures upstream have read ahead, and decoders don't go back to them. */
+/* Copies rows of `in` to memory, without its metadata. The copy must not be linked to `in`: when libvips has computed a
+ * picture, it discards the rows that all linked pictures have read ahead, and decoders can't return to those rows. */
 static inline int cvips_rows(VipsImage *in, VipsImage **out, int top, int height) {
     VipsRegion *region = vips_region_new(in);
     VipsImage *image = vips_image_new_memory();
@@ -352,9 +354,9 @@ static inline int cvips_rows(VipsImage *in, VipsImage **out, int top, int height
     return 0;
 }
 
-/* A picture of `count` frames, each below the previous one, with the size and fields of `first`. `frame` returns the pixels of
- * a frame, which stay valid until its next call, or NULL if it failed. Frames are requested in order, once each: threads that
- * read ahead wait for the others. */
+/* A picture of `count` frames, each below the previous one. Every frame has the size of `first`, and the picture has its
+ * metadata. `frame` returns the pixels of a frame, which stay valid until its next call, or NULL if it failed. It is called for
+ * the frames in order, once for each: a thread that needs a later frame waits for the other threads. */
 typedef struct {
     const void *(*frame)(int number, void *data);
     void *data;
@@ -392,8 +394,9 @@ static inline int cvips_strip(
     return failed ? -1 : 0;
 }
 
-/* A picture whose reader leaves unreadable rows as they are in memory. After each read, `count` says how many rows are there.
- * The other rows become black; a picture without any row is an error. `count` gets `data`, and `release` gets it at the end. */
+/* Blackens the rows that the reader of `in` could not read, and has left uninitialised. After each read, `count` returns the
+ * number of rows that are present; all later rows become black. A picture without any row is an error. `count` receives
+ * `data`, and so does `release` when the picture is freed. */
 typedef struct {
     int (*count)(void *data);
     void *data;
@@ -435,7 +438,8 @@ static inline int cvips_present_rows(
     return 0;
 }
 
-/* An 8-bit picture whose rows `fill` makes on demand. `fill` gets `data`, and `release` gets it at the end. */
+/* Creates an 8-bit picture whose rows `fill` computes on demand. `fill` receives `data`, and so does `release` when the picture
+ * is freed. */
 static inline VipsImage *cvips_made_rows(
     int width, int height, int bands,
     int (*fill)(VipsRegion *out, void *sequence, void *data, void *unused, gboolean *stop), void *data,
@@ -453,7 +457,7 @@ static inline VipsImage *cvips_made_rows(
     return image;
 }
 
-/* The first requested pixel of a row. */
+/* The first pixel of row `y` that the region contains. */
 static inline VipsPel *cvips_row(VipsRegion *region, int y) {
     return VIPS_REGION_ADDR(region, region->valid.left, y);
 }
@@ -474,7 +478,7 @@ static inline int cvips_bandjoin(VipsImage **in, VipsImage **out, int count) {
     return vips_bandjoin(in, out, count, NULL);
 }
 
-/* Sheets of pictures, on a ground of one grey. */
+/* Contact sheets: several pictures on a grey background. */
 
 static inline int cvips_flatten_grey(VipsImage *in, VipsImage **out, double grey) {
     VipsArrayDouble *ground = vips_array_double_newv(1, grey);
@@ -483,7 +487,7 @@ static inline int cvips_flatten_grey(VipsImage *in, VipsImage **out, double grey
     return status;
 }
 
-/* The result has 8 bit, whatever the factor. */
+/* The result has 8 bits per sample, even if `factor` is a fraction. */
 static inline int cvips_linear_grey(VipsImage *in, VipsImage **out, double factor, double offset) {
     return vips_linear1(in, out, factor, offset, "uchar", TRUE, NULL);
 }
@@ -512,13 +516,14 @@ static inline int cvips_arrayjoin(VipsImage **in, VipsImage **out, int count, in
     return status;
 }
 
-/* A mask of letters, at the only resolution that Debian 12's Pango can bear. The text is markup; lines wrap at a width over 0. */
+/* Draws text as a mask. The resolution is fixed, because Debian 12's Pango may crash when it changes. The text is Pango markup.
+ * Lines wrap at `width` if that is above 0. */
 static inline int cvips_text(VipsImage **out, const char *text, const char *font, int width) {
     return width > 0 ? vips_text(out, text, "font", font, "width", width, "align", VIPS_ALIGN_CENTRE, NULL)
                      : vips_text(out, text, "font", font, NULL);
 }
 
-/* Operations by name. libvips describes their arguments; Swift can't express these parts of GObject's types. */
+/* Operations by name. libvips describes their arguments with GObject's type macros, which Swift can't use. */
 
 /* The type of an operation's argument; 0 if it has no such argument. */
 static inline GType cvips_argument_type(VipsOperation *operation, const char *name) {
@@ -542,7 +547,7 @@ static inline void cvips_set_text(VipsOperation *operation, const char *name, co
     g_object_set(operation, name, value, NULL);
 }
 
-/* An output. The caller owns the reference. */
+/* Returns a picture that the operation has output. The caller owns the reference. */
 static inline VipsImage *cvips_get_image(VipsOperation *operation, const char *name) {
     VipsImage *image = NULL;
     g_object_get(operation, name, &image, NULL);

@@ -1,8 +1,9 @@
-/* zimg, which resizes one plane of bytes. zimg's version is a macro, which Swift does not see. */
+/* zimg, which resizes one plane of bytes. Its calls need ZIMG_API_VERSION, a macro that Swift can't import. */
 #include <stddef.h>
 #include <zimg.h>
 
-/* A plane of bytes, and the part of it to resize, in pixels. Rows begin at multiples of 64 bytes, for any processor's vectors. */
+/* The size of a plane of bytes, and the part of it to resize, in pixels. Each row must begin at a multiple of 64 bytes, as the
+ * vector instructions of any processor require. */
 typedef struct {
     unsigned width, height;
     double left, top, active_width, active_height;
@@ -23,7 +24,7 @@ static inline zimg_image_format czimg_format(const czimg_plane *plane) {
     return format;
 }
 
-/* A lanczos3 resizer, or NULL. Release it with zimg_filter_graph_free. */
+/* Creates a lanczos3 resizer; NULL on failure. Release it with zimg_filter_graph_free. */
 static inline zimg_filter_graph *czimg_lanczos3(const czimg_plane *from, unsigned width, unsigned height) {
     czimg_plane to = {width, height, 0, 0, width, height};
     zimg_image_format source = czimg_format(from), target = czimg_format(&to);
@@ -31,13 +32,13 @@ static inline zimg_filter_graph *czimg_lanczos3(const czimg_plane *from, unsigne
     zimg_graph_builder_params_default(&parameters, ZIMG_API_VERSION);
     parameters.resample_filter = ZIMG_RESIZE_LANCZOS;
     parameters.filter_param_a = 3;
-    /* Not AVX-512, which saves nothing here: with it zimg 3.0.4 gets single columns wrong where a plane becomes 2 to 2.6 times
-     * smaller. */
+    /* ZIMG_CPU_AUTO excludes AVX-512, which would save no time here. With AVX-512, zimg 3.0.4 computes single columns wrongly
+     * when a plane becomes 2 to 2.6 times smaller. */
     parameters.cpu_type = ZIMG_CPU_AUTO;
     return zimg_filter_graph_build(&source, &target, &parameters);
 }
 
-/* Returns 0 on success. `memory` must have as many bytes as zimg_filter_graph_get_tmp_size says. */
+/* Resizes a plane; returns 0 on success. `memory` must have as many bytes as zimg_filter_graph_get_tmp_size returns. */
 static inline int czimg_run(
     const zimg_filter_graph *resizer, const void *from, ptrdiff_t from_stride, void *to, ptrdiff_t to_stride, void *memory) {
     zimg_image_buffer_const source = {ZIMG_API_VERSION, {{from, from_stride, ZIMG_BUFFER_MAX}}};

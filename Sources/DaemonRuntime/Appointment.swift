@@ -2,15 +2,15 @@ import Dispatch
 
 /// Fires at the earliest requested time.
 ///
-/// Uses two timers. One follows the wall clock, which goes on while the machine sleeps. The other counts elapsed time,
-/// so that a clock set back delays nothing.
+/// Uses two timers. One follows the wall clock, which advances while the machine sleeps. The other counts elapsed time,
+/// so that setting the wall clock back does not delay the call.
 @Coordination
 package final class Appointment {
     private let byClock: any DispatchSourceTimer
     private let byTime: any DispatchSourceTimer
     private var time = Double.infinity
 
-    /// `call` gets the seconds by which the clock has been set back since the appointment was made, or 0.
+    /// `call` receives the seconds by which the wall clock was set back after `make(at:)`, or 0.
     package init(
         now: @escaping @Sendable () -> Double = { Timestamp.now() },
         _ call: @escaping @Coordination @Sendable (Double) -> Void
@@ -26,7 +26,7 @@ package final class Appointment {
 
     private func fire(_ call: (Double) -> Void) {
         guard time < .infinity else { return }
-        // The second timer may be slightly early by the wall clock, which is adjusted all the time.
+        // The wall clock is adjusted all the time, so by that clock `byTime` may fire slightly early.
         let early = time - now()
         time = .infinity
         call(early > Self.accuracy ? early : 0)
@@ -34,7 +34,7 @@ package final class Appointment {
 
     private let now: @Sendable () -> Double
 
-    /// In seconds. Smaller differences are ignored.
+    /// Differences of the clock below this many seconds are ignored.
     private static let accuracy = 1.0
 
     package func make(at time: Double) {

@@ -1,7 +1,8 @@
 package import Dispatch
 
-/// The supervisor, its pools of workers and the starts of operations share one queue. Each hands over to the others
-/// several times a job, and handing over between threads would cost more than the work. Code on the queue never blocks.
+/// The serial queue that the supervisor, its worker pools and the starts of operations share. They call each other
+/// several times for each job, and changing threads each time would cost more than the work. Code on this queue must
+/// never block.
 @globalActor
 package actor Coordination {
     package static let shared = Coordination()
@@ -32,7 +33,7 @@ package actor Coordination {
         group.notify(queue: queue) { assumeIsolated(body) }
     }
 
-    /// Enters from another queue, and returns when `body` is done.
+    /// Runs `body` on the queue, and returns its result. Must be called from another queue.
     package static func sync<T: Sendable>(_ body: @Coordination () throws -> T) rethrows -> T {
         try queue.sync { try assumeIsolated(body) }
     }

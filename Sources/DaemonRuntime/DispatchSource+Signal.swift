@@ -1,9 +1,9 @@
 package import Dispatch
 
 extension DispatchSource {
-    /// Calls `handler` on `queue` for each signal of this number; no signal is lost once this has returned. Until
-    /// Dispatch has installed a handler of its own, a signal ends the process as usual. The registration runs on
-    /// `queue`, so the caller must not block it.
+    /// Calls `handler` on `queue` for each signal of this number. Until Dispatch has installed its own handler, the
+    /// signal still has its default effect, which may end the process; no signal is lost once this function has
+    /// returned. It waits for a registration that runs on `queue`, so it must not be called on that queue.
     package static func signal(
         _ number: Int32, on queue: DispatchQueue, _ handler: @escaping @Sendable () -> Void
     ) -> sending any DispatchSourceSignal {

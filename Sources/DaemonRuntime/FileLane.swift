@@ -1,8 +1,8 @@
 package import Dispatch
 import Synchronization
 
-/// A queue of work that may wait for a disk, and a fixed number of threads for it. The threads live only while there is
-/// work: an idle lane costs nothing.
+/// A queue of work that may block on a disk, with a maximum number of threads. The threads exist only while there is
+/// work, so an idle lane costs nothing.
 package final class FileLane: Sendable {
     package typealias Work = @Sendable () -> Void
 
@@ -21,12 +21,12 @@ package final class FileLane: Sendable {
         package var description: String { "its disk does not answer" }
     }
 
-    /// A request's place in the queue.
+    /// A queued request, which can be withdrawn until its work begins.
     package struct Place: Sendable {
         fileprivate let lane: FileLane
         fileprivate let number: Int
 
-        /// Withdraws the request. False if its work has begun already.
+        /// Withdraws the request. Returns false if its work has already begun.
         @discardableResult
         package func withdraw() -> Bool { lane.withdraw(number) }
     }
@@ -43,18 +43,18 @@ package final class FileLane: Sendable {
     private let room: Int
     private let state = Mutex(State())
 
-    /// Maximum threads of all lanes, not counting the first of each: libdispatch has 255, and needs some for the
-    /// coordination queue, the ledger and the control socket.
+    /// Maximum threads of all lanes together; a lane's first thread is started even beyond it. libdispatch has 255
+    /// threads, and needs some for the coordination queue, the ledger and the control socket.
     private static let most = 128
     private static let total = Atomic(0)
 
-    /// `room` is the number of requests that may wait.
+    /// `room` is the maximum number of requests that wait for a thread.
     package init(threads: Int, room: Int = 0) { (self.threads, self.room) = (threads, room) }
 
-    /// Does the daemon's own work, which is never refused: its callers have limits of their own.
+    /// Queues the daemon's own work. It is never refused, because its callers have limits of their own.
     package func async(_ work: @escaping Work) { begin(state.withLock { add(work, to: &$0) }.isNew) }
 
-    /// Does a client's work, or throws if the queue is full.
+    /// Queues a client's work; throws if the queue is full.
     package func take(_ work: @escaping Work) throws(Full) -> Place {
         let added: (number: Int, isNew: Bool)? = state.withLock { state in
             if state.running.count + state.waiting.count >= threads + room { return nil }
@@ -65,8 +65,8 @@ package final class FileLane: Sendable {
         return Place(lane: self, number: added.number)
     }
 
-    /// Does work and waits for it, but no longer than `patience`. Throws at once if the disk has been silent for
-    /// longer.
+    /// Runs `work` on the lane, and waits for its result for at most `patience`. Throws at once if other work in the
+    /// lane has been running for longer than that.
     package func wait<Value: Sendable>(
         _ patience: Duration, for work: @escaping @Sendable () throws -> Value
     ) throws -> Value {
@@ -102,8 +102,8 @@ package final class FileLane: Sendable {
     private func begin(_ isNew: Bool) {
         guard isNew else { return }
         Self.total.add(1, ordering: .relaxed)
-        // A serial queue has a thread of its own. A concurrent queue has few threads, and libdispatch would check each
-        // second whether they hang.
+        // Each thread gets a serial queue, which always runs on its own thread. libdispatch gives a concurrent queue
+        // only a few threads, and checks every second whether they are blocked.
         DispatchQueue(label: "pipelined.files").async { self.run() }
     }
 

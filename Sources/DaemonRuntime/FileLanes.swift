@@ -2,18 +2,18 @@ package import Dispatch
 import Synchronization
 package import SystemCalls
 
-/// The lanes of each mount. A disk that hangs blocks only its own lanes, and takes no more threads, however many
-/// requests come.
+/// The `FileLane`s of each mounted disk. A disk that hangs blocks only the threads of its own lanes, however many
+/// requests arrive.
 ///
-/// The daemon's work and clients' requests have separate lanes: a client may name any path, and a link that it made may
-/// lead from a healthy disk to one that hangs.
+/// The daemon's work and clients' requests have separate lanes. A client may pass any path, even a symbolic link that
+/// leads from a healthy disk to a disk that hangs.
 package enum FileLanes {
     private enum Purpose {
         /// The daemon's own work.
         case work
         /// Short requests of clients.
         case looks
-        /// Copies and walks for clients, which may take long on a healthy disk.
+        /// Clients' requests to copy files or walk through folders, which may take long even on a healthy disk.
         case copies
     }
 
@@ -24,30 +24,30 @@ package enum FileLanes {
 
     private struct State {
         var lanes: [Key: FileLane] = [:]
-        /// Folders whose links are followed, with the paths that they lead to; nil until their disk has answered.
+        /// The folders passed to `know`, each with its resolved path; nil until the folder's disk has answered.
         var folders: [String: String?] = [:]
     }
 
-    /// Maximum client requests that wait for a disk. The gallery sends 48 at once.
+    /// Maximum client requests that wait in a lane. The gallery sends 48 at once.
     private static let room = 64
 
     private static let state = Mutex(State())
     private static let mounts = MountPoints()
 
-    /// Reads of the ledger, and long computations, which would hold up others.
+    /// The lane for reads of the ledger, and for long computations. On the caller's queue they would delay other work.
     package static let ledger = FileLane(threads: 4)
 
     package static func work(on path: String) -> FileLane { lane(path, .work) }
     package static func looks(at path: String) -> FileLane { lane(path, .looks) }
     package static func copies(of path: String) -> FileLane { lane(path, .copies) }
 
-    /// The lane of a file that a client has passed.
+    /// The lane for a file that a client has passed as a descriptor.
     package static func copies(of file: Descriptor) -> FileLane {
         copies(of: (try? FileSystem.target(of: "/proc/self/fd/\(file.number)")) ?? "/")
     }
 
-    /// Follows the links of these folders, so that a path below a folder counts for the disk on which it really lies. A
-    /// folder has lanes of its own until its disk has answered.
+    /// Resolves symbolic links in the paths of these folders, so that a path below a folder uses the lanes of the disk
+    /// that really contains it. Until that disk has answered, the folder has lanes of its own.
     package static func know(_ folders: some Sequence<String>) {
         for folder in folders {
             let isAsked = state.withLock { state in
@@ -55,7 +55,7 @@ package enum FileLanes {
                 if state.folders[folder] == nil { state.folders[folder] = .some(nil) }
                 return isAsked
             }
-            // The disk has not answered the first lookup, which already holds a thread.
+            // An earlier lookup still waits for the disk; another one would only block a second thread.
             if isAsked { continue }
             lane(Key(disk: folder, purpose: .work)).async {
                 let resolved = FileSystem.resolved(folder)
@@ -64,7 +64,7 @@ package enum FileLanes {
         }
     }
 
-    /// Disks that have kept a client's look waiting since before `time`.
+    /// Disks on which a client's short request has been running since before `time`.
     package static func silentDisks(since time: DispatchTime) -> [String] {
         let lanes = state.withLock { $0.lanes }
         return lanes.filter { $0.key.purpose == .looks && ($0.value.oldest.map { $0 < time } ?? false) }
@@ -84,7 +84,7 @@ package enum FileLanes {
         }
     }
 
-    /// The mount point of a path, or a known folder above it whose disk has not answered yet.
+    /// The mount point of a path, or the folder passed to `know` that contains the path, if its disk has not answered.
     private static func disk(of path: String) -> String {
         let folders = state.withLock { $0.folders }
         let above = folders.keys.filter { FileSystem.lies(path, within: $0) }

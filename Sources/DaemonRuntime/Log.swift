@@ -2,20 +2,20 @@ import Foundation
 import Glibc
 import SystemCalls
 
-/// Lines for people: the event, the file, and for a failure the remedy. They go to the journal under systemd, with
-/// searchable fields, and to standard error otherwise. File names and clients' words may hold anything, so lines are
-/// made printable: none breaks in two, or controls a terminal.
+/// Writes log lines for people: the event, the file, and the remedy for a failure. Under systemd, lines go to the
+/// journal with searchable fields, otherwise to standard error. File names and text from clients may contain control
+/// characters, so each line is made printable: it can neither break in two nor control a terminal.
 package enum Log {
     package static func notice(_ line: String, of subject: LogSubject = LogSubject()) {
         write(line.printable, .notice, of: subject)
     }
 
-    /// Logs that something went wrong. On a terminal it stands out.
+    /// Logs a failure, and the advice how to remedy it. On a terminal the line is red, unless `NO_COLOR` is set.
     package static func failure(_ line: String, advice: String? = nil, of subject: LogSubject = LogSubject()) {
         write((line + (advice.map { "; \($0)" } ?? "")).printable, .failure, of: subject)
     }
 
-    /// Logs why a program does not start: a mistake in the command line, or in the configuration.
+    /// Logs why a program does not start, such as a mistake in its command line or configuration.
     package static func refusal(_ line: String, by program: String = "pipelined") {
         switch LogTarget.current {
         case .plain: put("\(program): \(line)\n")

@@ -1,7 +1,7 @@
-/// The subject of a line of the log. On a terminal the line names it; the journal keeps each part as a field of its
-/// own.
+/// The jobs, batch, recipe and so on that a log line is about. The journal stores each of them as a field; on a
+/// terminal only the line's own text names them.
 package struct LogSubject: Sendable {
-    /// Far more than anybody searches for in one line.
+    /// Maximum jobs that are stored as fields of one line.
     private static let mostJobs = 64
 
     package var jobs: [Int] = []

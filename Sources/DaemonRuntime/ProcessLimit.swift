@@ -1,12 +1,12 @@
 import Glibc
 import SystemCalls
 
-/// A limit that this process was started with. If some limits are too low, no thread begins and no worker starts, and
-/// the runtime crashes or hangs without a message. So the program checks them first.
+/// A resource limit of this process (getrlimit(2)). If a limit is too low, threads and workers can't start, and the
+/// runtime crashes or hangs without a message. A program therefore checks its limits first.
 package struct ProcessLimit: Sendable {
     private var resource: __rlimit_resource
     private var name: String
-    /// In units of `unit`.
+    /// The required minimum, in multiples of `unit`.
     private var least: rlim_t
     private var unit: rlim_t
     private var what: String
@@ -23,7 +23,7 @@ package struct ProcessLimit: Sendable {
         resource: RLIMIT_DATA, name: "RLIMIT_DATA", least: 512, unit: 1 << 20, what: "MB of data",
         setting: "LimitDATA", shell: "ulimit -d")
 
-    /// Explains the first of these limits that is too low for `program`.
+    /// Explains the first of these limits that is too low for `program`; nil if none is.
     package static func complaint(of program: String, _ limits: [ProcessLimit]) -> String? {
         _ = OpenFiles.raiseLimit(to: Int(openFiles.least))
         return limits.lazy.compactMap { $0.complaint(of: program) }.first

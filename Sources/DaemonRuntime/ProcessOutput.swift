@@ -2,14 +2,15 @@ import Dispatch
 import Glibc
 package import SystemCalls
 
-/// Reads a child's standard output and error in small turns. A child that writes without end is slowed down, and leaves
-/// the queue free for other work.
+/// Reads a child's standard output and error in small portions, with pauses. The pauses slow down a child that writes
+/// without end, and leave the queue free for other work.
 package actor ProcessOutput: QueueActor {
-    /// Bytes read in a turn.
+    /// Maximum bytes of one read.
     private static let turn = 64 * 1024
-    /// The pause after a full turn.
+    /// The pause after a read that returned `turn` bytes.
     private static let rest = DispatchTimeInterval.milliseconds(5)
-    /// Maximum turns after the child's end, to read the rest of a socket's buffer. A grandchild may go on writing.
+    /// Maximum reads after the child has ended, to empty the socket's buffer. Without a limit they might never finish,
+    /// because a grandchild may still be writing.
     private static let lastTurns = 8
 
     private let source: ReadySource
@@ -24,7 +25,7 @@ package actor ProcessOutput: QueueActor {
         source = ReadySource(descriptor, queue: executor.queue)
     }
 
-    /// Begins to read; the caller must call `end`.
+    /// Starts to pass the output to `heard`; the caller must call `end` once the child has ended.
     package func follow(_ heard: @escaping @Sendable (ArraySlice<UInt8>) -> Void) {
         self.heard = heard
         source.activate { [weak self] in self?.assumeIsolated { $0.turn() } }
@@ -43,7 +44,7 @@ package actor ProcessOutput: QueueActor {
         queue.asyncAfter(deadline: .now() + Self.rest) { [source] in source.resume() }
     }
 
-    /// Reads once; true when there may be more now.
+    /// Reads once; returns true if more bytes may be available already.
     private func read() -> Bool {
         guard let heard else { return false }
         var room = [UInt8](repeating: 0, count: Self.turn)

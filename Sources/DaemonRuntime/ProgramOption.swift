@@ -2,7 +2,7 @@
 package protocol ProgramOption: RawRepresentable, CaseIterable, Sendable where RawValue == String {
     static var program: String { get }
 
-    /// The placeholder for its value, or nil if it takes no value.
+    /// The placeholder for the option's value in the help, or nil if the option takes no value.
     var value: String? { get }
 
     var help: String { get }

@@ -1,7 +1,7 @@
 package import Dispatch
 
-/// Runs an actor on a serial queue, which plain callbacks can use as well. The daemon makes no `Task`: every entry is a
-/// turn of the queue, and code on the queue calls the actor directly.
+/// Runs an actor on a serial queue, which plain callbacks can use as well. The daemon creates no `Task`: a block on the
+/// queue calls the actor synchronously.
 package final class QueueExecutor: SerialExecutor {
     package let queue: DispatchQueue
 
@@ -12,7 +12,7 @@ package final class QueueExecutor: SerialExecutor {
         queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 
-    /// Traps on any other queue.
+    /// Traps unless the caller runs on this executor's queue.
     package func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 }
 

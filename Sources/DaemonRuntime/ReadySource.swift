@@ -7,8 +7,8 @@ package import SystemCalls
 
 /// Calls a handler on a queue whenever a descriptor is readable or writable, or its peer has hung up.
 ///
-/// Replaces Dispatch's own sources of this kind. On Linux these release their bookkeeping on two threads at once when
-/// the peer hangs up: the process sometimes crashes, or waits forever for an event that never comes.
+/// Replaces Dispatch's sources for reading and writing. When the peer hangs up, these release their bookkeeping on two
+/// threads at once on Linux: the process sometimes crashes, or waits forever for an event that never arrives.
 package final class ReadySource: Sendable {
     package enum Direction { case reading, writing }
 
@@ -16,7 +16,7 @@ package final class ReadySource: Sendable {
         var descriptor: Descriptor?
         var handler: (@Sendable () -> Void)?
         var id: UInt64 = 0
-        /// The kernel will report the descriptor, or has reported it and `fire` is queued.
+        /// The kernel will report the descriptor, or has reported it already, so that `fire` is queued.
         var armed = false
         var suspended = false
     }
@@ -25,14 +25,14 @@ package final class ReadySource: Sendable {
     private let isWriting: Bool
     private let state: Mutex<State>
 
-    /// Holds the descriptor until `cancel`.
+    /// Retains the descriptor until `cancel` is called.
     package init(_ descriptor: Descriptor, _ direction: Direction = .reading, queue: DispatchQueue) {
         self.queue = queue
         isWriting = direction == .writing
         state = Mutex(State(descriptor: descriptor))
     }
 
-    /// Calls the handler on the coordination queue.
+    /// Creates a source that calls its handler on the coordination queue.
     package convenience init(coordinated descriptor: Descriptor, _ direction: Direction = .reading) {
         self.init(descriptor, direction, queue: Coordination.queue)
     }
@@ -42,7 +42,7 @@ package final class ReadySource: Sendable {
         activate { Coordination.assumeIsolated(handler) }
     }
 
-    /// Starts to watch. A source that is never cancelled lives forever.
+    /// Starts to watch the descriptor. The source then lives until `cancel` is called.
     package func activate(_ handler: @escaping @Sendable () -> Void) {
         state.withLock { state in
             guard let descriptor = state.descriptor else { return }
@@ -52,7 +52,7 @@ package final class ReadySource: Sendable {
         }
     }
 
-    /// Stops calling the handler until `resume`; a call in flight still ends.
+    /// Stops calling the handler until `resume`; a call in flight still completes.
     package func suspend() { state.withLock { $0.suspended = true } }
 
     package func resume() {
@@ -62,7 +62,7 @@ package final class ReadySource: Sendable {
         }
     }
 
-    /// Stops calling the handler for good; a call in flight on another queue still ends.
+    /// Stops calling the handler for good; a call in flight on the source's queue still completes.
     package func cancel() {
         let last = state.withLock { state in
             guard let descriptor = state.descriptor else { return State() }
@@ -70,7 +70,7 @@ package final class ReadySource: Sendable {
             defer { state = State() }
             return state
         }
-        // Released outside the lock, because this may free anything.
+        // The handler and the descriptor are released outside the lock, because that may run any code.
         withExtendedLifetime(last) {}
     }
 
@@ -92,7 +92,7 @@ package final class ReadySource: Sendable {
     }
 }
 
-/// The one thread that waits for all descriptors.
+/// The thread that waits for the descriptors of all sources.
 private final class ReadyLoop: Sendable {
     static let shared = ReadyLoop()
 
@@ -111,7 +111,8 @@ private final class ReadyLoop: Sendable {
         }
     }
 
-    /// Returns the watched descriptor. The kernel takes each descriptor once, so a second source watches a duplicate.
+    /// Returns the watched descriptor. epoll accepts each descriptor only once, so a second source for the same
+    /// descriptor watches a duplicate.
     func add(_ source: ReadySource, _ descriptor: Descriptor, writing: Bool) -> (Descriptor, UInt64) {
         let id = sources.withLock { sources in
             sources.last += 1
@@ -120,7 +121,7 @@ private final class ReadyLoop: Sendable {
         }
         if clinux_epoll_add(epoll, descriptor.number, writing ? 1 : 0, id) == 0 { return (descriptor, id) }
         let duplicate = Descriptor(owning: fcntl(descriptor.number, F_DUPFD_CLOEXEC, 0))
-        // A descriptor that can't be watched counts as ready, so that its reader meets the error.
+        // A descriptor that epoll can't watch is reported as ready, so that the handler's own call returns the error.
         if clinux_epoll_add(epoll, duplicate.number, writing ? 1 : 0, id) != 0 { source.ready() }
         return (duplicate, id)
     }
@@ -129,7 +130,8 @@ private final class ReadyLoop: Sendable {
         _ = clinux_epoll_again(epoll, descriptor.number, writing ? 1 : 0, id)
     }
 
-    /// Must come before the descriptor is closed: the kernel goes on reporting a file that is still open elsewhere.
+    /// Must be called before the descriptor is closed. Otherwise epoll keeps reporting the file if another descriptor
+    /// still has it open.
     func remove(_ id: UInt64, _ descriptor: Descriptor) {
         _ = clinux_epoll_remove(epoll, descriptor.number)
         sources.withLock { _ = $0.byID.removeValue(forKey: id) }

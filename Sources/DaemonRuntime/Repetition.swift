@@ -1,4 +1,5 @@
-/// Repeats a call at an interval while it is needed. However often the need ends and begins, only one timer runs.
+/// Repeats a call at an interval as long as `isNeeded` returns true. Only one timer runs, however often `begin` is
+/// called.
 @Coordination
 package final class Repetition {
     /// The usual pause before a retry.

@@ -1,18 +1,20 @@
 import Dispatch
 import Glibc
 
-/// In a burst, spaces steps that have a fixed cost, so that several share it. Without a burst, no step waits.
+/// Keeps a minimum time between steps that have a fixed cost, such as commits, so that the requests of a burst share
+/// one step. Outside a burst, no step waits.
 package struct Spacing {
-    // Nanoseconds.
+    // All times are in nanoseconds.
     private static let least: UInt64 = 5_000_000
-    /// The longest pause, while others are on their way.
+    /// The longest time between two steps, as long as `others` expects more requests to share the step.
     private static let most: UInt64 = 40_000_000
     private static let look: UInt64 = 10_000_000
     private var latest: UInt64 = 0
 
     package init() {}
 
-    /// Blocks the thread, because a timer would cost more and the queue has nothing else to do.
+    /// Waits until the next step may run. Blocks the thread: a timer would cost more, and the caller's queue has
+    /// nothing else to do.
     package mutating func keep(while others: () -> Bool) {
         var (now, next) = (DispatchTime.now().uptimeNanoseconds, latest + Self.least)
         while now < next {

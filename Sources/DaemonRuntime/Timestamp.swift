@@ -1,6 +1,6 @@
 import Glibc
 
-/// Points in time: seconds since 1970 inside, ISO 8601 in UTC outside.
+/// Points in time. The program calculates in seconds since 1970; machine-readable texts use ISO 8601 in UTC.
 package enum Timestamp {
     package static func now() -> Double {
         var time = timespec()
@@ -19,7 +19,7 @@ package enum Timestamp {
             + "T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)).\(fraction)Z"
     }
 
-    /// The start of this time's local day.
+    /// The start of the local day that contains the given time.
     package static func midnight(of seconds: Double = now()) -> Double {
         var whole = time_t(seconds)
         var parts = tm()

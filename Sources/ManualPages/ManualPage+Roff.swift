@@ -1,9 +1,9 @@
 extension ManualPage {
-    /// The page as man(1) reads it: the `man` macros, in ASCII.
+    /// The page in roff with `man` macros, as man(1) reads it. The text is ASCII.
     public func roff(version: String, date: String) -> String {
         let head = [
             ".TH \(Self.escaped(name.uppercased())) \(section) \(date) \"pipelined \(version)\" pipelined",
-            // Readers copy options, so roff must not hyphenate words or stretch lines.
+            // Readers copy options from the page, so roff must not hyphenate words or justify lines.
             ".nh", ".ad l", ".SH NAME",
         ]
         let body = parts.enumerated().flatMap { index, part in
@@ -13,7 +13,7 @@ extension ManualPage {
     }
 
     private static func lines(_ part: Part, afterHeading: Bool) -> [String] {
-        // A heading already begins a paragraph.
+        // After a heading, roff begins a paragraph by itself.
         let paragraph = afterHeading ? [] : [".PP"]
         return switch part {
         case .section(let title): [".SH \(escaped(title))"]
@@ -49,7 +49,8 @@ extension ManualPage {
         roff.first == "." || roff.first == "'" ? "\\&\(roff)" : roff
     }
 
-    /// Makes every character stand for itself: roff turns some into typography, and knows others only by their numbers.
+    /// Escapes characters so that they appear unchanged: roff replaces some ASCII characters by typographic ones, and
+    /// accepts other characters only by their numbers.
     private static func escaped(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { roff, scalar in
             switch scalar {

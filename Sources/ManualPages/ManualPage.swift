@@ -1,17 +1,17 @@
-/// A page of the manual: a program's description of itself, in the usual parts. Words between backquotes stand out.
+/// A manual page of a program or a file format. Text between backquotes is set in bold.
 public struct ManualPage: Sendable {
     public enum Part: Sendable {
         case section(String)
         case heading(String)
         case paragraph(String)
-        /// A term, its value, and the explanation below.
+        /// A term such as an option, the placeholder for its value, and an explanation.
         case entry(String, value: String, String)
-        /// Lines that keep their breaks.
+        /// Preformatted lines.
         case lines([String])
     }
 
     public var name: String
-    /// The section of the manual: 1 for programs, 5 for files, 8 for the administrator's programs.
+    /// The section of the manual: 1 for programs, 5 for file formats, 8 for administrators' programs.
     public var section: Int
     /// The line that `apropos` shows.
     public var summary: String
@@ -21,7 +21,7 @@ public struct ManualPage: Sendable {
         (self.name, self.section, self.summary, self.parts) = (name, section, summary, parts)
     }
 
-    /// The last section of a page: other pages with their sections.
+    /// A SEE ALSO section that names other pages, for the end of a page.
     public static func others(_ pages: (name: String, section: Int)...) -> [Part] {
         [.section("SEE ALSO"), .paragraph(pages.map { "`\($0.name)`(\($0.section))" }.joined(separator: ", "))]
     }

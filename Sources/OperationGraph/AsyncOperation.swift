@@ -1,37 +1,39 @@
 public import Foundation
 import Synchronization
 
-/// An operation whose work is done elsewhere: `execute` sends the work off and returns, and the answer calls `finish`.
-/// No thread of the queue waits: blocked threads would keep the queue from its limit, and starve every other queue.
+/// An operation whose work is asynchronous: `execute` starts the work and returns, and the work calls `finish` when it
+/// is done. No thread of the queue waits for that: blocked threads would keep the queue from reaching its limit, and
+/// starve all other queues.
 ///
-/// It keeps a state of its own, because Foundation's `cancel()` only marks an operation, and Foundation still runs the
-/// dependents. Here `state` becomes `cancelled` at once, unless the operation has begun.
+/// The class has a `state` of its own. Foundation's `cancel()` only marks an operation, and Foundation still runs its
+/// dependents. Here `cancel()` sets `state` to `cancelled` at once, unless the operation has begun.
 ///
-/// The calls to a subclass:
-/// - `execute` is called at most once, on the thread that lets the operation in. That is Foundation's start, on the
-///   queue's `DispatchQueue`, or any call that opens the gate: `add`, `resume`, `set`, another operation's `finish`, …
-/// - `interrupt` is called at most once, after `execute` has returned, on the thread that calls `cancel` or on that of
-///   `execute`. It may race with `finish`. `isCancelled` is true before: a subclass that makes its task later than in
-///   `execute` checks that then.
-/// - `neverBegan` is called at most once, and then neither `execute` nor `interrupt`. It comes on the thread that calls
-///   `cancel` or `withdraw`, or on that of Foundation's start.
-/// - The work calls `finish`, on any thread, also within `execute`. It must do so after `interrupt` as well.
+/// A subclass can rely on this:
+/// - `execute` is called at most once, on the thread that admits the operation. That is the thread on which Foundation
+///   calls `start`, or the thread of a call that opens the gate, such as `add`, `resume`, `set` or the `finish` of
+///   another operation.
+/// - `interrupt` is called at most once, after `execute` has returned, on the thread that calls `cancel` or the thread
+///   of `execute`. It may race with `finish`. `isCancelled` becomes true earlier: a subclass that creates its task only
+///   after `execute` has returned must check `isCancelled` at that time.
+/// - `neverBegan` is called at most once, and only if neither `execute` nor `interrupt` is ever called. It runs on the
+///   thread that calls `cancel` or `withdraw`, or on the thread on which Foundation calls `start`.
+/// - The work must call `finish` once it is done, even after `interrupt`. It may do so on any thread, or in `execute`.
 ///
-/// `@unchecked`: its state is behind a `Mutex`, and `ticket` behind the lock of its gate; a subclass guards its own.
+/// `@unchecked`: a `Mutex` guards the state, and the gate's lock guards `ticket`. A subclass must guard its own state.
 open class AsyncOperation: Operation, @unchecked Sendable {
     package typealias Observer = @Sendable (AsyncOperation, OperationState) -> Void
 
-    /// How far Foundation is with the operation; for a cancelled operation this lags behind `state`.
+    /// What Foundation has done with the operation. For a cancelled operation this lags behind `state`.
     private enum Phase {
-        /// It is in no queue yet.
+        /// The operation is in no queue yet.
         case new
-        /// It is in a queue, which keeps it from Foundation until its dependencies have finished.
+        /// The operation is in a `GatedQueue`, which hands it to Foundation once its dependencies have finished.
         case added
-        /// Foundation has it.
+        /// Foundation's queue contains the operation.
         case handedOver
-        /// Foundation has started it.
+        /// Foundation has called `start`.
         case started
-        /// It is over, but Foundation does not know yet.
+        /// The operation has finished, but Foundation has not been notified yet.
         case ending
         case ended
     }
@@ -44,12 +46,12 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         var queue: GatedQueue?
         var subject: (any Sendable)?
         var observer: Observer?
-        /// Dependents, retained until they are handed over; then nil.
+        /// Dependents, retained until this operation finishes and hands them to Foundation; then nil.
         var dependents: [AsyncOperation]? = []
         var hasExecuted = false
         var interruption = Interruption.none
 
-        /// Whether `interrupt` is to be called now, by the caller.
+        /// Returns true, at most once, if the caller must call `interrupt` now.
         mutating func takeInterruption() -> Bool {
             guard state == .executing, hasExecuted, interruption == .wanted else { return false }
             interruption = .made
@@ -78,7 +80,8 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     /// Starts the work, and returns without waiting. The work must call `finish`, whatever happens.
     open func execute() { finish(.finished) }
 
-    /// Called instead of `execute` if the operation is cancelled first, or none of its providers has a product.
+    /// Called instead of `execute` if the operation is cancelled before it begins, or if it depends on providers and
+    /// none of them has a product.
     open func neverBegan() {}
 
     /// Stops the work; `finish` must still be called when the work has stopped.
@@ -86,23 +89,22 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
     // MARK: - Wiring
 
-    /// Sets the observer, which is called at each change of `state`, on the thread that made the change. It is released
-    /// at the last change: Foundation never clears its own `completionBlock`, which leaks with everything that it
-    /// holds.
+    /// Sets the observer, which is called after each change of `state`, on the thread that made the change. The
+    /// observer is released at the last change. Foundation's `completionBlock` is no alternative: Foundation never
+    /// clears it, so the block leaks with everything that it retains.
     package func observe(_ observer: @escaping Observer) { box.withLock { $0.observer = observer } }
 
-    /// Makes this operation wait for `other`. It would hang if `removeDependency` were called before `other` has
-    /// finished.
+    /// Makes this operation wait for `other`. Don't call `removeDependency` before `other` has finished: this operation
+    /// would then never start.
     package final func follow(_ other: AsyncOperation) {
-        // Foundation's pointer to a dependent is unretained. It crashes if a cancelled dependent is freed before
-        // `other` ends.
+        // Foundation does not retain dependents, and crashes if a cancelled dependent is freed before `other` finishes.
         other.box.withLock { $0.dependents?.append(self) }
         addDependency(other)
     }
 
     final func join(_ queue: GatedQueue, _ subject: (any Sendable)?) {
         box.withLock { box in
-            // Foundation's own check has a poorer message.
+            // Foundation checks this as well, but with a less helpful message.
             precondition(box.phase == .new, "an operation is added to one queue, once")
             (box.phase, box.queue, box.subject) = (.added, queue, subject)
             queue.tell(subject, box.state)
@@ -110,16 +112,17 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         handOver()
     }
 
-    /// Hands the operation to Foundation once its dependencies have finished, or it is cancelled. Foundation goes
-    /// through all its operations whenever one begins or ends, and an operation that is not ready can make it lose
-    /// later ones.
+    /// Hands the operation to Foundation if its dependencies have finished, or if it is cancelled. Foundation must not
+    /// get an operation earlier: it scans all its operations whenever one of them begins or finishes, and an operation
+    /// that is not ready can make Foundation lose later operations.
     private func handOver() {
         guard isReady else { return }
         let queue = box.withLock { $0.advance(from: .added, to: .handedOver) ? $0.queue : nil }
         queue?.start(self)
     }
 
-    /// Frees the operation's place in its queue, because it hangs or goes on elsewhere.
+    /// Frees the operation's place in its queue although it has not finished, because it hangs, or because the fleet
+    /// executes it.
     package final func setAside() { queue?.setAside(self) }
 
     // MARK: - For Foundation
@@ -134,9 +137,10 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         willChangeValue(for: \.isExecuting)
         box.withLock { $0.phase = .started }
         didChangeValue(for: \.isExecuting)
-        // Foundation also starts dependents of failed or cancelled operations.
+        // Foundation also starts operations whose dependencies failed or were cancelled.
         guard !isCancelled, !isInVain, change(to: .ready, from: [.pending]) else {
-            // `cancel` marks the operation before it changes the state, so either thread may change the state first.
+            // `cancel` may be running on another thread, and may have marked the operation without having changed its
+            // state yet. Whichever thread is first changes the state.
             _ = withdraw()
             return finish(.cancelled)
         }
@@ -156,7 +160,8 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
     // MARK: - Ends
 
-    /// Cancels an operation that has not begun; false if it has. Its followers learn of that only from `cancel`.
+    /// Cancels an operation that has not begun; returns false if it has. This does not release the operation's
+    /// dependents; `cancel` does.
     package final func withdraw() -> Bool {
         guard change(to: .cancelled, from: [.pending, .ready]) else { return false }
         neverBegan()
@@ -166,8 +171,8 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     public final override func cancel() {
         super.cancel()
         if withdraw() || state == .cancelled {
-            // An operation that Foundation has started ends here. Any other ends in `start`, which Foundation calls for
-            // cancelled operations as well.
+            // An operation that Foundation has started finishes here. Any other operation finishes in `start`, which
+            // Foundation calls for cancelled operations as well.
             if isExecuting { finish(.cancelled) }
         } else if box.withLock({ box in
             if box.interruption == .none { box.interruption = .wanted }
@@ -178,7 +183,8 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         handOver()
     }
 
-    /// Ends the operation, from any thread; only the first call counts. Other operations may begin on this thread.
+    /// Finishes the operation. May be called on any thread; only the first call counts. Other operations may begin on
+    /// the calling thread before this returns.
     package final func finish(_ outcome: OperationState) {
         change(to: outcome, from: [.pending, .ready, .executing])
         guard box.withLock({ $0.advance(from: .started, to: .ending) }) else { return }
@@ -201,9 +207,9 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         let (changed, observer) = box.withLock { box -> (Bool, Observer?) in
             guard allowed.contains(box.state) else { return (false, nil) }
             box.state = next
-            // Under the lock, so that the trace keeps the order of the changes.
+            // The trace is called under the lock, so that it receives the changes in order.
             box.queue?.tell(box.subject, next)
-            // Foundation keeps an ended operation alive as long as its followers; its observer would live as long.
+            // Foundation keeps a finished operation alive as long as its dependents, so release the observer now.
             defer { if next.isFinal { box.observer = nil } }
             return (true, box.observer)
         }

@@ -1,7 +1,7 @@
 package import Dispatch
 import Synchronization
 
-/// The file system call that an operation waits for, and when it began. It shows which file system does not answer.
+/// The path that an operation is accessing, and when the access began. It shows which file system does not answer.
 package final class FileWork: Sendable {
     package struct Touch: Sendable {
         package var path: String

@@ -1,35 +1,35 @@
-/// Decides which operation begins next. It lives behind the lock of its `GatedQueue`.
+/// Decides which operation of a `GatedQueue` begins next. The queue's lock guards all calls.
 struct Gate {
-    /// Why the gate lets nothing in.
+    /// A reason why the gate admits no operation.
     enum Hold {
         case paused, trouble, closed
     }
 
-    /// A step of the thread that lets operations in.
+    /// The next step of the thread that admits operations.
     enum Turn {
         case begin(AsyncOperation)
-        /// No operation may begin. If there are calls, enough places are spare for them, and the thread makes them now.
+        /// No further operation may begin. Enough places are spare now for these pending calls, which the thread makes.
         case over(calls: [@Sendable () -> Void])
     }
 
-    /// The configured limit; nil follows the queue's `automatic`.
+    /// The configured limit; nil if the queue's `automatic` decides.
     var configured: Int?
-    /// The limit in force. Less than 1 lets nothing in; Foundation's own limit traps below -1.
+    /// The limit in force. Below 1, the gate admits no operation. (Foundation's own limit would trap below -1.)
     var limit: Int
-    /// Extra admissions beyond the limit, for operations that find a place elsewhere.
+    /// Extra admissions beyond the limit, for operations that will be lent to other nodes.
     var beyond = 0
     var laneLimit = Int.max
     var holds: Set<Hold> = []
     var reason: String?
-    /// Calls to make when places are spare, keyed by user.
+    /// Calls to make once enough places are spare, keyed by the name of their requester.
     var spareCalls: [String: (places: Int, body: @Sendable () -> Void)] = [:]
     private(set) var running = 0
     private var lanes: [String: GateLane] = [:]
-    /// Number of operations let in so far.
+    /// Number of operations admitted so far.
     private var turns = 0
-    /// A thread is letting operations in. Only one thread does so at a time, which keeps the order of the turns.
+    /// Whether a thread is admitting operations. Only one thread does so at a time, so that operations begin in order.
     private var isPumping = false
-    /// Operations let in before Foundation has started them, in order.
+    /// Admitted operations that Foundation has not started yet, in the order of their admission.
     private var admitted: [AsyncOperation] = []
     /// The threads on which an operation is beginning now.
     var beginners: [UInt] = []
@@ -43,7 +43,8 @@ struct Gate {
         lanes[operation.ticket.lane, default: GateLane()].add(operation)
     }
 
-    /// Notes that Foundation has started the operation. Returns true if it was let in before, and begins now.
+    /// Records that Foundation has started the operation. Returns true if the operation was admitted before, so that
+    /// the caller must begin it now.
     mutating func enter(_ operation: AsyncOperation) -> Bool {
         switch operation.ticket.standing {
         case .away: lineUp(operation, isStarted: true)
@@ -57,8 +58,8 @@ struct Gate {
         return false
     }
 
-    /// Places that no operation has or waits for. Operations that are held back need no place. A gate whose limit lets
-    /// nothing in has one spare place while nothing runs.
+    /// Places that no operation occupies, or 0 if operations are waiting for them. Operations that the gate holds back
+    /// do not count as waiting. If the limit is below 1, one place is spare while no operation runs.
     var spare: Int {
         guard !holds.contains(.closed) else { return 0 }
         let isWanted = holds.isEmpty && limit > 0 && lanes.values.contains { !$0.waiting.isEmpty }
@@ -73,17 +74,17 @@ struct Gate {
         return ready.values.map(\.body)
     }
 
-    /// Whether the caller should let operations in; false if another thread is doing so.
+    /// Returns true if the caller must admit operations; false if another thread is doing so.
     mutating func beginPumping() -> Bool {
         defer { isPumping = true }
         return !isPumping
     }
 
-    /// The caller's next step. After `over` another thread may let operations in.
+    /// The next step of the thread that admits operations. After `over`, another thread may start to admit them.
     mutating func next() -> Turn {
         while isOpen, let lane = nextLane, let operation = lanes[lane]?.takeFirst() {
             defer { sweep(lane) }
-            // It was cancelled while it waited.
+            // The operation was cancelled while it waited.
             guard !operation.state.isFinal else {
                 operation.ticket.standing = .gone
                 continue
@@ -101,7 +102,8 @@ struct Gate {
         return .over(calls: takeSpareCalls())
     }
 
-    /// Returns admitted operations to the line, latest first, while the gate would not let them in now.
+    /// Revokes admissions, latest first, until the gate's limit and holds allow the remaining ones. Affects only
+    /// operations that Foundation has not started; they wait again.
     mutating func recall() {
         while !holds.isEmpty || running > max(0, limit) + beyond, let operation = admitted.popLast() {
             free(operation)
@@ -111,13 +113,13 @@ struct Gate {
 
     private var isOpen: Bool { holds.isEmpty && limit > 0 && running < limit + beyond }
 
-    /// The lane whose turn it is.
+    /// The lane from which the gate admits the next operation.
     private var nextLane: String? {
         let ready = lanes.lazy.filter { [laneLimit] in !$0.value.waiting.isEmpty && $0.value.running < laneLimit }
         return ready.min { $0.value.precedes($1.value) }?.key
     }
 
-    /// Frees the place of an operation that hangs or goes on elsewhere; false if it was not running.
+    /// Frees the place of an operation that hangs, or that the fleet executes. Returns false if it was not running.
     mutating func setAside(_ operation: AsyncOperation) -> Bool {
         guard operation.ticket.standing == .running else { return false }
         operation.ticket.standing = .aside
@@ -125,7 +127,7 @@ struct Gate {
         return true
     }
 
-    /// Removes an operation that has ended; returns true if that frees a place.
+    /// Removes an operation that has finished; returns true if that frees a place.
     mutating func leave(_ operation: AsyncOperation) -> Bool {
         let former = operation.ticket.standing
         operation.ticket.standing = .gone

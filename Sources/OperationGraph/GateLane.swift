@@ -1,16 +1,16 @@
-/// Operations at a gate that share a limit of their own, beside that of the queue. Lanes take turns. A queue without
-/// lanes keeps all operations in one lane.
+/// Operations that share a second limit, besides the limit of their queue. The gate admits operations from its lanes in
+/// turn. A queue without lanes keeps all operations in one lane.
 struct GateLane {
-    /// Operations that wait for their turn, in order.
+    /// Operations that wait for admission, in order.
     private(set) var waiting: [AsyncOperation] = []
-    /// Operations that were let in and have not ended.
+    /// Number of admitted operations that have neither finished nor been set aside.
     var running = 0
-    /// The turn in which the lane was last served; a lower number is earlier.
+    /// The gate's count of admissions when it last admitted an operation from this lane.
     var served = 0
 
     var isEmpty: Bool { waiting.isEmpty && running == 0 }
 
-    /// The index at which to insert an operation of this place: behind its equals.
+    /// The index at which to insert an operation with this place: after all operations with an equal place.
     private func index(behind place: QueuePlace) -> Int {
         var (low, high) = (0, waiting.count)
         while low < high {
@@ -33,8 +33,8 @@ struct GateLane {
 
     mutating func takeFirst() -> AsyncOperation { waiting.removeFirst() }
 
-    /// Whether this lane's turn comes first: by priority, then by the longest time since it was served, then by
-    /// position.
+    /// Whether the gate admits from this lane before `other`. The first operation's priority decides, then the longer
+    /// time since the lane was served, then the first operation's position.
     func precedes(_ other: GateLane) -> Bool {
         guard let first = waiting.first?.ticket.place, let second = other.waiting.first?.ticket.place else {
             return !waiting.isEmpty

@@ -4,16 +4,19 @@ import Synchronization
 
 /// Foundation's `OperationQueue`, with a gate before each start.
 ///
-/// Foundation starts an operation as soon as its dependencies have finished. The gate decides which operation begins,
-/// and when: Foundation's own limit and suspension don't reach an operation whose start is under way. Operations are
-/// let in under the lock that `pause` and `set` take, and both wait for operations that are beginning on other threads.
-/// Once they return, no operation begins that they hold back.
+/// Foundation calls `start` on an operation as soon as its dependencies have finished. The gate then decides which
+/// operation begins, and when. Foundation's own limit and suspension would not do, because they have no effect on an
+/// operation that Foundation is starting already.
+///
+/// The gate admits operations under the lock that `pause` and `set` take. Both then wait for operations that are
+/// beginning on other threads, so once they have returned, no operation begins that they hold back.
 package final class GatedQueue: Sendable {
-    /// Receives each state of each operation, in order, with the operation's subject. It must not call the operation.
+    /// Called with each new state of each operation, in order, and the operation's subject. It must not call the
+    /// operation.
     package typealias Trace = @Sendable (_ queue: String, _ subject: any Sendable, _ state: OperationState) -> Void
 
     package struct Report: Sendable {
-        /// Nil if `automatic` decides.
+        /// The configured limit; nil if `automatic` decides.
         package var configured: Int?
         package var effective: Int
         package var running: Int
@@ -23,7 +26,7 @@ package final class GatedQueue: Sendable {
 
     package let name: String
     private let automatic: @Sendable () -> Int
-    /// Operations begin one by one in the order in which they become ready.
+    /// Whether operations begin one by one, in the order in which they become ready.
     private let isSerial: Bool
     /// Never add a barrier block: adding a cancelled operation while such a block is pending deadlocks.
     private let operations = OperationQueue()
@@ -32,8 +35,8 @@ package final class GatedQueue: Sendable {
     private let beginnings = DispatchGroup()
     private let tracer = Mutex<Trace?>(nil)
 
-    /// `limit` is the maximum of running operations; nil follows `automatic`, which counts as at least 1. Foundation
-    /// starts operations on `queue`.
+    /// `limit` is the maximum number of running operations. If it is nil, `automatic` returns the maximum, and less
+    /// than 1 counts as 1. Foundation starts operations on `queue`.
     package init(
         _ name: String, limit: Int?, isSerial: Bool = false, on queue: DispatchQueue,
         automatic: @escaping @Sendable () -> Int
@@ -45,14 +48,16 @@ package final class GatedQueue: Sendable {
         if isSerial { operations.maxConcurrentOperationCount = 1 }
     }
 
-    /// Operations of one `lane` also share the lane's limit, and lanes take turns. `subject` is for the trace.
+    /// Adds an operation. Operations with the same `lane` also share the lane's limit, and the gate serves the lanes in
+    /// turn. The trace receives `subject`.
     package func add(
         _ operation: AsyncOperation, of subject: (any Sendable)? = nil, at place: QueuePlace = QueuePlace(),
         lane: String = ""
     ) {
         gate.withLock { gate in
             operation.ticket = Ticket(place: place, lane: lane)
-            // It lines up before Foundation starts it on any thread: its place decides, not its arrival.
+            // The operation waits at the gate even before Foundation starts it on some thread. So its place decides
+            // when it begins, not the order in which the threads arrive.
             if !isSerial, operation.dependencies.isEmpty { gate.lineUp(operation, isStarted: false) }
         }
         operation.join(self, subject)
@@ -62,7 +67,8 @@ package final class GatedQueue: Sendable {
     /// Sets the receiver of all changes of state; nil removes it.
     package func trace(_ trace: Trace?) { tracer.withLock { $0 = trace } }
 
-    /// Answers as long as Foundation starts operations, even when the queue is paused or full.
+    /// Calls `answer` unless Foundation is stuck: Foundation runs it as an operation of its own, without the gate, even
+    /// if the queue is paused or full.
     package func ask(_ answer: @escaping @Sendable () -> Void) { operations.addOperation(answer) }
 
     package var report: Report {
@@ -78,8 +84,8 @@ package final class GatedQueue: Sendable {
     /// Places within the limit that the queue's operations can't use now.
     package var spare: Int { gate.withLock { $0.spare } }
 
-    /// Calls `body` once, when this many places are spare, which may be at once. It replaces a pending call for the
-    /// same `user`.
+    /// Calls `body` once, as soon as this many places are spare, possibly before this returns. Replaces a pending call
+    /// for the same `user`.
     package func whenSpare(_ places: Int, for user: String, _ body: @escaping @Sendable () -> Void) {
         let calls = gate.withLock { gate in
             gate.spareCalls[user] = (places, body)
@@ -90,8 +96,8 @@ package final class GatedQueue: Sendable {
 
     // MARK: - Holding back
 
-    /// When this returns, no operation begins any more. Without a reason, the former reason stays. Returns the reason
-    /// in force.
+    /// Pauses the queue. Once this has returned, no further operation begins. If `reason` is nil, an earlier reason
+    /// stays in force. Returns the reason in force.
     @discardableResult
     package func pause(reason: String?) -> String? {
         let (reason, calls) = gate.withLock { gate in
@@ -113,7 +119,7 @@ package final class GatedQueue: Sendable {
         pump()
     }
 
-    /// A second pause, beside the user's, while something is wrong.
+    /// Pauses or resumes the queue because of a problem, independently of the user's `pause` and `resume`.
     package func hold(_ hold: Bool) {
         gate.withLock { gate in
             if hold { gate.holds.insert(.trouble) } else { gate.holds.remove(.trouble) }
@@ -123,7 +129,7 @@ package final class GatedQueue: Sendable {
         pump()
     }
 
-    /// Stops admission for good. When this returns, no operation begins any more.
+    /// Stops admission for good. Once this has returned, no further operation begins.
     package func close() {
         gate.withLock { gate in
             gate.holds.insert(.closed)
@@ -132,18 +138,18 @@ package final class GatedQueue: Sendable {
         waitForBeginnings()
     }
 
-    /// Waits until operations that are about to begin have begun; not on a thread of theirs, which would wait for
-    /// itself.
+    /// Waits until all operations that are beginning have begun. Does not wait on a thread that is itself beginning an
+    /// operation, because that thread would wait for itself.
     private func waitForBeginnings() {
         if gate.withLock({ !$0.beginners.contains(UInt(pthread_self())) }) { beginnings.wait() }
     }
 
     // MARK: - Limits
 
-    /// The limit that `automatic` gives now.
+    /// The limit that `automatic` returns now, at least 1.
     package var automaticCount: Int { max(1, automatic()) }
 
-    /// When this returns, no operation begins beyond the limit. Running operations go on.
+    /// Sets the limit. Once this has returned, no operation begins beyond it. Running operations continue.
     package func set(_ limit: Int?) {
         let effective = limit ?? automaticCount
         gate.withLock { gate in
@@ -159,7 +165,8 @@ package final class GatedQueue: Sendable {
         pump()
     }
 
-    /// Lets this many operations in beyond the limit. Each is set aside when it has found a place elsewhere.
+    /// Admits this many operations beyond the limit, to be lent to other nodes. Each of them is set aside once the
+    /// fleet has taken it over.
     package func set(beyond: Int) {
         let isNews = gate.withLock { gate in
             defer { gate.beyond = beyond }
@@ -168,7 +175,7 @@ package final class GatedQueue: Sendable {
         if isNews { pump() }
     }
 
-    /// Asks `automatic` again; returns true if this has changed the limit.
+    /// Calls `automatic` again; returns true if this has changed the limit.
     package func followAutomatic() -> Bool {
         let automatic = automaticCount
         let isNews = gate.withLock { gate in
@@ -185,7 +192,8 @@ package final class GatedQueue: Sendable {
     /// Hands the operation to Foundation, which starts it.
     func start(_ operation: AsyncOperation) { operations.addOperation(operation) }
 
-    /// Called when Foundation has started the operation, which begins now, or when its turn comes.
+    /// Called when Foundation has started the operation. An admitted operation begins now; any other begins when the
+    /// gate admits it.
     func enter(_ operation: AsyncOperation) {
         let isAdmitted = gate.withLock { gate in
             guard gate.enter(operation) else { return false }

@@ -1,4 +1,4 @@
-/// Where an operation stands, in Foundation's words.
+/// The state of an operation, in Foundation's terms.
 package enum OperationState: String, Sendable {
     case pending, ready, executing, finished, failed, cancelled
 

@@ -1,15 +1,15 @@
 import Foundation
 
-/// An operation that hands a value on to its followers.
+/// An operation that provides a value to its dependents.
 package protocol Providing<Product> {
     associatedtype Product
 
-    /// Nil until there is a product, and for good if the operation fails or is cancelled.
+    /// Nil until the operation has made its product; stays nil if the operation fails or is cancelled.
     var product: Product? { get }
 }
 
 extension AsyncOperation {
-    /// The first product of this type among its dependencies.
+    /// The first product of this type that a dependency of this operation provides.
     package final func provided<Value>(_ type: Value.Type) -> Value? {
         for dependency in dependencies {
             if let value = (dependency as? any Providing)?.product as? Value { return value }
@@ -17,7 +17,7 @@ extension AsyncOperation {
         return nil
     }
 
-    /// Whether it has providers, and all of them failed or were cancelled.
+    /// Whether this operation depends on providers, and none of them has a product.
     final var isInVain: Bool {
         let providers = dependencies.lazy.compactMap { $0 as? any Providing }
         return !providers.isEmpty && providers.allSatisfy { $0.product == nil }

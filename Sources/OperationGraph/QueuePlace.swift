@@ -1,6 +1,6 @@
 /// An operation's order in its queue: higher priority first, then lower position, then earlier arrival.
 ///
-/// Foundation's own `queuePriority` can have no effect once an operation has been added.
+/// Foundation's `queuePriority` is no substitute: Foundation may ignore it once an operation has been added.
 package struct QueuePlace: Sendable, Comparable {
     package var priority: Int
     package var position: Int

@@ -1,17 +1,17 @@
-/// An operation's standing at its gate. Only the gate reads and changes it, under its lock.
+/// An operation's status at the gate of its queue. Only code under the gate's lock reads or changes it.
 struct Ticket {
     enum Standing: Equatable {
-        /// It waits for its dependencies.
+        /// The operation has not reached the gate, because it still waits for its dependencies.
         case away
-        /// It waits for its turn; Foundation may not have started it yet.
+        /// The operation waits for admission. `isStarted` is true if Foundation has called `start`.
         case waiting(isStarted: Bool)
-        /// It was let in, and begins as soon as Foundation starts it.
+        /// The gate has admitted the operation, which begins as soon as Foundation calls `start`.
         case admitted
-        /// It was let in, and has begun.
+        /// The gate has admitted the operation, and the operation has begun.
         case running
-        /// It has begun, but hangs or goes on elsewhere; its place is free.
+        /// The operation has begun, but its place is free again, because it hangs or the fleet executes it.
         case aside
-        /// It is over.
+        /// The operation has finished, failed or been cancelled.
         case gone
     }
 

@@ -3,10 +3,10 @@ import CVips
 import Glibc
 import Synchronization
 
-/// The return value of a plugin's only exported function.
+/// The return type of a plugin's only exported function.
 public typealias ExportedFilter = UnsafePointer<PipelineFilter>
 
-/// Describes a filter to the host: the body of a plugin's only exported function.
+/// Describes a filter to the host. A plugin's only exported function returns the result of this call.
 ///
 ///     @c(pipeline_filter) public func pipelineFilter() -> ExportedFilter { export(Warm.self) }
 public func export<Exported: Filter>(_ type: Exported.Type) -> ExportedFilter {
@@ -24,7 +24,7 @@ public func export<Exported: Filter>(_ type: Exported.Type) -> ExportedFilter {
     return UnsafePointer(filter)
 }
 
-/// Each shared object has one filter.
+/// The exported filter of this shared object, which can export only one.
 private enum Exports {
     static let make = Mutex<(@Sendable () -> any Filter)?>(nil)
 
@@ -60,10 +60,10 @@ extension ParameterDescription {
     }
 }
 
-/// The contract asks for texts that are valid for the life of the process, so the copy is never freed.
+/// Copies a text. The copy is never freed, because the host may read a filter's description until the process ends.
 private func lasting(_ text: String) -> UnsafePointer<CChar> { UnsafePointer(strdup(text)) }
 
-/// The words, terminated by a null pointer; nil without words.
+/// Copies words to an array that ends with a null pointer. Nil if there are no words.
 private func lasting(_ words: [String]) -> UnsafePointer<UnsafePointer<CChar>?>? {
     words.isEmpty ? nil : lasting(words.map { UnsafePointer(lasting($0)) } + [nil])
 }

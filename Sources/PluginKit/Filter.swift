@@ -15,8 +15,9 @@ import CPipelinePlugin
 ///
 ///     @c(pipeline_filter) public func pipelineFilter() -> ExportedFilter { export(Warm.self) }
 ///
-/// The host makes a new value for each picture, with the arguments from the chain. `apply` adds operations to a lazy
-/// picture and returns; pixels flow later. `pipeline_plugin.h` defines a picture, and what a filter may do.
+/// For each picture, the host creates a new instance of the filter with the arguments from the chain. `apply` adds
+/// operations to a lazy picture and returns; the pixels are computed later. `pipeline_plugin.h` specifies pictures, and
+/// what a filter may do.
 public protocol Filter: Sendable, SendableMetatype {
     init()
 
@@ -27,10 +28,10 @@ public protocol Filter: Sendable, SendableMetatype {
     static var summary: String { get }
     static var author: String? { get }
     static var traits: Traits { get }
-    /// Names of parameters, as in a chain. The host refuses a chain that gives none of them. A parameter counts as
-    /// given when its value differs from the default.
+    /// Names of parameters, as written in a chain. The host refuses a chain that gives none of these parameters. A
+    /// parameter counts as given if its value differs from the default.
     static var atLeastOneOf: [String] { get }
-    /// Names of parameters. The host refuses a chain that gives more than one of them.
+    /// Names of parameters, as written in a chain. The host refuses a chain that gives more than one of these.
     static var atMostOneOf: [String] { get }
 
     func apply(to image: Image) throws -> Image
@@ -45,26 +46,27 @@ extension Filter {
     public static var atMostOneOf: [String] { [] }
 }
 
-/// Promises that let the host choose a faster way to the same result, and requests to the host: see `PipelineTrait`.
+/// What a filter promises, so that the host can render the same result faster, and what it requests from the host.
+/// `PipelineTrait` documents each trait.
 public struct Traits: OptionSet, Sendable {
     public let rawValue: UInt32
 
     public init(rawValue: UInt32) { self.rawValue = rawValue }
     private init(_ trait: PipelineTrait) { rawValue = trait.rawValue }
 
-    /// The result depends on luma alone, which the filter gets as one band.
+    /// The result depends on luma alone. The filter receives luma as a picture of one band.
     public static let lumaOnly = Traits(PIPELINE_LUMA_ONLY)
     /// Each pixel depends only on the same pixel of the input.
     public static let pointwise = Traits(PIPELINE_POINTWISE)
     public static let changesSize = Traits(PIPELINE_CHANGES_SIZE)
-    /// Each band depends only on the same band of the input: a table (`Image.curve`).
+    /// Each band of the result depends only on the same band of the input, as with `Image.curve`.
     public static let curve = Traits(PIPELINE_CURVE)
     public static let drawsText = Traits(PIPELINE_DRAWS_TEXT)
-    /// The filter reads its input more than once, or not from top to bottom, and so gets the input in memory.
+    /// The filter reads its input more than once, or not from top to bottom. The host then keeps the input in memory.
     public static let wholePicture = Traits(PIPELINE_WHOLE_PICTURE)
 }
 
-/// The reason why a filter can't do its work, in one line for the person who dropped the picture.
+/// The reason why a filter failed, in one line for the person who dropped the picture.
 public struct FilterError: Error, CustomStringConvertible, Sendable {
     public let description: String
 

@@ -1,16 +1,16 @@
 import CPipelinePlugin
 import Synchronization
 
-/// The host's services for a filter while `apply` runs.
+/// The services that the host offers to a filter while `apply` runs.
 public enum Host {
     public enum Level: Sendable {
-        /// The picture is made, but somebody should know about a problem.
+        /// The filter succeeds, but somebody should know about a problem.
         case warning
-        /// Somebody may want to read it now and then.
+        /// Information that somebody may want to read now and then.
         case notice
     }
 
-    /// Writes a line to the service's log, with the names of filter and picture.
+    /// Writes a line to the daemon's log, with the names of the filter and the picture.
     public static func log(_ level: Level, _ message: String) {
         guard let host = current else { return }
         host.pointee.log(host, level == .warning ? PIPELINE_LOG_WARNING : PIPELINE_LOG_NOTICE, message)
@@ -25,7 +25,7 @@ public enum Host {
     /// The path of the filter's own folder, which it may read; nil if there is none.
     public static var resources: String? { current?.pointee.resources.map { String(cString: $0) } }
 
-    /// The host for the current picture. Only one picture is rendered at a time.
+    /// The host's services for the current picture. The process renders only one picture at a time.
     static var current: UnsafePointer<PipelineHost>? {
         get { UnsafePointer(bitPattern: address.load(ordering: .relaxed)) }
         set { address.store(UInt(bitPattern: newValue), ordering: .relaxed) }

@@ -21,8 +21,8 @@ extension OperationArgument: ExpressibleByFloatLiteral, ExpressibleByIntegerLite
 }
 
 extension Image {
-    /// Calls any operation of libvips that makes a picture, by its name: `Image.call("gaussblur", ["in": .image(image),
-    /// "sigma": 2])`. On a command line `vips -l` lists the operations, and `vips NAME` shows the arguments.
+    /// Calls a libvips operation that returns a picture, by the operation's name: `Image.call("gaussblur", ["in":
+    /// .image(image), "sigma": 2])`. The command `vips -l` lists all operations, and `vips NAME` shows the arguments.
     public static func call(
         _ name: String, _ arguments: KeyValuePairs<String, OperationArgument>, result: String = "out"
     ) throws -> Image {
@@ -82,7 +82,7 @@ extension Image {
         }
     }
 
-    /// Takes libvips' message and clears the buffer, which all calls share.
+    /// Returns libvips' error message, and clears the error buffer, which all calls share.
     private static func error(_ name: String) -> FilterError {
         let words = String(cString: vips_error_buffer())
         vips_error_clear()
@@ -92,7 +92,7 @@ extension Image {
 }
 
 extension UnsafeMutablePointer<VipsOperation> {
-    /// All libvips operations are objects of this type.
+    /// The operation as its base class, `VipsObject`.
     fileprivate var object: UnsafeMutablePointer<VipsObject> {
         UnsafeMutableRawPointer(self).assumingMemoryBound(to: VipsObject.self)
     }

@@ -1,22 +1,22 @@
 import CVips
 
-/// Steps that many filters begin or end with.
+/// Operations that many filters begin or end with.
 extension Image {
-    /// Applies `body` to the colours alone, then adds the alpha band unchanged. The result keeps the type of samples.
+    /// Applies `body` to the colour bands alone, then adds the unchanged alpha band. The result has the input's format.
     public func keepingAlpha(_ body: (Image) throws -> Image) throws -> Image {
         guard hasAlpha else { return try body(self).rounded(to: format) }
         let made = try body(extractBand(0, count: colours)).rounded(to: format)
         return try made.bandjoin(extractBand(bands - 1)).copy(interpretation: made.interpretation)
     }
 
-    /// Casts the samples to another type, and rounds fractions.
+    /// Converts the samples to another format, and rounds fractions.
     public func rounded(to format: String) throws -> Image {
         if self.format == format { return self }
         let isFloating = self.format == "float" || self.format == "double"
         return try (isFloating ? rint() : self).cast(format)
     }
 
-    /// Rec. 601 luma of the gamma-encoded values as one grey band, as `Traits.lumaOnly` defines it. Alpha stays.
+    /// Rec. 601 luma of the gamma-encoded values as one grey band, as `Traits.lumaOnly` defines it. Keeps alpha.
     public func luma() throws -> Image {
         let grey = is16Bit ? "grey16" : "b-w"
         return try keepingAlpha { image in
@@ -26,7 +26,7 @@ extension Image {
         }
     }
 
-    /// Maps each sample through `curve`, from 0 (black) to 1 (white), by a table. Alpha stays.
+    /// Maps each sample through `curve`, whose argument and result range from 0 (black) to 1 (white). Keeps alpha.
     public func curve(_ curve: (Double) -> Double) throws -> Image {
         try keepingAlpha { image in
             let most = image.white
@@ -35,7 +35,7 @@ extension Image {
         }
     }
 
-    /// A libvips matrix, as `recomb` and `conv` take it.
+    /// Creates a libvips matrix for operations such as `recomb` and `conv`.
     public static func matrix(_ rows: [[Double]]) throws -> Image {
         let width = rows.first?.count ?? 0
         guard width > 0, rows.allSatisfy({ $0.count == width }) else {

@@ -2,8 +2,8 @@
 extension Image {
     // MARK: - Samples
 
-    /// Multiplies each sample by `factor` and adds `offset`, band by band; a single value applies to all bands. The
-    /// result is float unless `uchar`.
+    /// Multiplies each sample by `factor` and adds `offset`, which have one value for each band, or one for all bands.
+    /// The result's samples are 8-bit integers if `uchar` is true, and floating-point numbers otherwise.
     public func linear(_ factor: [Double], _ offset: [Double], uchar: Bool = false) throws -> Image {
         try Self.call(
             "linear",
@@ -26,34 +26,36 @@ extension Image {
     public func rint() throws -> Image { try Self.call("round", ["in": .image(self), "round": "rint"]) }
     public func abs() throws -> Image { try Self.call("abs", ["in": .image(self)]) }
 
-    /// `operation` as libvips names it: `sin`, `exp`, `log`, ….
+    /// `operation` is a libvips name: `sin`, `exp`, `log`, ….
     public func math(_ operation: String) throws -> Image {
         try Self.call("math", ["in": .image(self), "math": .text(operation)])
     }
 
-    /// `operation` as libvips names it: `pow`, `wop`, `atan2`.
+    /// `operation` is a libvips name: `pow`, `wop` or `atan2`.
     public func math2Const(_ operation: String, _ values: [Double]) throws -> Image {
         try Self.call("math2_const", ["in": .image(self), "math2": .text(operation), "c": .numbers(values)])
     }
 
-    /// `relation` as libvips names it: `equal`, `less`, `more`, …. The result is 255 where it holds, 0 elsewhere.
+    /// `relation` is a libvips name: `equal`, `less`, `more`, …. A sample of the result is 255 if the relation holds,
+    /// otherwise 0.
     public func relationalConst(_ relation: String, _ values: [Double]) throws -> Image {
         try Self.call("relational_const", ["in": .image(self), "relational": .text(relation), "c": .numbers(values)])
     }
 
-    /// Selects `then` where this picture is not 0, and `otherwise` elsewhere; with `blend`, mixes them in between.
+    /// Takes each pixel from `then` where this picture is not 0, and from `otherwise` elsewhere. With `blend`, mixes
+    /// both in proportion to this picture's value, from 0 to 255.
     public func ifthenelse(_ then: Image, _ otherwise: Image, blend: Bool = false) throws -> Image {
         try Self.call(
             "ifthenelse",
             ["cond": .image(self), "in1": .image(then), "in2": .image(otherwise), "blend": blend ? 1 : 0])
     }
 
-    /// The samples' type as libvips names it: `uchar`, `ushort`, `float`, ….
+    /// `format` is a libvips name of a sample type: `uchar`, `ushort`, `float`, ….
     public func cast(_ format: String) throws -> Image {
         try Self.call("cast", ["in": .image(self), "format": .text(format)])
     }
 
-    /// Replaces each sample by its entry in `table`, a picture of 256 × 1 or 65536 × 1.
+    /// Replaces each sample by its entry in `table`, a picture of 256 × 1 or 65536 × 1 pixels.
     public func maplut(_ table: Image) throws -> Image {
         try Self.call("maplut", ["in": .image(self), "lut": .image(table)])
     }
@@ -71,12 +73,13 @@ extension Image {
 
     public func bandmean() throws -> Image { try Self.call("bandmean", ["in": .image(self)]) }
 
-    /// Makes each new band a weighted sum of the bands. Each row of `matrix` makes one band.
+    /// Computes each band of the result as a weighted sum of this picture's bands. Each row of `matrix` contains the
+    /// weights for one band of the result.
     public func recomb(_ matrix: [[Double]]) throws -> Image {
         try Self.call("recomb", ["in": .image(self), "m": .image(.matrix(matrix))])
     }
 
-    /// Converts to another space, as libvips names it: `srgb`, `b-w`, `lab`, `lch`, `hsv`, ….
+    /// Converts to another colour space. `space` is a libvips name: `srgb`, `b-w`, `lab`, `lch`, `hsv`, ….
     public func colourspace(_ space: String) throws -> Image {
         try Self.call("colourspace", ["in": .image(self), "space": .text(space)])
     }
@@ -108,7 +111,7 @@ extension Image {
             ])
     }
 
-    /// Each pixel becomes the sum of its neighbours, weighted by `mask`, divided by `scale`.
+    /// Replaces each pixel by the sum of its neighbours weighted by `mask`, divided by `scale`.
     public func conv(_ mask: [[Double]], scale: Double = 1) throws -> Image {
         try Self.call("conv", ["in": .image(self), "mask": .image(.matrix(mask.map { $0.map { $0 / scale } }))])
     }
@@ -137,8 +140,8 @@ extension Image {
             ])
     }
 
-    /// Places the picture in a larger one. `extend` is libvips' name: `black`, `copy`, `repeat`, `mirror`, `white`,
-    /// `background`.
+    /// Places the picture in a larger one, whose other pixels `extend` chooses. It is a libvips name: `black`, `copy`,
+    /// `repeat`, `mirror`, `white` or `background`.
     public func embed(
         x: Int, y: Int, width: Int, height: Int, extend: String = "black", background: [Double] = [0]
     ) throws -> Image {
@@ -150,12 +153,12 @@ extension Image {
             ])
     }
 
-    /// `direction` as libvips names it: `horizontal`, `vertical`.
+    /// `direction` is a libvips name: `horizontal` or `vertical`.
     public func flip(_ direction: String) throws -> Image {
         try Self.call("flip", ["in": .image(self), "direction": .text(direction)])
     }
 
-    /// `angle` as libvips names it: `d90`, `d180`, `d270`.
+    /// `angle` is a libvips name: `d90`, `d180` or `d270`.
     public func rot(_ angle: String) throws -> Image {
         try Self.call("rot", ["in": .image(self), "angle": .text(angle)])
     }
@@ -165,9 +168,9 @@ extension Image {
             "replicate", ["in": .image(self), "across": .number(Double(across)), "down": .number(Double(down))])
     }
 
-    // MARK: - Together
+    // MARK: - Two pictures
 
-    /// Lays `overlay` over this picture; `mode` as libvips names it: `over`, `multiply`, `screen`, `overlay`, ….
+    /// Lays `overlay` over this picture. `mode` is a libvips name: `over`, `multiply`, `screen`, `overlay`, ….
     public func composite2(_ overlay: Image, mode: String, x: Int = 0, y: Int = 0) throws -> Image {
         try Self.call(
             "composite2",
@@ -177,7 +180,7 @@ extension Image {
             ])
     }
 
-    // MARK: - Made of nothing
+    // MARK: - New pictures
 
     public static func black(width: Int, height: Int, bands: Int = 1) throws -> Image {
         try call(
@@ -185,7 +188,7 @@ extension Image {
             ["width": .number(Double(width)), "height": .number(Double(height)), "bands": .number(Double(bands))])
     }
 
-    /// Two bands with the x and y of each pixel.
+    /// A picture whose two bands contain the x and y coordinates of each pixel.
     public static func xyz(width: Int, height: Int) throws -> Image {
         try call("xyz", ["width": .number(Double(width)), "height": .number(Double(height))])
     }
@@ -201,8 +204,8 @@ extension Image {
             ])
     }
 
-    /// Draws `text` as a mask of one band. One point of the font's size is one pixel. The resolution can't be chosen,
-    /// because Pango may crash when it changes.
+    /// Draws `text` as a mask of one band. One point of the font's size is one pixel. Callers can't choose the
+    /// resolution, because Pango may crash when it changes.
     public static func text(_ text: String, font: String = "sans", width: Int) throws -> Image {
         try call("text", ["text": .text(text), "font": .text(font), "width": .number(Double(width))])
     }

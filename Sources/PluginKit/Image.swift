@@ -1,13 +1,14 @@
 import CVips
 
-/// A lazy libvips picture. An operation adds to it and returns; pixels flow when the result is saved. The methods have
-/// libvips' names (`extractBand` is `extract_band`), and libvips documents them: https://www.libvips.org/API/8.14/
+/// A lazy libvips picture. A method returns a new picture at once; the pixels are computed when the result is saved.
+/// The methods have libvips' names (`extractBand` is `extract_band`), and libvips documents them:
+/// https://www.libvips.org/API/8.14/
 public struct Image: Sendable {
     let reference: Reference
 
-    /// Owns one libvips reference.
+    /// Owns one reference to a libvips image.
     ///
-    /// `@unchecked`: the image does not change once it is made, and its count is atomic.
+    /// `@unchecked`: the image does not change once it is made, and its reference count is atomic.
     final class Reference: @unchecked Sendable {
         let image: UnsafeMutablePointer<VipsImage>
 
@@ -23,7 +24,7 @@ public struct Image: Sendable {
         self.init(owning: image)
     }
 
-    /// The picture with another reference, which the caller must release.
+    /// Adds a reference to the libvips image, which the caller must release.
     func handedOver() -> UnsafeMutablePointer<VipsImage> {
         g_object_ref(pointer)
         return pointer
@@ -41,13 +42,13 @@ public struct Image: Sendable {
     /// The number of colour bands: 1 or 3.
     public var colours: Int { bands - (hasAlpha ? 1 : 0) }
     public var is16Bit: Bool { vips_image_get_format(pointer) == VIPS_FORMAT_USHORT }
-    /// The largest value of a sample: white.
+    /// The largest value of a sample, which is white.
     public var white: Double { is16Bit ? 65535 : 255 }
-    /// libvips' name of the interpretation: `srgb`, `b-w`, `rgb16`, `grey16`, ….
+    /// The libvips name of the interpretation: `srgb`, `b-w`, `rgb16`, `grey16`, ….
     public var interpretation: String {
         String(cString: vips_enum_nick(vips_interpretation_get_type(), vips_image_get_interpretation(pointer).rawValue))
     }
-    /// libvips' name of the samples' type: `uchar`, `ushort`, `float`, ….
+    /// The libvips name of the sample type: `uchar`, `ushort`, `float`, ….
     public var format: String {
         String(cString: vips_enum_nick(vips_band_format_get_type(), vips_image_get_format(pointer).rawValue))
     }

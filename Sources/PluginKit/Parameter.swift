@@ -1,7 +1,7 @@
 import CPipelinePlugin
 
-/// A filter's parameter, written after the filter's name in a chain: `warm amount=0.5`. It is named after the property;
-/// `blurWidth` becomes `blur-width`. A parameter without a default must be given.
+/// A filter's parameter, written after the filter's name in a chain: `warm amount=0.5`. The property's name is the
+/// parameter's name; `blurWidth` becomes `blur-width`. A chain must give each parameter that has no default.
 @propertyWrapper
 public struct Parameter<Value: Sendable>: Sendable {
     let description: ParameterDescription
@@ -71,7 +71,7 @@ extension Parameter where Value == Colour {
     }
 }
 
-/// A choice among several words: an enum of strings.
+/// A choice among several words, declared as an enum with `String` raw values.
 extension Parameter where Value: RawRepresentable<String> & CaseIterable {
     public init(wrappedValue: Value, _ help: String) {
         self.init(.choice(Value.self, help, default: wrappedValue), wrappedValue) { $0.text.flatMap(Value.init) }
@@ -82,7 +82,7 @@ extension Parameter where Value: RawRepresentable<String> & CaseIterable {
     }
 }
 
-/// An sRGB colour; each part is 0 to 255.
+/// An sRGB colour; each component is 0 to 255.
 public struct Colour: Sendable, Hashable, CustomStringConvertible {
     public var red, green, blue: Double
 

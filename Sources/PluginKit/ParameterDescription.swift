@@ -42,7 +42,7 @@ struct ParameterDescription: Sendable {
     }
 }
 
-/// A value from the host, which has checked it against the description.
+/// A parameter's value from the host, which has checked it against the parameter's description.
 struct Argument: Sendable {
     var number: Double
     var text: String?
@@ -54,7 +54,8 @@ protocol AnyParameter {
     func take(_ argument: Argument) throws
 }
 
-/// Holds a parameter's value by reference: reflection finds the parameter, but can't change it.
+/// Stores a parameter's value by reference. `Filter.parameters` finds the parameters by reflection, which returns only
+/// copies of them. A value that is stored in the parameter itself could not be set in this way.
 final class Stored<Value: Sendable>: Sendable {
     private let place: Mutex<Value?>
 
@@ -67,7 +68,7 @@ final class Stored<Value: Sendable>: Sendable {
 }
 
 extension Filter {
-    /// The parameters by name, in the order of their declarations.
+    /// The filter's parameters and their names, in the order of their declarations.
     var parameters: [(name: String, parameter: any AnyParameter)] {
         Mirror(reflecting: self).children.compactMap { child in
             guard let parameter = child.value as? any AnyParameter, let label = child.label else { return nil }

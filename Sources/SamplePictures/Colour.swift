@@ -9,12 +9,12 @@ extension SIMD4<Float> {
         self.init(Float(hex >> 16 & 255) / 255, Float(hex >> 8 & 255) / 255, Float(hex & 255) / 255, 1)
     }
 
-    /// Blends this colour (`amount` 0) with the other (1).
+    /// Blends this colour (`amount` 0) with another colour (`amount` 1).
     func mixed(_ other: Self, _ amount: Float) -> Self {
         self + (other - self) * unit(amount)
     }
 
-    /// Adds light; alpha stays.
+    /// Adds light to the colour, and keeps its alpha.
     func lit(_ light: Self, _ amount: Float) -> Self {
         var result = self + light * amount
         result.w = w
@@ -24,7 +24,7 @@ extension SIMD4<Float> {
     func scaled(_ factor: Float) -> Self { Self(x * factor, y * factor, z * factor, w) }
 }
 
-/// The colour at `position`, from 0 to 1, on a ramp of several colours.
+/// The colour at `position`, from 0 to 1, on a gradient through several colours.
 func ramp(_ colours: [Colour], _ position: Float) -> Colour {
     let place = unit(position) * Float(colours.count - 1)
     let index = min(Int(place), colours.count - 2)

@@ -10,12 +10,12 @@ struct Drawing: Sendable {
     var width: Int
     var height: Int
     var hasAlpha = false
-    /// The EXIF orientation in which the file stores it.
+    /// The EXIF orientation in which the file stores the picture.
     var orientation = 1
     var copyright: String?
     var painter: @Sendable (_ width: Int, _ height: Int) -> Painter
 
-    /// Slowest first, so that no drawing runs alone at the end.
+    /// All drawings, the slowest first, so that at the end no processor is idle while a slow drawing is unfinished.
     static let all = [
         Drawing(
             file: "morning-hills.jpg", width: 4000, height: 2667, copyright: "2026 the makers of pipelined",

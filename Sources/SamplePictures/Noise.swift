@@ -1,6 +1,6 @@
 /// Random numbers that are the same in each run.
 enum Noise {
-    /// A number from 0 to 1 for a grid point.
+    /// A pseudo-random number from 0 to 1 for a grid point.
     static func hash(_ x: Int, _ y: Int, _ seed: Int = 0) -> Float {
         var n = UInt32(truncatingIfNeeded: x &* 374_761_393 &+ y &* 668_265_263 &+ seed &* 2_147_483_647)
         n = (n ^ (n >> 13)) &* 1_274_126_177
@@ -10,7 +10,7 @@ enum Noise {
 
     /// Smooth noise from 0 to 1.
     static func value(_ x: Float, _ y: Float, _ seed: Int = 0) -> Float {
-        // `rounded` is a function call on the oldest processors, and costs more.
+        // `rounded` costs more: for the oldest processors it compiles to a function call.
         let ix = Int(x) - (x < 0 ? 1 : 0)
         let iy = Int(y) - (y < 0 ? 1 : 0)
         let (tx, ty) = (x - Float(ix), y - Float(iy))
@@ -21,7 +21,7 @@ enum Noise {
         return upper + (lower - upper) * sy
     }
 
-    /// Noise at several scales, added up, from 0 to 1.
+    /// The weighted mean of noise at several scales, from 0 to 1.
     static func fractal(_ x: Float, _ y: Float, octaves: Int, _ seed: Int = 0) -> Float {
         var (sum, weight, total, scale): (Float, Float, Float, Float) = (0, 0.5, 0, 1)
         for octave in 0..<octaves {
@@ -33,7 +33,7 @@ enum Noise {
         return sum / total
     }
 
-    /// A skyline: the height of each column.
+    /// A skyline: a height from 0 to 1 for each column.
     static func ridge(_ width: Int, perPixel: Float, octaves: Int, _ seed: Int) -> [Float] {
         (0..<width).map { fractal(Float($0) * perPixel, 0.5, octaves: octaves, seed) }
     }

@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Draws the sample pictures into a folder, as many at a time as there are processors.
+/// Draws the sample pictures into a folder, using all processors.
 enum Program {
     static func run(_ arguments: [String]) -> Int32 {
         guard let folder = arguments.first, arguments.count == 1, !folder.hasPrefix("-") else {

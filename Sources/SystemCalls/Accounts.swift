@@ -25,13 +25,13 @@ public struct User: Sendable {
 
     public static let current = name(geteuid())
 
-    /// The name of a user, or the number when there is none.
+    /// The user's name, or the number itself if no user has it.
     public static func name(_ number: UInt32) -> String { User(number)?.name ?? "\(number)" }
 }
 
 public struct Group: Sendable {
     public let name: String
-    /// Whether the group lists members. Users whose own group it is are not listed.
+    /// Whether the group's entry lists members. Users who have it as their primary group need not be listed.
     public let hasMembers: Bool
 
     /// Nil when no group has this number.
@@ -45,11 +45,11 @@ public struct Group: Sendable {
         hasMembers = entry.gr_mem.pointee != nil
     }
 
-    /// The name of a group, or the number when there is none.
+    /// The group's name, or the number itself if no group has it.
     public static func name(_ number: UInt32) -> String { Group(number)?.name ?? "\(number)" }
 }
 
-/// Looks up an entry in a buffer of its own, because `getpwuid` and `getgrgid` share theirs among all threads.
+/// Looks up an entry with a buffer for this call alone: `getpwuid` and `getgrgid` use one buffer for all threads.
 private func entry<Entry, Value>(
     _ empty: Entry,
     _ look: (

@@ -12,17 +12,17 @@ public enum ChildProgram {
         try StartingThread.shared.run { start(words, environment, streams, clinux_spawn) }.get()
     }
 
-    /// Starts the program below a keeper, and returns the keeper's process, which ends as the program does. On SIGTERM
-    /// the keeper ends the program with all its descendants. If the program's disk does not answer, only the caller
-    /// waits.
+    /// Starts the program as the child of a keeper, and returns the keeper's process ID. The keeper exits with the
+    /// program's status. On SIGTERM it kills the program and all its descendants. If the program's disk does not
+    /// answer, this call blocks, but later starts of other programs do not.
     public static func startKept(
         _ words: [String], environment: [String], streams: [Int32]
     ) throws(SystemError) -> Int32 {
         try start(words, environment, streams, clinux_spawn_kept).get()
     }
 
-    /// Called by a program at its start: from then on the kernel ends the program with its parent, whatever its threads
-    /// do.
+    /// A worker calls this when it starts: from then on the kernel kills the worker when its parent ends, even if all
+    /// its threads are blocked.
     public static func endWithParent() { _ = clinux_end_with_parent() }
 
     private typealias Spawn = (
@@ -44,8 +44,8 @@ public enum ChildProgram {
     }
 }
 
-/// Starts all programs of this process, and never ends: the kernel takes the end of the thread that started a program
-/// for the end of the program's parent.
+/// The thread on which `ChildProgram.start` starts programs. It must never end: when the thread that started a program
+/// ends, the kernel behaves as if the program's parent had ended, and kills the program.
 private final class StartingThread: Sendable {
     typealias Start = @Sendable () -> Result<Int32, SystemError>
 
@@ -57,7 +57,7 @@ private final class StartingThread: Sendable {
 
     private init() {
         var thread = pthread_t()
-        // It lives as long as the process.
+        // The thread lives as long as the process, so it is never joined.
         let code = pthread_create(
             &thread, nil,
             { context in

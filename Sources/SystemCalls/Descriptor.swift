@@ -1,7 +1,7 @@
 import CLinux
 public import Glibc
 
-/// An open file descriptor, closed when its last owner lets go.
+/// An open file descriptor, closed when the last reference to this object is released.
 public final class Descriptor: Sendable {
     public let number: Int32
 
@@ -20,15 +20,15 @@ public final class Descriptor: Sendable {
         return Descriptor(owning: number)
     }
 
-    /// Creates a file without a name, on the disk of a folder.
+    /// Creates a file without a name, on the file system of a folder.
     public static func unnamed(in folder: String) throws(SystemError) -> Descriptor {
         do {
             return try open(folder, O_TMPFILE | O_RDWR, mode: 0o600)
         } catch {
             guard [EOPNOTSUPP, EISDIR, EINVAL].contains(error.code) else { throw error }
         }
-        // Not every file system has unnamed files. Here the file has a name for a moment, so another caller may hold
-        // that name.
+        // The file system does not support unnamed files. So create a file with a name, and remove the name at once. If
+        // another caller is using the same name at this moment, try the next number.
         var number = 0
         while true {
             let path = FileSystem.join(folder, ".unnamed-\(getpid())-\(number)")
@@ -43,7 +43,7 @@ public final class Descriptor: Sendable {
         }
     }
 
-    /// A file in memory only, positioned at its start.
+    /// Creates a file in memory that contains `bytes`, positioned at its start.
     public static func memory(_ bytes: [UInt8]) throws(SystemError) -> Descriptor {
         let number = clinux_memory_file()
         guard number >= 0 else { throw SystemError("memfd_create", "memory") }
@@ -54,10 +54,10 @@ public final class Descriptor: Sendable {
         return file
     }
 
-    /// Opens a file below this folder; fails on a symbolic link on the way or at the end.
+    /// Opens a file below this folder; fails if any part of `path` is a symbolic link.
     public func open(_ path: String, _ flags: Int32) throws(SystemError) -> Descriptor {
         var number = clinux_open_beneath(self.number, path, flags)
-        // The kernel is older, or systemd refuses the call (RestrictSUIDSGID=), because it can't inspect the arguments.
+        // The kernel lacks openat2(2), or systemd's RestrictSUIDSGID= blocks it, because a filter can't read its flags.
         if number < 0, errno == ENOSYS { number = Self.walk(path, from: self, flags) }
         guard number >= 0 else { throw SystemError("open", path) }
         return Descriptor(owning: number)
@@ -135,7 +135,7 @@ public final class Descriptor: Sendable {
         guard uninterrupted({ fsync(number) }) == 0 else { throw SystemError("fsync", name) }
     }
 
-    /// Starts to write the data to the disk; `sync` waits for the end, and reports errors.
+    /// Starts to write the data to the disk, without waiting. `sync` waits for the result, and reports errors.
     public func beginWriting() { _ = clinux_begin_writing(number) }
 
     public var hasHungUp: Bool {

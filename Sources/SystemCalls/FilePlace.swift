@@ -1,8 +1,8 @@
 import Glibc
 
-/// A place one step from an open folder. Renames of the folders above it do not affect it.
+/// A file name in an open folder. It stays valid if the folder, or a folder above it, is renamed.
 public struct FilePlace: Sendable {
-    /// Nil where nobody else may write; then `name` is a path.
+    /// Nil if `name` is a path, which is safe only where no other user may rename folders.
     public let folder: Descriptor?
     public let name: String
 

@@ -1,5 +1,5 @@
 extension FileStatus {
-    /// Marks that distinguish a file from others, and reveal a change of it.
+    /// The attributes by which a file is recognised, and by which a change of its content is detected.
     public struct Identity: Sendable, Hashable {
         public var device: Int
         public var inode: Int
@@ -10,10 +10,10 @@ extension FileStatus {
             (self.device, self.inode, self.size, self.modified) = (device, inode, size, modified)
         }
 
-        /// Stands for a missing file.
+        /// The identity of a missing file.
         public static let none = Identity(device: 0, inode: 0, size: 0, modified: 0)
 
-        /// The number of a device may change with a reboot.
+        /// The identity without the device's number, which may change with a reboot.
         public var onAnyDevice: Identity { Identity(device: 0, inode: inode, size: size, modified: modified) }
     }
 

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Paths are bytes. Swift joins a combining mark with the slash before it, and treats two spellings of an accent as
-/// equal; the kernel does neither.
+/// Functions that treat paths as bytes, as the kernel does. Swift's `String` joins a combining mark with the slash
+/// before it, and treats two encodings of an accented letter as equal.
 extension FileSystem {
     private static let slash = UInt8(ascii: "/")
 
@@ -26,7 +26,7 @@ extension FileSystem {
         return folder.utf8.last == slash ? folder + rest : "\(folder)/\(rest)"
     }
 
-    /// The path from the root, with `.` and `..` resolved. Links stay as they are.
+    /// The path from the root, with `.` and `..` resolved. Symbolic links are not resolved.
     public static func absolute(_ path: String) -> String {
         var parts: [String] = []
         for part in join(workingFolder, path).utf8.split(separator: slash) {

@@ -1,11 +1,12 @@
 import CLinux
 import Glibc
 
-/// Renaming without replacing. `RENAME_NOREPLACE` does it in one call; NFS and some FUSE file systems lack that flag,
-/// and some of them hard links as well.
+/// Renaming without replacing. `RENAME_NOREPLACE` does this in one call, but NFS and some FUSE file systems lack that
+/// flag. Some of those file systems have no hard links either.
 extension FileSystem {
-    /// Renames; fails with `EEXIST` if the target exists. Both paths may be relative to open folders. In the caller's
-    /// `own` folder nobody else creates files, so a check before the rename is enough there.
+    /// Renames a file; fails with `EEXIST` if the target exists. Both paths may be relative to open folders. `own`
+    /// means that nobody but the caller creates files in the target's folder. Where the file system lacks the flag, a
+    /// check before the rename is then enough.
     public static func renameWithoutReplacing(
         _ from: String, in folder: Descriptor? = nil, _ to: String, in target: Descriptor? = nil,
         inOwn own: Bool = false
@@ -26,12 +27,12 @@ extension FileSystem {
                 return try renameOverPlaceholder(from, in: folder, to, in: target)
             }
         }
-        // A crash came after the file was linked, and before its old name was removed.
+        // If both names belong to one file, an earlier call crashed after linking the new name: remove the old name.
         guard error.code == EEXIST, try isSame(from, in: folder, to, in: target) else { throw error }
         try remove(from, in: folder)
     }
 
-    /// Exchanges two files atomically. False where the file system can't do that.
+    /// Exchanges two files atomically. Returns false if the file system can't do that.
     public static func exchange(_ one: String, _ other: String) throws(SystemError) -> Bool {
         if uninterrupted({ clinux_rename_exchange(one, other) }) == 0 { return true }
         let error = SystemError("rename", other)
@@ -49,13 +50,13 @@ extension FileSystem {
         do throws(SystemError) {
             try rename(from, in: folder, to, in: target)
         } catch {
-            // The rename may have succeeded: then no placeholder is left.
+            // The rename may have succeeded despite the error. Then `to` is no placeholder, and must not be removed.
             if (try? isPlaceholder(to, in: target)) == true { try? remove(to, in: target) }
             throw error
         }
     }
 
-    /// No other file has this mode: it marks a placeholder that a crash has left behind.
+    /// A mode that no other file has, so that a placeholder left behind by a crash can be recognised.
     private static let placeholderMode: UInt32 = 0o200
 
     /// Whether the file is empty and only reserves the name for a rename. `path` may be relative to an open folder.
@@ -64,7 +65,8 @@ extension FileSystem {
         return there.mode & 0o7777 == placeholderMode && there.owner == geteuid()
     }
 
-    /// Whether both are names of one file. Each may be relative to an open folder.
+    /// Whether `one` and `other` are different names (hard links) of the same file. Each may be relative to an open
+    /// folder.
     public static func isSame(
         _ one: String, in folder: Descriptor? = nil, _ other: String, in second: Descriptor? = nil
     ) throws(SystemError) -> Bool {

@@ -39,10 +39,10 @@ public struct FileStatus: Sendable, Hashable {
     }
 }
 
-/// Calls on paths; each error names the call and the path.
+/// System calls on paths. Each error names the call and the path.
 public enum FileSystem {
-    /// The status of the file at `path`, or of the link itself. Nil if nothing is there, or if a file lies where the
-    /// path needs a folder. `path` may be relative to an open folder.
+    /// The status of the file at `path`; of a symbolic link, the status of the link itself. Nil if the file does not
+    /// exist, or if a part of the path before it is not a folder. `path` may be relative to an open folder.
     public static func status(_ path: String, in folder: Descriptor? = nil) throws(SystemError) -> FileStatus? {
         var raw = stat()
         if fstatat(place(folder), path, &raw, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(raw) }
@@ -50,19 +50,20 @@ public enum FileSystem {
         throw SystemError("lstat", path)
     }
 
-    /// Whether anything lies at `path`. Throws if that can't be determined.
+    /// Whether a file of any kind exists at `path`. Throws if that can't be determined.
     public static func exists(_ path: String) throws(SystemError) -> Bool { try status(path) != nil }
 
-    /// False only if nothing is there. Meant for a file that is read next anyway, because that read reports the error.
+    /// False only if no file exists at `path`; true if that can't be determined. For callers that read the file next,
+    /// because that read then reports the error.
     public static func mayExist(_ path: String) -> Bool { (try? exists(path)) ?? true }
 
-    /// Whether a folder is there, or a link to one.
+    /// Whether `path` is a folder, or a symbolic link to a folder.
     public static func isFolder(_ path: String) -> Bool {
         var raw = stat()
         return stat(path, &raw) == 0 && raw.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Creates the folder and the missing folders above it. With `durable`, they survive a power cut.
+    /// Creates the folder and the missing folders above it. With `durable`, the new folders survive a power cut.
     public static func makeFolders(_ path: String, mode: UInt32 = 0o755, durable: Bool = false) throws(SystemError) {
         var made = uninterrupted { mkdir(path, mode) } == 0
         if !made, errno == ENOENT {
@@ -75,7 +76,7 @@ public enum FileSystem {
         if made, durable { try sync(folder(of: path)) }
     }
 
-    /// Removes other users' rights to the caller's own file or folder, if it exists.
+    /// Removes all permissions that `mode` lacks from a file or folder, if it exists and belongs to the caller.
     public static func keepPrivate(_ path: String, mode: UInt32) throws(SystemError) {
         guard let status = try status(path), status.owner == geteuid(), status.mode & 0o777 & ~mode != 0 else { return }
         guard uninterrupted({ chmod(path, status.mode & mode) }) == 0 else { throw SystemError("chmod", path) }
@@ -83,7 +84,7 @@ public enum FileSystem {
 
     static func place(_ folder: Descriptor?) -> Int32 { folder?.number ?? AT_FDCWD }
 
-    /// Renames, and replaces the target. Both paths may be relative to open folders.
+    /// Renames a file, and replaces the target if it exists. Both paths may be relative to open folders.
     public static func rename(
         _ from: String, in folder: Descriptor? = nil, _ to: String, in target: Descriptor? = nil
     ) throws(SystemError) {
@@ -99,7 +100,7 @@ public enum FileSystem {
         }
     }
 
-    /// Fails with `ENOSPC` or `EDQUOT` if a folder has no room for a file of this size. Leaves no file there.
+    /// Fails with `ENOSPC` or `EDQUOT` if the folder's disk has no room for a file of this size. Leaves no file behind.
     public static func checkRoom(for bytes: Int64, in folder: String) throws(SystemError) {
         let file = try Descriptor.unnamed(in: folder)
         let answer = posix_fallocate(file.number, 0, off_t(bytes))
@@ -111,18 +112,18 @@ public enum FileSystem {
         guard faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0 else { throw SystemError("write to", folder) }
     }
 
-    /// Removes `folder` and the folders above it up to `top`, which stays, as long as they are empty.
+    /// Removes `folder` and then the folders above it, as long as they are empty. Never removes `top`.
     public static func removeEmptyFolders(from folder: String, upTo top: String) {
         var path = folder
         while path != top, lies(path, within: top), rmdir(path) == 0 { path = Self.folder(of: path) }
     }
 
-    /// Makes a file's data, or a folder's renames, survive a power cut.
+    /// Makes a file's data durable. For a folder, makes all changes of its entries durable, such as renames.
     public static func sync(_ path: String) throws(SystemError) {
         try Descriptor.open(path, O_RDONLY).sync(called: path)
     }
 
-    /// Writes a small file whole or not at all, and makes it durable.
+    /// Replaces a small file atomically, and makes it durable.
     public static func write(_ bytes: some Collection<UInt8>, to path: String) throws(SystemError) {
         let temporary = path + ".new"
         let file = try Descriptor.open(temporary, O_WRONLY | O_CREAT | O_TRUNC)
@@ -132,7 +133,8 @@ public enum FileSystem {
         try sync(folder(of: path))
     }
 
-    /// Copies the bytes of one descriptor to another, at most `most`, and makes them durable unless told otherwise.
+    /// Copies at most `most` bytes from the start of one file to another, and makes them durable unless `durably` is
+    /// false.
     public static func copy(
         _ from: Descriptor, to: Descriptor, called name: String, most: Int64 = .max, durably: Bool = true
     ) throws(SystemError) {
@@ -170,7 +172,7 @@ public enum FileSystem {
         fchmod(copy.number, try source.status().st_mode & 0o777)
     }
 
-    /// The bytes of a file from its start, at most `most`.
+    /// Reads at most `most` bytes from the start of a file.
     public static func read(_ file: Descriptor, most: Int, called name: String) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
         var room = [UInt8](repeating: 0, count: 64 * 1024)
@@ -199,7 +201,8 @@ public enum FileSystem {
         }
     }
 
-    /// Whether a copy of a file, with the same time and bytes, lies at `path`, which may be relative to an open folder.
+    /// Whether the file at `path` is a copy of `source`, with the same modification time and the same bytes. `path` may
+    /// be relative to an open folder.
     public static func isCopy(
         _ path: String, in folder: Descriptor? = nil, of source: Descriptor
     ) throws(SystemError) -> Bool {
@@ -210,8 +213,8 @@ public enum FileSystem {
         return try isEqual(source, try spot.open(O_RDONLY))
     }
 
-    /// Whether any process has the file open for writing; nil where the kernel does not tell (another user's file, some
-    /// file systems).
+    /// Whether any process has the file open for writing. Nil if the kernel can't determine that, as for another user's
+    /// file, or on some file systems.
     public static func isOpenForWriting(_ file: Descriptor) -> Bool? {
         switch clinux_open_for_writing(file.number) {
         case 0: false
@@ -227,7 +230,7 @@ public enum FileSystem {
     }
 
     public static func names(in folder: Descriptor, called name: String) throws(SystemError) -> [String?] {
-        // Reading moves the descriptor's position, and `closedir` closes it, so this needs a second descriptor.
+        // Reading the names moves a descriptor's position, and `closedir` closes it, so this uses a second descriptor.
         let again = clinux_open_at(folder.number, ".", O_RDONLY | O_DIRECTORY)
         guard again >= 0 else { throw SystemError("opendir", name) }
         guard let handle = fdopendir(again) else {
@@ -241,7 +244,7 @@ public enum FileSystem {
         defer { closedir(handle) }
         var names: [String?] = []
         while true {
-            // Nil means the end or an error; only errno tells which.
+            // `readdir` returns nil both at the end of the folder and after an error; only errno distinguishes them.
             errno = 0
             guard let entry = readdir(handle) else {
                 guard errno == 0 else { throw SystemError("readdir", name) }
@@ -254,7 +257,7 @@ public enum FileSystem {
         }
     }
 
-    /// The absolute target of a symbolic link; nil for any other file.
+    /// The target of a symbolic link. A relative target is joined to the link's folder. Nil if the file is no link.
     public static func target(of link: String) throws(SystemError) -> String? {
         guard try status(link)?.kind == .link else { return nil }
         var room = [CChar](repeating: 0, count: Int(PATH_MAX))

@@ -3,7 +3,7 @@ import Glibc
 public enum InstalledProgram {
     public static var folder: String { FileSystem.folder(of: FileSystem.resolved("/proc/self/exe")) }
 
-    /// The path of a worker: beside this program, as in a build, or where a package installs it.
+    /// The path of a worker's program: beside this program, as in a build, or in `libexec`, as in a package.
     public static func worker(_ name: String) -> String? {
         ["\(folder)/\(name)", "\(folder)/../libexec/pipelined/\(name)"].first(where: FileSystem.mayExist)
     }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A numeric address with a port, as `127.0.0.1:9188` or `[::1]:9188`; `localhost` is an address, too.
+/// A numeric address with a port, such as `127.0.0.1:9188` or `[::1]:9188`. The host may also be `localhost`.
 public struct InternetAddress: Sendable, Equatable, CustomStringConvertible {
     public let host: String
     public let port: UInt16
@@ -18,7 +18,7 @@ public struct InternetAddress: Sendable, Equatable, CustomStringConvertible {
         guard numbers != nil else { return nil }
     }
 
-    /// The address of this socket. The kernel has chosen the port if 0 was requested.
+    /// The local address of a socket, with the port that the kernel chose if port 0 was requested.
     public init?(of socket: Descriptor) {
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -40,10 +40,10 @@ public struct InternetAddress: Sendable, Equatable, CustomStringConvertible {
 
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    /// Whether only this machine can reach it.
+    /// Whether only this machine can reach the address.
     public var isLoopback: Bool {
         guard let (family, bytes) = numbers else { return false }
-        // The address follows family and port; an IPv6 address follows a flow label, too.
+        // In `bytes`, the address follows the family and the port, and in IPv6 also the flow label.
         return family == AF_INET ? bytes[4] == 127 : bytes[8..<24].elementsEqual([UInt8](repeating: 0, count: 15) + [1])
     }
 
@@ -68,7 +68,7 @@ public struct InternetAddress: Sendable, Equatable, CustomStringConvertible {
         guard number >= 0 else { throw SystemError("socket", description) }
         let end = Descriptor(owning: number)
         var yes: Int32 = 1
-        // Lets the next process listen there at once.
+        // Allows another process to listen at this address as soon as this process has ended.
         setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         let bound = bytes.withUnsafeBytes { raw in
             raw.withMemoryRebound(to: sockaddr.self) { Glibc.bind(number, $0.baseAddress, socklen_t(bytes.count)) }

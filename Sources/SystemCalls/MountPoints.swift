@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// The mount points of file systems. The kernel's table is read again only after a change.
+/// The mount points of file systems. This type rereads the kernel's mount table only after a change.
 public final class MountPoints: Sendable {
     private struct Table {
         var file: Descriptor
@@ -12,7 +12,8 @@ public final class MountPoints: Sendable {
 
     public init() {}
 
-    /// The mount point that a path lies under, by its text alone: this asks no disk, and follows no link.
+    /// The mount point of the file system that contains a path. Compares only the text of paths: this accesses no disk,
+    /// and follows no link.
     public func point(of path: String) -> String {
         let points = table.withLock { table in
             if table == nil || Self.hasChanged(table?.file) { table = Self.read() }
@@ -21,7 +22,7 @@ public final class MountPoints: Sendable {
         return points.filter { FileSystem.lies(path, within: $0) }.max { $0.utf8.count < $1.utf8.count } ?? "/"
     }
 
-    /// The kernel reports each change once to each descriptor.
+    /// Whether the mount table has changed. The kernel reports each change only once to each open descriptor.
     private static func hasChanged(_ file: Descriptor?) -> Bool {
         guard let file else { return true }
         var change = pollfd(fd: file.number, events: Int16(POLLPRI), revents: 0)

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Finds file systems that are not mounted now, but may be later.
+/// Detects whether a file system that is not mounted now may be mounted later.
 extension MountTable {
     /// Where people mount removable file systems.
     private static let places = ["/mnt", "/media", "/run/media"]
     private static let units = "/etc/systemd/system"
 
-    /// Whether a missing folder may appear with an expected mount: below a mount point that `/etc/fstab` or a systemd
-    /// unit names, or below `/mnt`, `/media` or `/run/media` where nothing is mounted.
+    /// Whether a missing folder may appear once a file system is mounted. This is so below an unused mount point that
+    /// `/etc/fstab` or a systemd unit names, and below `/mnt`, `/media` or `/run/media` where nothing is mounted.
     public static func mayCome(with folder: String) -> Bool {
         func text(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
         let names = (try? FileSystem.names(in: units)) ?? []
@@ -38,7 +38,7 @@ extension MountTable {
         }
     }
 
-    /// The mount point that a unit's name stands for: `srv-my\x2dnas.mount` for /srv/my-nas.
+    /// The mount point that the name of a systemd unit encodes: /srv/my-nas for `srv-my\x2dnas.mount`.
     private static func point(_ unit: String) -> String? {
         guard let suffix = [".mount", ".automount"].first(where: unit.hasSuffix) else { return nil }
         let slashes = unit.dropLast(suffix.count).replacing("-", with: "/")

@@ -1,17 +1,17 @@
 import Foundation
 import Glibc
 
-/// The mounted file systems. The kernel lists them without asking them, so a file system that hangs does no harm.
+/// The mounted file systems. The kernel lists them without accessing them, so a file system that hangs blocks nobody.
 public enum MountTable {
     static let path = "/proc/self/mountinfo"
 
-    /// The number of mounts that a folder lies under. If the number falls, a mount is gone, and the folder shows the
-    /// files that the mount had covered.
+    /// The number of mount points at or above a folder. If the number falls, a file system was unmounted, and the
+    /// folder now shows files that the mount had hidden.
     public static func depth(of folder: String) throws(SystemError) -> Int {
         depth(of: folder, in: try text(of: Descriptor.open(path, O_RDONLY)))
     }
 
-    /// Counts in the kernel's text, where the fifth word of a line is the mount point.
+    /// Counts the mount points in the text of the mount table. The fifth word of each line is a mount point.
     static func depth(of folder: String, in text: String) -> Int {
         text.split(separator: "\n").count { line in
             let words = line.split(separator: " ")
@@ -23,14 +23,14 @@ public enum MountTable {
     public static func watch(_ changed: @escaping @Sendable () -> Void) throws(SystemError) {
         let file = try Descriptor.open(path, O_RDONLY)
         Thread.detachNewThread {
-            // The file can always be read; a change is an exceptional condition.
+            // The file is always readable; poll(2) reports a change as an exceptional condition.
             var ready = pollfd(fd: file.number, events: Int16(POLLPRI), revents: 0)
             while true { if poll(&ready, 1, -1) > 0 { changed() } }
         }
     }
 
-    /// The kernel's text as of one moment. Without the check, a disk that is remounted between two reads would be in
-    /// both. In a storm of mounts the last text must do.
+    /// The text of the mount table as of one moment. If the table changes during the reads, they start again: otherwise
+    /// a disk that is remounted in between could be listed twice. After 20 attempts this returns the last text.
     static func text(of file: Descriptor) throws(SystemError) -> String {
         var text = ""
         for _ in 1...20 {
@@ -53,7 +53,7 @@ public enum MountTable {
         }
     }
 
-    /// The kernel writes spaces and the like as `\040`.
+    /// Decodes the kernel's octal escapes, such as `\040` for a space.
     static func unescaped(_ word: Substring) -> String {
         var bytes: [UInt8] = []
         var rest = word.utf8[...]

@@ -1,5 +1,5 @@
-/// Orders paths as people count: `img2` before `img10`, and capitals beside small letters. A folder's own files come
-/// before those of its subfolders.
+/// Orders paths as people expect: `img2` before `img10`, regardless of case. A folder's own files precede the files of
+/// its subfolders.
 public struct NaturalOrder: Comparable, Sendable {
     private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
 
@@ -30,13 +30,13 @@ public struct NaturalOrder: Comparable, Sendable {
         }
     }
 
-    /// The first component, and the rest behind its slash.
+    /// The first component of a path, and the rest of the path after its slash.
     private static func first(of path: Bytes) -> (name: Bytes, rest: Bytes?) {
         guard let slash = path.firstIndex(of: UInt8(ascii: "/")) else { return (path, nil) }
         return (path[..<slash], path[(slash + 1)...])
     }
 
-    /// Below zero when `one` comes first. Zero for the same bytes only.
+    /// Negative if `one` precedes `other`. Zero only if both have the same bytes.
     private static func compare(_ one: Bytes, _ other: Bytes) -> Int {
         var (i, j) = (one.startIndex, other.startIndex)
         while i < one.endIndex, j < other.endIndex {
@@ -55,7 +55,7 @@ public struct NaturalOrder: Comparable, Sendable {
         return rest != 0 ? rest : difference(one, other) ?? one.count - other.count
     }
 
-    /// The digits without leading zeros; moves `index` behind them.
+    /// The digits at `index`, without leading zeros. Moves `index` past them.
     private static func number(in name: Bytes, from index: inout Int) -> Bytes {
         let digits = name[index...].prefix(while: isDigit)
         index = digits.endIndex

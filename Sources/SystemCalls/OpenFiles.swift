@@ -1,8 +1,8 @@
 import Glibc
 
 public enum OpenFiles {
-    /// Raises the soft limit, which is low only for the sake of select(2); nothing here uses that. Returns the new
-    /// limit.
+    /// Raises the soft limit of open files up to `most`, and returns the new limit. The usual limit is low only because
+    /// of select(2), which this project does not use.
     public static func raiseLimit(to most: Int) -> Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }

@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// An unfinished copy, beside its target. Several inboxes, or several daemons, may copy into one folder at once, so
-/// each copy has a name of its own, and its maker holds a lock on it. A crash releases the lock, and the next copy in
-/// that folder removes the remains.
+/// An unfinished copy of a file. Several inboxes, or several daemons, may copy into one folder at once, so each copy
+/// has a name of its own, and the process that writes it keeps it locked. A crash releases the lock, and the next copy
+/// into that folder removes the abandoned file.
 private struct PartFile {
     let name: String
     let file: Descriptor
@@ -15,7 +15,8 @@ private struct PartFile {
             let made = clinux_create_at(folder.number, name, 0o600)
             if made >= 0 {
                 let part = PartFile(name: name, file: Descriptor(owning: made))
-                // Until it is locked, another copy may take it for remains, and lock or remove it.
+                // Before the new file is locked, another process may mistake it for an abandoned file, and lock or
+                // remove it.
                 let isLocked = clinux_lock(made) == 0 || errno != EWOULDBLOCK
                 if isLocked, try isNamed(part.file) { return part }
                 continue
@@ -25,7 +26,7 @@ private struct PartFile {
                 number += 1
                 continue
             }
-            // A file without a name was removed meanwhile, and the name belongs to another copy.
+            // If the locked file has no name any more, another process has removed it, and may have reused the name.
             if try isNamed(remains) { try FileSystem.remove(name, in: folder) }
         }
     }
@@ -34,9 +35,9 @@ private struct PartFile {
 }
 
 extension FileSystem {
-    /// Moves a file to a folder of another file system: copies it to a part file in `parts`, makes that durable,
-    /// renames it, and only then removes the original. False if the name is taken, except by a copy that a crash has
-    /// left behind.
+    /// Moves a file to a folder on another file system: copies it to a part file in `parts`, makes that durable,
+    /// renames it, and only then removes the original. Returns false if another file has the name. If the file with
+    /// that name is a complete copy, an earlier move crashed, and this call only removes the original.
     public static func moveAcross(
         _ file: FilePlace, to name: String, in folder: Descriptor, parts: Descriptor, inOwn own: Bool = false
     ) throws(SystemError) -> Bool {

@@ -4,16 +4,16 @@ import Glibc
 public struct Received: Sendable {
     public let bytes: [UInt8]
     public let descriptors: [Descriptor]
-    /// More bytes or descriptors came than there was room for; the rest is lost.
+    /// Whether more bytes or descriptors arrived than the buffers had room for. The excess is lost.
     public let truncated: Bool
 }
 
 /// Sends and receives messages with descriptors, on a Unix socket of any type.
 public enum Socket {
-    /// In bytes; a socket's address holds no longer path.
+    /// Maximum length of a socket's path, in bytes: the kernel's address structure has room for no more.
     public static let longestPath = 107
 
-    /// Sends `bytes` and `descriptors`. Returns the number of bytes sent, which a stream may limit.
+    /// Sends `bytes` and `descriptors`. Returns the number of bytes sent, which may be fewer than given on a stream.
     @discardableResult
     public static func send(
         _ bytes: some Collection<UInt8>, descriptors: [Descriptor] = [], to socket: Descriptor
@@ -27,14 +27,14 @@ public enum Socket {
         return sent
     }
 
-    /// Receives at most `room` bytes and `most` descriptors. No bytes means that the other end has closed.
+    /// Receives at most `room` bytes and `most` descriptors. An empty result means that the peer has closed the socket.
     public static func receive(room: Int, most: Int = 16, from socket: Descriptor) throws(SystemError) -> Received {
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 1)
         defer { room.deallocate() }
         return try receive(into: room, most: most, from: socket)
     }
 
-    /// The same with the caller's buffer.
+    /// Receives into the caller's buffer, otherwise like `receive(room:most:from:)`.
     public static func receive(
         into room: UnsafeMutableRawBufferPointer, most: Int = 16, from socket: Descriptor
     ) throws(SystemError) -> Received {
@@ -88,7 +88,7 @@ public enum Socket {
         return end
     }
 
-    /// The next connection of a listening socket, or nil if there is none now.
+    /// Accepts the next connection of a listening socket; nil if none is pending.
     public static func accept(_ listener: Descriptor) throws(SystemError) -> Descriptor? {
         let number = clinux_accept(listener.number)
         if number >= 0 { return Descriptor(owning: number) }

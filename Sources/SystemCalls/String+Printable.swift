@@ -1,8 +1,7 @@
 extension String {
-    /// The text with escapes for every character that a terminal would obey, or that would end a line, or hide or
-    /// reorder text.
+    /// The text with an escape for each character that controls a terminal, ends a line, or hides or reorders text.
     public var printable: String {
-        // Nearly every line of the log is plain ASCII.
+        // Fast path: nearly every line of the log is plain ASCII.
         if utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return self }
         guard unicodeScalars.contains(where: \.drivesTerminals) else { return self }
         return unicodeScalars.reduce(into: "") { safe, scalar in

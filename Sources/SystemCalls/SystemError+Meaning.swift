@@ -1,12 +1,12 @@
 import Glibc
 
-/// The meaning of an error for the file of the call. Callers spell out any other meaning.
+/// What an error means for the file that was accessed. Callers for which a code means something else check `code`.
 extension SystemError {
     /// The name exists already.
     public var isTaken: Bool { code == EEXIST }
-    /// No file has this name. No other error means that.
+    /// No file has this name. This is the only code with that meaning.
     public var isMissing: Bool { code == ENOENT }
-    /// The disk or the machine fails for the moment; the file itself is all right.
+    /// The disk or the machine has failed temporarily; the file itself is not the cause.
     public var isPassing: Bool { Self.isPassing(code) }
     /// The disk has no room, or its user's quota is used up.
     public var isFull: Bool { code == ENOSPC || code == EDQUOT }
@@ -17,10 +17,10 @@ extension SystemError {
 
     public static func isPassing(_ code: Int32) -> Bool {
         switch code {
-        // The machine is short of something that others will release.
+        // The machine lacks a resource that other processes will release.
         case EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN, EINTR, EBUSY: true
-        // Network file systems and external disks return these while they are away. A bad sector returns EIO as well,
-        // and costs a few retries.
+        // Network file systems and external disks return these codes while they are unreachable. A bad sector returns
+        // EIO as well, so it costs a few retries.
         case EIO, ESTALE, ETIMEDOUT, EREMOTEIO, ENXIO, ENODEV, ENOMEDIUM, ENOLCK, ENOLINK, ECOMM: true
         case ENOTCONN, ESHUTDOWN, ECONNRESET, ECONNREFUSED, ECONNABORTED, ENETDOWN, ENETUNREACH, ENETRESET,
             EHOSTDOWN, EHOSTUNREACH:

@@ -1,6 +1,6 @@
 public import Glibc
 
-/// A system call that failed: its name, its object and the reason.
+/// A failed system call: its name, the file or object that it was called on, and the error code.
 public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
     public let call: String
     public let subject: String
@@ -10,7 +10,7 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
         (self.call, self.subject, self.code) = (call, subject, code)
     }
 
-    /// The reason alone: "Permission denied".
+    /// The system's text for the error code, such as "Permission denied".
     public var reason: String { String(cString: strerror(code)) }
 
     public var description: String { "\(call) \(subject): \(reason)" }

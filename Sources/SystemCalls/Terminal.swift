@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// The size of the terminal at a descriptor, if there is one.
+/// The size of the terminal that a descriptor refers to, if it refers to a terminal.
 public enum Terminal {
     public static func isTerminal(_ descriptor: Int32) -> Bool {
         isatty(descriptor) == 1
@@ -17,7 +17,7 @@ public enum Terminal {
         return rows > 0 ? rows : nil
     }
 
-    /// The columns that a character takes, by the process's locale; nil for an invisible one.
+    /// The number of columns that a character occupies in the process's locale; nil for an unprintable character.
     public static func columns(of character: Unicode.Scalar) -> Int? {
         let columns = Int(clinux_character_columns(character.value))
         return columns >= 0 ? columns : nil

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Repeats a call that a signal has interrupted.
+/// Repeats a call for as long as signals interrupt it (`EINTR`).
 public func uninterrupted<Result: SignedInteger>(_ call: () -> Result) -> Result {
     while true {
         let result = call()

@@ -1,5 +1,5 @@
-/// The Swift source of some interfaces, as lines: `Control` has their types, `Call` their methods, `ControlError` their
-/// errors.
+/// Generates the lines of Swift source for several interfaces. Their types become members of `Control`, their methods
+/// members of `Call`, and their errors cases of `ControlError`.
 func swiftSource(of interfaces: [VarlinkText]) -> [String] {
     func each(_ kind: Substring, _ body: (VarlinkText.Member, _ name: String) -> [String]) -> [String] {
         interfaces.flatMap { interface in
@@ -42,8 +42,9 @@ private func method(_ method: VarlinkText.Member, _ name: String) -> [String] {
                 + block("public struct Reply: Codable, Sendable, Hashable", properties(method.reply)))
 }
 
-/// A list that an older daemon leaves out decodes as empty; a client that leaves out a list gets an error. Swift
-/// callers may leave out values that are nil, empty or false.
+/// Generates the properties of a type, and its initialiser. A list that is missing in an older daemon's reply decodes
+/// as empty, but a list that is missing in a client's call is an error. Swift code may omit an argument of the
+/// initialiser if the value is nil or empty, and an argument of a method's initialiser also if it is false.
 private func properties(_ fields: [VarlinkText.Field], areParameters: Bool = false) -> [String] {
     let declarations = fields.map { field in
         let isOmissible = field.isOptional || field.isList && !areParameters
@@ -62,7 +63,7 @@ private func properties(_ fields: [VarlinkText.Field], areParameters: Bool = fal
 
 // MARK: - Errors
 
-/// The first value has no label.
+/// Generates an error's case. The first associated value has no label.
 private func errorCase(_ error: VarlinkText.Member) -> [String] {
     let values = error.fields.enumerated().map { ($0 == 0 ? "" : "\($1.swiftName): ") + $1.swiftType }
     return error.documentation + ["case \(error.caseName)(\(values.joined(separator: ", ")))"]
@@ -77,7 +78,7 @@ private func sent(_ error: VarlinkText.Member, _ name: String) -> [String] {
     ]
 }
 
-/// A missing parameter decodes as zero, false or empty.
+/// Generates the case that decodes an error. A missing parameter decodes as zero, false or empty.
 private func received(_ error: VarlinkText.Member, _ name: String) -> [String] {
     let values = error.fields.enumerated().map { index, field in
         (index == 0 ? "" : "\(field.swiftName): ") + "parameters.\(field.swiftName) ?? \(field.none)"
@@ -85,7 +86,7 @@ private func received(_ error: VarlinkText.Member, _ name: String) -> [String] {
     return ["case \"\(name)\": self = .\(error.caseName)(\(values.joined(separator: ", ")))"]
 }
 
-/// Errors share a property for parameters of the same name, which have the same type.
+/// Generates one property for each parameter name. Errors whose parameters have the same name and type share it.
 private func parameters(ofAny errors: [VarlinkText.Member]) -> [String] {
     var known: Set<String> = []
     return errors.flatMap(\.fields).filter { known.insert($0.name).inserted }

@@ -1,11 +1,11 @@
-/// A `.varlink` file, in the subset that this project writes: types, methods and errors, each with the comment right
-/// above it.
+/// A parsed `.varlink` file, in the subset of Varlink that this project uses: types, methods and errors, each with the
+/// comment directly above it.
 struct VarlinkText {
     struct Member {
         var kind: Substring
         var name: String
         var comment: [String]
-        /// A type's own fields, or a method's parameters.
+        /// The fields of a type, or the parameters of a method or error.
         var fields: [Field]
         var reply: [Field] = []
     }
@@ -50,7 +50,7 @@ struct VarlinkText {
             } else {
                 throw Self.problem("this is no type, method or error as VarlinkSwift knows them", at: rest, of: text)
             }
-            // A comment belongs to the line right below it.
+            // A comment belongs only to the member directly below it.
             comment = []
         }
     }

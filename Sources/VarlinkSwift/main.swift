@@ -1,11 +1,11 @@
 import Foundation
 
-// VarlinkSwift MADE TEXT…: generates one Swift file from `.varlink` texts.
+// Usage: VarlinkSwift OUTPUT INPUT…. Generates one Swift file, OUTPUT, from several `.varlink` files.
 let interfaces = CommandLine.arguments.dropFirst(2).map { path in
     do {
         return try VarlinkText(String(contentsOfFile: path, encoding: .utf8))
     } catch {
-        // The message has a compiler's form, so editors find the line.
+        // The message has the format of a compiler's error, so that editors can jump to the line.
         print("\(path):\((error as? VarlinkText.Problem)?.line ?? 1): error: \(error)")
         exit(1)
     }

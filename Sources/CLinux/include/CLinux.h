@@ -21,11 +21,11 @@ ssize_t clinux_send(int socket, const void *bytes, size_t length, const int *des
  * Descriptors beyond that room are closed, and *truncated is set. */
 ssize_t clinux_receive(int socket, void *buffer, size_t length, int *descriptors, size_t *count, int *truncated);
 
-/* renameat2(2) with RENAME_NOREPLACE; `from` relative to `folder`, `to` to `target`. */
+/* renameat2(2) with RENAME_NOREPLACE. `from` is relative to `folder`, and `to` is relative to `target`. */
 int clinux_rename_noreplace(int folder, const char *from, int target, const char *to);
 int clinux_rename_exchange(const char *one, const char *other);
 
-/* openat2(2) beneath `folder`, over no symbolic link. O_CLOEXEC is always added. */
+/* openat2(2) beneath `folder`; fails if `path` contains a symbolic link. O_CLOEXEC is always added. */
 int clinux_open_beneath(int folder, const char *path, int flags);
 
 /* openat(2) of a new file: EEXIST when the name is taken. */
@@ -41,7 +41,8 @@ int clinux_accept(int listener);
 
 int clinux_pidfd_open(pid_t pid);
 
-/* epoll(7). `id` is reported once when the descriptor is ready, or hung up, and again only after clinux_epoll_again. */
+/* epoll(7). clinux_epoll_wait reports `id` once when the descriptor is ready or has hung up, and again only after
+ * clinux_epoll_again. */
 int clinux_epoll_create(void);
 int clinux_epoll_add(int epoll, int descriptor, int writing, uint64_t id);
 int clinux_epoll_again(int epoll, int descriptor, int writing, uint64_t id);
@@ -54,15 +55,15 @@ int clinux_memory_file(void);
 /* Starts `argv[0]` with `streams` as its descriptors 0, 1, … and no others, default signals, and a process group of its own. */
 int clinux_spawn(pid_t *pid, char *const argv[], char *const envp[], const int *streams, int count);
 
-/* The same below a keeper: the program is the keeper's child, and the keeper ends as the program does. Orphans of the program
- * become the keeper's children. On SIGTERM the keeper kills all descendants, of whatever process group or session, before it
- * ends itself. */
+/* Like clinux_spawn, but the program is the child of a keeper, whose process ID becomes *pid. The keeper ends with the
+ * program's exit status or signal. Orphaned descendants of the program become children of the keeper. On SIGTERM the keeper
+ * kills all descendants, in whatever process group or session they are, before it ends itself. */
 int clinux_spawn_kept(pid_t *pid, char *const argv[], char *const envp[], const int *streams, int count);
 
 /* prctl(2): the kernel kills this process when the thread that started it ends. */
 int clinux_end_with_parent(void);
 
-/* waitid(2): the signal that stopped a child since the last call, or 0. */
+/* waitid(2): the signal that has stopped a child since the last call, or 0 if none has. */
 int clinux_stopped(pid_t pid);
 
 /* The user and process at the other end of a Unix socket. */
@@ -91,8 +92,8 @@ int clinux_begin_writing(int descriptor);
 /* syncfs(2): makes everything written to a disk durable. */
 int clinux_sync_disk(int descriptor);
 
-/* Copies the extended attributes of a file or folder, such as access lists, as far as the target's file system and owner
-   allow. */
+/* Copies the extended attributes of a file or folder, such as access lists. Ignores attributes that the target's file system
+   or owner does not allow. */
 void clinux_copy_attributes(int from, int to);
 
 /* flock(2): takes an exclusive lock, without waiting. */
@@ -107,7 +108,8 @@ int clinux_no_new_privileges(void);
 /* landlock_create_ruleset(2): the version of the kernel's Landlock. */
 int clinux_landlock_version(void);
 
-/* landlock_create_ruleset(2): the descriptor of a ruleset. The bits name the accesses that it denies unless a rule allows them. */
+/* landlock_create_ruleset(2): the descriptor of a ruleset. The ruleset denies the accesses whose bits are set, unless a rule
+ * allows them. */
 int clinux_landlock_ruleset(uint64_t files, uint64_t network, uint64_t scopes);
 
 /* landlock_add_rule(2): allows the access beneath the file or folder that is open as `place`. */
@@ -116,33 +118,37 @@ int clinux_landlock_allow(int ruleset, uint64_t access, int place);
 /* landlock_restrict_self(2): restricts the calling thread, and threads that it starts from now on. */
 int clinux_landlock_restrict(int ruleset);
 
-/* sigaction(2) of SIGSYS: a call that a seccomp filter traps fails with `error`, and is remembered. With `opens`,
- * the handler repeats openat(2) for reading, with the flags of clinux_for_reading and CLINUX_FROM_TRAP as a sixth argument,
- * which a filter sees and the kernel ignores. The call is remembered if the kernel answers `error`. A trapped rt_sigprocmask(2)
- * succeeds, and leaves SIGSYS unblocked. */
+/* Installs a handler for SIGSYS (sigaction(2)). Calls that a seccomp filter traps then fail with `error`, and are remembered.
+ *
+ * With `opens`, the handler repeats each openat(2) for reading, with the flags of clinux_for_reading. It passes
+ * CLINUX_FROM_TRAP as a sixth argument, which the seccomp filter can read and the kernel ignores. The call is then
+ * remembered only if the kernel's result is `error`.
+ *
+ * A trapped rt_sigprocmask(2) succeeds, and leaves SIGSYS unblocked. */
 int clinux_trap_calls(int error, int opens);
 enum { CLINUX_FROM_TRAP = 0x74726170 };
 int clinux_for_reading(void);
 
-/* The number of a trapped call, and its path if it was openat(2), otherwise ""; -1 after the last remembered call. */
+/* Returns the system call number of a remembered call, or -1 after the last one. *path is the path of an openat(2), else "". */
 int clinux_trapped_call(size_t index, const char **path);
 
 void clinux_forget_trapped_calls(void);
 
-/* sigaction(2) of the signals of crashes: the handler sends one of the notes below to `socket`, then the process ends by the
- * signal. The handler finds the note of the running code by unwinding, and sends its `memory_text` if no memory is left. A
- * note of `size` 0 is for all other code. Notes are not copied. */
+/* Installs a handler for the signals of crashes (sigaction(2)). The handler sends a crash note to `socket`, then the signal
+ * ends the process. The handler unwinds the stack to find the topmost code that has a note. It sends the note's `memory_text`
+ * if no memory is left, and otherwise its `text`. A note whose `size` is 0 is for all code that has no note. The
+ * texts of notes are not copied. */
 int clinux_tell_crashes(int socket);
 int clinux_add_crash_note(
     const void *start, size_t size, const void *text, size_t length, const void *memory_text, size_t memory_length);
 
-/* dl_iterate_phdr(3): the range of a loaded object's code, by an address in it. */
+/* dl_iterate_phdr(3): the range of the code that contains `address`, in any loaded object. */
 int clinux_code(const void *address, const void **start, size_t *size);
 
 /* dlsym(3): a function of a loaded library that takes no arguments and returns an address, or NULL. */
 const void *(*clinux_entry(void *library, const char *name))(void);
 
-/* dladdr(3): the file of a loaded object, by an address in it, or NULL. */
+/* dladdr(3): the file of the loaded object that contains `address`, or NULL. */
 const char *clinux_file(const void *address);
 
 #endif

@@ -1,5 +1,5 @@
-/* LibRaw for Swift. LibRaw is C++, and its structures change between versions: this header has one function per call, and makes
- * no decisions. */
+/* LibRaw for Swift. LibRaw is written in C++, and its structures change between versions. So this header declares a C function
+ * for each call that is needed; the functions make no decisions. */
 #ifndef PIPELINED_CRAW_H
 #define PIPELINED_CRAW_H
 
@@ -14,11 +14,11 @@ extern "C" {
 
 typedef struct craw_file craw_file;
 
-/* The bytes of a file, and a callback for progress. Each call gets `context`. */
+/* Access to a file's bytes, and a callback for progress. Each callback receives `context`. */
 typedef struct {
-    /* Reads at an offset. Returns fewer bytes at the end, and -1 when the disk refuses. */
+    /* Reads bytes at an offset. Returns fewer than `count` at the end of the file, and -1 if the read fails. */
     ssize_t (*read)(void *context, void *bytes, size_t count, int64_t offset);
-    /* Anything but 0 stops the work. */
+    /* If this returns anything but 0, LibRaw stops. */
     int (*progress)(void *context, int stage, int done, int total);
     void *context;
     int64_t size;
@@ -29,12 +29,12 @@ typedef struct {
     int raw_width, raw_height;
     /* The size of the developed picture, before it is turned upright. */
     int width, height;
-    /* Bits: 1 mirrors, 2 turns upside down, 4 swaps rows and columns. */
+    /* How to turn the developed picture upright, as bits: 1 mirrors, 2 turns upside down, 4 swaps rows and columns. */
     int flip;
     int colours;
-    /* The colour filters: 0 for none, 9 for X-Trans, more than 1000 for a pattern of two by two. */
+    /* The sensor's colour filters: 0 for none, 9 for X-Trans, more than 1000 for a pattern of two by two pixels. */
     unsigned filters;
-    /* Pixels are not square, or lie diagonally. */
+    /* Whether the sensor's pixels are not square, or are arranged diagonally. */
     bool is_stretched;
     unsigned dng_version;
     char make[64], model[64], artist[64];
@@ -43,7 +43,7 @@ typedef struct {
 } craw_header;
 
 typedef struct {
-    /* As the file states it; 0 if it states nothing. */
+    /* The size as stated in the file; 0 if the file does not state it. */
     int width, height;
     int64_t length;
     bool may_be_jpeg;
@@ -54,24 +54,24 @@ typedef struct {
     double gamma_power, gamma_slope;
 } craw_settings;
 
-/* Reads the header, or returns NULL and LibRaw's error. */
+/* Opens a file and reads its header. On failure returns NULL, and stores LibRaw's error code. */
 craw_file *craw_open(const craw_source *source, int *error);
 void craw_close(craw_file *file);
 
 int craw_read_header(craw_file *file, craw_header *header);
 
-/* Read previews after the header: LibRaw forgets the whole file when a preview can't be read. */
+/* Read the header before any preview: LibRaw discards everything that it knows about the file if a preview can't be read. */
 int craw_preview_count(craw_file *file);
 craw_preview craw_preview_at(craw_file *file, int index);
-/* The bytes belong to the file, until another preview is read. */
+/* The bytes belong to `file`, and stay valid until another preview is read. */
 int craw_read_preview(craw_file *file, int index, const void **bytes, size_t *length, bool *is_jpeg);
 
-/* Develops a file that has just been opened. `data_errors` counts the damage that the decoder skipped. */
+/* Develops a file that has just been opened. *data_errors is the number of errors in the data that the decoder ignored. */
 int craw_develop(craw_file *file, const craw_settings *settings, int *data_errors);
 void craw_developed(craw_file *file, int *width, int *height, int *bands, int *bits);
 int craw_copy_pixels(craw_file *file, void *pixels, int stride);
 
-/* How far past the end of the file LibRaw tried to read, in bytes. */
+/* The number of bytes past the end of the file that LibRaw tried to read. */
 int64_t craw_missed(const craw_file *file);
 
 const char *craw_words(int error);

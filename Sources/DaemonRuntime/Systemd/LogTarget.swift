@@ -1,12 +1,12 @@
 import Glibc
 
-/// The reader of standard error, which decides the form of a line.
+/// The recipient of the log, which decides the format of its lines.
 enum LogTarget {
-    /// A person, or a file.
+    /// A terminal, a file or another program.
     case plain
-    /// A part of systemd that takes a line's priority from its beginning (sd-daemon(3)).
+    /// A part of systemd that reads each line's priority from a prefix such as `<3>` (sd-daemon(3)).
     case prefixed
-    /// The journal, which takes fields.
+    /// The journal, which accepts fields.
     case journal
 
     static let current: LogTarget = {
@@ -22,7 +22,7 @@ enum LogTarget {
     }()
 }
 
-/// syslog(3)'s numbers.
+/// The priorities, with their numbers in syslog(3).
 enum LogPriority: Int32 {
     case failure = 3
     case notice = 6

@@ -4,7 +4,7 @@ package import SystemCalls
 
 /// A socket that systemd opened for the daemon. If a client connects while no daemon runs, the next daemon answers.
 package struct PassedSocket {
-    /// FileDescriptorName= of its unit.
+    /// `FileDescriptorName=` in the socket's unit.
     package let name: String
     package let descriptor: Descriptor
 
@@ -26,8 +26,8 @@ package struct PassedSocket {
         }
     }
 
-    /// The control socket (pipelined.socket), or nil if systemd passed no socket. Throws unless it is a listening Unix
-    /// stream socket, and the only one.
+    /// The control socket (pipelined.socket), or nil if systemd passed no socket. Throws if systemd passed several
+    /// sockets, or one that is not a listening Unix stream socket.
     package static func control() throws(PassedSocketError) -> Descriptor? {
         let advice = "; the unit's one socket is ListenStream=/run/pipelined/control.sock, as in pipelined.socket"
         let passed = try all()
@@ -45,7 +45,7 @@ package struct PassedSocket {
         return socket.descriptor
     }
 
-    /// Whether it is a listening stream socket, of this family or of any.
+    /// Whether this is a listening stream socket of the given family, or of any family by default.
     package func listens(family: Int32 = AF_UNSPEC) -> Bool {
         sd_is_socket(descriptor.number, family, Int32(SOCK_STREAM.rawValue), 1) > 0
     }

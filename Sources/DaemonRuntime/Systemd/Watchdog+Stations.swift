@@ -4,12 +4,12 @@ import Synchronization
 package import SystemCalls
 
 extension Watchdog.Station {
-    /// Answers as long as the queue runs its work.
+    /// A station that answers as long as the queue runs its blocks.
     package static func queue(_ name: String, _ queue: DispatchQueue) -> Watchdog.Station {
         Watchdog.Station(name: name) { answer in queue.async(execute: answer) }
     }
 
-    /// Answers as long as `ReadyLoop` reports a byte that is sent to it.
+    /// A station that answers as long as `ReadyLoop` reports a byte sent over a socket.
     package static func readyLoop() throws(SystemError) -> Watchdog.Station {
         let (near, far) = try Descriptor.pair(type: Int32(SOCK_DGRAM.rawValue))
         let answers = DispatchQueue(label: "pipelined.watchdog.events")

@@ -1,11 +1,11 @@
 import Dispatch
 
-/// Tells the service manager that work goes on (`WatchdogSec=`), but only after every station of the work has answered
-/// in turn. If a station never answers, the pings stop, and the manager starts another daemon.
+/// Pings the service manager (`WatchdogSec=`), but only after each station has answered in turn. If a station never
+/// answers, the pings stop, and the manager restarts the daemon.
 ///
-/// It asks no station that may wait for a disk: a mount that hangs is no reason to end the daemon.
+/// No station may wait for a disk: a mount that hangs is no reason to restart the daemon.
 package actor Watchdog: QueueActor {
-    /// Something that answers as long as it is not stuck.
+    /// A part of the daemon that answers as long as it is not stuck.
     package struct Station: Sendable {
         let name: String
         let ask: @Sendable (_ answer: @escaping @Sendable () -> Void) -> Void
@@ -18,10 +18,11 @@ package actor Watchdog: QueueActor {
     package nonisolated let executor = QueueExecutor("pipelined.watchdog")
     private let stations: [Station]
     private let ping: @Sendable () -> Void
-    /// The station that owes an answer.
+    /// The station that was asked, and has not answered yet.
     private var awaited: Station?
     private var rounds = 0
-    /// A quarter of the interval, so that a late station is logged while there is still time.
+    /// The time until a missing answer is logged: a quarter of the interval, so that the line is written before the
+    /// manager ends the daemon.
     private var patience: Duration?
     private var timer: (any DispatchSourceTimer)?
 
@@ -29,7 +30,7 @@ package actor Watchdog: QueueActor {
         (self.stations, self.ping) = (stations, ping)
     }
 
-    /// Asks twice in each `interval`, starting now, forever.
+    /// Asks all stations now, and from then on twice in each `interval`.
     package nonisolated func begin(_ interval: Duration) { async { $0.start(interval) } }
 
     private func start(_ interval: Duration) {
@@ -41,7 +42,7 @@ package actor Watchdog: QueueActor {
         self.timer = timer
     }
 
-    /// Asks all stations, unless a station of the last round still owes its answer.
+    /// Asks all stations in turn, unless a station from the last round has not answered yet.
     package nonisolated func ask() { async { $0.round() } }
 
     private func round() {

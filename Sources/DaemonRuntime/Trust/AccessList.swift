@@ -2,7 +2,8 @@ import CLinux
 import Glibc
 import SystemCalls
 
-/// The users and groups that a POSIX ACL lets write. The kernel keeps it in an attribute (linux/posix_acl_xattr.h).
+/// The users and groups that a file's POSIX ACL allows to write. The kernel stores the ACL in an extended attribute
+/// (linux/posix_acl_xattr.h).
 struct AccessList {
     enum Writer {
         case user(UInt32)
@@ -15,7 +16,7 @@ struct AccessList {
             }
         }
 
-        /// The entry in the form of setfacl(1).
+        /// The ACL entry's user or group, as an argument of setfacl(1).
         var entry: String {
             switch self {
             case .user(let user): "u:\(User.name(user))"
@@ -26,7 +27,7 @@ struct AccessList {
 
     /// The named users and groups that may write.
     private(set) var writers: [Writer] = []
-    /// The file's own group may write.
+    /// Whether the file's own group may write.
     private(set) var groupWrites = false
 
     /// Nil when the file has no ACL. The descriptor may be opened with O_PATH.
@@ -40,7 +41,7 @@ struct AccessList {
         self.init(bytes[..<count])
     }
 
-    /// Parses a version of four bytes, then eight bytes for each entry: kind, rights, and user or group.
+    /// Parses the attribute: a version of four bytes, then eight bytes for each entry: kind, rights, and user or group.
     init(_ bytes: ArraySlice<UInt8>) {
         func number(at start: Int, bytes count: Int) -> UInt32 {
             (0..<count).reduce(0) { $0 | UInt32(bytes[bytes.startIndex + start + $1]) << (8 * $1) }

@@ -1,16 +1,16 @@
 import Glibc
 package import SystemCalls
 
-/// A folder of the daemon's own within a folder where others may write.
+/// A folder for the daemon alone, inside a folder where other users may write.
 package enum PrivateFolder {
-    /// Creates it if nothing has this name.
+    /// Creates the folder, unless the name exists already.
     package static func make(_ name: String, in above: Descriptor, at path: String) throws(SystemError) {
         guard uninterrupted({ mkdirat(above.number, name, 0o700) }) == 0 || errno == EEXIST else {
             throw SystemError("mkdir", path)
         }
     }
 
-    /// Opens it, if it belongs to the daemon and nobody else may write there.
+    /// Opens the folder. Throws unless it belongs to the daemon or root, and nobody else may write there.
     package static func open(_ name: String, in above: Descriptor, at path: String) throws -> Descriptor {
         let folder: Descriptor
         do {
@@ -44,7 +44,8 @@ package enum PrivateFolder {
         return folder
     }
 
-    /// Whether new files get this owner. On a mount that maps users, a file's owner is not the process's user.
+    /// Whether files that the daemon creates in `above` get this owner. On a mount that maps user numbers, the owner of
+    /// a new file differs from the process's user.
     private static func isOurs(_ owner: UInt32, in above: Descriptor) -> Bool {
         let name = ".pipelined-\(UUIDName.make())"
         guard mkdirat(above.number, name, 0o700) == 0 else { return false }
@@ -54,6 +55,6 @@ package enum PrivateFolder {
 }
 
 extension FileStatus {
-    /// Whether its group, an ACL (the group's bits are its mask) or everybody may write.
+    /// Whether the group, everybody, or a user or group in the ACL may write: the group's bits are the mask of an ACL.
     fileprivate var isWritableByOthers: Bool { mode & 0o022 != 0 }
 }

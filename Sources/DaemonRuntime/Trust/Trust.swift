@@ -1,9 +1,9 @@
 import Glibc
 package import SystemCalls
 
-/// Plugins, hooks, recipes and settings decide what the daemon does, so each is used only if nobody else can change it.
-/// The file, each folder on the way, and each link with its folder must belong to a trusted owner, and be writable by
-/// nobody else, by mode or by ACL.
+/// Plugins, hooks, recipes and settings decide what the daemon does, so it uses such a file only if no untrusted user
+/// can change it. The file, and each folder and symbolic link on the path to it, must belong to a trusted owner. Nobody
+/// else may have permission to write, by mode or by ACL.
 package enum Trust {
     /// Root, the user that the daemon runs as, and the owner of its program.
     package static let owners: Set<UInt32> = {
@@ -11,7 +11,8 @@ package enum Trust {
         return Set([0, geteuid()] + (program.map { [$0.owner] } ?? []))
     }()
 
-    /// Walks to a file. The result's refusal names the broken rule, the place and the remedy.
+    /// Checks each step of the path to a file. The result's `refusal` names the broken rule, where it was broken, and
+    /// the remedy.
     package static func way(to path: String) throws(SystemError) -> TrustedPath {
         try TrustedPath(to: path, refusing: refusal)
     }
@@ -24,10 +25,10 @@ package enum Trust {
             return "\(path) belongs to \(User.name(status.owner)); give it to root (`chown root`), or to the user that "
                 + "pipelined runs as (`chown \(User.current)`)"
         }
-        // A link has no mode. In a folder with the sticky bit, such as /tmp, nobody can replace another's file.
+        // A link has no mode. In a folder with the sticky bit, such as /tmp, users can't replace each other's files.
         if status.kind == .link || (status.kind == .folder && status.mode & S_ISVTX != 0) { return nil }
         if status.mode & S_IWOTH != 0 { return "everybody can write \(path); `chmod o-w` it" }
-        // With an ACL, these bits are its mask: the most that it grants to anybody.
+        // If the file has an ACL, the group's bits are its mask: the maximum that it grants to a named user or a group.
         guard status.mode & S_IWGRP != 0 else { return nil }
         let list: AccessList?
         do {
@@ -50,7 +51,8 @@ package enum Trust {
         }
     }
 
-    /// Whether the group has no other member: root's own, or the private group that systems make for each user.
+    /// Whether the group has no member besides `owner` and root. True for root's group, and for the private group that
+    /// systems create for each user.
     private static func isAlone(_ owner: UInt32, in group: UInt32) -> Bool {
         guard group != 0 else { return true }
         guard let person = User(owner), person.group == group, let own = Group(group) else { return false }

@@ -2,17 +2,18 @@ import CLinux
 import Glibc
 package import SystemCalls
 
-/// A path walked step by step: the file that was checked is the file that is used, whatever others rename meanwhile.
+/// A path that was opened step by step, so that the checked file is the opened file, even if somebody renames folders
+/// in between.
 package struct TrustedPath {
-    /// The last folder on the path, and the file's name there.
+    /// The folder that contains the file, and the file's name there.
     private let folder: Descriptor
     private let name: String
-    /// The path with all links followed.
+    /// The path of the file, with all links resolved.
     private let path: String
-    /// Why the walk stopped early.
+    /// Why the path was refused; nil if it was not.
     package let refusal: String?
 
-    /// Shows `refusing` each folder and link on the way, and the file at the end; stops at the first reason.
+    /// Calls `refusing` with each folder and link on the path, and with the file. Stops when it returns a reason.
     package init(
         to wanted: String, refusing: (_ status: FileStatus, _ path: String, _ open: Descriptor) -> String?
     ) throws(SystemError) {
@@ -25,7 +26,7 @@ package struct TrustedPath {
             let path = "\(here)/\(name)"
             let next = try Self.open(name, in: folder, path)
             let status = FileStatus(try next.status())
-            // `..` in a link leads to a folder that was shown before.
+            // A `..` in a link leads to a folder that was checked before.
             if name != ".." { refusal = refusing(status, path, next) }
             if status.kind == .link {
                 links += 1
@@ -47,7 +48,7 @@ package struct TrustedPath {
         path = last == "." ? FileSystem.join("/", here) : "\(here)/\(last)"
     }
 
-    /// Opens the file at the end, which is no link.
+    /// Opens the file; fails if somebody has replaced it by a link.
     package func open(_ flags: Int32) throws(SystemError) -> Descriptor {
         let number = clinux_open_at(folder.number, name, flags | O_NOFOLLOW)
         guard number >= 0 else { throw SystemError("open", path) }

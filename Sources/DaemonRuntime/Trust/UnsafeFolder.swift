@@ -1,5 +1,5 @@
-/// A folder through which others could make the daemon move files. The daemon does nothing there; `description` gives
-/// the reason and the remedy.
+/// A folder in which another user could trick the daemon into moving files. The daemon does nothing in it;
+/// `description` gives the reason and the remedy.
 package struct UnsafeFolder: Error, CustomStringConvertible {
     package let description: String
 

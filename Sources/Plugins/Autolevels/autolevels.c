@@ -1,7 +1,8 @@
 /* autolevels: the darkest tone becomes black, the brightest white.
  *
- * Leaves out the darkest and the brightest `clip` of a band's pixels; transparent pixels do not count. Stretches the rest
- * linearly, all bands together, so that colours stay. With `balance` each band is stretched by itself, which removes a tint. */
+ * The search for these tones ignores `clip` percent of each band's pixels at either end, and all transparent pixels. All bands
+ * are stretched linearly by the same amount, which keeps the colours. With `balance`, each band is stretched on its own, which
+ * removes a tint. */
 #include <pipeline_vips.h>
 
 enum { CLIP, BALANCE, STRENGTH, PARAMETER_COUNT };
@@ -40,7 +41,7 @@ static double stretch(const void *context, int band, double x) {
     return x + levels->strength * (y - x);
 }
 
-/* Counts the pixels of each value, weighted by their alpha if they have any. */
+/* Counts a band's pixels of each value, weighted by alpha if the picture has alpha. */
 static int histogram(VipsImage *input, int band, VipsImage **out) {
     PIPELINE_OWNED VipsImage *values = NULL, *alpha = NULL, *counts = NULL;
     if (vips_extract_band(input, &values, band, NULL))
@@ -53,7 +54,7 @@ static int histogram(VipsImage *input, int band, VipsImage **out) {
     return vips_cast(counts, out, VIPS_FORMAT_DOUBLE, NULL);
 }
 
-/* Finds the values, from 0 to 1, below and above which `clip` of a band's pixels lie. */
+/* Finds two values from 0 to 1: at most the part `clip` of a band's pixels is darker than *black, or brighter than *white. */
 static int ends(VipsImage *input, int band, double clip, double *black, double *white) {
     PIPELINE_OWNED VipsImage *lazy = NULL, *counts = NULL;
     if (histogram(input, band, &lazy) || !(counts = vips_image_copy_memory(lazy)))

@@ -1,6 +1,6 @@
-/* blur: out of focus.
+/* blur: a picture out of focus.
  *
- * A Gaussian, with colours weighted by alpha. A radius in `%` looks the same at any picture size. */
+ * A Gaussian blur that weights colours by alpha. A radius in `%` has the same effect at any picture size. */
 #include <pipeline_vips.h>
 
 enum { RADIUS, UNIT, PARAMETER_COUNT };

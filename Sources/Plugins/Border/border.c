@@ -1,6 +1,6 @@
 /* border: a frame of one colour around the picture.
  *
- * The frame is opaque. A grey picture stays grey if the colour is grey. */
+ * The frame is opaque. A grey picture stays grey if the frame's colour is grey. */
 #include <pipeline_vips.h>
 
 enum { WIDTH, UNIT, COLOUR, PARAMETER_COUNT };

@@ -1,6 +1,6 @@
 /* chrome: slide film, with stronger colours and more contrast.
  *
- * Each colour moves away from its luma by `saturation`, then each band passes through noir's S-curve with `contrast`. */
+ * Multiplies each colour's distance from luma by `saturation`, then maps each band through noir's S-curve with `contrast`. */
 #include <pipeline_vips.h>
 
 enum { SATURATION, CONTRAST, PARAMETER_COUNT };

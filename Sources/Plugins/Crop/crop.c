@@ -1,7 +1,7 @@
 /* crop: a part of the picture.
  *
- * The part is as large as `width`, `height` and the shape `ratio` allow, and `position` places it. `attention` and `entropy`
- * are libvips' smartcrop, which finds the place that the eye sees first, or the place with most detail. */
+ * The part is as large as `width`, `height` and the aspect ratio `ratio` allow, and `position` places it. The positions
+ * `attention` and `entropy` use libvips' smartcrop, which finds the part that attracts the eye or has most detail. */
 #include <pipeline_vips.h>
 
 enum { RATIO, WIDTH, HEIGHT, POSITION, PARAMETER_COUNT };
@@ -38,7 +38,7 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "the part that stays: where the eye goes first, where most is to see, the middle, a side or a corner"},
 };
 
-/* Computes the wanted size. */
+/* Computes the size of the part to keep. */
 static int size(const PipelineHost *host, const PipelineValue *values, VipsImage *input, int *width, int *height) {
     const char *ratio = values[RATIO].text;
     double across = values[WIDTH].number, down = values[HEIGHT].number;

@@ -1,6 +1,6 @@
-/* duotone: printed in two inks.
+/* duotone: a print in two inks.
  *
- * Luma, after noir's S-curve with `contrast`, moves each band from the dark colour to the light one. */
+ * Maps luma through noir's S-curve with `contrast`, then to a gradient from the dark colour to the light colour. */
 #include <pipeline_vips.h>
 
 enum { DARK, LIGHT, CONTRAST, PARAMETER_COUNT };

@@ -1,6 +1,6 @@
 /* fade: a photograph that has hung in the sun.
  *
- * Colours lose part of their distance from luma. Blacks are lifted and whites lowered, linearly. */
+ * Reduces the distance of colours from luma. Then maps each band linearly, so that black becomes lighter and white darker. */
 #include <pipeline_vips.h>
 
 enum { STRENGTH, PARAMETER_COUNT };

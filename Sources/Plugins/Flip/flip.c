@@ -1,4 +1,4 @@
-/* flip: a mirror image. No pixel changes. */
+/* flip: a mirror image. Only moves pixels, and never changes their values. */
 #include <pipeline_vips.h>
 
 enum { DIRECTION, PARAMETER_COUNT };

@@ -1,7 +1,8 @@
 /* grain: the grain of film.
  *
- * Adds Gaussian noise, the same to all bands of a pixel. It has the strength `amount` where luma is in the middle, and is
- * weaker towards black and white. The same seed gives the same noise. The noise repeats after 512 pixels, which nobody sees. */
+ * Adds Gaussian noise, with the same value for all bands of a pixel. The noise is strongest, with the strength `amount`, at
+ * medium luma, and becomes weaker towards black and white. The same seed gives the same noise. The noise repeats every 512
+ * pixels, which is not noticeable. */
 #include <pipeline_vips.h>
 
 enum { AMOUNT, SIZE, SEED, PARAMETER_COUNT };
@@ -33,7 +34,8 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
 
 enum { TILE = 512 };
 
-/* The factor by which a blur in both directions weakens noise: the sum of the kernel's squares. */
+/* The factor by which a blur in both directions reduces the standard deviation of noise: the sum of the squares of the
+ * one-dimensional kernel's normalised weights. */
 static double weakening(double sigma) {
     double sum = 0, squares = 0;
     for (int x = -100; x <= 100; x++) {
@@ -44,7 +46,8 @@ static double weakening(double sigma) {
     return squares / (sum * sum);
 }
 
-/* A tile of noise, in memory, with standard deviation 1 and edges that fit together. A blur makes its grains larger. */
+/* Makes a tile of noise in memory, with standard deviation 1 and opposite edges that fit together. A blur makes the grains as
+ * large as `size`. */
 static int tile(double size, int seed, VipsImage **out) {
     double sigma = size / 2;
     int margin = (int)ceil(4 * sigma);

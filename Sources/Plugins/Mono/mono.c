@@ -1,6 +1,7 @@
 /* mono: plain black and white.
  *
- * A power, x ^ (½ ^ brightness), moves the middle tones of luma; noir's S-curve with `contrast` follows. */
+ * Changes the middle tones of luma with a power, x ^ (½ ^ brightness). Then maps luma through noir's S-curve with
+ * `contrast`. */
 #include <pipeline_vips.h>
 
 enum { BRIGHTNESS, CONTRAST, PARAMETER_COUNT };

@@ -1,6 +1,6 @@
 /* noir: black and white with deep blacks and bright whites.
  *
- * Luma passes through an S-curve: luma + strength × (S(luma) − luma). */
+ * Maps luma through an S-curve S: luma + strength × (S(luma) − luma). */
 #include <pipeline_vips.h>
 
 enum { CONTRAST, STRENGTH, PARAMETER_COUNT };

@@ -1,4 +1,4 @@
-/* rotate: one, two or three quarter turns. No pixel changes. */
+/* rotate: one, two or three quarter turns. Only moves pixels, and never changes their values. */
 #include <pipeline_vips.h>
 
 enum { ANGLE, PARAMETER_COUNT };

@@ -1,6 +1,7 @@
 /* sepia: the brown of an old print, on cream paper.
  *
- * Each band is white × luma ^ power: white lacks some blue, and dark tones lose blue first. */
+ * Each band becomes white × luma ^ power, with its own values of `white` and `power`. Blue has the smallest `white` and the
+ * largest `power`, so white becomes cream, and dark tones lose blue most. */
 #include <pipeline_vips.h>
 
 enum { STRENGTH, PARAMETER_COUNT };

@@ -1,7 +1,7 @@
 /* sharpen: an unsharp mask over luma.
  *
- * Adds the difference between luma and blurred luma, less `threshold`, times `amount`, to each band, so that no edge changes
- * its colour. Transparent pixels have no weight in the blur. */
+ * Computes the difference between luma and blurred luma, reduces it by `threshold`, and multiplies it by `amount`. Adds the
+ * result to all bands alike, so that edges keep their colour. Transparent pixels have no weight in the blur. */
 #include <pipeline_vips.h>
 
 enum { AMOUNT, RADIUS, THRESHOLD, PARAMETER_COUNT };
@@ -32,7 +32,8 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "differences up to this are left alone, so that noise is not sharpened"},
 };
 
-/* A difference of luma of -most to most is an index into a table of 65536; NONE is the index of no difference. */
+/* Differences of luma, from -most to most, are scaled to indices of a table with 65536 entries. NONE is the index of the
+ * difference 0. */
 enum { NONE = 32768 };
 
 static double rest(const void *context, int band, double x) {
@@ -42,7 +43,7 @@ static double rest(const void *context, int band, double x) {
     return (NONE + copysign(fmax(0, fabs(difference) - *threshold / 100 * NONE), difference)) / UINT16_MAX;
 }
 
-/* The difference between luma and blurred luma, as an index. */
+/* Computes the difference between luma and blurred luma, as indices of the table. */
 static int difference(VipsImage *input, double radius, VipsImage **out) {
     PIPELINE_OWNED VipsImage *luma = NULL, *grey = NULL, *plain = NULL, *soft = NULL, *around = NULL, *mean = NULL;
     PIPELINE_OWNED VipsImage *more = NULL, *index = NULL;

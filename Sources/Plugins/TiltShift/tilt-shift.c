@@ -1,7 +1,7 @@
 /* tilt-shift: a sharp band in a soft picture, which looks like a model landscape.
  *
- * Lays a blurred picture over the sharp one. It is invisible within the band, and appears beyond it in a smooth step as wide as
- * half the band, or a tenth of the height if that is more. */
+ * Blends a blurred picture into the sharp one. Within the band only the sharp picture shows. Beyond the band the blur increases
+ * in a smooth step, which is as wide as half the band, or a tenth of the picture's height if that is more. */
 #include <pipeline_vips.h>
 
 enum { POSITION, WIDTH, BLUR, PARAMETER_COUNT };
@@ -31,14 +31,15 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "how soft the rest becomes: the Gaussian's sigma, in hundredths of the short side"},
 };
 
-/* How much of the blur shows at height `x`; the picture's height is 1. */
+/* The weight of the blurred picture, from 0 to 1, at `x` below the top; the picture's height is 1. */
 static double softness(const PipelineValue *values, double x) {
     double half = values[WIDTH].number / 2, ramp = fmax(half, 0.1);
     double t = VIPS_CLIP(0, (fabs(x - values[POSITION].number) - half) / ramp, 1);
     return t * t * (3 - 2 * t);
 }
 
-/* The mask is a repeated column. Where it is 0 or 255 throughout, libvips does not even compute one of the two pictures. */
+/* Makes the mask, by repeating one column. Where a whole area of the mask is 0 or 255, libvips computes only the picture that
+ * shows there. */
 static int mask(const PipelineValue *values, VipsImage *like, VipsImage **out) {
     PIPELINE_OWNED VipsImage *column = vips_image_new_matrix(1, like->Ysize), *samples = NULL;
     for (int y = 0; y < like->Ysize; y++)

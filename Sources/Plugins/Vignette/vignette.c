@@ -1,7 +1,8 @@
-/* vignette: darker corners, as old lenses have them.
+/* vignette: darker corners, as from an old lens.
  *
- * Nothing changes within `radius` of the way from the middle to the corners. Beyond that the picture gets darker, in a smooth
- * step, until the corners have lost `strength` of their brightness. The shape is an ellipse with the picture's proportions. */
+ * The distance from the middle is 0 in the middle and 1 in the corners. Nothing changes up to the distance `radius`. Beyond it
+ * the picture becomes darker in a smooth step, until the corners have lost the part `strength` of their brightness. The bright
+ * area is an ellipse with the picture's proportions. */
 #include <pipeline_vips.h>
 
 enum { STRENGTH, RADIUS, PARAMETER_COUNT };
@@ -23,7 +24,7 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "where it begins, on the way from the middle (0) to the corners (1)"},
 };
 
-/* The light that is left at `x`, a place on the way to the corners. */
+/* The factor for the brightness at `x`, the distance from the middle. */
 static double light(const void *context, int band, double x) {
     (void)band;
     const PipelineValue *values = context;
@@ -31,7 +32,7 @@ static double light(const void *context, int band, double x) {
     return 1 - values[STRENGTH].number * t * t * (3 - 2 * t);
 }
 
-/* Each pixel's place on the way from the middle to the corners: 0 to 65535. */
+/* Computes each pixel's distance from the middle: 0 in the middle, 65535 in the corners. */
 static int distance(VipsImage *like, VipsImage **out) {
     double width = like->Xsize, height = like->Ysize;
     double scale[] = {2 / width, 2 / height}, offset[] = {1 / width - 1, 1 / height - 1};

@@ -1,8 +1,8 @@
 /* watermark: a text or a picture, laid over a corner.
  *
- * The mark is as wide as `size` says, or narrower where the picture has no room for it. A text has a soft shadow, dark under a
- * light colour and light under a dark one, so that it can be read anywhere. A grey picture stays grey under a grey mark.
- * Transparent pixels become as opaque as the mark above them. */
+ * `size` is the mark's width, which is reduced if the picture has too little room. A text has a soft shadow, so that it is
+ * readable on any picture: a light text has a dark shadow, and a dark text a light one. A grey picture stays grey if the mark
+ * is grey. Transparent pixels become as opaque as the mark above them. */
 #include <pipeline_vips.h>
 
 enum { TEXT, PICTURE, POSITION, OPACITY, SIZE, MARGIN, COLOUR, FONT, SHADOW, PARAMETER_COUNT };
@@ -66,7 +66,7 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "whether the text has a shadow"},
 };
 
-/* The mark: colours of one band or three, and their opacity, 0 to 255. */
+/* The mark: a picture of its colours, with one band or three, and a mask of their opacity, 0 to 255. */
 typedef struct Mark {
     VipsImage *colours, *mask;
 } Mark;
@@ -76,8 +76,8 @@ static void release(Mark *mark) {
     pipeline_release(&mark->mask);
 }
 
-/* Draws the text at a size in points, which are pixels here. The resolution never changes: for each new one Debian 12's Pango
- * discards its fonts, and may crash if its thread is still looking for one (libvips issue 3660). */
+/* Draws the text at a font size in points; one point is one pixel here. The resolution must never change: when it does, Debian
+ * 12's Pango discards its fonts, and may crash if its thread is still looking for a font (libvips issue 3660). */
 static int letters(const PipelineValue *values, double points, VipsImage **out) {
     char size[G_ASCII_DTOSTR_BUF_SIZE];
     g_ascii_formatd(size, sizeof size, "%.2f", VIPS_MAX(1, points));
@@ -126,7 +126,8 @@ static int read_picture(const PipelineHost *host, const PipelineValue *values, i
         || vips_extract_band(memory, &mark->mask, memory->Bands - 1, NULL);
 }
 
-/* The text's shadow: wider, softer, and slightly to the right and below. `reach` is how far it extends beyond the text. */
+/* Makes the text's shadow, which is wider and softer than the text, and lies slightly to the right and below. *reach is the
+ * number of pixels by which the shadow's picture extends beyond the text on each side. */
 static int cast_shadow(const Mark *text, int *reach, Mark *shadow) {
     int size = VIPS_MAX(1, text->mask->Ysize / 20);
     double bright = 0;
@@ -141,7 +142,7 @@ static int cast_shadow(const Mark *text, int *reach, Mark *shadow) {
     return shadow->colours == NULL;
 }
 
-/* Lays the mark over a premultiplied picture whose largest sample is `most`. */
+/* Blends the mark into a premultiplied picture. `most` is the largest value of the picture's samples. */
 static int lay(VipsImage *under, int most, const Mark *mark, double opacity, int left, int top, VipsImage **out) {
     PIPELINE_OWNED VipsImage *bands = NULL, *samples = NULL, *opaque = NULL, *over = NULL, *mask = NULL, *shown = NULL;
     PIPELINE_OWNED VipsImage *marked = NULL;

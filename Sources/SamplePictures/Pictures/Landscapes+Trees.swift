@@ -45,7 +45,7 @@ extension Landscapes {
         }
     }
 
-    /// Poplars along a canal in autumn, taller than wide: the camera was turned.
+    /// Poplars along a canal in autumn, in portrait format.
     @Sendable static func poplars(_ width: Int, _ height: Int) -> Drawing.Painter {
         let (w, h) = (Float(width), Float(height))
         let day = [Colour(0x4f8fd0), Colour(0xa9d0ea), Colour(0xf8e6c8)]

@@ -2,7 +2,7 @@ import Foundation
 
 /// Landscapes that exist nowhere. Each function prepares a painter for a picture of the given size.
 enum Landscapes {
-    /// Layer behind layer of wooded hills in the mist, the sun just above them.
+    /// Several layers of wooded hills in the mist, with the sun just above them.
     @Sendable static func hills(_ width: Int, _ height: Int) -> Drawing.Painter {
         let layers = 7
         let (w, h) = (Float(width), Float(height))
@@ -40,7 +40,7 @@ enum Landscapes {
         }
     }
 
-    /// Sand in the evening, lit from the left.
+    /// Sand dunes in the evening, lit from the left.
     @Sendable static func dunes(_ width: Int, _ height: Int) -> Drawing.Painter {
         let (w, h) = (Float(width), Float(height))
         let sky = [Colour(0x2c5c93), Colour(0x7fb0cf), Colour(0xf5cfa0)]

@@ -2,7 +2,7 @@ import Foundation
 
 /// Shapes and formulas. Each function prepares a painter for a picture of the given size.
 enum Patterns {
-    /// Sines added up, mapped to a wheel of colours.
+    /// A sum of sine waves, mapped to a colour wheel.
     @Sendable static func plasma(_ width: Int, _ height: Int) -> Drawing.Painter {
         let scale = 1 / Float(height)
         let wheel = [0x1b1464, 0x0652dd, 0x12cbc4, 0xc4e538, 0xffc312, 0xee5a24, 0xb53471, 0x1b1464].map { Colour($0) }
@@ -16,7 +16,7 @@ enum Patterns {
         }
     }
 
-    /// The valley of seahorses in the Mandelbrot set.
+    /// Seahorse Valley, a region of the Mandelbrot set.
     @Sendable static func mandelbrot(_ width: Int, _ height: Int) -> Drawing.Painter {
         let span = 0.0105 / Double(height)
         let colours = [0x0b1030, 0x1f5fa8, 0xe9f5fb, 0xf7b733, 0x8c2f1b, 0x0b1030].map { Colour($0) }
@@ -35,7 +35,7 @@ enum Patterns {
         }
     }
 
-    /// Triangles whose colours follow a gradient, each slightly off.
+    /// Triangles whose colours follow a gradient, with a slight random deviation.
     @Sendable static func triangles(_ width: Int, _ height: Int) -> Drawing.Painter {
         let side = Float(width) / 14
         let rise = side * 0.8660254
