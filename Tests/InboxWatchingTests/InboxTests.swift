@@ -176,7 +176,7 @@ struct InboxTests {
             let sink = InboxSink(gate: gate)
             let inbox = sink.inbox(folder, room: 2 * Inbox.batch)
             inbox.begin(adopting: true)
-            // The first files wait for their record, and the inbox waits with them.
+            // The inbox now waits until the sink has recorded the first files.
             for await _ in sink.isTaking.stream { break }
             let covered = await withCheckedContinuation { continuation in
                 inbox.catchUp(cancelling: .all, wanted: { true }) { continuation.resume(returning: $0) }
@@ -289,7 +289,7 @@ struct InboxTests {
 }
 
 extension Inbox {
-    /// Takes a new file by its status from before another write.
+    /// Takes a file with an outdated status: the file has grown since the status was read.
     fileprivate func takeWhatGrows(_ path: String) throws {
         try Data("old".utf8).write(to: URL(fileURLWithPath: path))
         let status = try #require(try FileSystem.status(path))
