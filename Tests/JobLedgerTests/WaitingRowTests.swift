@@ -55,7 +55,7 @@ struct WaitingRowTests {
                 (waiting.waitReason, waiting.due) = (.retry, due)
                 ledger.record(waiting)
             }
-            // The clock said 5000 when the first retry was scheduled, and then 1400.
+            // The clock showed 5000 when the first retry was scheduled, and was then set back to 1400.
             ledger.bringBackDue(at: 4, setBack: 3600, most: 600, now: 1400) { #expect($0 == 1 && $1 == 1500) }
             #expect(ledger.flush(seconds: 30))
             #expect(try ledger.jobs([1, 2, 3]).map(\.due) == [nil, 1500, 2000])
