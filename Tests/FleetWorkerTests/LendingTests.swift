@@ -23,7 +23,7 @@ struct LendingTests {
             let (a, b) = (try NodeProcess("a", [server.url]), try NodeProcess("b", [server.url], places: 4))
             let ids = try (1...4).map { try a.lend([[UInt8($0)]]).id }
             let taken = try ids.map { _ in try b.fetch() }
-            // Take one back, return one, and leave one alone.
+            // Take back one picture, deliver one, and leave two with node b.
             try a.send(.takeBack(ids[3]))
             try a.returned(ids[3])
             try b.deliver(taken[2].id, [[9]])
@@ -56,7 +56,7 @@ struct LendingTests {
             #expect(made.outputs.map(\.bytes) == [600_000, 1])
             #expect(try targets.map { try $0.content } == results)
             #expect(try b.over(taken.id))
-            // The next picture comes after every message about the first.
+            // The node's next message is about the second picture, so nothing about the first was sent twice.
             let (next, _) = try a.lend([bytes(10)])
             let second = try b.fetch()
             try b.deliver(second.id, [bytes(20)])
@@ -122,7 +122,7 @@ struct LendingTests {
             try a.sees("b")
             let (id, _) = try a.lend([[1]], only: "c")
             let (other, _) = try a.lend([[2]])
-            // This picture was lent later.
+            // Picture `other` was lent later, and is the only one that node b gets.
             let taken = try b.fetch()
             #expect(taken.picture.id == other)
             try b.deliver(taken.id, [[3]])
@@ -163,7 +163,7 @@ struct LendingTests {
             for filters in [[:], ["noir": "2"]] {
                 let b = try NodeProcess("b", [server.url], places: 1, filters: filters)
                 let (plain, _) = try a.lend([[2]])
-                // The picture with the filter was lent earlier.
+                // The picture that needs the filter was lent earlier, but this node lacks the filter.
                 let taken = try b.fetch()
                 #expect(taken.picture.id == plain)
                 try b.deliver(taken.id, [[3]])
@@ -210,7 +210,8 @@ struct LendingTests {
                 try b.over(taken.id)
                 counts[taken.origin, default: 0] += 1
             }
-            // An origin that gets no processor time while a place is reserved for it loses the place.
+            // Some imbalance is possible: an origin that gets no processor time while a place is reserved for it loses
+            // the place.
             #expect(counts.values.max()! < 5, "\(counts)")
         }
     }
