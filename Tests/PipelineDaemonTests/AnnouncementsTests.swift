@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Announcements")
 struct AnnouncementsTests {
-    /// Two jobs of batch 1 that have arrived at its barrier. The window stays empty.
+    /// Inserts two jobs of batch 1 that wait at its barrier. They are not in the window.
     private func arrived(_ fixture: OwnersFixture) -> Announcements {
         let jobs = (1...2).map { id in
             var job = fixture.job(id, .waiting)
@@ -44,7 +44,7 @@ struct AnnouncementsTests {
             }
             #expect(try fixture.texts("batch") == ["arrived"])
             #expect(operations.withLock { $0 } == 1)
-            // The batch's next event is announced as well.
+            // Check that the batch's next event is announced as well.
             let jobs = try fixture.ledger.jobs([1, 2])
             for var job in jobs {
                 (job.state, job.finished) = (.done, 2000)
@@ -61,7 +61,7 @@ struct AnnouncementsTests {
     func joined() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let announcements = arrived(fixture)
-            // An announcement would never run, because its queue is paused.
+            // The queue for announcements is paused, so the test would hang if the latecomer needed one.
             _ = Coordination.sync { fixture.owners.queues.announce }.pause(reason: nil)
             Coordination.sync { announcements.announce(.joined, of: 1) }
             await fixture.until { fixture.owners.counts[.queued] == 2 }
@@ -81,7 +81,7 @@ struct AnnouncementsTests {
                 fixture.ledger.record(job)
             }
             let events = await withCheckedContinuation { continuation in
-                // The batch's end is announced only after this record.
+                // The batch's end is announced only after these moves are recorded.
                 fixture.ledger.recordDisposal(of: [(1, "/1"), (2, "/2")]) {
                     Coordination.async {
                         announcements.whenAnnounced {

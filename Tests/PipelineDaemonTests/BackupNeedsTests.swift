@@ -10,7 +10,7 @@ import Testing
 
 @Suite("What the ledger of a backup needs")
 struct BackupNeedsTests {
-    /// Runs `body` with a backup that has the ledger as it was and no pictures.
+    /// Runs `body` with a backup that contains a copy of the ledger and no pictures.
     private func with(
         _ job: (OwnersFixture) throws -> JobRecord, _ body: (OwnersFixture, BackupFolder, JobRecord) throws -> Void
     ) async throws {
@@ -28,7 +28,7 @@ struct BackupNeedsTests {
         }
     }
 
-    /// Completes the backup; returns the jobs whose originals can't be found.
+    /// Completes the backup; returns the IDs of jobs whose originals can't be found.
     private func complete(_ fixture: OwnersFixture, _ folder: BackupFolder) throws -> [Int] {
         let mirror = Mirror(leaving: [], order: [])
         var needs = try BackupNeeds(

@@ -9,7 +9,7 @@ struct FiguresTests {
     func encoding() throws {
         var figures = Figures(.pixels)
         figures.begin(total: 1000, at: 0)
-        // The worker has read all pixels, which is a fiftieth of an AVIF's time.
+        // The worker has read all pixels: about a fiftieth of the time that an AVIF takes.
         figures.take(20, of: 1000, at: 0.5)
         #expect(figures.done(at: 0.6) == 20)
         let middle = figures.done(at: 12)
@@ -22,7 +22,7 @@ struct FiguresTests {
             #expect(done >= Int64(last) && done < 1000 && left > 0)
             last = Double(done)
         }
-        // A smaller report does not turn the figure back; a larger one moves it on.
+        // A report below the shown figure does not lower it; a report above it raises it.
         let told = figures.done(at: 6001)
         figures.take(990, of: 1000, at: 6001)
         #expect(told > 990 && figures.done(at: 6001) == told)

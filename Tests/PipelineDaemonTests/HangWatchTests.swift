@@ -40,7 +40,7 @@ struct HangWatchTests {
                 owners.shortages.answered(1)
                 owners.window[1]?.render.fileWork.begin("\(inbox)/.pipelined/r/0/1.png")
             }
-            // The watch continues as long as a job is in work.
+            // The watch continues as long as a job is running.
             #expect(await next.next() == "1: \(inbox) does not answer")
         }
     }

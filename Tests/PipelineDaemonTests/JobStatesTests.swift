@@ -84,7 +84,7 @@ struct JobStatesTests {
                 fixture.owners.states.move(job, to: .running)
                 fixture.owners.states.cancel(job)
                 #expect(fixture.owners.window[2] != nil && job.record.state == .cancelling)
-                // Do as the report does.
+                // Imitate the report of the finished download.
                 job.record.file = fixture.job(2).file
                 fixture.owners.states.stopIfStill(job)
                 #expect(fixture.owners.window[2] == nil && fixture.owners.counts[.cancelled] == 1)
@@ -117,7 +117,7 @@ struct JobStatesTests {
         }
     }
 
-    @Test("a caller that waits until all work rests is called when a job begins to wait")
+    @Test("a caller that waits until no work is running is called when a job begins to wait")
     func rested() async throws {
         try await with("", 1...1) { (fixture, _) async throws in
             Coordination.sync {
@@ -220,7 +220,7 @@ struct JobStatesTests {
             }
             await fixture.until { owners.counts[.waiting] == 3 && owners.window.isRecorded }
             #expect(try fixture.ledger.jobs([1, 2, 3]).allSatisfy { $0.reason == "the filter 'save' is not loaded" })
-            // A row that is inserted now is set aside as well.
+            // A row that is inserted now is deferred as well.
             #expect(fixture.insert([fixture.job(4)]))
             Coordination.sync { owners.window.fill() }
             await fixture.until { owners.counts[.waiting] == 4 }

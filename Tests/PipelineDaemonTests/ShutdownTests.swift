@@ -15,7 +15,7 @@ struct ShutdownTests {
         await withCheckedContinuation { continuation in
             Coordination.async {
                 fixture.owners.shutdown.begin { continuation.resume() }
-                // A second stop changes nothing, and does not call its completion.
+                // A second call changes nothing, and its completion is not called.
                 fixture.owners.shutdown.begin { Issue.record("there was a stop already") }
             }
         }
@@ -50,7 +50,7 @@ struct ShutdownTests {
             try fixture.write("picture", to: job.source)
             #expect(fixture.insert([job]))
             Coordination.sync { owners.window.fill() }
-            // No worker starts, so the job stays at this point.
+            // No render worker can start, so the job stays in this state.
             await fixture.until { owners.window[1]?.render.state == .executing && owners.counts[.running] == 1 }
             await stop(fixture)
             let row = try #require(try fixture.ledger.job(1))

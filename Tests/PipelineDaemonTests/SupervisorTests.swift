@@ -88,7 +88,7 @@ struct SupervisorTests {
             Coordination.sync {
                 #expect(fixture.owners.window.ids == [2] && fixture.owners.counts[.done] == 1)
             }
-            // Nothing waits for a job that does not exist.
+            // The runner completes at once for a job that does not exist.
             await withCheckedContinuation { continuation in
                 Coordination.async { runner.conclude(9, Publisher.Outcome()) { continuation.resume() } }
             }

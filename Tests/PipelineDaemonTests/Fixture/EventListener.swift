@@ -3,7 +3,7 @@ import DaemonRuntime
 @testable import JobFlow
 @testable import PipelineDaemon
 
-/// Counts what the daemon's owners tell.
+/// Records the events that the daemon's owners report.
 @Coordination
 final class EventListener: DaemonEvents {
     enum Event { case limits, rested, inbox, adopted, status }
