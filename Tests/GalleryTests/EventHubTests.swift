@@ -32,7 +32,7 @@ struct EventHubTests {
         }
 
         private func serve(_ client: Descriptor) throws {
-            // `accept` returned a nonblocking socket; the reads below must block.
+            // Make the accepted socket blocking.
             _ = fcntl(client.number, F_SETFL, 0)
             var call: [UInt8] = []
             while !call.contains(Wire.terminator) { call += try Socket.receive(room: 4096, from: client).bytes }
