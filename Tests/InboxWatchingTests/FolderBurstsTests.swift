@@ -77,7 +77,7 @@ struct FolderBurstsTests {
         #expect(end(&bursts, after: 3) == ["/in/album": []])
     }
 
-    @Test("a waiting caller is told when a folder's burst is over, even without any files, and the folder's subfolders stay")
+    @Test("a waiting caller is told when a burst without files is over, and the folder's subfolders stay")
     func expected() {
         var bursts = FolderBursts(in: "/in")
         bursts.found("/in/album", hasCome: true, at: after(0))
