@@ -60,7 +60,8 @@ static void note(const char *format, ...) {
     fflush(record);
 }
 
-/* Evaluates `expression`, which makes a change, and records the change if it succeeds. The recorded values are evaluated after it. */
+/* Evaluates `expression`, which makes a change, and records the change if it succeeds. The recorded values are evaluated after
+ * the change. */
 #define CHANGE(expression, ...) do { \
         pthread_mutex_lock(&recording); \
         int error = (expression) < 0 ? errno : 0; \

@@ -15,7 +15,8 @@
  *     NUMBER      makes the call fail with this error, without executing it
  *
  * For each call, FILE gets two lines. The first has the thread, `begin`, the call, its first and second path, and the written
- * bytes or the mode of an open. The second has the thread, `end`, the call, and its error. An open that creates no file is omitted. */
+ * bytes or the mode of an open. The second has the thread, `end`, the call, and its error. An open that creates no file is
+ * omitted. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
