@@ -20,7 +20,7 @@ struct FolderBatchTests {
         try await DaemonFixture.with(files, body)
     }
 
-    /// Moves a folder with these files into the inbox.
+    /// Moves a folder with files of these names into the inbox.
     private func drop(
         _ files: [String], as name: String, into daemon: DaemonFixture, _ data: Data = Picture.small
     ) throws {

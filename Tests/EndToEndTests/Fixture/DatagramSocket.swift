@@ -12,7 +12,7 @@ final class DatagramSocket: Sendable {
         var followers: [UUID: AsyncStream<Void>.Continuation] = [:]
     }
 
-    /// Far longer than any awaited event takes.
+    /// A timeout in seconds, far longer than any awaited event takes.
     private static let patience: time_t = 120
 
     let path: String

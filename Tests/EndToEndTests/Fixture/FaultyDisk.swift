@@ -7,7 +7,7 @@ import Testing
 /// A file system whose calls a test makes fail or hang. Its server is `faulty_disk.c`, which documents the commands.
 struct FaultyDisk {
     private let folder: String
-    /// The folder with the disk's files, which bypasses the faults.
+    /// The folder that contains the disk's files. Accesses through it bypass the faults.
     let store: String
     private let server: ChildProcess
     private let commands: Descriptor

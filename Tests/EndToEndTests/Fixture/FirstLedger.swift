@@ -5,7 +5,7 @@ import Testing
 /// The ledger of the first version, whose daemon was killed while jobs were running:
 /// Tests/JobLedgerTests/Fixture/ledger-1.sqlite. Every later version must be able to open it.
 enum FirstLedger {
-    /// The recipes of the ledger's jobs.
+    /// The recipes that the ledger's jobs use.
     static let recipes = [
         "etc/recipes.d/slow.recipe": "[Recipe]\nInbox=slow\n[Output]\nChain=save format=avif\n",
         "etc/recipes.d/crash.recipe": "[Recipe]\nInbox=crash\n[Output]\nChain=save\n",

@@ -4,7 +4,7 @@ import PipelineControl
 import SystemCalls
 import Testing
 
-/// A client of the control socket that sends raw bytes.
+/// A client of the control socket that can send any bytes.
 final class RawClient {
     let socket: Descriptor
     private var frames = FrameBuffer()
