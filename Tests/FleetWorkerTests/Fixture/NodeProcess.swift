@@ -20,7 +20,7 @@ final class NodeProcess {
     static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appendingPathComponent("pipelined-fleet").path
 
-    /// Far longer than any message takes on the busiest machine.
+    /// A timeout, far longer than any message takes on the busiest machine.
     private static let patience = Duration.seconds(600)
 
     static let filters = ["noir": "1"]
@@ -136,7 +136,7 @@ final class NodeProcess {
 
     // MARK: - Lending
 
-    /// Lends a picture; returns its ID and the files that receive the results.
+    /// Lends a picture; returns its ID and the files to which the results are written.
     func lend(
         _ sources: [[UInt8]], outputs: Int = 1, stages: [String] = ["resize", "save"], priority: Priority = .normal,
         filters: [String: String] = [:], maxResult: Int64 = 64 << 20, only: String? = nil
