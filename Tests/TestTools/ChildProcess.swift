@@ -17,7 +17,7 @@ public final class ChildProcess: Sendable {
         var followers: [UUID: AsyncStream<Void>.Continuation] = [:]
     }
 
-    /// Far longer than any program takes on the busiest machine.
+    /// A timeout, far longer than any program runs on the busiest machine.
     public static let patience = Duration.seconds(600)
 
     public let identifier: Int32

@@ -1,7 +1,7 @@
 import Glibc
 public import SystemCalls
 
-/// Sockets on 127.0.0.1.
+/// Creates sockets on 127.0.0.1.
 public enum Loopback {
     /// Listens on a free port, with a backlog of `waiting` connections.
     public static func listen(waiting: Int32 = 512) throws -> Descriptor {
