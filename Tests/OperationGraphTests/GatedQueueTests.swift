@@ -325,7 +325,7 @@ struct GatedQueueTests {
         let (first, second) = (Held { $0.finish(.failed) }, Held())
         queue.add(first, of: "first")
         queue.add(second, of: "second")
-        // An operation without a subject is not traced.
+        // Operations without a subject are not traced.
         queue.add(Held { $0.finish(.finished) })
         await first.becomes(.ready)
         await second.becomes(.ready)
