@@ -117,7 +117,7 @@ enum AttachedSign: String, CaseIterable {
     }
 }
 
-/// Signs of gain maps and manifests in WebP, TIFF and HEIF.
+/// Tests signs of gain maps and manifests in WebP, TIFF and HEIF.
 struct AttachedSourceTests {
     @Test(
         "A gain map or manifest is reported by each of its signs, and no result promises it",

@@ -1,4 +1,4 @@
-/// Measures for comparing two renders of one picture.
+/// Measures for comparing two renders of the same picture.
 extension Pixels {
     var luma: Pixels { map { [($0[0] * 299 + $0[1] * 587 + $0[2] * 114 + 500) / 1000] } }
     var turned: Pixels { Pixels(height, width) { self[$1, $0] } }

@@ -80,7 +80,7 @@ struct Pixels: Equatable {
     }
 }
 
-/// Files of pixels, written and read by libvips.
+/// Writes pixels to files and reads them back, through libvips.
 extension Pixels {
     enum Format { case jpeg, png, webp, tiff, avif, heic }
 
