@@ -9,7 +9,7 @@ final class EventListener: DaemonEvents {
     enum Event { case limits, rested, inbox, adopted, status }
 
     private(set) var events: [Event] = []
-    /// Called with each event.
+    /// Is called with each event.
     var heard: @Coordination (Event) -> Void = { _ in }
 
     private func hear(_ event: Event) {

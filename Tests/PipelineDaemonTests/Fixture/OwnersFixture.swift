@@ -21,7 +21,7 @@ struct OwnersFixture: Sendable {
     let places: Places
     private let chain: Chain
 
-    /// `recipe` is the text of an additional recipe `r`. `program` is the render worker.
+    /// `recipe` is the text of an additional recipe named `r`. `program` is the path of the render worker.
     static func with(
         _ settings: String = "", recipe: String? = nil, program: String = "/none", plugins: [String] = [],
         _ body: (OwnersFixture) async throws -> Void
@@ -107,7 +107,7 @@ struct OwnersFixture: Sendable {
 }
 
 extension Inboxes {
-    /// Returns when the inboxes have stopped.
+    /// Stops the inboxes; returns when all of them have stopped.
     func stopped() async {
         stop()
         for inbox in all {
