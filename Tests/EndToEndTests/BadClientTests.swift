@@ -5,7 +5,7 @@ import SystemCalls
 import TestTools
 import Testing
 
-@Suite("Bad clients harm nobody but themselves")
+@Suite("A bad client affects no other client")
 struct BadClientTests {
     @Test("a message that is no Varlink call closes its connection, while other clients are still answered")
     func garbage() async throws {

@@ -25,7 +25,7 @@ struct ClientLimitTests {
 
     // MARK: - Number of clients
 
-    @Test("500 idle connections lock nobody out: the one that has been idle longest is closed")
+    @Test("500 idle connections don't keep a new client out: the connection that was idle longest is closed")
     func idle() async throws {
         try await with("") { daemon in
             try await daemon.waitForAll()
@@ -267,7 +267,7 @@ struct ClientLimitTests {
         }
     }
 
-    @Test("when few files may be open, clients get at most half of them, and pictures the rest")
+    @Test("when few files may be open, clients use at most half of the descriptors, and pictures the other half")
     func fewDescriptors() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try await daemon.start(under: ["/usr/bin/prlimit", "--nofile=64:64"])

@@ -41,7 +41,7 @@ struct ConfinementTests {
     }
 
     @Test(
-        "a feature that the kernel lacks is logged once, and the rest still holds",
+        "a feature that the kernel lacks is logged once, and the other confinement still works",
         arguments: [
             (
                 call: "landlock_create_ruleset", error: "ENOSYS", wall: "Landlock",

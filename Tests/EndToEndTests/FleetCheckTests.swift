@@ -58,7 +58,7 @@ struct FleetCheckTests {
         }
     }
 
-    @Test("a check ends with its client, and nothing stays lent")
+    @Test("a check ends when its client disconnects, and its picture is taken back")
     func abandoned() async throws {
         try await FleetPair.with { pair in
             for number in 1...2 { try pair.b.drop(as: "\(number).png", inbox: "inbox/home") }

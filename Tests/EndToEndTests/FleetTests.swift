@@ -49,7 +49,7 @@ struct FleetTests {
         }
     }
 
-    @Test("the picture of a lost node goes to a place that was free before", arguments: [true, false])
+    @Test("the picture of a lost node is rendered by a node that had a free place before", arguments: [true, false])
     func comesHome(isSaid: Bool) async throws {
         try await FleetPair.with { pair in
             try await pair.fill()

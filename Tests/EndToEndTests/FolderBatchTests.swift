@@ -92,7 +92,7 @@ struct FolderBatchTests {
         }
     }
 
-    @Test("other files stay with their folder and the reason; an empty folder beside them goes")
+    @Test("ignored files stay in their folder, with the reason; an empty folder beside them is removed")
     func strangers() async throws {
         try await withDaemon { daemon in
             let outside = daemon.path("album")

@@ -31,7 +31,7 @@ struct GalleryEventTests {
         }
     }
 
-    @Test("a browser learns of each change, and one that reconnects resumes where it was")
+    @Test("a browser is told of each change, and resumes at its last event when it reconnects")
     func resumed() async throws {
         try await DaemonFixture.with { daemon in
             let gallery = try await GalleryProcess(of: daemon)
@@ -52,7 +52,7 @@ struct GalleryEventTests {
         }
     }
 
-    @Test("a browser learns that the daemon has stopped and restarted, and misses no event")
+    @Test("a browser is told when the daemon stops and restarts, and misses no event")
     func restarted() async throws {
         try await DaemonFixture.with { daemon in
             let gallery = try await GalleryProcess(of: daemon)

@@ -90,7 +90,7 @@ struct GetTests {
         }
     }
 
-    @Test("list goes back page by page")
+    @Test("list shows older jobs page by page")
     func pages() async throws {
         try await DaemonFixture.with(Self.files) { daemon in
             _ = try daemon.call(Call.Pause(queue: "render"))

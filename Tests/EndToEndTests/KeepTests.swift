@@ -71,7 +71,7 @@ struct KeepTests {
         }
     }
 
-    @Test("beyond a size limit the oldest file goes as soon as another arrives")
+    @Test("beyond a size limit, the oldest file is removed as soon as another arrives")
     func size() async throws {
         let bytes = Picture.small.count
         // A limit that allows one picture, but not two.
@@ -87,7 +87,7 @@ struct KeepTests {
         }
     }
 
-    @Test("old results go with the folders that become empty, but a result that a user has changed stays")
+    @Test("old results are removed with the folders that become empty, but a result that a user has changed stays")
     func results() async throws {
         try await DaemonFixture.with(Self.settings("")) { daemon in
             try await leave(daemon)

@@ -73,7 +73,7 @@ struct LifeTests {
         }
     }
 
-    @Test("a daemon that is killed at work loses nothing, and publishes nothing twice or in part")
+    @Test("a daemon that is killed while jobs run loses nothing, and publishes nothing twice or in part")
     func killed() async throws {
         try await DaemonFixture.with { daemon in
             let names = (1...60).map { String(format: "%02d.png", $0) }

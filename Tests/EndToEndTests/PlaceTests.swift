@@ -4,7 +4,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("Inboxes and outboxes that come and go")
+@Suite("Inboxes and outboxes on disks that are mounted and unmounted")
 struct PlaceTests {
     private static let recipe =
         "[Recipe]\nInbox=card\n[Inbox]\nPollInterval=1s\n[Output]\nChain=resize scale=0.5\n"

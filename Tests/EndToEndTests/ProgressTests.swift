@@ -173,7 +173,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("a slow reader gets the newest progress and the end")
+    @Test("a slow reader gets the newest progress, and is told of the batch's end")
     func slow() async throws {
         let server = try Self.server(Gate(isOpen: true))
         try await Self.withDaemon { daemon in

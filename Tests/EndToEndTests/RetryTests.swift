@@ -105,7 +105,7 @@ struct RetryTests {
         }
     }
 
-    @Test("a job is retried by itself when its time has come")
+    @Test("a job is retried automatically when its delay is over")
     func due() async throws {
         try await Self.withSetback("RetryDelay=100ms") { daemon, _ in
             try await daemon.waitForAll()

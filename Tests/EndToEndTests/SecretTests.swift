@@ -3,7 +3,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("Secrets stay secret")
+@Suite("Passwords and tokens are never shown")
 struct SecretTests {
     private static let (password, token) = ("canary-pass", "canary-token")
 

@@ -23,7 +23,7 @@ struct SharedInboxTests {
         }
     }
 
-    @Test("a folder that replaces .pipelined misleads nobody, and work continues when the old one is back")
+    @Test("the daemon does not use a folder that replaces .pipelined, and continues when the old folder is back")
     func swapped() async throws {
         try await Self.with { daemon in
             let (claims, away) = (daemon.path("inbox/.pipelined"), daemon.path("inbox/away"))

@@ -11,7 +11,7 @@ struct WorkerLossTests {
     private static let long = Picture.tiff(width: 900, height: 700)
 
     @Test(
-        "a worker that is killed at work costs only a retry, and no other job notices",
+        "a worker that is killed during a render costs only a retry, and no other job is affected",
         arguments: [SIGSEGV, SIGKILL, SIGSTOP, SIGABRT])
     func lostOnce(signal: Int32) async throws {
         try await DaemonFixture.with(Self.slow.merging(["etc/pipelined.conf": "[Queues]\nRender=2\n"]) { $1 }) {
@@ -154,7 +154,7 @@ struct WorkerLossTests {
         }
     }
 
-    @Test("a picture that waits for memory can be cancelled at once, and its worker goes on")
+    @Test("a picture that waits for memory can be cancelled at once, and its worker continues with other pictures")
     func cancelHeld() async throws {
         try await DaemonFixture.with(Self.tight) { daemon in
             for name in ["one.tif", "two.tif"] { try daemon.drop(Self.half, as: name, inbox: "inbox/slow") }

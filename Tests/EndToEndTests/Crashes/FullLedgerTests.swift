@@ -36,7 +36,7 @@ struct FullLedgerTests {
     }
 
     @Test(
-        "every verb fails at once and for good, with reason and remedy, even before the disk is known to be full"
+        "every verb fails at once, with reason and remedy, even before the daemon has noticed that the disk is full"
     )
     func verbs() async throws {
         try await with { daemon, disk in
