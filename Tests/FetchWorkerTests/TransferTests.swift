@@ -292,7 +292,7 @@ struct TransferTests {
         #expect(status == 0)
     }
 
-    @Test("the worker ends with its supervisor even if its socket does not show that")
+    @Test("the worker ends with its supervisor even if the socket stays open")
     func lostSupervisor() async throws {
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
         let script = """
