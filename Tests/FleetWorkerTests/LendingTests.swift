@@ -113,7 +113,7 @@ struct LendingTests {
         }
     }
 
-    @Test("a picture for one node goes to no other, and ends when that node refuses it or does not answer")
+    @Test("a picture for one node is offered to no other; the origin is told if that node refuses it or is silent")
     func only() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -122,7 +122,7 @@ struct LendingTests {
             try a.sees("b")
             let (id, _) = try a.lend([[1]], only: "c")
             let (other, _) = try a.lend([[2]])
-            // Picture `other` was lent later, and is the only one that node b gets.
+            // Node b gets picture `other`, although it was lent later.
             let taken = try b.fetch()
             #expect(taken.picture.id == other)
             try b.deliver(taken.id, [[3]])
@@ -142,7 +142,7 @@ struct LendingTests {
         }
     }
 
-    @Test("a picture for one node ends when that node falls silent after it has accepted")
+    @Test("the origin is told if the only node for a picture falls silent after it has accepted")
     func onlySilent() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -275,7 +275,7 @@ struct LendingTests {
         }
     }
 
-    @Test("the picture of a killed node goes to another")
+    @Test("the picture of a killed node is offered to another node")
     func killed() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -294,7 +294,7 @@ struct LendingTests {
         }
     }
 
-    @Test("the picture of a node whose daemon hangs goes to another, though the node's connection is alive")
+    @Test("a picture whose node's daemon hangs is offered to another node, though the connection is alive")
     func hanging() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
