@@ -103,7 +103,7 @@ struct FolderBurstsTests {
             ])
     }
 
-    @Test("a folder that stood empty for a while belongs to its maker, and stays when files arrive")
+    @Test("a folder that was empty for a while belongs to its user, and is not removed after files have arrived")
     func empty() {
         var bursts = FolderBursts(in: "/in")
         bursts.found("/in/customer", hasCome: true, at: after(0))

@@ -44,7 +44,7 @@ struct InboxTests {
     }
 
     @Test(
-        "an inbox that can't be read for a moment says so, and looks again soon, or at once when asked",
+        "an inbox that can't be read reports that, and is read again soon, or at once on request",
         arguments: [false, true])
     func passing(isAsked: Bool) async throws {
         try await withTemporaryFolder { folder in
@@ -61,7 +61,7 @@ struct InboxTests {
         }
     }
 
-    @Test("an inbox whose folder is gone has no temporary problem, so nobody waits for it")
+    @Test("an inbox whose folder is missing has no temporary problem, so clients don't wait for it")
     func lasting() async throws {
         try await withTemporaryFolder { folder in
             let sink = InboxSink()
@@ -104,7 +104,7 @@ struct InboxTests {
         }
     }
 
-    @Test("an inbox reports that its folder is gone, even if it first hears of a mount change")
+    @Test("an inbox reports that its folder is missing, even if a mount change is reported first")
     func goneAtMount() async throws {
         try await withInbox { inbox, folder in
             let isMoved = DispatchSemaphore(value: 0)

@@ -153,7 +153,7 @@ struct SettlingTests {
         #expect(settling.nextAside() == nil && settling.count == 0)
     }
 
-    @Test("deferred files are cancelled with the others, but not files that arrive later, or again")
+    @Test("a cancel includes deferred files, but not files that arrive later, or arrive again")
     func asideCancelled() {
         var settling = settling(room: 1)
         settle(["x/a": 0], in: &settling)
