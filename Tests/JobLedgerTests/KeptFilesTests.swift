@@ -105,7 +105,7 @@ struct KeptFilesTests {
         }
     }
 
-    @Test("IDs of forgotten jobs are not reused after a restart, so their files stay theirs")
+    @Test("IDs of forgotten jobs are not reused after a restart, so no new job gets their files")
     func numbers() throws {
         try withTemporaryFolder { (folder: String) throws -> Void in
             let path = "\(folder)/ledger.sqlite"

@@ -210,7 +210,7 @@ struct NeedsTests {
         }
     }
 
-    @Test("a job that waited for room waits for its dependencies first; other reasons stay")
+    @Test("a job that waited for room then waits for its dependencies; jobs with other reasons are unchanged")
     func holds() throws {
         try with(3) { (ledger) throws in
             ledger.setAside(.place("/out"), reason: "no space", except: [3]) { _ in }

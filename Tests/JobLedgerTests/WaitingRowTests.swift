@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Rows that wait")
 struct WaitingRowTests {
-    @Test("a job that waited for an outbox returns behind the others, in order")
+    @Test("jobs that waited for an outbox are queued behind all others, in their order")
     func waiting() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -63,7 +63,7 @@ struct WaitingRowTests {
     }
 
     @Test(
-        "a due job returns behind the others, the next due time is reported, and jobs with other reasons stay"
+        "a due job is queued behind all others, the next due time is reported, and jobs with other reasons keep waiting"
     )
     func due() throws {
         try withTemporaryFolder { folder in
