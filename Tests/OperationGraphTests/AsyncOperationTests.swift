@@ -19,7 +19,7 @@ struct AsyncOperationTests {
         #expect(operation.executed == 0)
     }
 
-    @Test("an operation that is cancelled while it is held ends at once, whether Foundation has started it or not")
+    @Test("an operation that is cancelled while it is held finishes at once, whether Foundation has started it or not")
     func cancelledWhileHeld() async {
         let queue = GatedQueue(limit: 1)
         queue.pause(reason: nil)
@@ -157,7 +157,7 @@ struct AsyncOperationTests {
     }
 
     @Test(
-        "only an operation that has not begun can be withdrawn, and its dependents learn of that when it is cancelled"
+        "only an operation that has not begun can be withdrawn, and its dependents are told when it is cancelled"
     )
     func withdrawn() async {
         let queue = GatedQueue(limit: 1)
