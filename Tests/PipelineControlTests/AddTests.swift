@@ -48,7 +48,7 @@ struct AddTests {
     }
 
     @Test(
-        "Several files are one batch; missing and invalid ones don't stop the others, but the exit code tells"
+        "Several files are one batch; missing and invalid files don't stop the others, but the exit code is 1"
     )
     func several() async throws {
         #expect(mkfifo(daemon.root + "/pipe.jpg", 0o600) == 0)
