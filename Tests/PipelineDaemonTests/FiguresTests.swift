@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Progress figures of an operation")
 struct FiguresTests {
-    @Test("figures grow at the rate so far while an encoder is silent, and never reach the end before it does")
+    @Test("progress grows at its previous rate while an encoder is silent, and is complete only when the encoder is")
     func encoding() throws {
         var figures = Figures(.pixels)
         figures.begin(total: 1000, at: 0)

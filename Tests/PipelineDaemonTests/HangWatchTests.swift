@@ -45,7 +45,7 @@ struct HangWatchTests {
         }
     }
 
-    @Test("a move of an original is watched until the original has arrived, even when no job is in work")
+    @Test("a move of an original is watched until the original has arrived, even when no job is running")
     func moves() async throws {
         try await OwnersFixture.with("[Daemon]\nHangTimeout=1\n") { (fixture: OwnersFixture) async throws -> Void in
             let owners = fixture.owners

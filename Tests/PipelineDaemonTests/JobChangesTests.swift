@@ -68,7 +68,7 @@ struct JobChangesTests {
         }
     }
 
-    @Test("prioritised jobs come before the jobs in the window that have not begun")
+    @Test("prioritised jobs run before the jobs in the window that have not begun")
     func prioritised() async throws {
         try await with { (fixture, changes) async throws in
             let count = await withCheckedContinuation { continuation in

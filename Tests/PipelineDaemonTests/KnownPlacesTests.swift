@@ -70,7 +70,7 @@ struct KnownPlacesTests {
         }
     }
 
-    @Test("a disk takes all places in it away, also those of ad-hoc jobs")
+    @Test("when a disk is unmounted, all places on it are gone, also those of ad-hoc jobs")
     func above() async throws {
         try await with { (fixture, places) async throws in
             let (inbox, outbox) = (fixture.places.inbox, fixture.places.outbox)
@@ -92,7 +92,7 @@ struct KnownPlacesTests {
         }
     }
 
-    @Test("a place that is gone stays gone when the places are learned again, until all places are forgotten")
+    @Test("a missing place stays missing when the places are learned again, until all places are forgotten")
     func forgotten() async throws {
         try await with { (fixture, places) async throws in
             let (card, disk) = ("\(fixture.places.inbox)/card", "\(fixture.places.outbox)/disk")

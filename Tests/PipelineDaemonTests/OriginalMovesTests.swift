@@ -78,7 +78,7 @@ struct OriginalMovesTests {
         }
     }
 
-    @Test("an original that can't be moved stays, with one report, and moves when it can")
+    @Test("an original that can't be moved is reported once, stays, and is moved when that is possible")
     func stays() async throws {
         try await with { (fixture, moves, stuck) async throws in
             let job = try fixture.ended(1, .failed, at: "\(fixture.places.spool)/1/1.png")
@@ -140,7 +140,7 @@ struct OriginalMovesTests {
         }
     }
 
-    @Test("an original in a deleted inbox is gone, and its job is over; it stays while its disk may be away")
+    @Test("a job is over if its original was in a deleted inbox, but not while the original's disk may be unmounted")
     func deletedInbox() async throws {
         try await with { (fixture, moves, stuck) async throws in
             let inbox = "\(fixture.places.inbox)/r"

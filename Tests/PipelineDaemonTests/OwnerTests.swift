@@ -78,7 +78,7 @@ struct OwnerTests {
         }
     }
 
-    @Test("a new job enters the window as it was inserted, unless others come first or there is no room")
+    @Test("a new job enters the window without a query, unless other jobs precede it or the window is full")
     func inserted() async throws {
         try await OwnersFixture.with("Window=8\n") { (fixture: OwnersFixture) async throws -> Void in
             // These rows are not in the ledger. If the window read the ledger, it would not find them.
@@ -129,7 +129,7 @@ struct OwnerTests {
         }
     }
 
-    @Test("a host whose downloads have arrived gets as many new ones at once, even while rendering is paused")
+    @Test("a host whose downloads have finished gets as many new ones at once, even while rendering is paused")
     func refilledHost() async throws {
         try await withDownloads(64) { (fixture: OwnersFixture) async throws -> Void in
             let owners = fixture.owners

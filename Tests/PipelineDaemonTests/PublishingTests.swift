@@ -337,7 +337,7 @@ struct PublishingTests {
     }
 
     @Test(
-        "a folder goes with the last result that is taken back, but not the outbox, and is made again for the next",
+        "taking back a folder's last result removes the folder, but not the outbox; the next result makes it again",
         arguments: [ConflictPolicy.number, .replace])
     func folders(conflict: ConflictPolicy) throws {
         try withTemporaryFolder { folder in
@@ -400,7 +400,7 @@ struct PublishingTests {
         }
     }
 
-    @Test("originals of several inboxes that move to one folder on another file system at once arrive whole, each once")
+    @Test("originals of several inboxes that move at once to a folder on another file system arrive whole, each once")
     func movingAtOnce() throws {
         try withTemporaryFolder { folder in
             try withTemporaryFolder(below: "/dev/shm") { elsewhere in

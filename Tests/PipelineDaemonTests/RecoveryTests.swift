@@ -38,7 +38,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("a job with an intent is queued with it, its staging files stay, and its outbox is not touched")
+    @Test("a job with an intent is queued and keeps it; its staging files stay, and its outbox is not touched")
     func intents() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let folder = "\(fixture.places.outbox)/r"

@@ -89,7 +89,7 @@ struct ReplacementTests {
         }
     }
 
-    @Test("a withdrawn result's folder goes when it is empty")
+    @Test("the folder of a withdrawn result is removed when it is empty")
     func folders() throws {
         try with { outbox in
             let former = try outbox.former("old/a.jpg", "shared/a.small.png")

@@ -116,7 +116,7 @@ struct TidyingTests {
     }
 
     @Test(
-        "the oldest files go until the size is met, and not one more",
+        "the oldest files are removed until the size limit is met, and not one file more",
         arguments: [(30, 0), (29, 1), (20, 1), (19, 2), (0, 3)])
     func size(most: Int, gone: Int) async throws {
         try await with { fixture in
@@ -126,7 +126,7 @@ struct TidyingTests {
         }
     }
 
-    @Test("a file goes if the time or the size asks for it; with a recipe, only that recipe's files")
+    @Test("a file is removed if the time or size limit requires it; with a recipe, only that recipe's files count")
     func both() async throws {
         try await with { fixture in
             _ = try await fixture.leave(1...2, .cancelled, in: "a")
