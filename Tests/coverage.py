@@ -1,9 +1,10 @@
-"""Tells what the tests have reached: python3 Tests/coverage.py TOOLS BUILD PROFILES
+"""Reports the coverage of the tests: python3 Tests/coverage.py TOOLS BUILD PROFILES
 
-TOOLS is the folder of llvm-cov, BUILD that of the programs, and PROFILES that of what they have counted while they ran. Each process
-counts in a file that it shares with the others of its program, so one that was killed has counted, too.
+TOOLS is the folder of llvm-cov, BUILD the folder of the programs, and PROFILES the folder of the counters that the programs wrote while
+they ran. All processes of a program share a mapped file of counters, so a killed process is counted as well.
 
-It prints the lines and functions of each module, and names the functions that no test reaches in those that touch pictures and the ledger.
+The script prints the covered lines and functions of each module. For the modules that touch pictures and the ledger, it also lists the
+functions that no test reaches.
 """
 
 import collections
@@ -13,9 +14,9 @@ import pathlib
 import subprocess
 import sys
 
-# The modules in which a mistake costs a picture.
+# The modules in which a mistake can lose a picture.
 TOUCHING = ["PipelineDaemon", "JobLedger", "InboxWatching", "SystemCalls", "RenderWorker", "WorkerPools"]
-# The compiler's own functions, and parts of others.
+# Functions that the compiler generates, and parts of other functions.
 PARTS = ("closure #", "implicit closure", "default argument", "variable initialization expression", "autoclosure")
 
 
@@ -37,7 +38,7 @@ def counted(tools, build, profiles):
 
 
 def module(path):
-    """The module of a source file, or None."""
+    """Returns the module of a source file, or None."""
     parts = pathlib.Path(path).parts
     return parts[parts.index("Sources") + 1] if "Sources" in parts else None
 
@@ -58,7 +59,7 @@ def table(files):
 
 
 def unreached(functions):
-    """Yields file, line and name of each function that no test calls; what is made of a generic function counts for it."""
+    """Yields file, line and name of each function that no test calls. Calls of specialisations count for their generic function."""
     calls = collections.Counter()
     for each in functions:
         name = each["name"].rsplit(":", 1)[-1]

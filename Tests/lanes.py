@@ -1,18 +1,18 @@
 """Runs the tests in lanes: python3 Tests/lanes.py PROGRAM FOLDER [--lanes N] [--filter PATTERN]… [--skip PATTERN]…
 [--unit] [--needs] [--hunt ROUNDS]
 
-PROGRAM is the tests' bundle. A suite is a process of its own, in which its tests run one after the other, so that no suite meets the
-state of another; so many suites run at once as there are lanes. FOLDER keeps each suite's output and time: the suites that took longest
-begin first the next time.
+PROGRAM is the test bundle. Each suite runs in a process of its own, so that suites share no state. The tests of a suite run one after the
+other, and as many suites run concurrently as there are lanes. FOLDER keeps the output and the duration of each suite. The next run starts
+the slowest suites first.
 
---unit chooses the suites that start no program. --needs prints what `run` has to bring for the chosen tests.
+--unit selects the suites that start no program. --needs prints the tools that `run` has to provide for the selected tests.
 
---hunt looks for tests that depend on the speed of the machine. Each suite runs ROUNDS times beside busy loops, one for each processor, and
-in each second round on one processor alone. The end lists what failed, even once, and in how many rounds.
+--hunt looks for tests that depend on the speed of the machine. Each suite runs ROUNDS times while a busy loop occupies each processor, and
+in every second round it is restricted to one processor. At the end, the suites that failed at least once are listed, with their rounds.
 
-A suite hangs when it is silent for longer than any suite is that works, on the busiest machine: for QUIET seconds, or three times as long
-as all of it took the last time. gdb shows its threads. Then the programs that it has started are ended, since a test that waits for one
-of them fails with that program's log, and the tests behind it run. A suite that stays silent even so is ended itself.
+A suite counts as hanging when it has written nothing for QUIET seconds, or for three times its last duration if that is longer. gdb then
+prints its threads, and the programs that the suite has started are killed: a test that waits for one of them fails with the log of that
+program, and the remaining tests run. If the suite stays silent, it is killed as well.
 """
 
 import argparse
@@ -30,12 +30,12 @@ import threading
 import time
 
 QUIET = 5 * 60
-# A suite whose time is not known, as in the first run of a kind, gets longer.
+# The limit for a suite whose duration is unknown, as in the first run of a kind.
 UNKNOWN = 15 * 60
-# A test whose program has been ended needs a moment to say so.
+# After its programs were killed, a test needs a moment to report that.
 GRACE = 60
 
-# On a new clone no suite's time is known. These take longer than the number of their tests tells.
+# On a new clone no durations are known, so suites are sorted by their number of tests. These take longer than that number suggests.
 LONG = [
     "EndToEndTests.CrashSweepTests", "EndToEndTests.PowerCutTests", "EndToEndTests.LedgerDamageTests", "EndToEndTests.FleetSweepTests",
     "RenderWorkerTests.ConformanceTests", "RenderWorkerTests.MemoryTests",
@@ -44,13 +44,13 @@ LONG = [
     "EndToEndTests.CrashLoadTests",
 ]
 
-# What `run` brings for the suites whose code, or the fixtures that it uses, mentions the word.
+# A suite needs a tool, which `run` provides, if this word appears in its code or in the code of its fixtures.
 NEEDS = {
     "chromedriver": "browser", "PIPELINED_FOREIGN_CLIENT": "foreign_client", "PIPELINED_NATS_SERVER": "nats_server",
     "PIPELINED_PROMETHEUS": "prometheus",
 }
 
-# A suite that mentions one of these, itself or by its fixtures, starts programs.
+# A suite starts programs if its code, or the code of its fixtures, mentions one of these words.
 STARTS = {
     "Browser", "ChildProcess", "DaemonFixture", "FetchPool", "FleetPool", "HookRun", "Hooks", "Mount", "NATSServer", "Plugin", "Process", "Programs",
     "FileCalls", "Python", "Worker", "WorkerPool", "WorkerProcess", "clinux_spawn",
@@ -58,7 +58,7 @@ STARTS = {
 
 
 class Suite:
-    """The chosen tests of a suite, and the process that runs them."""
+    """The selected tests of a suite, and the process that runs them."""
 
     def __init__(self, name, tests, is_whole, known, round=None):
         self.name, self.tests, self.is_whole, self.known = name, tests, is_whole, known
@@ -66,7 +66,7 @@ class Suite:
         self.failed, self.hung = False, False
 
     def again(self, round):
-        """Returns the same suite for a round of a hunt."""
+        """Returns a copy of this suite for one round of a hunt."""
         return Suite(self.name, self.tests, self.is_whole, self.known, round)
 
     @property
@@ -74,7 +74,7 @@ class Suite:
         return self.name if self.round is None else f"{self.name}.{self.round}"
 
     def run(self, program, folder):
-        """Blocks until the suite is over."""
+        """Runs the suite, and blocks until it has finished."""
         began = time.monotonic()
         self.output, self.events = folder / f"{self.label}.log", folder / f"{self.label}.jsonl"
         self.events.write_text("")
@@ -87,9 +87,9 @@ class Suite:
             processors = sorted(os.sched_getaffinity(0))
             words = ["taskset", "-c", str(processors[self.round // 2 % len(processors)])] + words
         self.output.write_bytes(b"")
-        # gdb writes to it as well.
+        # The file is opened for appending, because gdb's output is appended to it as well.
         with open(self.output, "ab") as output:
-            # The programs that it starts are in its session, and end with it.
+            # The suite gets its own session, so that the programs that it starts can be found and killed.
             self.process = subprocess.Popen(
                 words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
             status, usage = self.wait()
@@ -113,7 +113,7 @@ class Suite:
         self.end_programs()
 
     def watch(self, over):
-        """Ends what hangs."""
+        """Kills the programs of a hanging suite, and then the suite itself."""
         patience = UNKNOWN if self.known is None else max(QUIET, 3 * self.known)
         told, since, are_ended = 0, time.monotonic(), False
         while not over.wait(5):
@@ -126,7 +126,7 @@ class Suite:
                     return self.end()
                 self.show_threads()
                 self.end_programs()
-                # What gdb has said is no sign of life.
+                # The output of gdb does not count as activity of the suite.
                 told, since, are_ended = self.events.stat().st_size + self.output.stat().st_size, time.monotonic(), True
 
     def show_threads(self):
@@ -134,7 +134,7 @@ class Suite:
             return
         words = ["gdb", "-p", str(self.process.pid), "-batch", "-ex", "thread apply all backtrace"]
         said = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
-        # gdb complains of Swift's symbols in thousands of lines.
+        # gdb prints thousands of warnings about Swift's symbols.
         noise = (b"During symbol reading", b"[New LWP", b"warning: ")
         with open(self.output, "ab") as output:
             output.writelines(line for line in said.splitlines(keepends=True) if not line.startswith(noise))
@@ -142,28 +142,28 @@ class Suite:
     def end_programs(self):
         for process in pathlib.Path("/proc").glob("[0-9]*"):
             try:
-                # The name, which stands in brackets, may have spaces.
+                # Split after the closing bracket of the process name, which may contain spaces.
                 session = (process / "stat").read_text().rpartition(")")[2].split()[3]
                 if int(session) == self.process.pid != int(process.name):
                     os.kill(int(process.name), signal.SIGKILL)
             except (OSError, IndexError):
-                pass  # It has just ended.
+                pass  # The process has just exited.
 
     def records(self):
         for line in self.events.read_text(encoding="utf-8").splitlines():
             try:
                 yield json.loads(line)
             except ValueError:
-                pass  # The run ended in the middle of a line.
+                pass  # The process ended while it was writing this line.
 
     def skipped(self):
-        """Returns the tests that were skipped, each with the reason."""
+        """Returns a line for each skipped test, with the reason."""
         payloads = (record["payload"] for record in self.records())
         return [
             message["text"] for payload in payloads if payload.get("kind") == "testSkipped" for message in payload["messages"]]
 
     def read(self):
-        """Returns what failed, as lines for the end of a long log, where a reader looks first."""
+        """Yields lines about the failed tests, for the end of the log, where readers look first."""
         names, issues, running = {}, {}, {}
         for record in self.records():
             payload = record["payload"]
@@ -185,12 +185,12 @@ class Suite:
                 for message in payload["messages"]:
                     yield "    " + message["text"].replace("\n", "\n    ")
         for test in running:
-            if "/" in (test or ""):  # A suite ends after its tests.
+            if "/" in (test or ""):  # Ignore suites, which are still running when a test does not end.
                 yield f"did not end{', and said nothing for a long time' if self.hung else ''}: {names.get(test, test)}"
 
 
 def precompile(folder):
-    """Begins to compile libvips' header for the plugins that tests compile."""
+    """Starts to precompile the header of libvips, for the plugins that tests compile."""
     header = folder / "vips.pch"
     header.unlink(missing_ok=True)
     os.environ["PIPELINED_PRECOMPILED"] = str(header.absolute())
@@ -200,7 +200,7 @@ def precompile(folder):
 
 
 def busy_loops():
-    """Begins a loop for each processor, which ends with this program."""
+    """Starts a busy loop for each processor. The loops end when this program exits."""
     loop = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
     return [subprocess.Popen([sys.executable, "-c", loop]) for _ in os.sched_getaffinity(0)]
 
@@ -224,7 +224,7 @@ def chosen(program, filters, skips, known):
 
 @functools.cache
 def sources():
-    """Returns the files that declare each type of the tests; extensions of a type are in `Type+Topic.swift`."""
+    """Maps each type of the tests to its files: `Type.swift`, and `Type+Topic.swift` with extensions."""
     files = {}
     for path in pathlib.Path("Tests").rglob("*.swift"):
         files.setdefault(path.stem.partition("+")[0], []).append(path)
@@ -232,12 +232,12 @@ def sources():
 
 
 def words(suite):
-    """Returns the words in the code of a suite's types, and of the fixtures that these mention."""
+    """Returns all words in the code of a suite, and in the code of the fixtures that it uses."""
     module, _, name = suite.name.partition(".")
     found, known, waiting = set(), {name}, [name]
     while waiting:
         for path in sources().get(waiting.pop(), []):
-            # A type of another module is not meant, but for the tools of all.
+            # Ignore types of the same name in other modules, except in TestTools, which all modules use.
             if path.parts[1] not in (module, "TestTools"):
                 continue
             here = set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
@@ -268,7 +268,7 @@ def main():
     parser.add_argument("--hunt", type=int, default=0, metavar="ROUNDS")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    # Runs that go further take other times.
+    # Whole sweeps and runs under valgrind take longer, so their durations are kept separately.
     kind = "-all" if os.environ.get("PIPELINED_SWEEP") == "all" else "-memory" if os.environ.get("PIPELINED_WATCH") else ""
     times = options.folder / f"times{kind}.json"
     known = json.loads(times.read_text()) if times.exists() else {}

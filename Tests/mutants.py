@@ -1,14 +1,16 @@
 """Mutation testing: python3 Tests/mutants.py [N] [--files PATTERN] [--seed SEED] [--seconds SECONDS] [--list]
 
-Makes N small faults (mutants) in the files that move pictures, and looks whether a test fails with each. A mutant that no test kills is
-listed: a test is missing, the code is superfluous, or the mutant makes no difference. `Tests/mutants.txt` has the reason for the latter.
+Makes N small faults (mutants) in the files that move pictures, and checks for each whether a test fails with it. Lists the mutants that no
+test kills: a test is missing, the code is superfluous, or the mutant makes no difference. `Tests/mutants.txt` gives the reason for
+mutants that make no difference.
 
-All mutants are built at once into a copy of this checkout, each behind a switch that the environment turns on (`Mutant.swift`). A first
-run, with none turned on, finds out which suites reach which mutant. Then each mutant runs those suites: first the module's own, in one process,
-and then whole daemons, the quickest suites first, for SECONDS at most. It is killed by the first issue that a test records, and by silence.
+All mutants are built together into a copy of this checkout. Each has a switch that an environment variable turns on (`Mutant.swift`). A
+first run without any mutant finds out which suites reach which mutants. Then those suites run with each mutant turned on: first the quick
+unit tests, in one process, and then the others, the quickest suites first, for at most SECONDS. A mutant counts as killed when a test
+records an issue or when the suite hangs.
 
-The copy is `.build/mutants`. It is shown at the path of this checkout, in a mount namespace, so that the build folder can be copied: that
-needs root. `.build/mutants/results.jsonl` keeps the results, and a further run goes on from there.
+The copy is `.build/mutants`. A mount namespace shows it at the path of this checkout, so that the copied build folder stays valid, which
+needs root. `.build/mutants/results.jsonl` keeps the results, and the next run continues from there.
 """
 
 import argparse
@@ -34,13 +36,13 @@ FILES = [
     "JobFlow/JobQueue/JobQueue*.swift", "JobFlow/JobQueue/WindowRoom.swift", "JobFlow/JobRunner/JobLife.swift",
     "JobFlow/JobRunner/JobRunner+States.swift"]
 COPY = pathlib.Path(".build/mutants")
-# What the copy does without.
+# Folders of .build that are not copied.
 LEFT_OUT = {"mutants", "on", "revisions", "bench", "benchmarks", "peers", "tests", "tests-hunt", "memory", "release"}
 REASONS = pathlib.Path("Tests/mutants.txt")
-# They take longer than the mutants are worth, or watch every call of the daemon.
+# Suites that are not run, because they take too long or trace every call of the daemon.
 SLOW = r"Sweep|FleetTests|FleetDownload|WorkerLoss|FilterGuide|CrashLoad|ClientLimit|ClientFuzz|Page|Preview|Browser"
 
-# Mutants that run at once.
+# The number of mutants that are tested concurrently.
 LANES = 2
 
 SWITCH = """
@@ -74,20 +76,20 @@ DECLARATION = re.compile(
     r"//|import |case |@|extension|(private |fileprivate |static |nonisolated )*(func|init|struct|enum|class|typealias|let \w+: )")
 CALL = re.compile(r"(try[?]? )?(_ = (try )?)?[a-zA-Z][\w.?!]*(\[[\w.]+\])?[\w.?!]*\(.*\)")
 ASSIGNMENT = re.compile(r"[a-z][\w.]*(\[[\w., :]+\])?[\w.?]* ?(=|\+=|-=) [^{]*")
-# The line before, and the line behind, that make a line a part of a statement.
+# A line is only a part of a statement if the previous line matches CONTINUED or the next line matches CONTINUES.
 CONTINUED, CONTINUES = re.compile(r"[=(,\[+?:|&]$|\breturn$"), re.compile(r"[.?:&|+]")
 WITHOUT_VALUE = re.compile(r"(\} else )?(if|else|guard|for|while|do|defer)\b|\} else|.*func (?!.*->)")
 
 
 class Mutants:
-    """Rewrites sources, line by line, in the form that the formatter gives them."""
+    """Inserts mutants into sources, line by line. Relies on the format that the formatter produces."""
 
     def __init__(self, impossible):
         self.all = []
         self.impossible = impossible
 
     def new(self, kind, what):
-        """Returns the next number, or None if the compiler has refused this mutant."""
+        """Adds a mutant, and returns its number. Returns None if the compiler has refused this mutant."""
         key = f"{self.path.relative_to(SOURCES)}:{kind}:{what.strip()}"
         self.seen[key] += 1
         if self.seen[key] > 1:
@@ -99,7 +101,7 @@ class Mutants:
 
     def rewrite(self, path):
         self.path, self.seen, self.is_init = path, collections.Counter(), False
-        # Constants that get their value in a statement of their own.
+        # Constants that are initialised in a separate statement, which must not be dropped.
         self.constants = set()
         lines = path.read_text(encoding="utf-8").splitlines()
         out = []
@@ -170,11 +172,11 @@ class Mutants:
     def statement(self, line, text, before, after):
         if self.is_init or CONTINUED.search(before) or CONTINUES.match(after):
             return line
-        # What is logged is left alone.
+        # Don't drop log messages.
         is_call = CALL.fullmatch(text) and not re.match(r"Log\.|(super|self)\.init|return|let |if |guard |for |while ", text)
         if not (is_call or ASSIGNMENT.fullmatch(text)) or not is_balanced(text) or text.split(" = ")[0] in self.constants:
             return line
-        # The only expression of a body may be its value.
+        # The only expression of a body may be its return value, so it can't be dropped.
         if before.endswith(("{", " in")) and after == "}" and not WITHOUT_VALUE.match(before):
             return line
         number = self.new("drop", text)
@@ -185,7 +187,7 @@ class Mutants:
 
 
 def split(text):
-    """Returns the parts between commas outside of brackets; None for a part of an expression."""
+    """Splits at the commas outside of brackets. Returns None if the brackets don't match, as in a part of an expression."""
     parts, depth, start = [], 0, 0
     for place, sign in enumerate(text):
         if is_quoted(text, place):
@@ -212,7 +214,7 @@ def is_quoted(line, place):
 
 
 def copy():
-    """Brings the copy up to date; files that are the same keep their times."""
+    """Updates the copy. Unchanged files keep their modification times."""
     if not (COPY / ".build").exists():
         print("Copying the build folder …", flush=True)
         (COPY / ".build.part").mkdir(parents=True, exist_ok=True)
@@ -255,14 +257,14 @@ def rewrite(impossible):
 
 
 def within(words, **options):
-    """Runs a command that sees the copy at the path of this checkout."""
+    """Runs a command in a mount namespace that shows the copy at the path of this checkout."""
     script = 'mount --bind "$0" "$1" && cd "$1" && shift && exec "$@"'
     return subprocess.run(
         ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, str(COPY.absolute()), os.getcwd(), *words], **options)
 
 
 def build():
-    """Builds the copy; leaves out mutants that the compiler refuses."""
+    """Builds the copy, without the mutants that the compiler refuses."""
     kept = COPY / "impossible.json"
     impossible = set(json.loads(kept.read_text())) if kept.exists() else set()
     for _ in range(8):
@@ -275,7 +277,7 @@ def build():
         refused = set()
         for path, line in places:
             here = [mutant for mutant in mutants if str(SOURCES / mutant["key"].split(":")[0]) == path and mutant["line"] <= int(line)]
-            # What a statement leaves undone shows some lines later.
+            # The compiler may report a dropped statement some lines later, so blame the nearest mutant before the error.
             nearest = max((mutant["line"] for mutant in here if mutant["key"] not in impossible), default=0)
             refused |= {mutant["key"] for mutant in here if mutant["line"] == nearest}
         print(*sorted({line for line in built.stdout.splitlines() if ": error:" in line}), sep="\n", flush=True)
@@ -290,7 +292,7 @@ def build():
 
 
 class Trial(lanes.Suite):
-    """Runs suites in one process, until the first issue, or until no test has begun or ended for a while."""
+    """Runs suites in one process. Stops at the first issue, or when no event was recorded for `patience` seconds."""
 
     def __init__(self, suites, name, patience, environment):
         super().__init__("+".join(suites), [], True, None)
@@ -303,7 +305,7 @@ class Trial(lanes.Suite):
         words = [program, "--testing-library", "swift-testing", "--no-parallel", "--event-stream-output-path", self.events]
         for suite in self.suites:
             words += ["--filter", "^" + re.escape(suite + "/")]
-        # Short, since the path of a socket is.
+        # Use a short path, because the path of a socket must be short.
         home = pathlib.Path(tempfile.mkdtemp(prefix="m"))
         home.chmod(0o1777)
         began = time.monotonic()
@@ -332,12 +334,12 @@ class Trial(lanes.Suite):
                 return self.end()
 
     def culprit(self):
-        """Returns the test that found the mutant."""
+        """Returns the name of the test that killed the mutant."""
         return next((line.removeprefix("failed: ") for line in self.read() if line.startswith("failed: ")), self.name)
 
 
 def reached_by(program, folder, suites, keys):
-    """Returns the mutants that each suite reaches, and how long it takes; suites that fail with no mutant are left out."""
+    """Returns the mutants that each suite reaches, and its duration. Omits suites that fail even without a mutant."""
     kept = folder / "reached.json"
     before = json.loads(kept.read_text()) if kept.exists() else {}
     known = before["suites"] if before.get("keys") == keys else {}
@@ -379,7 +381,7 @@ def together(functions):
 
 
 def sample(mutants, count, seed, pattern):
-    """Chooses mutants of files that match, evenly, so that every file has some."""
+    """Chooses mutants from the files that match `pattern`, with about the same share of each file."""
     chance = random.Random(seed)
     files = {}
     for number, mutant in enumerate(mutants, 1):
@@ -388,7 +390,7 @@ def sample(mutants, count, seed, pattern):
             files.setdefault(name, []).append(number)
     for numbers in files.values():
         chance.shuffle(numbers)
-    # A file of which a smaller part is chosen comes first.
+    # Take the next mutant from the file with the smallest share so far.
     taken = collections.Counter()
     chosen = []
     while len(chosen) < min(count, sum(map(len, files.values()))):
@@ -408,7 +410,7 @@ def reasons():
 
 
 def inside(options):
-    """Runs where the copy is seen at the path of the checkout."""
+    """Tests the mutants. Runs inside the namespace in which the copy has the path of the checkout."""
     os.nice(10)
     program, folder = ".build/debug/pipelinedPackageTests.xctest", pathlib.Path("runs")
     folder.mkdir(exist_ok=True)

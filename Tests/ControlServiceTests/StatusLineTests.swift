@@ -18,7 +18,7 @@ struct StatusLineTests {
         #expect(StatusLine.text(Self.status { $0.jobs.failed = 9 }, failedToday: 2) == "nothing to do, 2 failed today")
     }
 
-    @Test("Numbers come first, then problems, then the reasons of waiting jobs")
+    @Test("The numbers are first, then the problems, then the reasons of waiting jobs")
     func order() {
         let status = Self.status {
             ($0.jobs.running, $0.jobs.queued, $0.jobs.waiting) = (2, 118, 13)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Lanes for work that may block on a disk")
 struct FileLaneTests {
-    /// Calls that hang until the test releases them.
+    /// A call that hangs until the test releases it.
     private final class Hang: Sendable {
         let begun = DispatchSemaphore(value: 0)
         let over = DispatchSemaphore(value: 0)
@@ -20,7 +20,7 @@ struct FileLaneTests {
             }
         }
 
-        /// Returns when a call has begun.
+        /// Blocks until a call has begun.
         func hasBegun() { begun.wait() }
     }
 
@@ -31,7 +31,7 @@ struct FileLaneTests {
         for _ in 1...2 { hang.begun.wait() }
         let refusal = #expect(throws: FileLane.Full.self) { try lane.take {} }
         #expect(refusal?.description.contains("3 requests wait for it already; ask again later") == true)
-        // The daemon's own work is never refused.
+        // The lane never refuses the daemon's own work.
         let own = DispatchSemaphore(value: 0)
         lane.async { own.signal() }
         for _ in 1...5 { hang.over.signal() }
@@ -73,7 +73,7 @@ struct FileLaneTests {
         #expect(try lane.wait(.seconds(3600)) { 5 } == 5)
         lane.async(hang.work)
         hang.hasBegun()
-        // The same holds whether the silence has lasted longer than the patience or not.
+        // The result is the same whether or not the disk's silence exceeds the caller's patience.
         for patience in [Duration.milliseconds(1), .zero] {
             #expect(throws: FileLane.Silence.self) {
                 try lane.wait(patience) { Issue.record("a silent disk was asked again") }
@@ -100,7 +100,7 @@ struct FileLaneTests {
                 FileLanes.know([link])
                 while FileLanes.work(on: "\(link)/a") !== own { await Look.again() }
             }
-            // The mount is gone.
+            // The disk is unmounted, so its path now belongs to the file system below.
             #expect(FileLanes.work(on: disk) === FileLanes.work(on: folder))
         }
     }

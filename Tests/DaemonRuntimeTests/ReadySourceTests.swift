@@ -16,7 +16,7 @@ struct ReadySourceTests {
         return (one, other)
     }
 
-    /// Yields one element each time the descriptor is ready.
+    /// A stream that yields one element each time the descriptor is ready.
     private func readiness(
         _ descriptor: Descriptor, _ direction: ReadySource.Direction = .reading
     ) -> (source: ReadySource, events: AsyncStream<Void>.Iterator) {
@@ -62,7 +62,7 @@ struct ReadySourceTests {
             continuation.yield()
         }
         try Socket.send([1], to: theirs)
-        // Another descriptor on the same thread and queue, which becomes ready later.
+        // Watch another descriptor on the same thread and queue. It becomes ready later.
         let (others, end) = try pair()
         var (other, events) = readiness(others)
         try Socket.send([1], to: end)

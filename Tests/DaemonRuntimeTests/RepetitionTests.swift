@@ -25,7 +25,7 @@ struct RepetitionTests {
     }
 }
 
-/// Holds timers until the test fires them.
+/// Collects timers until the test fires them.
 @Coordination
 private final class HandClock {
     var timers: [@Coordination @Sendable () -> Void] = []

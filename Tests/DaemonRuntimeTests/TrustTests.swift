@@ -7,10 +7,10 @@ import Testing
 
 @testable import DaemonRuntime
 
-/// These tests change owners, which only root may do.
+/// These tests change the owners of files, which only root may do.
 @Suite("Trust in plugins, hooks, recipes and settings")
 struct TrustTests {
-    /// Sets an ACL that gives these rights to a user or group, in addition to mode 0664.
+    /// Sets an ACL that gives a user or group these rights, on top of mode 0664.
     private static func give(_ rights: UInt8, to tag: UInt8, _ id: UInt32, of path: String) throws {
         func entry(_ tag: UInt8, _ rights: UInt8, _ id: UInt32 = .max) -> [UInt8] {
             [tag, 0, rights, 0] + (0..<4).map { UInt8(truncatingIfNeeded: id >> (8 * $0)) }

@@ -12,7 +12,7 @@ struct BackupTests {
         "etc/recipes.d/stay.recipe": "[Recipe]\nInbox=stay\nOriginal=keep\n[Output]\nChain=save format=jpeg\n",
     ]
 
-    /// Leaves done, failed and queued jobs, and originals in every place.
+    /// Leaves done, failed and queued jobs behind, and originals in every folder that can hold them.
     private func fill(_ daemon: DaemonFixture) async throws {
         try daemon.drop(as: "album/done.png")
         try daemon.drop(Data("no picture".utf8), as: "bad.png")
@@ -25,7 +25,7 @@ struct BackupTests {
         #expect(try await daemon.pipectl("add", daemon.path("added.png")).status == 0)
     }
 
-    /// Checks that the restored state agrees with its pictures, and that all waiting jobs get done.
+    /// Checks that the restored state agrees with its pictures, and that all waiting jobs become done.
     private func check(_ daemon: DaemonFixture) async throws {
         try await daemon.start()
         #expect(try daemon.status().problems == [])
@@ -48,7 +48,7 @@ struct BackupTests {
             #expect(original.map { $0.hasPrefix(daemon.root.path + "/") } ?? (job.input == "added.png"), "\(job.input)")
             #expect(job.outputs.allSatisfy { $0.hasPrefix(daemon.root.path + "/") })
         }
-        // A failed picture can be repaired and retried, and kept files are still known.
+        // A failed picture can be repaired and retried, and the ledger still lists the kept files.
         try daemon.write(Picture.small, to: "failed/noir/bad.png")
         let failed = try #require(jobs.first { $0.state == "failed" })
         #expect(try daemon.call(Call.Retry(ids: [failed.id])).retried == [failed.id])
@@ -58,7 +58,7 @@ struct BackupTests {
         #expect(daemon.files(in: "archive") == [])
     }
 
-    /// Runs `body` with the path of a backup that does not exist yet.
+    /// Runs `body` with the path of a backup folder that does not exist yet.
     private func withBackup(_ body: (String) async throws -> Void) async throws {
         try await withTemporaryFolder { (folder: String) async throws -> Void in try await body("\(folder)/backup") }
     }
@@ -70,7 +70,8 @@ struct BackupTests {
         return try JSONDecoder().decode(BackupReport.self, from: Data(outcome.output.utf8))
     }
 
-    /// Restores one daemon's part of the backup in `folder` for another daemon that has not been started.
+    /// Restores the part of the backup in `folder` that belongs to the daemon at `former`, for another daemon that has
+    /// not been started.
     private func restore(_ folder: String, of former: String, to daemon: DaemonFixture) async throws {
         try await copy(folder + former, daemon.root.path)
     }
@@ -322,7 +323,7 @@ struct BackupTests {
             try await daemon.waitForAll()
             await daemon.stop()
             try await withBackup { backup in
-                // The name is in Latin-1.
+                // This file's name is in Latin-1, so it is not valid UTF-8.
                 let odd = "import os, sys; open(os.fsencode(sys.argv[1]) + b'/caf\\xe9', 'w')"
                 try #require(try await Python.run(odd, daemon.path("inbox")).status == 0)
                 let incomplete = try await daemon.pipectl("backup", backup)
@@ -330,7 +331,7 @@ struct BackupTests {
                 #expect(try !isComplete(backup))
                 _ = try await Programs.run(path: "/bin/sh", ["-c", "rm \(daemon.path("inbox"))/caf*"])
 
-                // Otherwise rows may exist in the log only.
+                // Without a checkpoint, some rows may exist only in the write-ahead log.
                 try await daemon.ledger("PRAGMA wal_checkpoint(TRUNCATE)")
                 var ledger = try daemon.data("state/ledger.sqlite")
                 let whole = ledger

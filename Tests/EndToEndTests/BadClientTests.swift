@@ -5,7 +5,7 @@ import SystemCalls
 import TestTools
 import Testing
 
-@Suite("Bad clients harm nobody but themselves")
+@Suite("A bad client affects no other client")
 struct BadClientTests {
     @Test("a message that is no Varlink call closes its connection, while other clients are still answered")
     func garbage() async throws {
@@ -22,7 +22,7 @@ struct BadClientTests {
             [noise, deep("[", 10_000), deep("[", 100_000), deep(#"{"a":"#, 10_000), deep(#"{"a":"#, 100_000)]
             + texts.map { Array($0.utf8) + [0] }
             + [Array(#"{"method":"\#u{FFFF}"#.utf8) + [0xff, 0xfe] + Array(#""}"#.utf8) + [0]]
-        // Above the default limit, so that the deepest call reaches the decoder.
+        // MaxCall= is above its default, so that even the most deeply nested call reaches the decoder.
         try await DaemonFixture.with(["etc/pipelined.conf": "[Control]\nMaxCall=1M\n"]) { daemon in
             let good = try RawClient(daemon)
             for piece in pieces {
@@ -74,7 +74,8 @@ struct BadClientTests {
                     for value in DescribedMethod.wrong(type) {
                         let reply = try client.ask(method.name, method.json(name, value))
                         #expect(reply.error == "InvalidParameter", "\(method.name) \(name)=\(value): \(reply)")
-                        // JSONDecoder does not name the field of a number that no type can hold.
+                        // When a number exceeds every type's range, JSONDecoder does not report which field contains
+                        // it.
                         let told = reply.parameters["parameter"] as? String
                         #expect(told == name || told == "parameters" && value.contains(/[0-9]/), "\(name)=\(value)")
                     }
@@ -142,7 +143,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("a client that closes its sending side still gets every answer, then the end")
+    @Test("a client that closes its sending side still gets every answer, then EOF")
     func halfClosed() async throws {
         try await DaemonFixture.with { daemon in
             let client = try RawClient(daemon)
@@ -170,7 +171,7 @@ struct BadClientTests {
                 sent += try Socket.send(calls[sent..<min(calls.count, sent + 4096)], to: client.socket)
                 return true
             }
-            // The test reads nothing until the daemon has stopped reading, in spite of many chances.
+            // The test reads nothing until the daemon has stopped reading, which shows in 200 refused writes.
             var refused = 0
             while refused < 200 {
                 refused = try push() ? 0 : refused + 1

@@ -112,7 +112,7 @@ struct BadPictureTests {
         }
     }
 
-    /// The folder where libheif's codecs are separate packages, which may be missing.
+    /// The folder with libheif's codec plugins, which come in separate packages. It is nil if there is none.
     private static let codecPlugins = ["x86_64", "aarch64"].map { "/usr/lib/\($0)-linux-gnu/libheif/plugins" }
         .first { FileManager.default.fileExists(atPath: $0) }
 

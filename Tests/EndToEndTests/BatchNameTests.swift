@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Batches by number and name")
 struct BatchNameTests {
-    /// Runs `body` with one batch for each name, each with one job that waits for its render.
+    /// Runs `body` with one batch for each name. Each batch has one job, which waits to be rendered.
     private func withBatches(_ names: String?..., body: (DaemonFixture) async throws -> Void) async throws {
         try await DaemonFixture.with { daemon in
             _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))
@@ -68,7 +68,7 @@ struct BatchNameTests {
                 #expect(try ids == daemon.call(call).batches.map(\.id))
                 return ids
             }
-            // An open batch may still get jobs.
+            // Batches also lists an open batch without jobs, which may still get some.
             #expect(try ids(Call.Batches()) == [1, 2, 3, 4, 5])
             _ = try client.call(Call.CloseBatch(batch: empty))
             try await daemon.event { $0.batch?.id == empty && $0.text == "ended" }

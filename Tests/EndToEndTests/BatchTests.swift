@@ -9,7 +9,7 @@ import Testing
 struct BatchTests {
     private static let chain = "resize scale=0.5 | tee preview | barrier | noir"
 
-    /// Writes pictures outside every inbox.
+    /// Writes pictures outside all inboxes; returns their paths.
     private func pictures(_ count: Int, _ daemon: DaemonFixture) throws -> [String] {
         try (1...count).map { number in
             let name = "mine/\(number).png"
@@ -26,7 +26,7 @@ struct BatchTests {
 
     private static func isEnd(_ event: Control.Event) -> Bool { event.kind == "batch" && event.text == "ended" }
 
-    /// The events as words: "arrived", "picture", ….
+    /// The kinds of the events, or their texts where that says more: "arrived", "picture", ….
     private func words(_ events: [Control.Event]) -> [String] {
         events.compactMap { event in
             switch event.kind {
@@ -48,7 +48,7 @@ struct BatchTests {
             let events = try await daemon.events(since: 0, until: Self.isEnd)
             #expect(events.last?.batch?.done == 3)
             #expect(words(events).filter { ["arrived", "ended"].contains($0) } == ["arrived", "ended"])
-            // Job 2 is done, so it is too late.
+            // A done job can't get dependencies any more.
             #expect(try await daemon.pipectl("depend", "2", "--after", "1").errors.contains("job 2 is done"))
         }
     }
@@ -87,7 +87,7 @@ struct BatchTests {
         }
     }
 
-    @Test("the others pass the barrier when a member fails or is cancelled")
+    @Test("when a job fails or is cancelled, the batch's other jobs pass the barrier")
     func missing() async throws {
         try await DaemonFixture.with { daemon in
             _ = try daemon.call(Call.Pause(queue: "render"))
@@ -137,7 +137,7 @@ struct BatchTests {
             try await daemon.start()
             let events = try await daemon.events(since: 0, until: Self.isEnd)
             #expect(events.last?.batch?.done == 3)
-            // Results from before the barrier are not rendered again.
+            // The stages before the barrier are not rendered again.
             let before = events.prefix { $0.kind != "batch" }
             #expect(before.count { $0.job?.state == "running" } == 3)
             #expect(daemon.files(in: "outbox/chain").count { !$0.hasPrefix(".") } == 6)

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Cancelling")
 struct CancelTests {
-    /// These encoders continue for a while after the last row was read, without checking for a cancellation.
+    /// A recipe whose encoders keep working for a while after the last row was read, without checking for a
+    /// cancellation.
     private static let slow = """
         [Recipe]
         Inbox=slow
@@ -65,7 +66,7 @@ struct CancelTests {
             let cancelled = try daemon.call(Call.Cancel(ids: [id])).jobs
             #expect(cancelled.map(\.state) == ["cancelled"])
             #expect(daemon.files(in: "outbox") == [])
-            // A worker that was stopped or killed is replaced.
+            // A new worker has replaced the worker that was stopped or killed.
             try daemon.drop(as: "next.png", inbox: "inbox/slow")
             try await daemon.job("next.png", becomes: "done")
             await daemon.stop()
@@ -82,7 +83,7 @@ struct CancelTests {
         try await DaemonFixture.with(files) { daemon in
             let large = Picture.tiff(width: 4000, height: 3000)
             for number in 1...6 { try daemon.drop(large, as: "\(number).tif", inbox: "inbox/slow") }
-            // Made in place, so that the file has to settle.
+            // The file is written in place instead of being moved in, so it has to settle.
             try Picture.small.write(to: URL(fileURLWithPath: daemon.path("inbox/late/settling.png")))
             try await daemon.event { $0.job?.state == "running" }
             let outcome = try await daemon.pipectl("cancel-all")
@@ -145,7 +146,7 @@ struct CancelTests {
             #expect(try await daemon.pipectl("cancel", "--batch", "1").output == "cancelled 3 jobs\n")
             let web = try await daemon.pipectl("cancel", "--recipe", "web", "--state", "queued", "--json")
             #expect(web.output.contains("\"cancelled\" : 3"))
-            // Settling files count as waiting as well.
+            // Settling files count as waiting jobs as well.
             #expect(try await daemon.pipectl("cancel", "--recipe", "late").output == "cancelled 1 job\n")
             #expect(try await daemon.pipectl("cancel", "--state", "running,cancelling").output == "cancelled 0 jobs\n")
             #expect(try await daemon.pipectl("cancel", "--batch", "3").errors.contains("there is no batch '3'"))
@@ -175,7 +176,8 @@ struct CancelTests {
             try await daemon.job("7.png", becomes: "queued")
             let render = try #require(try daemon.status().queues["render"])
             #expect(render.waiting == 5 && render.reason == "for the test")
-            // Both kinds count: jobs shown as waiting behind the pause, and jobs recorded as waiting.
+            // The count includes jobs that are shown as waiting because of the pause, and jobs that are recorded as
+            // waiting.
             #expect(try daemon.call(Call.CancelMatching(states: ["waiting"])).cancelled == 7)
         }
     }
@@ -252,7 +254,7 @@ struct CancelTests {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Inbox]\nSettle=300ms\n"]) { daemon in
             try Picture.small.write(to: URL(fileURLWithPath: daemon.path("inbox/settling.png")))
             do {
-                // The file is open beyond its quiet time, so it settles again, and must still be cancelled.
+                // The open file can't be claimed after its quiet time, so it settles again. It must still be cancelled.
                 let open = try Descriptor.open(daemon.path("inbox/open.png"), O_WRONLY | O_CREAT)
                 #expect(try daemon.call(Call.CancelAll()).cancelled == 2)
                 try await daemon.job("settling.png", becomes: "cancelled")

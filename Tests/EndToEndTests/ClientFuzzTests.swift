@@ -7,7 +7,7 @@ import Testing
 
 @Suite("10,000 mutated messages")
 struct ClientFuzzTests {
-    /// Dice that roll the same numbers for the same seed on every machine.
+    /// A random number generator that produces the same numbers for the same seed on every machine.
     private struct Dice {
         var state: UInt64
 
@@ -24,7 +24,7 @@ struct ClientFuzzTests {
         "\"", "{", "}", "[", "]", ",", ":", "null", "1e999", "-0", "\\u0000", "\\ud800", "\u{0}", "true", "more",
     ]
 
-    /// A valid or invalid call.
+    /// Returns a random call, valid or invalid.
     private func message(_ dice: inout Dice, _ methods: [DescribedMethod]) -> [UInt8] {
         if dice.roll(10) == 0 { return (0..<dice.roll(300)).map { _ in UInt8(dice.roll(256)) } + [0] }
         let method = dice.pick(methods)
@@ -48,7 +48,8 @@ struct ClientFuzzTests {
         return bytes + [0]
     }
 
-    /// Reads pending replies, so that no client stalls for long; true until the daemon closes the connection.
+    /// Reads all pending replies, so that the daemon is not blocked for long. Returns false if it has closed the
+    /// connection.
     private func drain(_ client: RawClient) -> Bool {
         var state = pollfd(fd: client.socket.number, events: Int16(POLLIN), revents: 0)
         while poll(&state, 1, 0) > 0 {
@@ -67,7 +68,7 @@ struct ClientFuzzTests {
             try daemon.write(Picture.small, to: "mine/good.png")
             let picture = try Descriptor.open(daemon.path("mine/good.png"), O_RDONLY)
             let good = try daemon.client()
-            // A reload starts a worker each time, which would only slow the test down.
+            // Reload is left out, because each reload starts a worker, which would only slow the test down.
             let methods = try DescribedMethod.all(RawClient(daemon)).filter { $0.name != "Reload" }
             try await daemon.waitForAll()
             let (before, memory) = (try daemon.settledDescriptors(), daemon.resident)

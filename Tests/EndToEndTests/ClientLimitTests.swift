@@ -19,13 +19,13 @@ struct ClientLimitTests {
             try client.send((0..<100).flatMap { _ in call })
             for _ in 0..<100 { #expect(try client.answer()?.error == nil) }
         }
-        // The answer comes when all earlier calls are durable.
+        // The reply arrives once all earlier calls are durable.
         #expect(try client.ask("Resume").error == nil)
     }
 
     // MARK: - Number of clients
 
-    @Test("500 idle connections lock nobody out: the one that has been idle longest is closed")
+    @Test("500 idle connections don't keep a new client out: the connection that was idle longest is closed")
     func idle() async throws {
         try await with("") { daemon in
             try await daemon.waitForAll()
@@ -84,7 +84,7 @@ struct ClientLimitTests {
                 let events = reply?.parameters["events"] as? [[String: Any]] ?? []
                 cursors += events.compactMap { $0["cursor"] as? Int }
             }
-            // Earlier replies can still be read; the last answer may be truncated.
+            // The replies that were sent before can still be read; the last of them may be truncated.
             while let reply = try slow.answer() { take(reply) }
             let last = try daemon.status().cursor
             #expect(cursors.count > 100 && cursors.count < last)
@@ -226,7 +226,8 @@ struct ClientLimitTests {
             let isOver = Flag()
             Thread.detachNewThread { while !isOver.isSet { Glibc.write(file.number, "x", 1) } }
             while try file.status().st_size == 20_000_000 { sched_yield() }
-            // On a busy machine the writer may get no turn during a copy; that copy is accepted and lies in the spool.
+            // On a busy machine the writer may not run while a copy is made. The daemon accepts that copy, which stays
+            // in the spool.
             _ = try daemon.call(Call.Pause(queue: "render"))
             var reply: [String: Any]
             var taken: [String]
@@ -266,7 +267,7 @@ struct ClientLimitTests {
         }
     }
 
-    @Test("when few files may be open, clients get at most half of them, and pictures the rest")
+    @Test("when few files may be open, clients use at most half of the descriptors, and pictures the other half")
     func fewDescriptors() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try await daemon.start(under: ["/usr/bin/prlimit", "--nofile=64:64"])
@@ -286,7 +287,7 @@ struct ClientLimitTests {
     @Test("without free descriptors no new client is served, and everything continues when some are free")
     func exhaustion() async throws {
         try await DaemonFixture.with { daemon in
-            // Workers that are still starting take some descriptors, and give them back.
+            // Workers that are still starting use additional descriptors for a moment, so wait for them.
             _ = try daemon.settledDescriptors()
             let known = try RawClient(daemon)
             _ = try known.ask("Status")
@@ -304,7 +305,7 @@ struct ClientLimitTests {
             let file = try Descriptor.open(daemon.path("mine/a.png"), O_RDONLY)
             let refused = try known.ask("Add", #"{"name":"added.png"}"#, [file])
             #expect(refused.error == "Refused")
-            // A descriptor that is freed at this moment admits the file, but not its copy.
+            // If a descriptor becomes free just now, the daemon receives the file but can't create its copy.
             let message = (refused.parameters["message"] as? String ?? "").lowercased()
             #expect(message.contains("too many open"), "\(refused.parameters)")
             for number in 0..<5 { try daemon.drop(as: "\(number).png") }
@@ -328,7 +329,7 @@ private final class Flag: Sendable {
 }
 
 extension ControlClient {
-    /// The first reply of a stream.
+    /// Returns the first reply of a stream.
     fileprivate func first<C: ControlCall>(_ call: C) throws -> C.Reply? {
         var reply: C.Reply?
         try stream(call) {

@@ -7,12 +7,12 @@ import Testing
 
 @Suite("Clients in the log")
 struct ClientLogTests {
-    /// Calls that change nothing. Every other call must be logged with its client.
+    /// Calls that change nothing. The daemon must log every other call with its client.
     private static let reading = [
         "Status", "List", "Batches", "FindBatch", "ListIgnored", "Show", "Log", "Explain", "Try", "WhyWaiting", "Sift",
         "NewBatch", "CloseBatch", "Wait", "Watch", "Progress", "Recipes", "Plugins", "Settings",
         "Metrics", "Open", "ListIDs", "NewFile", "Ask", "CheckFleet",
-        // Needs a fleet; `FleetTests.commands` covers it.
+        // This call needs a fleet, so `FleetTests.commands` tests it.
         "Command",
     ]
 

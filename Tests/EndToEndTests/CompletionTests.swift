@@ -3,7 +3,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// The shells' completions of `pipectl`, with a real daemon.
+/// Shell completion of `pipectl`, tested with a real daemon.
 @Suite("Completion in a shell")
 struct CompletionTests {
     private static let scripts = URL(fileURLWithPath: #filePath)
@@ -17,7 +17,7 @@ struct CompletionTests {
         Chain=resize width=16 | save
         """
 
-    /// Runs `body` with job 1, which has failed, and two held jobs of one batch.
+    /// Runs `body` with job 1, which has failed, and with one batch of two held jobs.
     private func withJobs(_ body: (DaemonFixture) async throws -> Void) async throws {
         try await DaemonFixture.with(["etc/recipes.d/web.recipe": Self.recipe]) { daemon in
             try daemon.drop(Data("no picture".utf8), as: "broken.jpg")
@@ -56,7 +56,7 @@ struct CompletionTests {
         }
     }
 
-    /// bash's completions of the last word, with the line split as bash splits it.
+    /// bash's completions of the last word. The driver splits the line as bash does.
     private func bash(_ daemon: DaemonFixture, _ words: String...) async throws -> [String] {
         let driver = """
             source \(Self.scripts)/pipectl.bash
@@ -68,7 +68,7 @@ struct CompletionTests {
         return try await run(daemon, ["bash", "--norc", "-c", driver, "bash", "pipectl"] + words)
     }
 
-    /// zsh's candidates for the last word; zsh itself filters them.
+    /// zsh's candidates for the last word. zsh would filter them itself.
     private func zsh(_ daemon: DaemonFixture, _ words: String...) async throws -> [String] {
         let driver = """
             words=("$@") CURRENT=$# PREFIX=$@[-1]
@@ -108,7 +108,7 @@ struct CompletionTests {
             #expect(try await bash(daemon, "add", "--chai") == ["--chain"])
             #expect(try await bash(daemon, "cancel", "") == ["3", "2"])
             #expect(try await bash(daemon, "cancel", "--state", "queued,ru") == ["queued,running"])
-            // bash splits --recipe=w.
+            // bash splits `--recipe=w` into three words.
             #expect(try await bash(daemon, "list", "--recipe", "=", "w") == ["web"])
             #expect(try await bash(daemon, "list", "--recipe", "=") == ["noir", "web"])
             #expect(try await bash(daemon, "add", "mine/") == ["mine/beach.png", "mine/harbour.png"])
@@ -139,7 +139,7 @@ struct CompletionTests {
         try await withJobs { daemon in
             #expect(try await zsh(daemon, "resu") == ["resume:go on after a pause", "suffix ' '"])
             #expect(try await zsh(daemon, "retry", "") == ["1:failed broken.jpg", "suffix ' '"])
-            // A colon separates the word and its help.
+            // A colon separates the word from its description.
             let recipe = try await zsh(daemon, "list", "--recipe=w")
             #expect(recipe == ["--recipe=web:For the web: small", "suffix ' '"])
             let stage = try await zsh(daemon, "add", "x.png", "--chain", "resize\\ sca")

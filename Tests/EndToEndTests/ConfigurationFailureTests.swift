@@ -52,7 +52,7 @@ struct ConfigurationFailureTests {
             try await daemon.start(under: Nobody.wrapper)
             try daemon.drop(as: "first.png")
             try await daemon.job("first.png", becomes: "done")
-            // The folder's subfolders are still writable, so the staging files can be made.
+            // Subfolders are still writable, so the staging files can be created; only the rename fails.
             #expect(chmod(daemon.path("outbox/noir"), 0o555) == 0)
             try daemon.drop(as: "second.png")
             let event = try await daemon.event { $0.job?.input == "second.png" && $0.job?.state == "waiting" }
@@ -104,7 +104,7 @@ struct ConfigurationFailureTests {
             try daemon.drop(as: "first.png", inbox: "inbox/copy")
             try await daemon.job("first.png", becomes: "done")
             try FileManager.default.moveItem(atPath: plugin, toPath: away)
-            // Workers load this copy.
+            // Workers load this copy instead of the original file.
             let copy = try #require(daemon.files(in: "state/plugins").first { $0.hasSuffix("copy.so") })
             try FileManager.default.removeItem(atPath: daemon.path("state/plugins/\(copy)"))
             for worker in try daemon.workers() { kill(worker, SIGKILL) }

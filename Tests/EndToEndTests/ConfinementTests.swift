@@ -28,7 +28,7 @@ struct ConfinementTests {
                 let id = try await daemon.job("\(inbox).png", becomes: "failed")
                 let story = try await daemon.pipectl("show", "\(id)")
                 #expect(story.output.contains(error), "\(story.output)")
-                // No job gets a second worker for a retry.
+                // No job is retried in a second worker.
                 #expect(try daemon.call(Call.Show(id: id)).story.tries == 1)
                 #expect(daemon.files(in: "outbox/\(inbox)") == [])
             }
@@ -41,7 +41,7 @@ struct ConfinementTests {
     }
 
     @Test(
-        "a feature that the kernel lacks is logged once, and the rest still holds",
+        "a feature that the kernel lacks is logged once, and the other confinement still works",
         arguments: [
             (
                 call: "landlock_create_ruleset", error: "ENOSYS", wall: "Landlock",
@@ -65,7 +65,7 @@ struct ConfinementTests {
             let shortcoming = "workers are confined in part: there is no \(wall) ("
             try await daemon.says(shortcoming)
             #expect(daemon.log.components(separatedBy: shortcoming).count == 2, "said once")
-            // A daemon that started with less confinement continues rather than stops; a restart would fail.
+            // A running daemon keeps its weaker confinement when the setting changes; only a restart would fail.
             try daemon.write("[Daemon]\nSandbox=required\n", to: "etc/pipelined.conf")
             #expect(try await daemon.pipectl("reload").status == 1)
             try daemon.drop(as: "four.png")
@@ -93,7 +93,7 @@ struct ConfinementTests {
         let recipe = "[Recipe]\nInbox=marked\n[Output]\nChain=watermark text=Ada | save format=png\n"
         let files = ["etc/recipes.d/marked.recipe": recipe, "fonts/readme": ""]
         try await DaemonFixture.with(files, started: false) { daemon in
-            // Only the daemon and its workers see the mount.
+            // The mount is visible only to the daemon and its workers.
             let script = """
                 mount -t tmpfs fonts /usr/local/share
                 mkdir /usr/local/share/fonts
@@ -134,8 +134,8 @@ struct ConfinementTests {
     func spoiled() async throws {
         let files = ["etc/pipelined.conf": "[Daemon]\nSandbox=required\nWorkerJobs=1\n"]
         try await DaemonFixture.with(files) { daemon in
-            // Every worker that starts from now on finds this file beside the copies of plugins. Landlock does not
-            // restrict its thread.
+            // Every worker that starts from now on finds this file beside the copied plugins and loads it. Landlock
+            // does not restrict the thread that the file starts.
             let thread = daemon.path("state/plugins/1/thread.so")
             try CuriousPlugin.compile(CuriousPlugin.thread, to: thread)
             _ = try daemon.call(Call.Pause(queue: "render"))
@@ -174,8 +174,8 @@ struct ConfinementTests {
         try CuriousPlugin.compile(thief, to: daemon.path("plugins/thief.so"))
     }
 
-    /// Makes a call fail for the daemon and its workers. With `-D` the tracer runs as a grandchild, so the daemon
-    /// keeps its process ID.
+    /// A wrapper that makes a system call fail for the daemon and its workers. With `-D`, strace runs as a grandchild,
+    /// so the daemon keeps its process ID.
     private static func without(_ call: String, _ error: String) -> [String] {
         [
             "/usr/bin/strace", "-D", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",

@@ -229,7 +229,7 @@ struct ControlTests {
             let result = daemon.path("outbox/noir/one.jpg")
             let explained = try await daemon.pipectl("explain", result)
             #expect(explained.output.contains("picture: jpeg "))
-            // Too small for its decoder to shrink.
+            // The picture is too small for its decoder to shrink it.
             let decode = "decode: jpeg, greyscale, whole, lanczos3 by zimg (noir needs luma only)"
             #expect(explained.output.contains(decode), "\(explained)")
             let empty = daemon.path("empty.jpg")

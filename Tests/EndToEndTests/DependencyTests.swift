@@ -25,7 +25,7 @@ struct DependencyTests {
         return ids
     }
 
-    /// The jobs in the order in which they began.
+    /// Returns the IDs of the jobs in the order in which they began, once job `last` is done.
     private func begun(_ daemon: DaemonFixture, until last: Int) async throws -> [Int] {
         try await daemon.events(since: 0) { $0.job?.id == last && $0.job?.state == "done" && $0.kind == "job" }
             .filter { $0.kind == "job" && $0.job?.state == "running" }.compactMap(\.job?.id)
@@ -41,7 +41,7 @@ struct DependencyTests {
             try daemon.write("\(server.url("/a.png"))\nnonsense\n", to: "list.urls")
             let added = try await daemon.pipectl(
                 "add", server.url("/b.png"), daemon.path("list.urls"), "--after", "\(first.id)")
-            // The list has a line that is not a URL.
+            // The exit status is 1, because one line of the list is not a URL.
             #expect(added.status == 1, "\(added.errors)")
             let reason = "after job \(first.id)"
             #expect(try daemon.list().map { $0.reason ?? $0.state } == ["queued", reason, reason, "failed"])
@@ -97,7 +97,7 @@ struct DependencyTests {
             try await daemon.start()
             #expect(try daemon.list().map(\.reason) == ["after job 2", "paused"])
             await daemon.stop()
-            // The ledger's state right after the end of the other job was recorded.
+            // Set the ledger to its state right after the end of job 2 was recorded.
             try await daemon.ledger("UPDATE jobs SET state = 'done', finished = 1, disposed = 1 WHERE id = 2")
             try await daemon.start()
             _ = try daemon.call(Call.Resume())
@@ -123,7 +123,7 @@ struct DependencyTests {
             try daemon.write(Picture.small, to: "mine/4.png")
             #expect(try await daemon.pipectl("add", daemon.path("mine/4.png"), "--after", "99").status == 4)
             #expect(daemon.files(in: "state/spool") == [])
-            // The refused call did not move the job.
+            // The refused call has not changed the job's place in the queue.
             #expect(try daemon.list().map(\.state) == ["queued", "waiting", "waiting"])
             #expect(try await daemon.pipectl("depend", "3", "--remove", "2").status == 0)
             _ = try daemon.call(Call.Concurrency(queue: "render", limit: "1"))
@@ -147,7 +147,7 @@ struct DependencyTests {
             let late = try await daemon.pipectl("depend", "\(ids[2])", "--after", "\(ids[3])")
             #expect(late.status == 0, "it runs anyway")
             _ = try daemon.call(Call.Concurrency(queue: "render", limit: "auto"))
-            // A client that waits for the job is told, too.
+            // A client that waits for the dependent is told the reason as well.
             let ended = try await daemon.wait([ids[1]])
             #expect(ended.map(\.error) == ["job 2, which it comes after, failed"])
             #expect(ended.map(\.failure) == ["dependency"])

@@ -9,7 +9,7 @@ struct DisposalTests {
     @Test("an original that can't be archived stays, the job says so, and it is archived as soon as possible")
     func stuck() async throws {
         try await DaemonFixture.with(["state/id": "test\n"]) { daemon in
-            // A file lies where the folder should be.
+            // A file occupies the path of the archive's folder.
             try daemon.write("in the way", to: "archive/noir")
             try daemon.drop(as: "one.png")
             try await daemon.event { $0.text?.contains("its original stays at") == true }
@@ -30,7 +30,7 @@ struct DisposalTests {
     func hangingStaging() async throws {
         let files = [
             "etc/recipes.d/noir.recipe": "[Recipe]\nConflict=replace\n[Output]\nChain=save\n", "state/id": "test\n",
-            // A folder is not replaced.
+            // A folder occupies the result's name. It can't be replaced, so the job fails.
             "outbox/noir/one.jpg/taken": "",
         ]
         try await DaemonFixture.with(files, started: false) { daemon in
@@ -87,7 +87,7 @@ struct DisposalTests {
             _ = try await daemon.pipectl("add", daemon.path("bad.png"), "--wait")
             await daemon.stop()
             #expect(daemon.files(in: "failed") == ["noir/bad.png", "noir/bad.png.error.txt"])
-            // The state after a crash between the move and its record.
+            // Recreate the state after a crash between the move of the original and its record.
             try FileManager.default.createDirectory(
                 atPath: daemon.path("state/spool/retry-1"), withIntermediateDirectories: true)
             try FileManager.default.moveItem(

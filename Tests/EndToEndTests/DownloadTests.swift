@@ -23,7 +23,7 @@ struct DownloadTests {
         try await DaemonFixture.with(files, body)
     }
 
-    /// Serves a picture at every path, except for paths that are named after a fault.
+    /// Serves a picture at every path, except for paths that name a fault.
     private static func server(_ gate: Gate = Gate(isOpen: true)) throws -> HTTPServer {
         try HTTPServer { request, connection in
             switch request.path {
@@ -105,7 +105,7 @@ struct DownloadTests {
                     "large.urls": "the list has 1025 bytes, and ListSize allows 1024",
                 ])
             #expect(try daemon.list(["failed"]).allSatisfy { $0.failure == "input" })
-            // The list is exactly at both limits, in lines and bytes.
+            // The list has exactly as many lines and bytes as the limits allow.
             let three = "#\n\(server.url("/b.png"))\n"
             try daemon.drop(
                 Data((three + String(repeating: "#", count: 1024 - three.utf8.count)).utf8), as: "fits.urls")
@@ -159,7 +159,7 @@ struct DownloadTests {
             let asked = server.seen.connections
             for host in ["localhost", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]"] {
                 let url = server.url("/secret.png", host: host)
-                // The host 0x7f.1 is the allowed host in another notation.
+                // The host 0x7f.1 is the allowed host 127.0.0.1 in another notation.
                 let isOpen = host == "0x7f.1"
                 #expect(try await daemon.pipectl("add", url, "--wait").status == (isOpen ? 0 : 1), "\(url)")
             }
@@ -207,7 +207,7 @@ struct DownloadTests {
             let urls = (1...12).map { server.url("/held\($0).png") }
             try daemon.drop(Data(urls.joined(separator: "\n").utf8), as: "list.urls")
             try await daemon.job("held12.png", becomes: "queued")
-            // More jobs than the window holds arrived before it.
+            // More downloads than the window holds are queued ahead of this picture.
             try daemon.drop(as: "own.png")
             try await daemon.job("own.png", becomes: "done")
             let status = try daemon.status()
@@ -226,7 +226,7 @@ struct DownloadTests {
             gate.open()
             try await daemon.waitForAll()
             #expect(server.seen.mostBusy == 3)
-            // Concurrent requests may overtake each other.
+            // Concurrent requests may arrive in any order.
             let paths = server.seen.requests.map(\.path)
             #expect(paths[0] == "/held1.png")
             #expect(Set(paths[1...2]) == ["/held2.png", "/held3.png"])
@@ -373,7 +373,7 @@ struct DownloadTests {
         }
         try await Self.withDaemon { daemon in
             _ = try await daemon.pipectl("add", server.url("/a.png"))
-            // The ledger's row says how much of the partial file is durable.
+            // Wait until the ledger's row records that half of the partial file is durable.
             let columns = "SELECT COALESCE(MAX(partial), '') FROM jobs"
             let read = "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])"
             while try await !Python.run(read, daemon.path("state/ledger.sqlite"), columns).output.contains("\(half)") {

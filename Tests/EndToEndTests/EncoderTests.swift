@@ -7,7 +7,7 @@ import Testing
 struct EncoderTests {
     private static let recipe = "[Recipe]\nInbox=tiny\n[Output]\nChain=resize width=20 | save format=jxl effort=3\n"
 
-    /// The number of workers that have loaded libjxl.
+    /// The number of render workers that have loaded libjxl.
     private static func withJXL(_ daemon: DaemonFixture) throws -> Int {
         try daemon.workers().count { worker in
             let maps = FileHandle(forReadingAtPath: "/proc/\(worker)/maps")
@@ -36,7 +36,7 @@ struct EncoderTests {
         }
     }
 
-    /// The workers' libvips: its name and its path.
+    /// The libvips that the workers use: its file name and its path.
     private static func libvips() async throws -> (name: String, file: URL) {
         let needed = try await Programs.run(path: "/usr/bin/ldd", [Programs.path("pipelined-render")]).output
         let line = try #require(needed.split(separator: "\n").first { $0.contains("libvips.so") })
@@ -44,7 +44,7 @@ struct EncoderTests {
         return (path.lastPathComponent, path.resolvingSymlinksInPath())
     }
 
-    /// Makes a folder with libvips but without its modules.
+    /// Copies libvips to a folder without its modules.
     private static func copyLibrary(to folder: String) async throws {
         let library = try await libvips()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -108,7 +108,7 @@ struct EncoderTests {
             try daemon.drop(as: "other.png")
             try await daemon.job("other.png", becomes: "done")
 
-            // The next start finds that the job waits, and a reload changes nothing yet.
+            // The next start shows the same waiting job, and a reload changes nothing yet.
             let last = try daemon.status().cursor
             await daemon.stop()
             try await daemon.start(under: environment)

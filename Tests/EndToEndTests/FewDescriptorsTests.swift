@@ -4,10 +4,10 @@ import Testing
 
 @Suite("Programs that may open only few files")
 struct FewDescriptorsTests {
-    /// From a limit at which no program can be loaded to a limit at which everything works.
+    /// Descriptor limits, from too few to load any program up to enough for everything.
     private static let counts = [3, 4, 5, 6, 7, 8, 10, 12, 64]
 
-    /// `DIR` is a separate folder for each limit.
+    /// In the arguments, `DIR` stands for a separate folder for each limit.
     @Test(
         "a program does its work or says why it can't; with enough descriptors it succeeds",
         arguments: [
@@ -50,7 +50,7 @@ struct FewDescriptorsTests {
                         status > 0 && !gallery.errors.isEmpty && count < 64, "\(count): \(status) \(gallery.errors)")
                     continue
                 }
-                // A gallery that serves reacts at once.
+                // A gallery that serves its page exits when it receives SIGTERM.
                 gallery.signal(SIGTERM)
                 #expect(await gallery.outcome().status == 0)
             }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A bad filter costs only its own job, and the message names filter and file")
 struct FilterFailureTests {
-    /// Runs `test` with a filter `odd` and a recipe for it whose inbox has the same name.
+    /// Runs `test` with the filter `odd` and with a recipe for it. The recipe's inbox is named `odd` as well.
     private func with(
         _ body: String, changes: String = "", settings: String = "", chain: String = "odd",
         _ test: (DaemonFixture) async throws -> Void
@@ -57,7 +57,7 @@ struct FilterFailureTests {
         }
     }
 
-    @Test("a filter that hangs long after it was applied is named as in the chain")
+    @Test("a filter that hangs long after it was applied is reported under its name in the chain")
     func hangsLate() async throws {
         try await with(
             "return vips_gaussblur(in, out, 1, NULL);", settings: "JobTimeout=1s\nMaxPixels=10G",
@@ -116,7 +116,7 @@ struct FilterFailureTests {
                 try daemon.write(
                     "[Recipe]\nInbox=odd\n[Output]\nChain=\(chain)\n", to: "etc/recipes.d/odd.recipe")
                 let reload = try await daemon.pipectl("reload")
-                // In a file the column counts from the beginning of the line.
+                // For a recipe file, the column is counted from the beginning of the line.
                 let problem = "odd.recipe:4: \(message.components(separatedBy: " at column")[0]) at column"
                 #expect(reload.status != 0 && reload.errors.contains(problem), "\(reload.errors)")
             }
@@ -148,7 +148,7 @@ struct FilterFailureTests {
             try await daemon.says("chatter")
             await daemon.stop()
             let lines = daemon.log.split(separator: "\n").filter { $0.contains("chatter") }
-            // The limit is twenty lines in ten seconds, however long the test takes.
+            // At most twenty lines are logged in ten seconds; how many in total depends on how long the test takes.
             #expect((1...1000).contains(lines.count), "\(lines.count)")
             #expect(lines.allSatisfy { $0.contains(#" writes: chatter \u{1b}[31m "#) && $0.contains("worker ") })
         }
@@ -164,7 +164,7 @@ struct FilterFailureTests {
         try await with(body, settings: "JobTimeout=3s") { daemon in
             try daemon.drop(as: "a.png", inbox: "inbox/odd")
             try await daemon.says(" writes: x")
-            // The daemon answers while the filter keeps printing.
+            // The daemon replies while the filter keeps printing.
             for _ in 0..<20 { #expect(try daemon.status().problems.isEmpty) }
             try await daemon.job("a.png", becomes: "failed")
             try await daemon.says("took longer than JobTimeout")

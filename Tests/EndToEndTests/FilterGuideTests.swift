@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Filters of one's own")
 struct FilterGuideTests {
-    /// The files of `pipectl plugins new`, in the order of their snippets in the guide.
+    /// For each language, the files of `pipectl plugins new`, in the order of their snippets in the guide.
     private static let languages: [(name: String, files: [String], make: [String], product: String)] = [
         ("c", ["warm.c", "Makefile"], ["/usr/bin/make"], "warm.so"),
         ("c++", ["warm.cpp", "Makefile"], ["/usr/bin/make"], "warm.so"),
@@ -19,7 +19,7 @@ struct FilterGuideTests {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..").standardized
     }
 
-    /// The guide's code snippets, except for commands.
+    /// The code snippets of the guide, without its commands.
     private static func guide() throws -> [String] {
         let text = try String(
             contentsOf: source.appendingPathComponent("docs/writing-a-filter.md"), encoding: .utf8)
@@ -61,7 +61,7 @@ struct FilterGuideTests {
                 _ = try await Programs.run(
                     path: "/bin/cp", ["\(folder)/warm/\(product)", daemon.path("plugins/warm.so")])
 
-                // As in the guide, programs come from PATH, and no daemon runs.
+                // As in the guide, the programs are found through PATH, and no daemon is running.
                 let path = ["PATH": "\(prefix)/bin:\(ProcessInfo.processInfo.environment["PATH"] ?? "")"]
                 try daemon.write(Picture.png(width: 90, height: 60), to: "beach.png")
                 let tried = try await Programs.run(

@@ -31,7 +31,7 @@ struct FirstLedgerTests {
             let after = try daemon.list()
             #expect(after.filter { $0.state == "done" }.count == 11, "\(after)")
             #expect(after[3].state == "failed" && after[7].state == "cancelled")
-            // A job in work counts as an attempt.
+            // Job 7 was running, which counts as an attempt.
             #expect(try daemon.call(Call.Show(id: 7)).story.tries == 2)
             await daemon.stop()
             #expect(

@@ -7,14 +7,14 @@ import Testing
     "The first process of a container",
     .enabled(if: Mount.isPermitted, "only root may make a space of process numbers"))
 struct FirstProcessTests {
-    /// unshare waits for its child, and exits with the child's status.
+    /// A wrapper that runs the daemon as process 1 of its own PID namespace. `unshare` exits with the daemon's status.
     private static let alone = ["/usr/bin/unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
     @Test("it reaps processes that hooks leave behind, and stops at once and cleanly on SIGTERM")
     func orphans() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             let hook = daemon.path("hook")
-            // The hook ends, and leaves a process that waits to be released.
+            // The hook exits, and leaves a background process that waits until it may continue.
             let script = "#!/bin/sh\ncd \(daemon.root.path)\ncat >/dev/null\n(read line <gate; : >passed) >&- 2>&- &\n"
             try daemon.write(script, to: "hook")
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: hook)

@@ -12,7 +12,7 @@ struct FleetCheckTests {
         try await FleetPair.with(lacking: true) { pair in
             try pair.a.write("[Fleet]\nGive=never\nAhead=0\n", to: "etc/pipelined.conf.d/give.conf")
             _ = try pair.a.call(Call.Reload())
-            // A full queue here changes nothing.
+            // `a` has no free slot, which must not affect the check.
             try await pair.fill()
             let outcome = try await pair.a.pipectl("fleet", "check")
             #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
@@ -27,7 +27,7 @@ struct FleetCheckTests {
         }
     }
 
-    @Test("a check reports nodes without a place, with another version or without an answer, and exits with 1")
+    @Test("a check reports nodes without a free place, with another version or without an answer, and exits with 1")
     func problems() async throws {
         try await FleetPair.with { pair in
             for number in 1...2 { try pair.b.drop(as: "\(number).png", inbox: "inbox/home") }
@@ -58,7 +58,7 @@ struct FleetCheckTests {
         }
     }
 
-    @Test("a check ends with its client, and nothing stays lent")
+    @Test("a check ends when its client disconnects, and its picture is taken back")
     func abandoned() async throws {
         try await FleetPair.with { pair in
             for number in 1...2 { try pair.b.drop(as: "\(number).png", inbox: "inbox/home") }
@@ -91,13 +91,13 @@ struct FleetCheckTests {
 }
 
 extension FleetPair {
-    /// The number of pictures that `a` lends, as `b` knows it.
+    /// The number of pictures that `a` lends, as reported to `b`.
     fileprivate var lentByA: Int? {
         get throws { try b.status().fleet?.nodes.first { $0.name == "a" }?.lent }
     }
 }
 
-/// A node of another version, called `old`.
+/// A simulated node called `old`, with another version.
 private final class Stranger: Sendable {
     private let socket: Descriptor
 

@@ -3,8 +3,8 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// The only place of `a` is taken, unless a test frees it. `a` downloads two held pictures itself, and `b` may take
-/// those behind them.
+/// The only render slot of `a` is occupied, unless a test frees it. `a` downloads two pictures itself, which the server
+/// holds back, and `b` may take the pictures queued behind them.
 @Suite("A fleet's downloads", .enabled(if: NATSServer.program != nil, "there is no NATS server here"))
 struct FleetDownloadTests {
     private static let recipe = "[Recipe]\nOriginal=delete\n[Output]\nChain=resize scale=0.5\n"
@@ -13,16 +13,16 @@ struct FleetDownloadTests {
     private struct Served {
         let pair: FleetPair
         let http: HTTPServer
-        /// Holds the downloads of `a`.
+        /// Holds back the downloads of `a`.
         let gate: Gate
-        /// Holds `/slow.png`.
+        /// Holds back the picture `/slow.png`.
         let slow: Gate
 
         var a: DaemonFixture { pair.a }
         var b: DaemonFixture { pair.b }
         var published: [String] { pair.published }
 
-        /// Adds pictures behind two that `a` downloads.
+        /// Adds pictures to the queue, behind two that `a` downloads itself.
         func add(_ paths: [String], to recipe: String = "gone") async throws {
             let list = (["/held-1.png", "/held-2.png"] + paths).map { http.url($0) }.joined(separator: "\n")
             try a.drop(Data(list.utf8), as: "list.urls", inbox: "inbox/\(recipe)")
@@ -35,7 +35,7 @@ struct FleetDownloadTests {
         }
     }
 
-    /// With `password`, the path of a file, `a` can log in to the server of the pictures.
+    /// `password` is the path of a file with the password with which `a` logs in to the pictures' server.
     private static func withPair(
         _ more: String = "", password: String? = nil, ofB: String = isOpen, isFull: Bool = true,
         _ body: (Served) async throws -> Void
@@ -111,7 +111,7 @@ struct FleetDownloadTests {
         }
     }
 
-    @Test("a free place at the origin does not take back pictures that still need a download")
+    @Test("a free place at the origin takes back no pictures that still have to be downloaded")
     func idle() async throws {
         try await Self.withPair("Ahead=16\n", isFull: false) { pair in
             try await pair.add((1...6).map { "/\($0).png" })

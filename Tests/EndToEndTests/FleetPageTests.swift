@@ -16,7 +16,7 @@ struct FleetPageTests {
             let gallery = try await GalleryProcess(of: a, ["--listen", "127.0.0.1:0"])
             let browser = try await Browser(width: 520, height: 844)
             try browser.go(to: try await a.pipectl("gallery").output.trimmingCharacters(in: .newlines))
-            // No event of the daemon reports any of this.
+            // The daemon sends no event about any of this, so the page must request it.
             try browser.until("\(line(0)) === 'a|0 of 1|0|0|0|0|0|this node'")
             try browser.until("\(line(1)) === 'b|0 of 2|0|||||lacks extra'")
             let button = "document.querySelector('.fleet button')"
@@ -48,7 +48,7 @@ struct FleetPageTests {
             await server.kill()
             try browser.until("\(button).textContent.endsWith('not connected')")
             #expect(try browser.text(place) == "a, not connected")
-            // The panel has stayed open.
+            // The fleet panel is still open.
             try browser.until("document.querySelector('#fleet:popover-open .wrong').textContent.includes('fleet: ')")
             #expect(try gallery.get("/plain").contains("<p>Fleet: a, <strong>not connected</strong>.</p>"))
         }

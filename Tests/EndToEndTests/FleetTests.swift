@@ -49,7 +49,7 @@ struct FleetTests {
         }
     }
 
-    @Test("the picture of a lost node goes to a place that was free before", arguments: [true, false])
+    @Test("the picture of a lost node is rendered by a node that had a free place before", arguments: [true, false])
     func comesHome(isSaid: Bool) async throws {
         try await FleetPair.with { pair in
             try await pair.fill()
@@ -57,7 +57,7 @@ struct FleetTests {
             try pair.free()
             while try pair.a.status().jobs.running > 0 { await Look.again() }
             if !isSaid {
-                // Otherwise the daemon starts a new process.
+                // The daemon is stopped first; otherwise it would replace the killed fleet process.
                 kill(pair.b.process, SIGSTOP)
                 kill(try #require(try Children.of(pair.b.process, named: "pipelined-fleet").first), SIGKILL)
             }
@@ -95,7 +95,7 @@ struct FleetTests {
             #expect(try Children.of(pair.a.process, named: "pipelined-fleet") == process)
             #expect(try pair.a.status().fleet?.lent == 1)
             #expect(try pair.a.list().first { $0.id == id }?.reason == "with the fleet, on b")
-            // The loaded code stays the same, but the file differs.
+            // The added byte makes the file another version of the filter, although its code stays the same.
             let plugin = pair.b.path("plugins/waits.so")
             let other = try Data(contentsOf: URL(fileURLWithPath: plugin)) + Data([0])
             try other.write(to: URL(fileURLWithPath: plugin), options: .atomic)
@@ -130,7 +130,7 @@ struct FleetTests {
             _ = try await pair.hold("one.png")
             await pair.b.stop(SIGKILL)
             try pair.free()
-            // The origin's own worker has the filter that waits.
+            // At the origin the picture's job is running, because the filter `waits` never returns there either.
             try await pair.a.job("one.png", becomes: "running")
         }
     }
@@ -198,7 +198,7 @@ struct FleetTests {
             #expect(ended == 0)
             try await pair.b.start()
             try await pair.a.start()
-            // The first picture occupies the only place.
+            // The first picture occupies the only slot of `a`, so this one is rendered on `b`.
             try pair.a.drop(as: "two.png", inbox: "inbox/far")
             try await pair.a.job("two.png", becomes: "done")
         }
@@ -218,7 +218,7 @@ struct FleetTests {
             let paused = try await a.pipectl("pause", "--fleet", "--reason", "the printer")
             #expect(paused.status == 0 && paused.lines.count == 7, "\(paused.output)")
             for node in [a, b] { #expect(try node.status().queues["render"]?.reason == "the printer") }
-            // A paused node takes no pictures.
+            // A paused node takes no pictures, so it must vanish from the nodes with free slots.
             try await pair.knows(a, 0)
             #expect(try await a.pipectl("resume", "--fleet", "--json").status == 0)
             try await pair.knows(a, 1)
@@ -249,7 +249,7 @@ struct FleetTests {
             try await pair.b.job("own.png", becomes: "running")
             _ = try await pair.hold("one.png")
             for name in ["two", "three"] { try pair.a.drop(as: "\(name).png", inbox: "inbox/far") }
-            // A daemon would replace a stopped process.
+            // The daemon would replace a stopped fleet process, so stop the daemon as well.
             let processes = try [pair.b.process] + Children.of(pair.b.process, named: "pipelined-fleet")
             for process in processes { kill(process, SIGSTOP) }
             let cut = try await pair.a.pipectl("cancel-all", "--fleet")
@@ -272,7 +272,7 @@ struct FleetTests {
             let id = try await pair.hold("one.png")
             let root = pair.a.root.path
             async let drain = Programs.run("pipectl", ["--root", root, "drain", "--node", "b"])
-            // The picture stays, and no further one is taken.
+            // The drained node keeps its picture, and takes no other.
             try await pair.b.says("drained by the node a")
             while try pair.b.status().fleet?.places != 0 { await Look.again() }
             #expect(try pair.b.status().fleet?.taken == 1)

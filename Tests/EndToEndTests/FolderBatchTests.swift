@@ -7,7 +7,8 @@ import Testing
 
 @Suite("Dropped folders")
 struct FolderBatchTests {
-    /// With `soon` a folder settles quickly; with `late` it does not before a test allows it.
+    /// Settings for the inbox. With `soon`, a folder settles quickly; with `late`, only after the test changes the
+    /// setting.
     private static let (soon, late) = ("[Inbox]\nSettle=20ms\n", "[Inbox]\nSettle=1h\n")
     private static let barrier = "[Output]\nChain=resize scale=0.5 | barrier | noir\n"
 
@@ -19,7 +20,7 @@ struct FolderBatchTests {
         try await DaemonFixture.with(files, body)
     }
 
-    /// Moves a folder with these files into the inbox.
+    /// Moves a folder with files of these names into the inbox.
     private func drop(
         _ files: [String], as name: String, into daemon: DaemonFixture, _ data: Data = Picture.small
     ) throws {
@@ -35,12 +36,12 @@ struct FolderBatchTests {
         return try daemon.call(Call.Batches()).batches
     }
 
-    /// The paths of a batch's jobs in queue order.
+    /// The paths of a batch's jobs, in queue order.
     private func paths(_ batch: Int, _ daemon: DaemonFixture) async throws -> [String] {
         try await daemon.ledger("SELECT path FROM jobs WHERE batch = \(batch) ORDER BY position")
     }
 
-    /// The folders of the inbox.
+    /// The names of the folders in the inbox.
     private func folders(_ daemon: DaemonFixture) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: daemon.path("inbox")).filter { $0 != ".pipelined" }.sorted()
     }
@@ -55,7 +56,7 @@ struct FolderBatchTests {
                 try await paths(1, daemon) == [
                     "lucerne/img2.png", "lucerne/img10.png", "lucerne/deep/b.png", "lucerne/deep/deeper/a.png",
                 ])
-            // The folders are removed after the end of the batch.
+            // The daemon removes the folders after the end of the batch.
             while try folders(daemon) != [] { await Look.again() }
             #expect(daemon.files(in: "outbox/noir").contains("lucerne/deep/deeper/a.jpg"))
             #expect(daemon.files(in: "archive/noir").contains("lucerne/img2.png"))
@@ -91,7 +92,7 @@ struct FolderBatchTests {
         }
     }
 
-    @Test("other files stay with their folder and the reason; an empty folder beside them goes")
+    @Test("ignored files stay in their folder, with the reason; an empty folder beside them is removed")
     func strangers() async throws {
         try await withDaemon { daemon in
             let outside = daemon.path("album")
@@ -142,7 +143,7 @@ struct FolderBatchTests {
 
     @Test("while a folder is being copied its batch is open, and waits at its barrier for all files")
     func copied() async throws {
-        // Nothing settles before the copy has ended, however slow the machine is.
+        // With `late`, no file settles before the copy is complete, however slow the machine is.
         try await withDaemon(Self.late, chain: Self.barrier) { daemon in
             try FileManager.default.createDirectory(
                 atPath: daemon.path("inbox/album/deep"), withIntermediateDirectories: true)
@@ -169,7 +170,8 @@ struct FolderBatchTests {
         }
     }
 
-    /// Runs a daemon that watches the folder `album`, and takes no file from it unless the whole folder was moved in.
+    /// Runs a daemon with an existing folder `album`. The daemon takes no file from it before the test shortens
+    /// Settle=.
     private func withAlbum(chain: String? = nil, _ body: (DaemonFixture) async throws -> Void) async throws {
         var files = ["etc/pipelined.conf": Self.late]
         files["etc/recipes.d/noir.recipe"] = chain
@@ -182,7 +184,7 @@ struct FolderBatchTests {
         }
     }
 
-    /// Returns when the new inboxes are watched.
+    /// Reloads the configuration; returns when the inboxes are watched again.
     private func reload(_ daemon: DaemonFixture) async throws {
         #expect(try daemon.call(Call.Reload()).problems == [])
         try await daemon.waitForAll()
@@ -197,7 +199,7 @@ struct FolderBatchTests {
                 try await reload(daemon)
             }
             #expect(try daemon.call(Call.Batches()).batches.map(\.open) == [true])
-            // The new inbox has the shorter settling time.
+            // The reload creates a new inbox, which has the shorter settling time.
             try daemon.write(Self.soon, to: "etc/pipelined.conf")
             try await reload(daemon)
             #expect(try await ended(daemon).map(\.done) == [2])
@@ -233,7 +235,7 @@ struct FolderBatchTests {
             let outcome = try await waited
             #expect(outcome.status == 0)
             #expect(try outcome.objects().compactMap { $0["id"] as? Int }.sorted() == [2, 3])
-            // An empty folder does not become a batch either, nor does a file, nor anything hidden.
+            // Files, hidden folders, missing folders and folders without pictures are no batches.
             for name in ["a.png", ".pipelined", "..", "nowhere", "album/deep"] {
                 try daemon.write(Picture.small, to: "inbox/a.png")
                 let wrong = try await daemon.pipectl("wait", "--batch", name)
@@ -283,7 +285,7 @@ struct FolderBatchTests {
 
     @Test("hundreds of pictures are taken in name order")
     func many() async throws {
-        // More than the inbox hands over at once.
+        // This is more than the inbox hands over at once.
         let count = Sweep.of(600, all: 2000)
         try await withDaemon { daemon in
             _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))

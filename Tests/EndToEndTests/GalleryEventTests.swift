@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Events of the gallery")
 struct GalleryEventTests {
-    /// A browser that follows the events.
+    /// A browser that listens to the gallery's events.
     private final class Follower {
         private let socket: Descriptor
         private(set) var text = ""
@@ -17,7 +17,7 @@ struct GalleryEventTests {
             socket = try gallery.client(GalleryProcess.request("/events", headers))
         }
 
-        /// Reads until all text so far satisfies `isGood`.
+        /// Reads until all the text received so far satisfies `isGood`.
         func until(_ isGood: (String) -> Bool) throws {
             while !isGood(text) {
                 let bytes = try Socket.receive(room: 65536, from: socket).bytes
@@ -31,7 +31,7 @@ struct GalleryEventTests {
         }
     }
 
-    @Test("a browser learns of each change, and one that reconnects resumes where it was")
+    @Test("a browser is told of each change, and resumes at its last event when it reconnects")
     func resumed() async throws {
         try await DaemonFixture.with { daemon in
             let gallery = try await GalleryProcess(of: daemon)
@@ -42,7 +42,8 @@ struct GalleryEventTests {
             try first.until { $0.contains(#""kind":"picture""#) }
             let cursors = first.cursors
             #expect(cursors == Array(1..<cursors.count + 1))
-            // With another follower the events come from the gallery's buffer; without one, from the daemon.
+            // The gallery sends these events from its buffer while another browser listens, and otherwise requests them
+            // again from the daemon.
             let second = try Follower(gallery, after: 1)
             try second.until { $0.contains(#""kind":"picture""#) }
             #expect(second.cursors == Array(cursors.dropFirst()))
@@ -51,7 +52,7 @@ struct GalleryEventTests {
         }
     }
 
-    @Test("a browser learns that the daemon has gone and returned, and misses no event")
+    @Test("a browser is told when the daemon stops and restarts, and misses no event")
     func restarted() async throws {
         try await DaemonFixture.with { daemon in
             let gallery = try await GalleryProcess(of: daemon)
@@ -74,15 +75,16 @@ struct GalleryEventTests {
         try await GalleryProcess.with { daemon, gallery in
             try daemon.drop(Picture.tiff(width: 900, height: 700), as: "a.tif")
             try await daemon.waitForAll()
-            // The daemon answers nothing while all of them ask.
+            // The stopped daemon answers nothing while all browsers send their requests.
             kill(daemon.process, SIGSTOP)
             let before = gallery.process.descriptors.count
             let clients = try (1...50).map { _ in
                 try gallery.client(GalleryProcess.request("/pictures/1?width=320&v=1"))
             }
-            // A waiting client needs two descriptors, and a request to the daemon three.
+            // For each waiting browser, the gallery needs two descriptors; for its own request to the daemon, it would
+            // need three.
             while gallery.process.descriptors.count < before + 2 * clients.count { await Look.again() }
-            // The gallery has handled everything that came before its answer for the page.
+            // When the page has been served, the gallery has also handled all earlier requests.
             #expect(try gallery.get("/").hasPrefix("HTTP/1.1 200 "))
             #expect(gallery.process.descriptors.count < before + 3 * clients.count)
             kill(daemon.process, SIGCONT)
@@ -100,7 +102,7 @@ struct GalleryEventTests {
             for browser in browsers { try browser.until { $0.contains("event: status\n") } }
             let refused = try gallery.get("/events")
             #expect(refused.hasPrefix("HTTP/1.1 503 ") && refused.contains("200 browsers are told of events already"))
-            // Watch, Progress, and an occasional Status.
+            // The gallery makes two lasting calls, Watch and Progress, and calls Status now and then.
             try daemon.expectDescriptors(before)
             _ = try daemon.call(Call.Pause(queue: "render", reason: "so that no worker comes"))
             for browser in browsers { try browser.until { $0.contains("so that no worker comes") } }

@@ -9,7 +9,7 @@ import Testing
 struct GalleryPageTests {
     private static let files = ["etc/pipelined.conf": "[Download]\nAllowPrivateHosts=127.0.0.1\n"]
 
-    /// Runs `body` with a logged-in browser that shows a daemon's page.
+    /// Runs `body` with a daemon and a logged-in browser that shows its page.
     private func with(
         width: Int = 1200, height: Int = 900, _ body: (DaemonFixture, Browser) async throws -> Void
     ) async throws {
@@ -33,7 +33,7 @@ struct GalleryPageTests {
         return "document.querySelectorAll('.cell:not([hidden])\(state)').length"
     }
 
-    /// Whether a job's cell shows this picture and no other.
+    /// A JavaScript condition: the job's cell shows this picture and no other.
     private func shows(_ job: Int, _ path: String) -> String {
         """
         (images => images.length === 1 && images[0].dataset.path.startsWith('/pictures/\(path)?'))(\
@@ -132,7 +132,7 @@ struct GalleryPageTests {
                 "document.querySelector('dialog.large[open] h2').textContent === 'a.png' && \(line) === '0'")
             try browser.press(.escape)
             try browser.until("!document.querySelector('dialog[open]') && document.activeElement.id === 'job-1'")
-            // The result replaces the picture in the large view as soon as it is made.
+            // The large view shows the result as soon as it exists.
             _ = try daemon.call(Call.Pause(queue: "render"))
             try daemon.drop(as: "d.png")
             try browser.until("\(cells()) === 4")

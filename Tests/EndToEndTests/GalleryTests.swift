@@ -149,7 +149,7 @@ struct GalleryTests {
                 let head = GalleryProcess.request(
                     "/upload?\(query)", method: "PUT", ["Content-Length: \(length ?? bytes.count)"])
                 let client = try gallery.client(head)
-                // A refused upload gets its answer before its body is read, and the connection is closed.
+                // The gallery answers a refused upload before it has read the body, and closes the connection.
                 var rest = bytes
                 while !rest.isEmpty, let sent = try? Socket.send(rest, to: client) { rest = rest.dropFirst(sent) }
                 if length != nil { shutdown(client.number, Int32(SHUT_WR)) }
@@ -212,7 +212,7 @@ struct GalleryTests {
 
     @Test("an ambiguous request gets no answer")
     func ambiguous() async throws {
-        // Some of these requests make libmicrohttpd wait for more.
+        // Some of these requests are incomplete for libmicrohttpd, so they end only after --silence.
         try await GalleryProcess.with(["--silence", "1"]) { _, gallery in
             func answer(_ head: String) throws -> String { try gallery.send("GET /healthz HTTP/1.1\r\n\(head)") }
             let end = "Connection: close\r\n\r\n"
@@ -240,7 +240,7 @@ struct GalleryTests {
             ] {
                 #expect(try answer(head).hasSuffix("\r\n\r\nok\n"), "\(head.debugDescription)")
             }
-            // The next request of a connection starts elsewhere in the buffer.
+            // The next requests of a connection start at other positions of the buffer.
             let next = "GET /healthz?a=b&c HTTP/1.1\r\nHost: localhost\r\n"
             let three = try gallery.send("\(next)\r\n\(next)\r\n\(next)\(end)")
             #expect(three.components(separatedBy: "\r\n\r\nok\n").count == 4, "\(three)")

@@ -65,7 +65,8 @@ struct GetTests {
             let deleted = try await get(daemon, "\(once)", "--original", "-o", "-")
             #expect(deleted.status == 1 && deleted.errors.contains("was removed when the job was done"), "\(deleted)")
 
-            // A user who may write to the outbox wants the daemon to read another user's secret.
+            // A user who may write to the outbox puts a link there, so that the daemon would read another user's
+            // secret.
             let result = daemon.path("outbox/two/a.jpg")
             try FileManager.default.removeItem(atPath: result)
             try FileManager.default.createSymbolicLink(atPath: result, withDestinationPath: daemon.path("state/id"))
@@ -89,7 +90,7 @@ struct GetTests {
         }
     }
 
-    @Test("list goes back page by page")
+    @Test("list shows older jobs page by page")
     func pages() async throws {
         try await DaemonFixture.with(Self.files) { daemon in
             _ = try daemon.call(Call.Pause(queue: "render"))

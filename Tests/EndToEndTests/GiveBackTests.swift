@@ -17,7 +17,7 @@ struct GiveBackTests {
             "archive/other": "in the way",
         ]
         try await DaemonFixture.with(files) { daemon in
-            // This job has ended, and its original can't be moved.
+            // This job has ended, but its original can't be moved to the archive.
             try daemon.drop(as: "stuck.png", inbox: "inbox/other")
             try await daemon.event { $0.text?.contains("its original stays at") == true }
             _ = try daemon.call(Call.Pause(queue: "render"))
@@ -25,7 +25,7 @@ struct GiveBackTests {
                 try daemon.drop(as: path)
                 try await daemon.job(path, becomes: "queued")
             }
-            // Another file takes its name in the inbox meanwhile.
+            // Before the original is given back, another file gets its name in the inbox (below).
             try daemon.drop(as: "again.png")
             try await daemon.job("again.png", becomes: "queued")
             try daemon.write(Picture.small, to: "mine/added.png")
@@ -33,7 +33,7 @@ struct GiveBackTests {
             #expect(try await Self.giveBack(daemon).status == 75)
             await daemon.stop()
             try daemon.write("another", to: "inbox/again.png")
-            // This file was claimed, and a crash came before the record.
+            // This file was claimed before a crash, which prevented its record.
             try daemon.write(Picture.small, to: "inbox/.pipelined/test/7/unknown.png")
             try daemon.write(Picture.small, to: "inbox/.pipelined/0/older.png")
 
@@ -67,7 +67,7 @@ struct GiveBackTests {
             try daemon.drop(as: "a.png")
             try await daemon.job("a.png", becomes: "queued")
             await daemon.stop()
-            // The state after a crash between the renames and their record.
+            // Recreate the state after a crash between the renames and their record.
             let staging = daemon.path("outbox/noir/.staging/test/1-0.jpg")
             try daemon.write("", to: "outbox/noir/.staging/test/.keep")
             try daemon.write("result", to: "outbox/noir/a.jpg")

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Hooks")
 struct HookTests {
-    /// Runs `body` with this script as a hook, in which `$ROOT` is the daemon's root.
+    /// Runs `body` with a daemon that uses this script as a hook. In the script, `$ROOT` is the daemon's root.
     private func with(
         _ script: String, on occasions: String = "", settings: String = "", _ body: (DaemonFixture) async throws -> Void
     ) async throws {
@@ -25,7 +25,7 @@ struct HookTests {
         }
     }
 
-    /// The events that the hook has received, once there are `count`.
+    /// Returns the events that the hook has received, once there are `count` of them.
     private func given(_ daemon: DaemonFixture, _ count: Int) async throws -> [[String: Any]] {
         while true {
             let lines = ((try? daemon.text("given")) ?? "").split(separator: "\n")
@@ -77,7 +77,7 @@ struct HookTests {
             _ = try daemon.call(Call.CancelAll())
             let events = try await given(daemon, 3)
             #expect(events.allSatisfy { ($0["job"] as? [String: Any])?["state"] as? String != "done" })
-            // A picture that was never downloaded has no original.
+            // One of the pictures was never downloaded, so its job has no original.
             let originals = events.dropFirst().map { $0["original"] as? String }
             #expect(Set(originals) == [daemon.path("cancelled/noir/unwanted.png"), nil])
             let occasions = try daemon.text("occasions").split(separator: "\n").map(String.init)
@@ -161,7 +161,7 @@ struct HookTests {
         }
     }
 
-    /// The text of an installed example, with a user's changes.
+    /// Returns the text of an installed example, after the change that a user would make.
     private static func example(_ name: String, _ change: (String) -> String) throws -> String {
         let file = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../packaging/hooks/\(name)")
             .standardized
@@ -190,7 +190,7 @@ struct HookTests {
             try daemon.write("", to: "good")
             try daemon.drop(as: "two.png")
             #expect(try await given(daemon, 2).count == 2)
-            // The next daemon does not repeat events, and keeps the number of failures.
+            // The next daemon does not repeat the events, and still has the number of failures.
             await daemon.stop()
             try await daemon.start()
             try daemon.drop(as: "three.png")
@@ -229,7 +229,7 @@ struct HookTests {
         }
     }
 
-    @Test("background processes of a hook that ends in time go on")
+    @Test("background processes of a hook that exits in time continue")
     func background() async throws {
         let script = """
             [ -e $ROOT/wait ] && { : > $ROOT/second; exit; }
@@ -239,7 +239,7 @@ struct HookTests {
         try await with(script) { daemon in
             try daemon.drop(as: "one.png")
             try daemon.drop(as: "two.png")
-            // The first run has ended by now.
+            // The hook's second run has begun, so its first run has ended.
             try await daemon.has("second")
             let told = try await Programs.run(path: "/bin/sh", ["-c", "echo > \(daemon.path("wait"))"])
             #expect(told.status == 0)

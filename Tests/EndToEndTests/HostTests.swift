@@ -24,7 +24,7 @@ struct HostTests {
         let slow = try SlowServer(pictures: 100)
         let quick = try HTTPServer { _, connection in try connection.reply(200, [:], Picture.small) }
         try await DaemonFixture.with(Self.configuration(4, perHost: 2)) { daemon in
-            // The slow host's pictures come first, and are more than the window holds.
+            // The slow host's pictures are first in the list, and are more than the window holds.
             let list = slow.list + Data("\n\(quick.url("/first.png"))\n".utf8)
             try daemon.drop(list, as: "long.urls")
             try await daemon.job("first.png", becomes: "done")
@@ -49,7 +49,7 @@ struct HostTests {
                 slow.finish(finished)
             }
             await slow.until(asked: 24, coming: 4)
-            // The first four requests are concurrent and may overtake each other. Later requests follow one by one.
+            // The first four requests are concurrent and may arrive in any order. Later requests follow one at a time.
             #expect(Set(slow.asked.prefix(4)) == [1, 2, 3, 4])
             #expect(slow.asked.dropFirst(4) == Array(5...24)[...])
             let last = try #require(try daemon.list(["queued"]).first { $0.input == "40.png" })

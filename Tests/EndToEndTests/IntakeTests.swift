@@ -27,13 +27,13 @@ struct IntakeTests {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Inbox]\nSettle=1s\n"]) { daemon in
             try daemon.write(Picture.small, to: "elsewhere")
             try daemon.write(Data(), to: "inbox/album/.begun")
-            // The daemon learns of all files at once, however long it takes to make them.
+            // The daemon is stopped while the files are created, so it notices all of them at once.
             kill(daemon.process, SIGSTOP)
             for name in names.reversed() {
                 #expect(link(daemon.path("elsewhere"), daemon.path("inbox/album/\(name)")) == 0)
             }
             kill(daemon.process, SIGCONT)
-            // A folder that is moved in is scanned in name order, subfolders too.
+            // When a folder is moved in, the daemon scans it in name order, including subfolders.
             for name in ["b/2.png", "a/1.png", "c/3.png"] { try daemon.write(Picture.small, to: "moved/\(name)") }
             try FileManager.default.moveItem(atPath: daemon.path("moved"), toPath: daemon.path("inbox/moved"))
             try await daemon.waitForAll()
@@ -60,7 +60,8 @@ struct IntakeTests {
             do {
                 let file = try Descriptor.open(daemon.path("inbox/upload.png"), O_WRONLY | O_CREAT)
                 write(Picture.small.prefix(half), to: file)
-                // Files that are dropped later overtake it, although it has been quiet for longer than Settle.
+                // Files that are dropped later are taken first, because this file is still open although quiet for
+                // longer than Settle=.
                 for number in 1...5 {
                     try write(Picture.small, slowlyTo: daemon.path("inbox/\(number).png"))
                     try await daemon.job("\(number).png", becomes: "done")
@@ -86,7 +87,7 @@ struct IntakeTests {
         try await DaemonFixture.with(files, started: false) { daemon in
             _ = try await Programs.run(path: "/bin/chown", ["-R", "nobody", daemon.root.path])
             try await daemon.start(under: Nobody.wrapper)
-            // From here on the inbox is watched.
+            // Once this job is done, the inbox is certainly being watched.
             try daemon.drop(as: "first.png")
             try await daemon.job("first.png", becomes: "done")
             for (name, begun) in [("empty.png", 0), ("half.png", Picture.small.count / 2)] {
@@ -139,7 +140,7 @@ struct IntakeTests {
             try daemon.drop(as: "whole.png")
             try await daemon.waitForAll()
             #expect(try daemon.status().jobs.ignored == 0)
-            // The original is moved after the end of its job.
+            // The original is moved only after the end of its job, so wait for the stop.
             await daemon.stop()
             #expect(daemon.files(in: "inbox") == names.sorted())
             try await daemon.start()
@@ -178,7 +179,7 @@ struct IntakeTests {
             try daemon.write(Picture.small, to: "first")
             try daemon.write(Picture.small, to: "second")
             try daemon.write(Picture.small, to: "third")
-            // The kernel's own call keeps the spelling, which Foundation changes.
+            // Call the kernel directly, because Foundation would change the spelling.
             mkdir(daemon.path("inbox") + "/\u{301}folder", 0o755)
             #expect(rename(daemon.path("first"), daemon.path("inbox") + "/\u{e9}t.png") == 0)
             #expect(rename(daemon.path("second"), daemon.path("inbox") + "/e\u{301}t.png") == 0)
@@ -237,7 +238,7 @@ struct IntakeTests {
         data.withUnsafeBytes { #expect(Foundation.write(file.number, $0.baseAddress, $0.count) == data.count) }
     }
 
-    /// Creates, writes and closes a file, as a copying program does.
+    /// Creates, writes and closes a file in steps, as a program that copies files does.
     private func write(_ data: Data, slowlyTo path: String) throws {
         let file = try Descriptor.open(path, O_WRONLY | O_CREAT)
         write(data, to: file)

@@ -5,7 +5,8 @@ import Testing
 
 @Suite("The log under systemd")
 struct JournalTests {
-    /// Entries as libsystemd sends them: one `NAME=value` per line, for values without line breaks.
+    /// Returns the journal entries as libsystemd sends them: one `NAME=value` per line, unless a value contains line
+    /// breaks.
     private static func entries(_ journal: DatagramSocket) -> [[String: String]] {
         journal.messages.map { message in
             let fields = message.split(separator: "\n").compactMap { line -> (String, String)? in

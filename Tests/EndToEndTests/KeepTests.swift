@@ -9,7 +9,7 @@ struct KeepTests {
         ["etc/pipelined.conf": "[Inbox]\nSettle=1ms\n[Keep]\n\(rules)\n", "state/id": "test\n"]
     }
 
-    /// Makes two jobs done and one failed, and makes all their files two days old.
+    /// Leaves two done jobs and a failed one behind, and sets the times of all their files back by two days.
     private func leave(_ daemon: DaemonFixture) async throws {
         try daemon.drop(as: "album/a.png")
         try await daemon.waitForAll()
@@ -71,10 +71,10 @@ struct KeepTests {
         }
     }
 
-    @Test("beyond a size limit the oldest file goes as soon as another arrives")
+    @Test("beyond a size limit, the oldest file is removed as soon as another arrives")
     func size() async throws {
         let bytes = Picture.small.count
-        // Room for one picture, but not for two.
+        // A limit that allows one picture, but not two.
         let most = bytes / 1024 + 1
         try #require(2 * bytes > most * 1024)
         try await DaemonFixture.with(Self.settings("Archive=\(most)K")) { daemon in
@@ -87,7 +87,7 @@ struct KeepTests {
         }
     }
 
-    @Test("old results go with the folders that become empty, but a result that a user has changed stays")
+    @Test("old results are removed with the folders that become empty, but a result that a user has changed stays")
     func results() async throws {
         try await DaemonFixture.with(Self.settings("")) { daemon in
             try await leave(daemon)
@@ -98,7 +98,7 @@ struct KeepTests {
             #expect(daemon.files(in: "outbox") == ["noir/b.jpg"] && !daemon.exists("outbox/noir/album"))
             #expect(daemon.files(in: "archive") == ["noir/album/a.png", "noir/b.png"])
             while try daemon.status().kept.last?.files != 0 { await Look.again() }
-            // Process the same picture again: only its latest result counts.
+            // Process the same picture again: `clean` counts only its latest result.
             try daemon.drop(as: "album/a.png")
             try await daemon.waitForAll()
             let reply = try daemon.call(Call.Clean(places: ["results"], trial: true))

@@ -3,7 +3,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// Changing the tables from outside simulates a disk that fails for a while.
+/// Simulates a disk that fails for a while, by changing the ledger's tables from outside.
 @Suite("A ledger that can't be read")
 struct LedgerReadingTests {
     @Test("the failure is reported, affected jobs resume by themselves, and no client gets an empty list")
@@ -12,7 +12,7 @@ struct LedgerReadingTests {
             try daemon.drop(as: "first.png")
             try await daemon.job("first.png", becomes: "done")
             try await daemon.waitForAll()
-            // This index finds queued jobs. Inserting new jobs does not need it.
+            // Without this index the daemon can't find queued jobs, but it can still insert new ones.
             _ = try daemon.call(Call.Pause(queue: "render"))
             try daemon.drop(as: "second.png")
             try await daemon.job("second.png", becomes: "queued")
@@ -23,7 +23,7 @@ struct LedgerReadingTests {
                 try daemon.status().problems == [
                     "the ledger can't be read: no such index: jobs_to_render; what needs it is tried again every second"
                 ])
-            // Other queries still work.
+            // Queries that don't need the index still work.
             #expect(try daemon.list().map(\.state) == ["done", "queued"])
             try await daemon.ledger(
                 """

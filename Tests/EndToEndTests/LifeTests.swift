@@ -73,7 +73,7 @@ struct LifeTests {
         }
     }
 
-    @Test("a daemon that is killed at work loses nothing, and publishes nothing twice or in part")
+    @Test("a daemon that is killed while jobs run loses nothing, and publishes nothing twice or in part")
     func killed() async throws {
         try await DaemonFixture.with { daemon in
             let names = (1...60).map { String(format: "%02d.png", $0) }
@@ -127,7 +127,7 @@ struct LifeTests {
         try await DaemonFixture.with(files) { daemon in
             #expect(try daemon.workers().count == 1)
             for (files, workers) in [(1...1, 1), (2...2, 2), (3...9, 3)] {
-                // Made in place, so that the files have to settle.
+                // Files that are written in place have to settle.
                 for number in files {
                     try Picture.small.write(to: URL(fileURLWithPath: daemon.path("inbox/late/\(number).png")))
                 }
@@ -162,7 +162,7 @@ struct LifeTests {
             let lost = try await daemon.job("lost.png", becomes: "queued")
             let stuck = try await daemon.job("stuck.png", becomes: "queued")
             await daemon.stop()
-            // The state after a crash between intent and rename; a folder blocks the second rename.
+            // Recreate the state after a crash between intent and renames. A folder prevents the second rename.
             try daemon.write("half", to: "elsewhere/.staging/\(stuck)")
             func intent(_ staging: String, _ target: String) -> String {
                 #"{"steps":[{"conflict":"replace","staging":"\#(staging)","target":"\#(target)"}]}"#
@@ -349,7 +349,7 @@ struct LifeTests {
             #expect(try await daemon.pipectl("concurrency").output.contains("auto: 1"))
             try await may(String(all))
             #expect(try daemon.status().queues["render"]?.effective == before)
-            // Nobody asks for the status, but there is work: the change is noticed all the same.
+            // The daemon notices the change even if nobody requests the status, because a job is running.
             _ = try daemon.call(Call.Concurrency(queue: "publish", limit: "0"))
             try daemon.drop(as: "one.png")
             try await daemon.job("one.png", becomes: "running")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A login for downloads")
 struct LoginTests {
-    /// A server that admits clients with the password `word`.
+    /// A server that admits only clients with the password that `word` returns.
     private static func server(_ word: @escaping @Sendable () -> String) throws -> HTTPServer {
         try HTTPServer { request, connection in
             let isLet = request.headers["x-key"] == word()
@@ -33,7 +33,7 @@ struct LoginTests {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: daemon.path(name))
     }
 
-    /// Adds `url`, and returns its job once it has ended.
+    /// Adds `url`; returns its job when the job has ended.
     private static func download(_ url: String, by daemon: DaemonFixture) async throws -> Control.Job {
         _ = try await daemon.pipectl("add", url)
         try await daemon.waitForAll()

@@ -4,7 +4,7 @@ import SystemCalls
 import TestTools
 import Testing
 
-/// The manual pages as installed.
+/// Checks the manual pages as they are installed.
 @Suite("The installed manual")
 struct ManualTests {
     private static let pages = [

@@ -15,7 +15,7 @@ struct MetricsTests {
     private static let monitoring = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../packaging/monitoring").standardizedFileURL
 
-    /// The path of one of Prometheus's programs.
+    /// Returns the path of a program from the Prometheus distribution.
     private static func prometheus(_ program: String) throws -> String {
         let folder = try #require(
             ProcessInfo.processInfo.environment["PIPELINED_PROMETHEUS"],
@@ -173,13 +173,13 @@ struct MetricsTests {
                 let answer = try await Programs.run(path: "/usr/bin/curl", words)
                 return answer.status == 0 ? try? JSONDecoder().decode(Found.self, from: Data(answer.output.utf8)) : nil
             }
-            // A rate needs two scrapes.
+            // A rate needs two scrapes, so wait for the second.
             while try await ask("rate(pipelined_jobs_ended_total[5m])")?.data?.result.isEmpty != false {}
             for query in board.panels.flatMap(\.targets).map(\.expr) {
                 let asked = Self.filled(query)
                 print("looking for \(asked)")
                 var found: Found?
-                // A busy machine may miss a scrape, and the query is empty until the next.
+                // A busy machine may miss a scrape. Then the query returns nothing until the next one.
                 repeat {
                     found = try await ask(asked)
                     try #require(found?.error == nil, "\(asked): \(found?.error ?? "")")
@@ -191,7 +191,7 @@ struct MetricsTests {
         }
     }
 
-    /// The query as Grafana sends it for all machines.
+    /// Returns the query with its variables replaced, as Grafana sends it for all machines.
     private static func filled(_ query: String) -> String {
         query.replacingOccurrences(of: "$instance", with: ".*").replacingOccurrences(of: "$__rate_interval", with: "5m")
     }

@@ -88,7 +88,7 @@ struct MonitorPageTests {
     func bounds() async throws {
         try await GalleryProcess.with(["--clients", "2", "--silence", "1", "--headers", "1024"]) { _, gallery in
             let silent = try (1...2).map { _ in try gallery.client("GET /hea") }
-            // Answered once one of the silent clients has been closed.
+            // This request is answered once one of the silent clients has been disconnected.
             #expect(try gallery.get("/healthz").hasPrefix("HTTP/1.1 200 "))
             for client in silent { #expect(try !GalleryProcess.all(from: client).contains("ok")) }
             #expect(try gallery.get("/healthz", "X: \(String(repeating: "x", count: 2000))").hasPrefix("HTTP/1.1 431 "))
@@ -100,7 +100,7 @@ struct MonitorPageTests {
         try await GalleryProcess.with(["--silence", "1"]) { _, gallery in
             let client = try gallery.client("GET / HTTP/1.1\r\nHost: localhost\r\nX: ")
             var end = pollfd(fd: client.number, events: Int16(POLLIN), revents: 0)
-            // The client is never silent for long.
+            // The client sends a byte every 100 ms, so it is never silent for long.
             while poll(&end, 1, 100) == 0 { _ = try? Socket.send("x".utf8, to: client) }
             #expect(try GalleryProcess.all(from: client).isEmpty)
         }
@@ -111,7 +111,7 @@ struct MonitorPageTests {
         try await GalleryProcess.with { daemon, gallery in
             kill(daemon.process, SIGSTOP)
             let clients = try (1...100).map { _ in try gallery.client(GalleryProcess.request("/healthz")) }
-            // The page is served all the same.
+            // The gallery serves the page although the daemon is hanging.
             #expect(try gallery.get("/").hasPrefix("HTTP/1.1 200 "))
             let status = try String(contentsOfFile: "/proc/\(gallery.process.identifier)/status", encoding: .utf8)
             let threads = status.components(separatedBy: "Threads:").last.flatMap {

@@ -158,7 +158,7 @@ struct NameTests {
                     == Array(repeating: "{date}/{album}/{stem}-{output}-{counter:4}.{hash:8}", count: 2))
             let text = try await daemon.pipectl("recipes")
             #expect(text.output.contains("{date}/{album}/{stem}"))
-            // A recipe without Name= has names as well; the file exists, so its date is known.
+            // A recipe without Name= also has result names. The file exists, so its date is known.
             let usual = try await daemon.pipectl("explain", plain)
             #expect(usual.output.contains("result: \(daemon.path("outbox/noir/a.jpg"))"), "\(usual.output)")
         }
@@ -179,7 +179,7 @@ struct NameTests {
                 ))
             try daemon.write(recipe("new/{stem}"), to: "etc/recipes.d/web.recipe")
             #expect(try await daemon.pipectl("reload").status == 0)
-            // The work order is read from the ledger again.
+            // The killed daemon has to read the work order from the ledger again.
             await daemon.stop(SIGKILL)
             try await daemon.start()
             try daemon.drop(as: "b.png", inbox: "inbox/web")

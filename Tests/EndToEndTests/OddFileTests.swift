@@ -45,7 +45,7 @@ struct OddFileTests {
             #expect(symlink(elsewhere + "/secret.png", daemon.path("inbox/picture.png")) == 0)
             #expect(symlink("/nowhere", daemon.path("inbox/dangling.jpg")) == 0)
             #expect(mkfifo(daemon.path("inbox/pipe.jpg"), 0o644) == 0)
-            // Some users may not make devices.
+            // Not every user may create device files.
             let isAllowed = mknod(daemon.path("inbox/zero.jpg"), S_IFCHR | 0o644, 1 << 8 | 5) == 0
             #expect(rename(try Self.written(Data("x".utf8), daemon), daemon.root.path + "/inbox/plain") == 0)
             try daemon.drop(as: "a.jpg/b.png")
@@ -143,7 +143,7 @@ struct OddFileTests {
         }
     }
 
-    /// Writes through the kernel's own calls: Foundation changes the spelling of names.
+    /// Writes a file through system calls, because Foundation changes the spelling of names.
     private static func put(_ data: Data, _ path: String, _ daemon: DaemonFixture) throws {
         #expect(rename(try written(data, daemon), daemon.root.path + "/" + path) == 0, "\(path)")
     }
@@ -161,7 +161,7 @@ struct OddFileTests {
         try await DaemonFixture.with(["inbox/.keep": ""], started: false) { daemon in
             _ = try await Programs.run(path: "/bin/chown", ["-R", "nobody", daemon.root.path])
             try await daemon.start(under: Nobody.wrapper)
-            // `cp -r` makes such folders under umask 022.
+            // `cp -r` creates folders with this mode under umask 022.
             try daemon.drop(as: "album/day 1/sunset.png")
             try await daemon.job("album/day 1/sunset.png", becomes: "done")
             #expect(daemon.exists("outbox/noir/album/day 1/sunset.jpg"))
@@ -210,7 +210,7 @@ struct OddFileTests {
         }
     }
 
-    /// Makes a picture whose path just fits into 4,096 bytes, and a picture below it whose path does not.
+    /// Makes a picture whose path has the maximum length of 4,096 bytes, and one further down whose path is longer.
     private static let makeLongPaths = """
         import os, shutil, sys
         picture = open(sys.argv[1] + "/good.png", "rb").read()

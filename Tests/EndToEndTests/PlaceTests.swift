@@ -4,7 +4,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("Inboxes and outboxes that come and go")
+@Suite("Inboxes and outboxes on disks that are mounted and unmounted")
 struct PlaceTests {
     private static let recipe =
         "[Recipe]\nInbox=card\n[Inbox]\nPollInterval=1s\n[Output]\nChain=resize scale=0.5\n"
@@ -18,7 +18,7 @@ struct PlaceTests {
             let card = daemon.path("inbox/card")
             let store = daemon.path("store")
             try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
-            // The card is a separate mount, whose files survive the unmount.
+            // The card is a mount of its own. Its files still exist after it is unmounted.
             try #require(mount(store, card, nil, UInt(MS_BIND), nil) == 0)
             defer { while umount2(card, Int32(MNT_DETACH)) == 0 {} }
             try await daemon.start()
@@ -38,7 +38,7 @@ struct PlaceTests {
             try await daemon.says("inbox \(card): is there again")
             #expect(try daemon.status().inboxes.first { $0.recipe == "card" }?.problem == nil)
 
-            // Another mount covers the card, and its files are the inbox now.
+            // Another file system is mounted over the card, so its files are now the inbox.
             let other = daemon.path("other")
             try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
             try Picture.small.write(to: URL(fileURLWithPath: other + "/third.png"))
@@ -84,7 +84,8 @@ struct PlaceTests {
         }
     }
 
-    /// Runs `body` with a daemon whose first job has ended, and can't move its original out of the card's inbox yet.
+    /// Runs `body` with a daemon whose first job has ended, but whose original can't be moved out of the card's inbox
+    /// yet.
     private static func withUndisposed(
         _ picture: Data, _ body: (_ daemon: DaemonFixture, _ card: String, _ store: String) async throws -> Void
     ) async throws {
@@ -115,7 +116,7 @@ struct PlaceTests {
         try await Self.withUndisposed(Picture.small) { daemon, card, store in
             try #require(umount2(card, Int32(MNT_DETACH)) == 0)
             try await daemon.says("its file system is not mounted any more")
-            // As a start before the mount would do.
+            // A start before the mount would create this folder.
             if coversClaims { try daemon.write("", to: "inbox/card/.pipelined/test/.keep") }
             try Self.unblock(daemon)
             try await daemon.logged { $0.contains("is gone") || $0.contains("No such device") }
@@ -221,7 +222,7 @@ struct PlaceTests {
             try daemon.drop(as: "first.png", inbox: "inbox/card")
             try await daemon.job("first.png", becomes: "waiting")
             try await freeze {
-                // Each change of the mounts makes the daemon look for room, and check its places.
+                // Whenever a mount changes, the daemon checks the free space and its folders.
                 for _ in 1...10 {
                     try await Mount.with(daemon.path("elsewhere"), size: "64k") { _ in _ = try daemon.status() }
                     _ = try daemon.status()
@@ -234,7 +235,8 @@ struct PlaceTests {
         }
     }
 
-    /// Runs `body` with a daemon and a separate disk at `place`, which `freeze` keeps from answering for a while.
+    /// Runs `body` with a daemon that has a separate disk at `place`. While `freeze` runs its closure, the disk does
+    /// not answer.
     private func withDisk(
         _ place: String, _ files: [String: String],
         _ body: (DaemonFixture, _ folder: String, _ freeze: (() async throws -> Void) async throws -> Void) async throws

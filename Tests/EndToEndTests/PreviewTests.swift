@@ -18,7 +18,7 @@ struct PreviewTests {
     private struct Preview: Equatable {
         var name: String
         var data: Data
-        /// The names of a WebP's chunks.
+        /// The names of the chunks in a WebP.
         var chunks: [String] {
             var (names, place) = ([String](), 12)
             while place + 8 <= data.count {
@@ -28,7 +28,7 @@ struct PreviewTests {
             }
             return names
         }
-        /// The dimensions of a WebP: those of its canvas, or else of its only frame.
+        /// The dimensions of a WebP: those of its canvas if it has one, and otherwise those of its only frame.
         var sides: [Int] {
             func number(_ place: Int, _ count: Int) -> Int {
                 data[place..<place + count].reversed().reduce(0) { $0 << 8 | Int($1) }
@@ -64,7 +64,7 @@ struct PreviewTests {
         }
     }
 
-    /// Sends a request for a preview.
+    /// Sends a request for a preview, without waiting for the reply.
     private func send(_ daemon: DaemonFixture, _ job: Int) throws -> RawClient {
         let client = try RawClient(daemon)
         try client.send(RawClient.call("Open", #"{"id":\#(job),"width":320}"#))
@@ -248,7 +248,7 @@ struct PreviewTests {
             try daemon.write("another", to: "outbox/plain/good.jpg")
             #expect(try words("good.png", result: 1).contains("somebody has changed it"))
 
-            // No worker is free now, so the message comes from memory.
+            // All workers are busy now, so the daemon must have remembered these messages.
             try daemon.drop(Picture.tiff(width: 6000, height: 4500), as: "slow.tif", inbox: "inbox/slow")
             _ = try await daemon.worker(holding: "slow.tif")
             #expect(try words("large.tif").contains("more than MaxPixels"))
@@ -342,7 +342,7 @@ struct PreviewTests {
                 while !daemon.files(in: "state/previews").isEmpty { await Task.yield() }
                 return try made(daemon) == before + 1
             }
-            // The preview may be finished before the client can disconnect.
+            // The preview may be finished before the client disconnects, so try several times.
             for _ in 0..<20 { if try await isWithdrawn() { return } }
             Issue.record("it was made to its end each time")
         }
@@ -360,12 +360,12 @@ struct PreviewTests {
             let first = try await daemon.job("first.tif", becomes: "failed")
             let error = try #require(try daemon.list().first?.error)
             let need = try #require(error.firstMatch(of: /needs about ([0-9]+) MB/).flatMap { Int($0.1) }, "\(error)")
-            // There is room for one such picture, and for nothing else.
+            // The memory budget is enough for one such picture, and for nothing else at the same time.
             try daemon.write(configuration("\(need + 1)000000"), to: "etc/pipelined.conf")
             #expect(try await daemon.pipectl("reload").status == 0)
             try daemon.drop(Picture.tiff(width: 1500, height: 1000), as: "a.tif", inbox: "inbox/plain")
             let small = try await daemon.job("a.tif", becomes: "done")
-            // The original is available once it lies in the archive.
+            // Wait until the original lies in the archive, where previews can read it.
             try await daemon.waitForAll()
             _ = try daemon.call(Call.Retry(ids: [first]))
             func granted() throws -> Double {
@@ -458,14 +458,14 @@ struct PreviewTests {
             try await keep(8 * size)
             for job in jobs.prefix(8) { _ = try preview(daemon, job) }
             #expect(kept() == Array(0..<8))
-            // Looking at the first makes it recent.
+            // Requesting the first preview makes it the most recently used.
             _ = try preview(daemon, jobs[0])
             _ = try preview(daemon, jobs[8])
             #expect(try kept() == [0, 3, 4, 5, 6, 7, 8] && made(daemon) == 9)
             try await keep(7 * size - 1)
             while kept().count == 7 { await Task.yield() }
             #expect(kept() == [0, 4, 5, 6, 7, 8])
-            // A preview without room in the cache is returned all the same.
+            // A preview that does not fit into the cache is still returned.
             for bytes in [size - 1, 0] {
                 try await keep(bytes)
                 while !kept().isEmpty { await Task.yield() }
@@ -490,7 +490,7 @@ struct PreviewTests {
             let outcome = try await daemon.pipectl("redo", "1", "--wait")
             try #require(outcome.status == 0, "\(outcome.errors)")
             #expect(try preview(daemon, 1, result: 1).sides == [320, 160])
-            // The original is the same.
+            // The original's preview is unchanged, and is not made again.
             let original = try preview(daemon, 1)
             #expect(try original.sides == [320, 240] && made(daemon) == 3)
         }

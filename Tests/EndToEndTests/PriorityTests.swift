@@ -29,7 +29,7 @@ struct PriorityTests {
         }
     }
 
-    /// The names in the order in which their jobs began, once all are done.
+    /// Waits until all jobs are done; returns their names in the order in which they began.
     private func order(_ daemon: DaemonFixture) async throws -> [String] {
         try await daemon.waitForAll()
         let last = try daemon.status().cursor

@@ -14,8 +14,8 @@ struct ProgressTests {
         try await DaemonFixture.with(["etc/pipelined.conf": configuration], body)
     }
 
-    /// Sends half a picture at once, and the rest behind the gate. `/unknown` has no length, and `/lost` does not
-    /// exist.
+    /// Sends half of a picture at once, and the rest when the gate is open. The response for `/unknown` has no length,
+    /// and `/lost` does not exist.
     private static func server(_ gate: Gate) throws -> HTTPServer {
         try HTTPServer { request, connection in
             if request.path.hasPrefix("/lost") { return try connection.reply(404) }
@@ -28,7 +28,7 @@ struct ProgressTests {
         }
     }
 
-    /// Adds URLs; returns their jobs and batch.
+    /// Adds URLs; returns their job IDs and their batch.
     private func add(_ urls: [String], to daemon: DaemonFixture) async throws -> (ids: [Int], batch: Int) {
         let outcome = try await Programs.run("pipectl", ["--root", daemon.root.path, "add", "--json"] + urls)
         let jobs = try outcome.objects()
@@ -56,7 +56,7 @@ struct ProgressTests {
             let figures = try #require(now.batches.first?.progress)
             #expect((figures.unit, figures.done, figures.total) == ("jobs", 0, 2))
             #expect(abs((figures.fraction ?? 0) - 0.1125) < 0.01)
-            // The story and the status agree.
+            // The job's story and the daemon's status report the same progress.
             let story = try daemon.call(Call.Show(id: ids[0])).story
             #expect(story.operations.first { $0.kind == "download" }?.progress?.done == half)
             let (page, status) = (try await daemon.pipectl("show", "\(ids[0])"), try await daemon.pipectl("status"))
@@ -89,7 +89,7 @@ struct ProgressTests {
             let figures = try #require(try daemon.call(Call.Progress(batch: batch)).batches.first)
             #expect(figures.progress.done == 2 && figures.batch.failed == 1 && figures.progress.fraction == 1)
             #expect(figures.progress.rate == nil && figures.progress.remaining == nil)
-            // If the batch has already ended, `watch` ends at once.
+            // If the batch has already ended, `watch` exits at once.
             #expect(try await daemon.pipectl("watch", "--batch", "\(batch)").status == 1)
         }
     }
@@ -173,7 +173,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("a slow reader gets the newest progress and the end")
+    @Test("a slow reader gets the newest progress, and is told of the batch's end")
     func slow() async throws {
         let server = try Self.server(Gate(isOpen: true))
         try await Self.withDaemon { daemon in
@@ -183,7 +183,7 @@ struct ProgressTests {
             try client.start(Call.Progress(batch: batch))
             _ = try daemon.call(Call.Resume(queue: nil))
             try await daemon.waitForAll()
-            // The client has read nothing so far.
+            // The client reads its first reply only now.
             var (told, isOver) = try client.receive(Call.Progress.self)
             while !isOver {
                 let more = try client.receive(Call.Progress.self)

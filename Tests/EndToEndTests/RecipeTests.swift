@@ -71,7 +71,7 @@ struct RecipeTests {
             #expect(note.contains("this dng holds no preview") && note.contains("set Raw=develop in the recipe"))
             #expect(try daemon.call(Call.Recipes()).recipes.first { $0.name == "develop" }?.raw == "develop")
 
-            // A chain without a recipe sets Raw= itself.
+            // A chain that runs without a recipe sets Raw= by itself.
             try daemon.write(file, to: "mine/b.DNG")
             func run(_ verb: String, _ words: String...) async throws -> Outcome {
                 let chain = [verb, daemon.path("mine/b.DNG"), "--chain", "resize scale=0.5 | save"]
@@ -250,7 +250,8 @@ struct RecipeTests {
                 problem.line == 3
                     && problem.message.hasPrefix("Outbox= at column 8: the outbox \(closed)/out can't be made"))
             #expect(problem.message.contains("\(closed) can't be written: Permission denied; give \(closed) to the"))
-            // The user can't write there, but a disk may be mounted later.
+            // The daemon's user can't write to /mnt, but a disk may be mounted there later, so the reload accepts the
+            // outbox.
             try use("/mnt/pipelined-test-\(UUID().uuidString)/out")
             #expect(try daemon.call(Call.Reload()).problems == [])
             try use(closed + "/out")
@@ -303,8 +304,8 @@ struct RecipeTests {
             let folder = daemon.path("programs")
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             for name in ["pipelined", "pipelined-render"] {
-                // Another process makes the copy: a program that this process has open for writing, even through a
-                // concurrent fork, can't be started.
+                // Another process makes the copy. If this process had the program open for writing, a concurrent fork
+                // could keep it open, and a program that is open for writing can't be started.
                 _ = try await Programs.run(path: "/bin/cp", [Programs.path(name), "\(folder)/\(name)"])
             }
             let without = try await Programs.run(

@@ -15,10 +15,10 @@ struct RedoTests {
     private static let before = "[Output]\nChain=resize scale=0.5 | save\n[Output small]\nChain=save format=png\n"
     private static let after = "[Output]\nChain=resize scale=0.25 | save\n[Output large]\nChain=save format=webp\n"
 
-    /// Every redo with this recipe fails.
+    /// Outputs with which every redo fails, because the result is too large.
     private static let tooLarge = "[Output]\nChain=resize scale=16 | save\n"
 
-    /// Runs `body` with done jobs, one for each path.
+    /// Runs `body` with a daemon and done jobs, one for each path.
     private static func with(
         _ paths: [String] = ["album/a.png"], recipe more: String = "", under wrapper: [String] = [],
         _ body: (DaemonFixture) async throws -> Void
@@ -34,7 +34,7 @@ struct RedoTests {
         }
     }
 
-    /// Replaces the recipe, and reloads.
+    /// Replaces the outputs of the recipe, and reloads.
     private static func change(_ daemon: DaemonFixture, _ outputs: String, _ more: String = "") async throws {
         try daemon.write(recipe(outputs, more), to: "etc/recipes.d/web.recipe")
         let reload = try await daemon.pipectl("reload")
@@ -49,12 +49,12 @@ struct RedoTests {
         try daemon.call(Call.Show(id: id)).story.job
     }
 
-    /// The results in the outbox. Withdrawn results are removed from staging in the background.
+    /// The results in the outbox. Excludes .staging, from which the daemon removes withdrawn results in the background.
     private static func results(_ daemon: DaemonFixture) -> [String] {
         daemon.files(in: "outbox/web").filter { !$0.hasPrefix(".staging/") }
     }
 
-    /// Whether no original is in work, and no staging file is left.
+    /// Restarts the daemon; returns whether staging, claim folders and spool are empty.
     private static func isTidy(_ daemon: DaemonFixture) async throws -> Bool {
         await daemon.stop()
         try await daemon.start()
@@ -80,7 +80,7 @@ struct RedoTests {
             #expect(story.job.after.map(\.format) == ["jpeg", "webp"])
             #expect(story.operations.filter { $0.queue == "publish" }.map(\.attempt) == [1, 2])
             #expect(try daemon.status().jobs.done == 1)
-            // The same again, without a change.
+            // Redo once more, without a change of the recipe.
             #expect(try await daemon.pipectl("redo", "1", "--wait").status == 0)
             #expect(daemon.files(in: "outbox/web/album") == ["a.jpg", "a.large.webp"])
             #expect(try await Self.isTidy(daemon))
@@ -103,7 +103,7 @@ struct RedoTests {
             #expect(try await asked(daemon.path("archive/web/album")).jobs == [2, 3])
             #expect(try await asked(daemon.path("archive/web/../web/a.png")).jobs == [1])
             #expect(try daemon.list().allSatisfy { $0.state == "done" && $0.redo == nil })
-            // A file that no job knows is counted; a link leads to the archive.
+            // A file in the folder that belongs to no job is only counted. The folder may be given through a link.
             try daemon.write(Picture.small, to: "archive/web/album/old.png")
             try FileManager.default.createSymbolicLink(
                 atPath: daemon.path("link"), withDestinationPath: daemon.path("archive/web"))
@@ -166,7 +166,7 @@ struct RedoTests {
             #expect(job.outputs == ["a-1.jpg", "a.small.png"].map { daemon.path("outbox/web/album/\($0)") })
             #expect(
                 job.reason == "left, because somebody may have changed it: \(daemon.path("outbox/web/album/a.jpg"))")
-            // From now on that name is the job's own.
+            // The name a-1.jpg now belongs to the job, so another redo keeps it.
             #expect(try await daemon.pipectl("redo", "1", "--wait").status == 0)
             #expect(daemon.files(in: "outbox/web/album") == ["a-1.jpg", "a.jpg", "a.small.png"])
         }

@@ -11,7 +11,7 @@ struct ReloadTests {
             "[Recipe]\nInbox=paint\nOriginal=delete\n[Output]\nChain=paint | save format=png\n"
     ]
 
-    /// A filter that sets every sample to one value.
+    /// A filter that sets every sample to the same value.
     private static func paint(_ value: Int, version: String) -> Plugin {
         Plugin(
             name: "paint", body: "return vips_linear1(in, out, 0, \(value), \"uchar\", TRUE, NULL);",
@@ -103,7 +103,7 @@ struct ReloadTests {
             for number in 1...dropped {
                 #expect([first, second].contains(try daemon.data("outbox/paint/\(number).png")))
             }
-            // One generation of copies is left: the filters that were built, and this one.
+            // The copied plugins of earlier reloads have been removed, so a single folder of copies is left.
             #expect(Set(daemon.files(in: "state/plugins").map { $0.split(separator: "/")[0] }).count == 1)
         }
     }
@@ -185,7 +185,7 @@ struct ReloadTests {
         try await refused("plugins/paint.so", 0o664, group: 65_000, "a group can write")
     }
 
-    /// Checks that a plugin is left out because of the mode of `place`, and loaded once that is fixed.
+    /// Checks that a plugin is not loaded because of the mode of `place`, and that it is loaded once the mode is fixed.
     private func refused(_ place: String, _ mode: mode_t, group: gid_t? = nil, _ rule: String) async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try Self.makeFolder(daemon)

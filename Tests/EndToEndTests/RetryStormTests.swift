@@ -13,7 +13,8 @@ struct RetryStormTests {
         "etc/pipelined.conf": "[Inbox]\nSettle=1ms\n[Download]\nAllowPrivateHosts=127.0.0.1\n",
     ]
 
-    /// Makes twenty jobs, five of each origin: claimed, kept in place, added and downloaded. None is rendered.
+    /// Creates twenty jobs that wait to be rendered. There are five of each origin: claimed, kept in place, added and
+    /// downloaded.
     private static func enter(_ daemon: DaemonFixture, _ server: HTTPServer) async throws {
         _ = try daemon.call(Call.Pause(queue: "render"))
         for name in names {
@@ -32,7 +33,7 @@ struct RetryStormTests {
         return try daemon.list().count == 20 && queue.running + queue.waiting == 0
     }
 
-    /// Runs sixteen clients, each on its own connection; false if the daemon has gone.
+    /// Lets sixteen clients make calls, each on its own connection. Returns false if the daemon has died.
     private static func storm(on socket: String, rounds: Int) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             for number in 0..<16 {
@@ -62,14 +63,14 @@ struct RetryStormTests {
             default: _ = try client.call(Call.Cancel(ids: [job]))
             }
         } catch is ControlError {
-            // Another client was first.
+            // The daemon refuses the call if another client was faster.
         } catch {
             return false
         }
         return true
     }
 
-    /// Checks that every original is in exactly one place, which the ledger knows.
+    /// Checks that every original is in exactly one place, and that the ledger has this place.
     private static func check(_ daemon: DaemonFixture) throws {
         let claimed = daemon.files(in: "inbox/.pipelined")
         let kept = daemon.files(in: "inbox/kept")
@@ -148,8 +149,8 @@ struct RetryStormTests {
             _ = try daemon.call(Call.CancelAll())
             try await daemon.waitForAll()
             await daemon.stop()
-            // An older version could leave this state: one original is claimed in another place than its row says,
-            // another is gone, and a third was being brought back.
+            // Recreate a state that an older version could leave. One original was claimed at a path that differs from
+            // its row, another is missing, and a third was being brought back.
             let claims = daemon.path("inbox/.pipelined/\(try daemon.text("state/id").split(separator: "\n")[0])")
             for number in 1...2 {
                 try FileManager.default.createDirectory(

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Temporary failures are retried")
 struct RetryTests {
-    /// Makes the staging file of the first job's first attempt fail to open; the next attempt uses another name.
+    /// A wrapper that makes the first attempt of the first job fail, by refusing to open its staging file. The next
+    /// attempt uses another file name.
     private static func refusing(_ daemon: DaemonFixture) throws -> [String] {
         try FileCalls.wrapper([.fail("openat", EIO, on: [daemon.path("outbox/noir/.staging/test/1-0.jpg")])])
     }
@@ -15,7 +16,7 @@ struct RetryTests {
         ["etc/pipelined.conf": "[Daemon]\n\(lines)\n[Inbox]\nSettle=1ms\n", "state/id": "test\n"]
     }
 
-    /// Runs `body` with a daemon whose first job, a.png, waits for its retry.
+    /// Runs `body` with a daemon whose first job, a.png, has failed once and waits for its retry.
     private static func withSetback(
         _ lines: String = "RetryDelay=1h", _ body: (DaemonFixture, Control.Job) async throws -> Void
     ) async throws {
@@ -104,7 +105,7 @@ struct RetryTests {
         }
     }
 
-    @Test("a job is retried by itself when its time has come")
+    @Test("a job is retried automatically when its delay is over")
     func due() async throws {
         try await Self.withSetback("RetryDelay=100ms") { daemon, _ in
             try await daemon.waitForAll()
@@ -132,7 +133,8 @@ struct RetryTests {
             await daemon.stop(SIGKILL)
             try await daemon.ledger("UPDATE jobs SET due = due + 864000")
             try await daemon.start()
-            // The ledger records the new batch after the changes of the start, so these are recorded by then.
+            // The ledger writes in order, so once the new batch is recorded, the changes of the start are recorded as
+            // well.
             _ = try daemon.call(Call.CloseBatch(batch: try daemon.call(Call.NewBatch()).batch))
             let due = try #require(try daemon.list().first?.due)
             let latest = Date().addingTimeInterval(3600)

@@ -3,7 +3,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("Secrets stay secret")
+@Suite("Passwords and tokens are never shown")
 struct SecretTests {
     private static let (password, token) = ("canary-pass", "canary-token")
 
@@ -12,7 +12,7 @@ struct SecretTests {
         "etc/recipes.d/noir.recipe": "[Recipe]\nHook=HOOK\n[Output]\nChain=noir | save format=jpeg\n",
     ]
 
-    /// The answers to every call that describes jobs.
+    /// The replies to every call that describes jobs, as text.
     private static func answers(of daemon: DaemonFixture) async throws -> String {
         let client = try RawClient(daemon)
         var told = ""
@@ -65,7 +65,7 @@ struct SecretTests {
                 said += outcome.output + outcome.errors
             }
             try await daemon.waitForAll()
-            // Invalid lines can't be retried.
+            // Jobs of invalid lines in a list can't be retried.
             let refused = #expect(throws: ControlError.self) { try daemon.call(Call.Retry(states: ["failed"])) }
             said += refused.map { "\($0)" } ?? ""
             try await daemon.waitForAll()
@@ -73,7 +73,7 @@ struct SecretTests {
             #expect(said.contains("…@\(host)") && said.contains("X-Amz-Signature=…"))
             await daemon.stop()
             said += daemon.log
-            // The list belongs to its owner, and the ledger keeps whole URLs for retries.
+            // Skip the list, which belongs to its user, and the ledger, which stores whole URLs for retries.
             for file in daemon.files(in: ".") where !file.hasPrefix("state/ledger") && !file.hasSuffix("some.urls") {
                 said += file + String(decoding: try daemon.data(file), as: UTF8.self)
             }
@@ -84,7 +84,7 @@ struct SecretTests {
                 }
                 #expect(around == nil)
             }
-            // The server gets the whole URL.
+            // The server received the whole URL, in the first attempt and in the retry.
             #expect(server.seen.requests("/lost.png?api_key=\(token)").count >= 2)
         }
     }

@@ -4,14 +4,14 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// Other users may write to the folders of these inboxes.
+/// Tests inboxes whose folders other users may write to.
 @Suite("Inboxes that others can write")
 struct SharedInboxTests {
     private static func folder(_ path: String) throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
-    /// Runs `body` with one claimed picture and rendering paused.
+    /// Runs `body` with a daemon that has claimed one picture and whose rendering is paused.
     private static func with(_ body: (DaemonFixture) async throws -> Void) async throws {
         let files = ["etc/pipelined.conf": "[Inbox]\nPollInterval=1s\n[Daemon]\nRetries=0\n", "state/id": "test\n"]
         try await DaemonFixture.with(files) { daemon in
@@ -23,7 +23,7 @@ struct SharedInboxTests {
         }
     }
 
-    @Test("a folder that replaces .pipelined misleads nobody, and work continues when the old one is back")
+    @Test("the daemon does not use a folder that replaces .pipelined, and continues when the old folder is back")
     func swapped() async throws {
         try await Self.with { daemon in
             let (claims, away) = (daemon.path("inbox/.pipelined"), daemon.path("inbox/away"))
@@ -59,7 +59,7 @@ struct SharedInboxTests {
             #expect(daemon.files(in: "outbox") == [])
             #expect(daemon.files(in: "elsewhere") == ["0/first.png"])
 
-            // The picture is still there.
+            // Put the daemon's own folder back, with the picture in it.
             try #require(unlink(claims) == 0 && rename(daemon.path("away"), claims) == 0)
             try await daemon.event { $0.text?.contains("its original could be moved now") == true }
             #expect(daemon.files(in: "failed").contains("noir/first.png"))

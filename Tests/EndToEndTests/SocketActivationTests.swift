@@ -53,7 +53,7 @@ struct SocketActivationTests {
             for (passed, names, words) in cases {
                 let wrapper = ServiceEnvironment.listening(passed.count, names: names)
                 try daemon.launch(under: wrapper, passing: passed)
-                // Signal 0 only waits for its end.
+                // Signal 0 is never delivered; this only waits for the exit.
                 #expect(await daemon.stop(0) == 78)
                 #expect(daemon.log.contains(words), "\(daemon.log)")
             }

@@ -14,7 +14,7 @@ struct StartMistakeTests {
         try await Programs.run("pipelined", ["--root", daemon.root.path, "--check"])
     }
 
-    /// Waits until the status counts a picture in this inbox as waiting; returns the reason.
+    /// Waits until the status counts a picture in this inbox as waiting; returns the reason for the wait.
     private func waits(in inbox: String, _ daemon: DaemonFixture) async throws -> String {
         while true {
             let status = try daemon.status()
@@ -178,7 +178,7 @@ struct StartMistakeTests {
             try await daemon.job("a.png", becomes: "done")
             await daemon.stop(SIGKILL)
 
-            // A held recipe does not make the settings invalid.
+            // The settings stay valid although this recipe has a mistake and is held.
             try daemon.write(Self.recipe("web", "niro"), to: "etc/recipes.d/web.recipe")
             for text in ["[Queues]\nPublish=4\n", "[Queues]\nPublish=many\n"] {
                 try daemon.write(text, to: "etc/pipelined.conf")

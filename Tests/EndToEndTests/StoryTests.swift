@@ -70,7 +70,7 @@ struct StoryTests {
         try await DaemonFixture.with(["etc/recipes.d/noir.recipe": recipe]) { daemon in
             let xmp = "<x xmlns:hdrgm='http://ns.adobe.com/hdr-gain-map/1.0/' hdrgm:Version='1.0'/>"
             let text = Picture.chunk("iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0\(xmp)".utf8))
-            // Both chunks follow the signature and IHDR.
+            // Insert both chunks after the signature and IHDR.
             let picture =
                 Picture.small.prefix(33) + text + Picture.chunk("caBX", [0]) + Picture.small.dropFirst(33)
             try daemon.drop(picture, as: "bright.png")

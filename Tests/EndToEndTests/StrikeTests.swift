@@ -38,7 +38,7 @@ struct StrikeTests {
                 try daemon.drop(Self.bad, as: "bad-\(number).png", inbox: "inbox/odd")
                 try await daemon.job("bad-\(number).png", becomes: "failed")
             }
-            // Strikes count in a row: a picture that passes resets the count.
+            // Only consecutive crashes count: a picture that passes resets the filter's count.
             try daemon.drop(as: "good.png", inbox: "inbox/odd")
             try await daemon.job("good.png", becomes: "done")
             for number in 3...5 {

@@ -3,7 +3,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// The operations in their order, from the log. The list of URLs is job 1, and its pictures are jobs 2 to 21.
+/// Checks the order of operations in the log. The list of URLs is job 1, and its pictures are jobs 2 to 21.
 @Suite("The operations of 20 URLs")
 struct TraceTests {
     private static let jobs = 2...21
@@ -25,7 +25,7 @@ struct TraceTests {
             ["etc/pipelined.conf": configuration, "etc/recipes.d/noir.recipe": "[Output]\nChain=\(chain)\n"], body)
     }
 
-    /// Checks that each operation has ended exactly once, and returns the end states.
+    /// Checks that each operation has ended exactly once; returns the final states by operation.
     private func ends(_ trace: [TraceLine]) -> [String: String] {
         var ends: [String: String] = [:]
         for line in trace where line.isEnd {
@@ -43,7 +43,8 @@ struct TraceTests {
         try await Self.withDaemon(Self.barrier) { daemon in
             try daemon.drop(server.list, as: "list.urls")
             await server.until(asked: 20, coming: 20)
-            // The last URL finishes first: pictures are rendered as they arrive, not in the order of the list.
+            // The downloads finish in reverse order. Pictures are rendered as they arrive, not in the order of the
+            // list.
             for number in (1...20).reversed() {
                 server.finish(number)
                 try await daemon.operation("render job \(number + 1)", becomes: "finished")
@@ -92,9 +93,10 @@ struct TraceTests {
             }
             let outcome = try await daemon.pipectl("cancel-all", "--json")
             #expect(try outcome.document()["cancelled"] as? Int == 20)
-            // The pause puts a mark into the log, after everything that had begun when the command returned.
+            // The pause writes a line to the log, after the lines of all operations that began before the command
+            // returned.
             _ = try daemon.call(Call.Pause(reason: "the command has returned"))
-            // Connections that were kept open for the next download are closed, too.
+            // The fetch worker also closes connections that it kept open for later downloads.
             await server.until { $0.open == 0 }
             let events = try await daemon.events(since: 0) { $0.kind == "batch" }
             let batch = events.filter { $0.kind == "batch" }
@@ -109,14 +111,15 @@ struct TraceTests {
             for job in Self.jobs {
                 wanted["download job \(job)"] = job <= 5 ? "finished" : "cancelled"
                 wanted["render job \(job)"] = job <= 5 && renders ? "finished" : "cancelled"
-                // Operations after a barrier exist only once the barrier has been passed.
+                // Operations behind a barrier are created only once the batch has passed the barrier.
                 guard chain == Self.plain else { continue }
                 for queue in ["publish", "announce"] { wanted["\(queue) job \(job)"] = "cancelled" }
             }
             #expect(ends == wanted)
             let log = daemon.log
             let returned = try #require(log.range(of: "the command has returned"))
-            // The batch's end is announced when its originals have been moved.
+            // Only the announcement of the batch's end may begin later, because it waits until the originals have been
+            // moved.
             let begun = TraceLine.all(in: log[returned.upperBound...]).filter { $0.state == "executing" }
             #expect(begun.allSatisfy { $0.operation == "announce batch 1 ended" })
 

@@ -43,7 +43,7 @@ struct TryTests {
             let paths = try outcome.objects().compactMap { $0["file"] as? String }
             #expect(Set(paths) == Set(files.dropFirst().map { daemon.path("mine/\($0)") }))
 
-            // Without both, the default recipe is used; the result replaces the previous one.
+            // Without a recipe and a chain, `try` uses the default recipe. The new result replaces the previous one.
             let again = try await daemon.pipectl(
                 "try", daemon.path("mine/a.b.png"), "-o", daemon.path("mine/a.b.try.1.jpg"))
             #expect(again.status == 0 && again.lines.first?.contains("a.b.try.1.jpg") == true, "\(again.errors)")
@@ -64,7 +64,7 @@ struct TryTests {
             #expect(outcome.status == 1)
             #expect(outcome.output.contains("broken: watermark: "))
             let size = try #require(Picture.jpegSize(daemon.data("a.try.sheet.jpg")))
-            // Three pictures of 320, with margins of 16 between and around them.
+            // The sheet contains three pictures of 320 pixels, with margins of 16 between and around them.
             #expect(size.width == 3 * 320 + 4 * 16 && (240 + 2 * 16..<640).contains(size.height), "\(size)")
 
             let nothing = try await daemon.pipectl("try", daemon.path("etc/recipes.d/broken.recipe"), "--sheet")
@@ -121,7 +121,7 @@ struct TryTests {
                     "\(arguments): \(outcome.errors)")
             }
             try await expect(1, "is the picture itself", picture, "--chain", "save format=png", "-o", picture)
-            // A link to the picture is replaced, not followed.
+            // If the output path is a link to the picture, `try` replaces the link instead of following it.
             try FileManager.default.createSymbolicLink(atPath: daemon.path("link.png"), withDestinationPath: picture)
             try await expect(0, "", picture, "--chain", "save format=png", "-o", daemon.path("link.png"))
             try await expect(2, "name the file so", picture, "-o", daemon.path("a.webp"))
@@ -134,7 +134,7 @@ struct TryTests {
             try await expect(1, "No such file", daemon.path("none.png"))
             try await expect(1, "is not a regular file", daemon.root.path)
             try await expect(1, "none: there is no such folder", picture, "-o", daemon.path("none/b.jpg"))
-            // These mistakes are found before any daemon is asked.
+            // pipectl detects these mistakes before it calls the daemon.
             let nowhere = ["--root", daemon.path("none"), "try", picture, "--sheet", "-o", daemon.path("none") + "/"]
             let early = try await Programs.run("pipectl", nowhere)
             #expect(early.status == 1 && early.errors.contains("none/: there is no such folder"), "\(early)")
@@ -152,7 +152,7 @@ struct TryTests {
         try await DaemonFixture.with { daemon in
             try daemon.write(Picture.small, to: "a.png")
             let client = try daemon.client()
-            /// The number of results that the daemon has open.
+            /// The number of result files that the daemon has open.
             func open() throws -> Int {
                 let folder = "/proc/\(daemon.process)/fd"
                 return try FileManager.default.contentsOfDirectory(atPath: folder).count { number in
@@ -166,11 +166,11 @@ struct TryTests {
                 let (reply, files) = try client.callForFiles(
                     Call.Try(name: "a.png", recipes: [], chains: chains), descriptors: [picture])
                 #expect(reply.proofs.map(\.suffix) == ["jpg", "png"] && files.count == 2)
-                // The files can be read, but not written.
+                // The received files can be read, but not written.
                 for file in files { #expect(Glibc.write(file.number, "x", 1) < 0) }
             }
             for _ in 0..<20 { try tryOut() }
-            // Results of the latest try may still be in transfer.
+            // The results of the latest try may still be open, because the daemon is sending them.
             #expect(try open() <= 4)
         }
     }
@@ -186,7 +186,7 @@ struct TryTests {
             if let socket { try Socket.send(call, descriptors: [file], to: socket) }
             while try !daemon.workers().contains(where: { daemon.holds($0, "huge.tif") }) { await Task.yield() }
             socket = nil
-            // The next try gets its turn only now.
+            // The next try can only start once the abandoned one has been withdrawn.
             try daemon.write(Picture.small, to: "a.png")
             let next = try await daemon.pipectl("try", daemon.path("a.png"), "-o", daemon.root.path)
             #expect(next.status == 0, "\(next.errors)")

@@ -15,7 +15,7 @@ struct UndoTests {
         ]
     }
 
-    /// Runs `body` with a done job.
+    /// Runs `body` with a daemon that has a done job.
     private static func with(_ more: String = "", _ body: (DaemonFixture) async throws -> Void) async throws {
         try await DaemonFixture.with(recipe(more)) { daemon in
             try daemon.drop(as: "album/a.png", inbox: "inbox/web")
@@ -24,7 +24,8 @@ struct UndoTests {
         }
     }
 
-    /// The results in the outbox. Results that were taken back are removed from staging in the background.
+    /// The results in the outbox. Excludes .staging, from which the daemon removes the results of an undo in the
+    /// background.
     private static func results(_ daemon: DaemonFixture) -> [String] {
         daemon.files(in: "outbox/web").filter { !$0.hasPrefix(".staging/") }
     }
@@ -90,7 +91,7 @@ struct UndoTests {
                 atPath: daemon.path("archive/web/album/b.png"), toPath: daemon.path("archive/web/album/a.png"))
             let other = try await daemon.pipectl("undo", "1")
             #expect(other.status == 1 && other.output.contains("another file lies where"), "\(other)")
-            // A file system may reuse a removed file's inode number.
+            // Simulate a file system that reuses the inode number of a removed file.
             let file = try Descriptor.open(daemon.path("archive/web/album/a.png"), O_WRONLY)
             try await daemon.ledger("UPDATE jobs SET inode = \(file.status().st_ino)")
             let reused = try await daemon.pipectl("undo", "1")
@@ -138,7 +139,7 @@ struct UndoTests {
             #expect(try await daemon.pipectl("retry", "1").status == 0)
             try await daemon.waitForAll()
             #expect(daemon.files(in: "again") == [] && daemon.files(in: "archive/web") == ["album/a.png"])
-            // The earlier --to no longer applies.
+            // The --to of the earlier undo no longer applies.
             #expect(try await daemon.pipectl("undo", "1").status == 0)
             #expect(daemon.files(in: "cancelled/web") == ["album/a.png"])
         }
@@ -169,7 +170,8 @@ struct UndoTests {
             #expect(undo.status == 1 && undo.output.contains("an older version has published"), "\(undo)")
             let old = try daemon.data("outbox/web/album/a.jpg")
             #expect(try await daemon.pipectl("redo", "1", "--wait").status == 0)
-            // No job knows the second result.
+            // The older version's row listed only one result, so the other one, a.small.jpg, belongs to no job and
+            // keeps its name.
             #expect(daemon.files(in: "outbox/web/album") == ["a-1.jpg", "a.jpg", "a.small-1.jpg", "a.small.jpg"])
             #expect(try daemon.data("outbox/web/album/a.jpg") == old)
         }

@@ -49,7 +49,7 @@ struct WaitTests {
             try daemon.write("#!/bin/sh\nls -A \(daemon.path("archive/noir")) > \(daemon.path("seen"))\n", to: "hook")
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: hook)
             try daemon.write("[Recipe]\nHook=\(hook)\n[Output]\nChain=noir\n", to: "etc/recipes.d/noir.recipe")
-            // A file lies where the folder should be.
+            // A file occupies the path of the archive's folder.
             try daemon.write("in the way", to: "archive/noir")
             try await daemon.start()
             try daemon.drop(as: "one.png")
@@ -119,7 +119,7 @@ struct WaitTests {
             var (told, isCleared): ([String?], Bool) = ([], false)
             try client.stream(Call.Wait(ids: [id])) { reply in
                 if reply.jobs.isEmpty { told.append(reply.waitsFor) }
-                // The file in the way may be removed only once: later the original's folder has its name.
+                // Remove the file only once, because later the archive's folder has this path.
                 if reply.waitsFor != nil, !isCleared {
                     try FileManager.default.removeItem(atPath: daemon.path("archive/noir"))
                     isCleared = true

@@ -6,12 +6,12 @@ import Testing
 
 @Suite("Lost workers and exhausted memory")
 struct WorkerLossTests {
-    /// This chain keeps a worker busy for more than a second.
+    /// A recipe whose render keeps a worker busy for more than a second.
     private static let slow = ["etc/recipes.d/slow.recipe": "[Recipe]\nInbox=slow\n[Output]\nChain=save format=avif\n"]
     private static let long = Picture.tiff(width: 900, height: 700)
 
     @Test(
-        "a worker that is killed at work costs only a retry, and no other job notices",
+        "a worker that is killed during a render costs only a retry, and no other job is affected",
         arguments: [SIGSEGV, SIGKILL, SIGSTOP, SIGABRT])
     func lostOnce(signal: Int32) async throws {
         try await DaemonFixture.with(Self.slow.merging(["etc/pipelined.conf": "[Queues]\nRender=2\n"]) { $1 }) {
@@ -37,7 +37,7 @@ struct WorkerLossTests {
         arguments: [
             ("raise(SIGSEGV); return 0;", "Segmentation fault"), ("raise(SIGSTOP); return 0;", "Stopped"),
             ("abort();", "Aborted"),
-            // The worker's limit is higher than any estimate, but it may not allocate this much.
+            // The worker's memory limit is higher than any estimate, but lower than what this loop allocates.
             ("for (;;) { char *p = malloc(1 << 26); memset(p, 1, 1 << 26); }", "Segmentation fault"),
         ])
     func lostTwice(body: String, reason: String) async throws {
@@ -66,7 +66,7 @@ struct WorkerLossTests {
     @Test("a picture that kills its worker twice while its header is read fails as well")
     func lostAtOpen() async throws {
         try await DaemonFixture.with(["state/id": "test\n"], started: false) { daemon in
-            // Every read of this file kills a worker; the daemon itself never reads it.
+            // strace kills every worker that reads this file. The daemon itself never reads it.
             try await daemon.start(under: [
                 "/usr/bin/strace", "-D", "-f", "-qq", "-o", "/dev/null", "-P",
                 daemon.path("inbox/.pipelined/test/0/bad.png"),
@@ -88,14 +88,14 @@ struct WorkerLossTests {
             let names = ["one.tif", "two.tif"]
             for name in names { try daemon.drop(Self.long, as: name, inbox: "inbox/slow") }
             for name in names { _ = try await daemon.worker(holding: name) }
-            // The next start may restore jobs before anybody can ask it.
+            // Remember the position now, because the next daemon may restore the jobs before a client can call it.
             let crashed = try daemon.status().cursor
             await daemon.stop(SIGKILL)
             try await daemon.start()
             try await daemon.waitForAll()
             let last = try daemon.status().cursor
             let events = try await daemon.events(since: crashed) { $0.cursor >= last }.filter { $0.kind == "job" }
-            // Either picture may be the first to reach a worker; the other waits until that one is done.
+            // Either picture may reach a worker first. The other one waits until the first is done.
             let told = events.map { "\($0.job?.input ?? "") \($0.job?.state ?? "")" }
             let second = try #require(names.first { told.contains("\($0) waiting") }, "\(told)")
             let first = try #require(names.first { $0 != second })
@@ -116,7 +116,7 @@ struct WorkerLossTests {
             try daemon.drop(Self.long, as: "long.tif", inbox: "inbox/slow")
             var crashed = 0
             for _ in 1...crashes {
-                // A job that is recorded as running was running.
+                // The event says that the job is recorded as running. Also wait until a worker has the picture open.
                 _ = try await daemon.events(since: crashed) { $0.kind == "job" && $0.job?.state == "running" }
                 _ = try await daemon.worker(holding: "long.tif")
                 crashed = try daemon.status().cursor
@@ -130,7 +130,8 @@ struct WorkerLossTests {
         }
     }
 
-    /// One WebP of 12 megapixels fits into the budget, and two do not, with every version of the libraries.
+    /// Settings with a memory budget that is enough for one WebP of 12 megapixels but not for two, whatever the
+    /// libraries' versions.
     private static let tight = [
         "etc/recipes.d/slow.recipe": "[Recipe]\nInbox=slow\n[Output]\nChain=save format=webp\n",
         "etc/pipelined.conf": "[Daemon]\nMemoryBudget=192M\n[Queues]\nRender=2\n",
@@ -153,7 +154,7 @@ struct WorkerLossTests {
         }
     }
 
-    @Test("a picture that waits for memory can be cancelled at once, and its worker goes on")
+    @Test("a picture that waits for memory can be cancelled at once, and its worker continues with other pictures")
     func cancelHeld() async throws {
         try await DaemonFixture.with(Self.tight) { daemon in
             for name in ["one.tif", "two.tif"] { try daemon.drop(Self.half, as: name, inbox: "inbox/slow") }

@@ -7,7 +7,7 @@ import WorkerProtocol
 @Suite("A login")
 struct LoginTests {
     private static let picture = Data([1, 2, 3])
-    /// `user:secret` in Basic encoding.
+    /// The login of `user` with password `secret`, in Basic encoding.
     private static let basic = "Basic dXNlcjpzZWNyZXQ="
 
     private static func login(_ host: String, plain: Bool = true) -> FetchLogin {

@@ -6,7 +6,7 @@ import WorkerProtocol
 
 @Suite("URLs can't reach private addresses")
 struct PrivateAddressTests {
-    /// Spellings of 127.0.0.1, or of this machine, with a port.
+    /// URLs that denote this machine in various spellings, with the port.
     private static func ways(_ port: Int) -> [String] {
         [
             "127.0.0.1", "localhost", "LOCALHOST", "localhost.", "127.1", "127.0.1", "2130706433", "0x7f000001",
@@ -21,7 +21,8 @@ struct PrivateAddressTests {
         ]
     }
 
-    /// libcurl takes the text before the @ for a password even after a backslash, and browsers do not.
+    /// Whether every reader takes the URL for 127.0.0.1. After a backslash, libcurl still takes the text before an @
+    /// for a password, and browsers do not.
     private static func isPlain(_ url: String) -> Bool { url.hasPrefix("http://127.0.0.1:") && !url.contains("\\") }
 
     private static func secret() throws -> HTTPServer {
@@ -73,7 +74,7 @@ struct PrivateAddressTests {
         _ = try worker.fetch(inside.url(), into: StagingFile())
         #expect(try worker.failure(at: inside.url(), FetchLimits()).message.contains("is no public address"))
         #expect(inside.seen.requests.count == 1)
-        // The transfer with the allowed host continues.
+        // Transfers from the allowed host still work.
         _ = try worker.fetch(inside.url(), into: StagingFile())
     }
 

@@ -11,7 +11,7 @@ struct ResumeTests {
     private static let today = "Thu, 22 Oct 2015 07:28:00 GMT"
     private static let yesterday = "Wed, 21 Oct 2015 07:28:00 GMT"
 
-    /// Interrupts the first answer half-way; the next one obeys Range if `validator` is still the same.
+    /// Breaks off the first response half-way. Obeys the Range header of the next request if `validator` still matches.
     private static func server(_ header: [String: String], after: [String: String]? = nil) throws -> HTTPServer {
         let header = ["Date": today].merging(header) { $1 }
         let after = after ?? header
@@ -72,7 +72,7 @@ struct ResumeTests {
         #expect(try worker.failure(at: "http://127.0.0.1:1/", into: file, resume: resume).kept == resume)
     }
 
-    /// Possible answers to a request for the rest of `FetchResume(offset: 3, validator: "\"one\"", total: 8)`.
+    /// Unacceptable responses to a request for the rest of `FetchResume(offset: 3, validator: "\"one\"", total: 8)`.
     private static let otherFiles: [[String: String]] = [
         ["Content-Range": "bytes 3-7/8", "ETag": "\"two\""],
         ["Content-Range": "bytes 3-7/8", "ETag": "W/\"one\""],
@@ -204,7 +204,7 @@ struct ResumeTests {
         #expect(try file.content == Data("abc".utf8))
     }
 
-    @Test("MaxSize= includes the bytes that are there already")
+    @Test("MaxSize= includes the bytes that were received earlier")
     func maxSize() throws {
         let server = try Self.server(["ETag": "\"one\""])
         let worker = try FetchProcess()

@@ -67,7 +67,8 @@ struct TransferTests {
                 $0.perHost = 1
                 $0.connectMilliseconds = 200
             })
-        // By the time the connection to a silent port has timed out, this transfer's ConnectTimeout has passed.
+        // When the connection to a silent port has timed out, the waiting transfer has waited longer than its
+        // ConnectTimeout.
         let deaf = try DeafPort()
         let limits = FetchProcess.limits { $0.connectMilliseconds = 400 }
         #expect(try worker.failure(at: deaf.url, limits).message.contains("ConnectTimeout"))
@@ -148,7 +149,7 @@ struct TransferTests {
         #expect(failure.kind == .input)
         #expect(failure.message.contains("MaxSize"))
         #expect(try file.content.count <= 1 << 20)
-        // A result within the limit is decoded, if it is a picture.
+        // A decoded body within the limit is accepted.
         #expect(
             try worker.fetch(server.url(), into: file, FetchProcess.limits { $0.maxSize = 64 << 20 }).bytes == 64 << 20)
     }
@@ -173,7 +174,7 @@ struct TransferTests {
         #expect(try file.content.isEmpty)
     }
 
-    /// 64 MB of zeros, in 64 KB of gzip.
+    /// A gzip bomb: 64 MB of zeros, compressed to 64 KB.
     private static var bomb: Data {
         get throws {
             let bomb = try StagingFile()
@@ -229,7 +230,7 @@ struct TransferTests {
             if request.path != "/drips" { return connection.waitForClose() }
             while true {
                 try connection.write("x")
-                // The server writes far more often than the timeout, endlessly.
+                // The server sends a byte every 10 ms, without end: far more often than the timeout.
                 usleep(10_000)
             }
         }
@@ -291,7 +292,7 @@ struct TransferTests {
         #expect(status == 0)
     }
 
-    @Test("the worker ends with its supervisor even if its socket does not show that")
+    @Test("the worker ends with its supervisor even if the socket stays open")
     func lostSupervisor() async throws {
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
         let script = """
@@ -309,7 +310,8 @@ struct TransferTests {
         let worker = try #require(Int32(supervisor.output.trimmingCharacters(in: .newlines)))
         let end = Descriptor(owning: clinux_pidfd_open(worker))
         supervisor.signal(SIGKILL)
-        // This process holds both ends of the socket.
+        // Because this process keeps both ends of the socket open, the worker can't notice the death of its supervisor
+        // by EOF.
         var ended = pollfd(fd: end.number, events: Int16(POLLIN), revents: 0)
         #expect(poll(&ended, 1, -1) == 1)
         withExtendedLifetime((ours, theirs)) {}

@@ -28,7 +28,7 @@ struct CommandTests {
             try a.send(.command(7, .pause(queue: "render", reason: "the printer"), node: "b"))
             let first = try b.commanded()
             #expect(first.command == .pause(queue: "render", reason: "the printer") && first.node == "a")
-            // Another command is answered meanwhile.
+            // A second command is answered while the first is still unanswered.
             try a.send(.command(8, .cancelAll, node: "b"))
             let second = try b.commanded()
             #expect(second.command == .cancelAll)
@@ -37,7 +37,7 @@ struct CommandTests {
             try b.send(.obeyed(first.id, NodeReport(error: "no")))
             #expect(try a.answer(to: 7) == NodeReport(error: "no"))
             try a.send(.command(9, .drain, node: "b"))
-            // The third command comes next; neither of the others is repeated.
+            // The next message is the third command, so neither of the first two was repeated.
             #expect(try b.commanded().command == .drain)
         }
     }
@@ -49,14 +49,14 @@ struct CommandTests {
             try a.send(.command(1, question, node: "b"))
             let asked = try b.commanded()
             #expect(asked.command == question)
-            // Each character is escaped on the wire.
+            // JSON escapes each of these characters, so this reply is the longest on the wire.
             let longest = NodeReport(reply: String(repeating: "\"", count: NodeReport.longestReply))
             try b.send(.obeyed(asked.id, longest))
             #expect(try a.answer(to: 1) == longest)
         }
     }
 
-    @Test("when the server is lost in the middle, the command is done and its report arrives afterwards")
+    @Test("when the server is lost during a command, the command is executed and its report arrives afterwards")
     func serverLost() async throws {
         try await withPair { server, a, b in
             try a.send(.command(1, .drain, node: "b"))
@@ -103,7 +103,7 @@ struct CommandTests {
             ] {
                 try client.publish(Array(text.utf8), to: subject, reply: "_INBOX.x.1")
             }
-            // Answers go to an inbox only.
+            // Reports go only to NATS inboxes, and the subject `jobs.x` is none.
             try client.publish(
                 Array(#"{"token":"\#(token)","command":{"cancelAll":{}}}"#.utf8), to: "command.b.x", reply: "jobs.x")
             try client.flush()

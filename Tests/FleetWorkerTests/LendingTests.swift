@@ -23,7 +23,7 @@ struct LendingTests {
             let (a, b) = (try NodeProcess("a", [server.url]), try NodeProcess("b", [server.url], places: 4))
             let ids = try (1...4).map { try a.lend([[UInt8($0)]]).id }
             let taken = try ids.map { _ in try b.fetch() }
-            // Take one back, return one, and leave one alone.
+            // Take back one picture, deliver one, and leave two with node b.
             try a.send(.takeBack(ids[3]))
             try a.returned(ids[3])
             try b.deliver(taken[2].id, [[9]])
@@ -56,7 +56,7 @@ struct LendingTests {
             #expect(made.outputs.map(\.bytes) == [600_000, 1])
             #expect(try targets.map { try $0.content } == results)
             #expect(try b.over(taken.id))
-            // The next picture comes after every message about the first.
+            // The node's next message is about the second picture, so nothing about the first was sent twice.
             let (next, _) = try a.lend([bytes(10)])
             let second = try b.fetch()
             try b.deliver(second.id, [bytes(20)])
@@ -113,7 +113,7 @@ struct LendingTests {
         }
     }
 
-    @Test("a picture for one node goes to no other, and ends when that node refuses it or does not answer")
+    @Test("a picture for one node is offered to no other; the origin is told if that node refuses it or is silent")
     func only() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -122,7 +122,7 @@ struct LendingTests {
             try a.sees("b")
             let (id, _) = try a.lend([[1]], only: "c")
             let (other, _) = try a.lend([[2]])
-            // This picture was lent later.
+            // Node b gets picture `other`, although it was lent later.
             let taken = try b.fetch()
             #expect(taken.picture.id == other)
             try b.deliver(taken.id, [[3]])
@@ -142,7 +142,7 @@ struct LendingTests {
         }
     }
 
-    @Test("a picture for one node ends when that node falls silent after it has accepted")
+    @Test("the origin is told if the only node for a picture falls silent after it has accepted")
     func onlySilent() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -163,7 +163,7 @@ struct LendingTests {
             for filters in [[:], ["noir": "2"]] {
                 let b = try NodeProcess("b", [server.url], places: 1, filters: filters)
                 let (plain, _) = try a.lend([[2]])
-                // The picture with the filter was lent earlier.
+                // The picture that needs the filter was lent earlier, but this node lacks the filter.
                 let taken = try b.fetch()
                 #expect(taken.picture.id == plain)
                 try b.deliver(taken.id, [[3]])
@@ -210,7 +210,8 @@ struct LendingTests {
                 try b.over(taken.id)
                 counts[taken.origin, default: 0] += 1
             }
-            // An origin that gets no processor time while a place is reserved for it loses the place.
+            // Some imbalance is possible: an origin that gets no processor time while a place is reserved for it loses
+            // the place.
             #expect(counts.values.max()! < 5, "\(counts)")
         }
     }
@@ -274,7 +275,7 @@ struct LendingTests {
         }
     }
 
-    @Test("the picture of a killed node goes to another")
+    @Test("the picture of a killed node is offered to another node")
     func killed() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)
@@ -293,7 +294,7 @@ struct LendingTests {
         }
     }
 
-    @Test("the picture of a node whose daemon hangs goes to another, though the node's connection is alive")
+    @Test("a picture whose node's daemon hangs is offered to another node, though the connection is alive")
     func hanging() async throws {
         try await withTemporaryFolder { folder in
             let server = try await NATSServer(in: folder)

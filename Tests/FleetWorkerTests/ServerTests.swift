@@ -111,7 +111,7 @@ struct ServerTests {
         withExtendedLifetime(talker) {}
     }
 
-    /// A server that sends the same bytes to every client.
+    /// A server that sends `words` to every client.
     private static func talker(_ words: String) throws -> (Descriptor, Int) {
         let listener = try Loopback.listen()
         Thread.detachNewThread {
@@ -144,7 +144,7 @@ struct ServerTests {
             _ = try a.problem(with: "is lost")
             try await server.restart()
             try a.connected()
-            // A node that uses another's credentials may not send anything.
+            // A node that uses another node's credentials may not send anything.
             let twin = try NodeProcess("c", [server.url], files: fleet.files(of: "a"))
             _ = try twin.problem(with: "refuses what this node says: Permissions Violation")
             let stranger = try MadeFleet(in: "\(folder)/stranger", "a")
@@ -166,7 +166,7 @@ struct ServerTests {
             try fleet.change("remove", "a")
             kill(server.identifier, SIGHUP)
             _ = try a.problem(with: "the node was removed from the fleet")
-            // A node that is added again under the same name has new credentials.
+            // Removed nodes that are added again under the same names have new credentials.
             try fleet.change("add", "a,rented")
             for name in ["a", "rented"] {
                 try NodeProcess(name, [server.url], files: fleet.files(of: name)).connected()

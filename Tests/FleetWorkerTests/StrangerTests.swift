@@ -35,14 +35,14 @@ struct StrangerTests {
                     try client.publish(payload, to: "origin.a.\(verb).x", reply: "command.a.x")
                 }
             }
-            // It claims to have a place, and gets the picture.
+            // The stranger claims to have a free place, and is offered the picture.
             let (offer, reply) = try client.offer(to: "x", saying: Self.free)
             let key = LentKey(origin: "a", run: offer.run, id: id)
             #expect(offer.picture.id == id)
             for payload in Self.nonsense { try client.publish(payload, to: reply) }
             try client.publish(#"{"word":"yes"}"#, to: reply)
             #expect(try a.begun(id) == "x")
-            // A node that does not have the picture can do nothing with it.
+            // Requests for the picture are refused if they come from a node that does not have it.
             for verb in ["read", "write", "progress", "done", "failed"] {
                 let word = try Self.ask(client, verb, Asked(key, attempt: Token.made())).word
                 #expect(word == (verb == "write" ? .again : .notWanted))
@@ -68,7 +68,7 @@ struct StrangerTests {
             #expect(try targets[0].content.isEmpty)
             (asked.index, asked.offset) = (0, 0)
             #expect(try Self.ask(client, "write", asked, bytes(5000)).word == .yes)
-            // A result that differs from its description is rejected.
+            // A result whose bytes differ from its description is rejected.
             asked.result = Self.result(bytes: 5000, hash: String(repeating: "0", count: 64))
             #expect(try Self.ask(client, "done", asked).word == .again)
             for width in [0, -1, .max] {
@@ -76,7 +76,7 @@ struct StrangerTests {
                 #expect(try Self.ask(client, "done", asked).word == .again)
             }
             asked.result = nil
-            // The stranger falls silent, and an honest node gets the picture.
+            // The stranger stops sending, and the picture goes to an honest node.
             let b = try NodeProcess("b", [server.url], places: 1)
             let taken = try b.fetch()
             try b.deliver(taken.id, [[1]])
@@ -132,7 +132,7 @@ struct StrangerTests {
                 try client.publish(payload, to: "take.b.z", reply: "_INBOX.z.1")
             }
             let good = try Self.offer(Self.picture)
-            // The answer would go to a subject that is no inbox; and these are not valid names of nodes.
+            // These offers have no valid reply subject, or come from an invalid node name or from node b itself.
             try client.publish(good, to: "take.b.z")
             try client.publish(good, to: "take.b.z", reply: "command.b.z")
             for node in ["Z", "b"] { try client.publish(good, to: "take.b.\(node)", reply: "_INBOX.z.1") }

@@ -26,7 +26,7 @@ struct WaitingLineTests {
         }
     }
 
-    @Test("waiting origins come before one that asks at the moment a place becomes free")
+    @Test("waiting origins precede an origin that asks at the moment when a place becomes free")
     func early() {
         let node = Node()
         for origin in ["y", "z"] { node.add(origin) }
@@ -63,7 +63,7 @@ struct WaitingLineTests {
         #expect(node.invite(2, after: WaitingLine.patience + .seconds(1)) == ["z"])
     }
 
-    @Test("a place that an origin declines goes to the next")
+    @Test("a place that an origin declines is offered to the next origin")
     func declined() {
         let node = Node()
         for origin in ["y", "z"] { node.add(origin) }

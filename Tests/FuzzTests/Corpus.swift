@@ -1,6 +1,6 @@
 import Foundation
 
-/// Inputs that reach most of the readers' code: a file for each reader, with one base64 input per line.
+/// Inputs that reach most of the readers' code. Each reader has a file, with one base64 input per line.
 enum Corpus {
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Corpus")
 

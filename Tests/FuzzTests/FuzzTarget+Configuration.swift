@@ -3,7 +3,7 @@ import Foundation
 @testable import PipelineModel
 @testable import pipectl
 
-/// Texts that people write: files, chains and names.
+/// Texts that users write: settings, recipes, chains and names.
 extension FuzzTarget {
     static let configuration: [FuzzTarget] = [settings, recipes, chains, names, patterns, joinFiles]
 
@@ -59,7 +59,7 @@ extension FuzzTarget {
         }
     }
 
-    /// Lines: the template, then the picture's name, album, recipe, output, and EXIF date.
+    /// Input lines: the template, then the picture's name, album, recipe, output and EXIF date.
     private static let names = text("names", words: NameField.allCases.map(\.example)) { text in
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         func line(_ number: Int) -> String? { number < lines.count ? lines[number] : nil }
@@ -73,7 +73,7 @@ extension FuzzTarget {
         for number in [0, 12] {
             let path = template.path(facts, number: number, suffix: "jpg")
             precondition(path.hasSuffix(".jpg"), "a result has no suffix: \(path)")
-            // The kernel sees bytes, not characters.
+            // The kernel compares bytes, not characters.
             for name in path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
                 precondition(!name.isEmpty && name.first != UInt8(ascii: "."), "a name is empty, or hidden: \(path)")
                 precondition(name.count <= NameTemplate.longest, "a name is too long: \(path)")
@@ -82,7 +82,7 @@ extension FuzzTarget {
         }
     }
 
-    /// Two lines: the pattern, and a file's name.
+    /// Input lines: the pattern and a file's name.
     private static let patterns = text("patterns") { text in
         let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard lines.count == 2 else { return }
@@ -98,7 +98,7 @@ extension FuzzTarget {
 
     private static let date = PictureDate(year: 2026, month: 11, day: 24, source: .file)
 
-    /// Stages with a parameter of each kind.
+    /// A filter with a parameter of each kind.
     static let catalog = StageCatalog(filters: [
         StageDescription(
             name: "noir", summary: "black and white",

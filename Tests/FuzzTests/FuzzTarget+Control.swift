@@ -4,11 +4,11 @@ import JobFlow
 @testable import ControlService
 @testable import PipelineControl
 
-/// Clients' messages to the daemon, and a daemon's answers.
+/// Messages from clients to the daemon, and the daemon's replies.
 extension FuzzTarget {
     static let control: [FuzzTarget] = [frames, calls, answers, moments]
 
-    /// The first byte sets the length of the pieces into which a socket splits the stream.
+    /// The first byte of the input sets the length of the pieces in which the socket delivers the rest.
     private static let frames = FuzzTarget("frames") { bytes in
         guard let length = bytes.first.map({ Int($0) + 1 }) else { return }
         let stream = bytes.dropFirst()
@@ -37,7 +37,7 @@ extension FuzzTarget {
         precondition(first == second, "a call changes on its way")
     }
 
-    /// The first byte chooses the call to be answered.
+    /// The first byte of the input selects the call whose reply is read.
     private static let answers = FuzzTarget("answers") { bytes in
         guard let first = bytes.first else { return }
         let call: any ControlCall.Type = allCalls[Int(first) % allCalls.count]
@@ -67,7 +67,7 @@ extension FuzzTarget {
         Call.GetInterfaceDescription.self,
     ]
 
-    /// Times as clients write them.
+    /// Times in the notations that clients use.
     private static let moments = text("moments") { text in
         guard let seconds = Timestamp.seconds(text, now: 1_772_357_400) else { return }
         precondition(text.utf8.allSatisfy { $0 < 128 }, "only ASCII digits are read")

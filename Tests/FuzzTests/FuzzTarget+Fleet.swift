@@ -6,7 +6,7 @@ import SystemCalls
 @testable import FleetWorker
 @testable import WorkerProtocol
 
-/// Messages from other nodes and the fleet's server.
+/// Messages from other nodes and from the NATS server.
 extension FuzzTarget {
     static let fleet: [FuzzTarget] = [asked, answered, lent, said]
 
@@ -42,7 +42,7 @@ extension FuzzTarget {
         precondition(FleetMessage.offered(1, offer.picture, origin: "attic").isPlausible { _ in nil })
     }
 
-    /// A node's presence, its orders, and its answers to orders.
+    /// Messages about a node's presence, commands, and the replies to commands.
     private static let said = FuzzTarget("said") { bytes in
         let data = Data(bytes)
         if let presence = try? JSONDecoder().decode(Presence.self, from: data) {

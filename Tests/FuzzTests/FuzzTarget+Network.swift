@@ -19,7 +19,7 @@ extension FuzzTarget {
         }
     }
 
-    /// A download's name becomes a file's name.
+    /// Checks that a download's name is safe to use as a file name.
     private static func checkName(_ name: String) {
         precondition((1...DownloadName.longest).contains(name.utf8.count), "a name is empty, or too long: \(name)")
         precondition(!name.utf8.contains { $0 == UInt8(ascii: "/") || $0 < 0x20 }, "a name is a path: \(name)")
@@ -59,7 +59,7 @@ extension FuzzTarget {
         checkName(DownloadName.name(said: said, url: try WebAddress("https://example.org/")))
     }
 
-    /// The lines of a request's head.
+    /// Input: the header lines of an HTTP request.
     private static let requests = text(
         "requests",
         words: [

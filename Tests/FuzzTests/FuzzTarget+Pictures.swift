@@ -2,13 +2,13 @@ import SystemCalls
 
 @testable import RenderWorker
 
-/// Pictures' headers and structure. The pixels are the libraries' business.
+/// Headers and structure of pictures. The pixels are not covered, because libraries read them.
 extension FuzzTarget {
     static let pictures: [FuzzTarget] = [files, jpegs, gifs, pngs, bmps, boxes, tiffs, webps]
 
-    /// A file of any format, with every question that is asked before its pixels are read.
+    /// A file of any format. Calls each function that examines a file before its pixels are read.
     private static let files = FuzzTarget("pictures") { bytes in
-        // A camera file is LibRaw's business.
+        // Skip camera files, which only LibRaw reads.
         let memory = SourceBytes.memory(bytes)
         guard !CameraRaw.isRaw(prefix: Array(bytes.prefix(16))), !CameraRaw.isRaw(tiff: memory.exactly, name: "") else {
             return

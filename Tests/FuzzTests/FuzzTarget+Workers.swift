@@ -4,7 +4,8 @@ import SystemCalls
 
 @testable import WorkerProtocol
 
-/// Messages between the supervisor and its workers. A picture may have taken its worker over.
+/// Messages between the supervisor and its workers. They are untrusted, because a hostile picture may control its
+/// worker.
 extension FuzzTarget {
     static let workers: [FuzzTarget] = [
         messages("render-orders", SupervisorMessage.self),
@@ -25,23 +26,23 @@ extension FuzzTarget {
         trail,
     ]
 
-    /// Checks that a message is the same after it is written and read again.
+    /// Checks that a message is the same after it was written and read again.
     private static func messages<Message: Codable & Sendable>(
         _ name: String, _: Message.Type, _ check: @escaping @Sendable (Message) -> Void = { _ in }
     ) -> FuzzTarget {
         FuzzTarget(name) { bytes in
             let message = try WorkerChannel.message(Message.self, bytes)
             check(message)
-            // A packed message omits unused parts; the rest must stay.
+            // Packing a message discards its unused parts. Whatever remains must survive another round.
             let sent = try WorkerChannel.message(Message.self, WorkerPacket(message).bytes)
             let again = try WorkerChannel.message(Message.self, WorkerPacket(sent).bytes)
-            // A set is written in any order.
+            // Sort the bytes, because a set is written in an arbitrary order.
             let (first, second) = (try Wire.encode(sent).sorted(), try Wire.encode(again).sorted())
             precondition(first == second, "a message changes on its way")
         }
     }
 
-    /// A worker's report on its filters decides which chains are valid.
+    /// Checks a worker's report about its filters, which decides which chains are valid.
     private static func check(_ hello: Hello) {
         let catalog = StageCatalog(filters: hello.filters, missingEncoders: hello.missingEncoders)
         for filter in hello.filters.prefix(3) {

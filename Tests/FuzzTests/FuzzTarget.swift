@@ -1,9 +1,9 @@
 import Testing
 
-/// A reader of untrusted bytes.
+/// A function that reads untrusted bytes, to be fuzzed.
 struct FuzzTarget: Sendable, CustomTestStringConvertible {
     let name: String
-    /// Words of the reader's language, which a fuzzer puts into its inputs.
+    /// Words of the input format, which the fuzzer inserts into its inputs.
     let words: [String]
     private let body: @Sendable ([UInt8]) throws -> Void
 
@@ -11,14 +11,14 @@ struct FuzzTarget: Sendable, CustomTestStringConvertible {
         (self.name, self.words, self.body) = (name, words, body)
     }
 
-    /// A reader of text.
+    /// A target whose input is text.
     static func text(
         _ name: String, words: [String] = [], _ body: @escaping @Sendable (String) throws -> Void
     ) -> FuzzTarget {
         FuzzTarget(name, words: words) { try body(String(decoding: $0, as: UTF8.self)) }
     }
 
-    /// A reader may refuse the bytes. A crash is a fault, and so is a broken promise about the result.
+    /// Runs the reader, which may reject the bytes. A crash is a fault, and so is a violated promise about the result.
     func read(_ bytes: [UInt8]) { try? body(bytes) }
 
     var testDescription: String { name }

@@ -5,7 +5,7 @@ import Testing
 struct ReaderTests {
     @Test("Every reader survives every input of the corpus", arguments: FuzzTarget.all)
     func corpus(target: FuzzTarget) throws {
-        // After a crash, the last line of the log names the reader.
+        // If the reader crashes, its name is the last line of the log.
         FileHandle.standardError.write(Data("\(target.name)\n".utf8))
         for input in try Corpus.inputs(of: target) { target.read(input) }
     }

@@ -5,7 +5,7 @@ import Synchronization
 /// A libFuzzer search for inputs that break a reader. It needs a build with libFuzzer: `./run fuzz --target NAME
 /// MINUTES`.
 enum Search {
-    /// The reader's name.
+    /// The name of the reader that is fuzzed.
     static let name = ProcessInfo.processInfo.environment["PIPELINED_FUZZ"]
 
     private static let target = Mutex<FuzzTarget?>(nil)
@@ -16,7 +16,7 @@ enum Search {
             @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32
         ) -> Int32
 
-    /// Starts a search with the options of this process, and ends the process.
+    /// Starts a search with the command-line options of this process, and exits when the search ends.
     static func run(_ target: FuzzTarget) throws {
         guard let symbol = dlsym(nil, "LLVMFuzzerRunDriver") else { throw NoFuzzer() }
         Self.target.withLock { $0 = target }
@@ -40,13 +40,13 @@ enum Search {
         let lines = Set(target.words).sorted().map { word in
             "\"" + word.utf8.map { "\\x" + String(Int($0) + 256, radix: 16).dropFirst() }.joined() + "\"\n"
         }
-        // libFuzzer rejects an empty file.
+        // The comment line keeps the file from being empty, which libFuzzer rejects.
         try (["# \(target.name)\n"] + lines).joined().write(
             toFile: String(option.dropFirst("-dict=".count)), atomically: true, encoding: .utf8)
     }
 
-    /// This process's arguments, split at libFuzzer's first option, which has one dash. libFuzzer does some of its
-    /// work in a child process, which it starts by its first argument.
+    /// The arguments of this process, split at the first libFuzzer option, which has a single dash. libFuzzer takes its
+    /// first argument for the command that starts a child process, so `own` is joined into that argument.
     private static var words: (own: [String], options: [String]) {
         let all = CommandLine.arguments
         let first = all.firstIndex { $0.hasPrefix("-") && !$0.hasPrefix("--") } ?? all.endIndex

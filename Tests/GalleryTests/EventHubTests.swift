@@ -10,7 +10,8 @@ import Testing
 
 @Suite("Events for browsers")
 struct EventHubTests {
-    /// A daemon that never answers, except that it ends the first calls of Progress, and answers the next.
+    /// A daemon whose `Progress` call fails the first `failures` times and replies afterwards. It answers no other
+    /// call.
     private final class Daemon: Sendable {
         let path = NSTemporaryDirectory() + "/hub-\(UUID().uuidString.prefix(8)).sock"
         private let listener: Descriptor
@@ -31,7 +32,7 @@ struct EventHubTests {
         }
 
         private func serve(_ client: Descriptor) throws {
-            // The accepted socket is blocking.
+            // Make the accepted socket blocking.
             _ = fcntl(client.number, F_SETFL, 0)
             var call: [UInt8] = []
             while !call.contains(Wire.terminator) { call += try Socket.receive(room: 4096, from: client).bytes }
@@ -49,7 +50,7 @@ struct EventHubTests {
         }
     }
 
-    @Test("when only the progress ends it is requested again, and the bars move on", arguments: [0, 1, 3])
+    @Test("when only the Progress call fails, it is made again, and the bars move on", arguments: [0, 1, 3])
     func progress(failures: Int) async throws {
         let daemon = try Daemon(failing: failures)
         let executor = QueueExecutor("hub")

@@ -48,7 +48,7 @@ struct GuardTests {
         for origin in ["http://localhost", "http://localhost:9", "null", "http://evil.example", ""] {
             #expect(status("POST", ("Origin", origin)) == 403, "\(origin)")
         }
-        // A client other than a browser.
+        // Clients other than browsers send none of these headers.
         #expect(status("POST") == nil)
     }
 

@@ -10,7 +10,7 @@ struct FolderBurstsTests {
 
     private func after(_ seconds: Double) -> DispatchTime { DispatchTime(uptimeNanoseconds: 1_000_000_000) + seconds }
 
-    /// The bursts that end after `seconds`, with each folder's remaining work.
+    /// Returns the bursts that are over after `seconds`, with each folder's remaining work.
     private func end(
         _ bursts: inout FolderBursts, after seconds: Double, work: FolderBursts.Work? = nil
     ) -> [String: [String]] {
@@ -77,7 +77,7 @@ struct FolderBurstsTests {
         #expect(end(&bursts, after: 3) == ["/in/album": []])
     }
 
-    @Test("a waiting caller learns of a folder's end even without any files, and the folder's subfolders stay")
+    @Test("a waiting caller is told when a burst without files is over, and the folder's subfolders stay")
     func expected() {
         var bursts = FolderBursts(in: "/in")
         bursts.found("/in/album", hasCome: true, at: after(0))
@@ -103,14 +103,14 @@ struct FolderBurstsTests {
             ])
     }
 
-    @Test("a folder that stood empty for a while belongs to its maker, and stays when files arrive")
+    @Test("a folder that was empty for a while belongs to its user, and is not removed after files have arrived")
     func empty() {
         var bursts = FolderBursts(in: "/in")
         bursts.found("/in/customer", hasCome: true, at: after(0))
         #expect(bursts.next(quiet: quiet) == after(2))
         #expect(end(&bursts, after: 2) == [:])
         bursts.took("/in/customer/a.png", at: after(3))
-        // Its mode has changed.
+        // The folder existed before; only its mode has changed.
         bursts.found("/in/customer", hasCome: true, at: after(3))
         #expect(end(&bursts, after: 5) == ["/in/customer": []])
         bursts.gone("/in/customer")

@@ -6,24 +6,25 @@ import TestTools
 
 @testable import InboxWatching
 
-/// Accepts an inbox's files, as the supervisor does. Its ledger can't be read the first `failures` times.
+/// Accepts an inbox's files, as the supervisor does. The first `failures` lookups fail as if the ledger were
+/// unreadable.
 final class InboxSink: IntakeSink {
     private struct Unreadable: Error {}
 
-    /// Whether a test's files lie at the top of the inbox or in a folder.
+    /// Where a test puts its files: at the top of the inbox, or in a folder of it.
     enum Depth { case top, folder }
 
     private let kept: KeptFiles
     private let failures: Int
     private let gate: Gate?
     private let state = Mutex<(asked: Int, taken: [Claim], ended: [String])>((0, [], []))
-    /// Yields whenever the inbox has been scanned, and nothing in it settles.
+    /// Yields whenever the inbox has been scanned and no file in it is settling.
     let isWatched = AsyncStream<Void>.makeStream()
 
-    /// Yields whenever files are taken.
+    /// Yields whenever the inbox hands over claimed files.
     let isTaking = AsyncStream<Void>.makeStream()
 
-    /// Files are recorded only once the gate is open.
+    /// With a `gate`, the sink records files only once the gate is open.
     init(kept: KeptFiles = KeptFiles(), failures: Int = 0, gate: Gate? = nil) {
         (self.kept, self.failures, self.gate) = (kept, failures, gate)
     }
@@ -34,7 +35,7 @@ final class InboxSink: IntakeSink {
     var cancelled: Int { state.withLock { $0.taken.count(where: \.cancelled) } }
     var ended: [String] { state.withLock { $0.ended } }
 
-    /// An inbox that takes a file at once, and looks again after ten milliseconds.
+    /// Creates an inbox that claims files immediately and repeats a failed scan after ten milliseconds.
     func inbox(
         _ folder: String, original: OriginalPolicy = .archive, refusal: String? = nil, room: Int? = nil,
         pollInterval: Duration = .milliseconds(10)
@@ -56,7 +57,7 @@ final class InboxSink: IntakeSink {
         isTaking.continuation.yield()
         counted()
         guard let gate else { return done() }
-        // The inbox blocks its own thread.
+        // The gate blocks its thread, so the wait runs on a thread of its own instead of the inbox's.
         DispatchQueue.global().async {
             gate.wait()
             done()

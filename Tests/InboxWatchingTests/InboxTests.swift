@@ -44,7 +44,7 @@ struct InboxTests {
     }
 
     @Test(
-        "an inbox that can't be read for a moment says so, and looks again soon, or at once when asked",
+        "an inbox that can't be read reports that, and is read again soon, or at once on request",
         arguments: [false, true])
     func passing(isAsked: Bool) async throws {
         try await withTemporaryFolder { folder in
@@ -61,7 +61,7 @@ struct InboxTests {
         }
     }
 
-    @Test("an inbox whose folder is gone has no temporary problem, so nobody waits for it")
+    @Test("an inbox whose folder is missing has no temporary problem, so clients don't wait for it")
     func lasting() async throws {
         try await withTemporaryFolder { folder in
             let sink = InboxSink()
@@ -104,7 +104,7 @@ struct InboxTests {
         }
     }
 
-    @Test("an inbox reports that its folder is gone, even if it first hears of a mount change")
+    @Test("an inbox reports that its folder is missing, even if a mount change is reported first")
     func goneAtMount() async throws {
         try await withInbox { inbox, folder in
             let isMoved = DispatchSemaphore(value: 0)
@@ -176,7 +176,7 @@ struct InboxTests {
             let sink = InboxSink(gate: gate)
             let inbox = sink.inbox(folder, room: 2 * Inbox.batch)
             inbox.begin(adopting: true)
-            // The first files wait for their record, and the inbox waits with them.
+            // The inbox now waits until the sink has recorded the first files.
             for await _ in sink.isTaking.stream { break }
             let covered = await withCheckedContinuation { continuation in
                 inbox.catchUp(cancelling: .all, wanted: { true }) { continuation.resume(returning: $0) }
@@ -289,7 +289,7 @@ struct InboxTests {
 }
 
 extension Inbox {
-    /// Takes a new file by its status from before another write.
+    /// Takes a file with an outdated status: the file has grown since the status was read.
     fileprivate func takeWhatGrows(_ path: String) throws {
         try Data("old".utf8).write(to: URL(fileURLWithPath: path))
         let status = try #require(try FileSystem.status(path))

@@ -31,7 +31,7 @@ struct SettlingTests {
 
     private func after(_ seconds: Double) -> DispatchTime { Self.begun + seconds }
 
-    /// Starts with these files, each this many seconds after the beginning.
+    /// Adds the files to `settling`, each at its number of seconds after the start.
     private func settle(_ files: KeyValuePairs<String, Double>, in settling: inout Settling) {
         for (name, seconds) in files { _ = settling.settle(key(name), file(), at: after(seconds)) }
     }
@@ -92,7 +92,7 @@ struct SettlingTests {
         #expect(self.settling(polled: true).folderQuietTime == .seconds(20))
         #expect(settling.work(in: album, at: after(1)) == .settling)
         for name in ["album/img10", "album/img9"] { settling.drop(key(name)) }
-        // The file may stay unreadable for ever.
+        // The file may stay unreadable for ever, so it does not count as work of its folder.
         _ = settling.postpone(key("album/a/img1"), nil, at: after(1), cancelled: false)
         #expect(settling.work(in: album, at: after(1)) == nil)
         _ = settling.settle(key("album/a/img1"), file(), at: after(1))
@@ -153,7 +153,7 @@ struct SettlingTests {
         #expect(settling.nextAside() == nil && settling.count == 0)
     }
 
-    @Test("deferred files are cancelled with the others, but not files that arrive later, or again")
+    @Test("a cancel includes deferred files, but not files that arrive later, or arrive again")
     func asideCancelled() {
         var settling = settling(room: 1)
         settle(["x/a": 0], in: &settling)

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("The clock that decides the age of files")
 struct AgeClockTests {
-    /// A clock that a test sets.
+    /// A clock whose time the test sets.
     @Coordination
     private final class HandClock {
         var reading = AgeClock.Reading(time: 1_800_000_000, uptime: 100, isSynchronised: false)
@@ -87,14 +87,14 @@ struct AgeClockTests {
         }
     }
 
-    @Test("the next start remembers the latest time; ClockLeap= limits how far the clock may be ahead of it")
+    @Test("the next start knows the latest time; ClockLeap= limits how far the clock may be ahead of it")
     func remembered() async throws {
         try await with("[Keep]\nClockLeap=1d\n") { fixture, hand, clock in
             _ = clock.now
             #expect(fixture.ledger.flush(seconds: 30))
             let next = AgeClock(fixture.ledger, fixture.owners.configuration) { hand.reading }
             try next.begin()
-            // The ledger has this time already.
+            // Ten seconds are too little for another record, so the ledger still has the earlier time.
             hand.reading.time += 10
             #expect(next.now == 1_800_000_010)
             #expect(fixture.ledger.flush(seconds: 30))

@@ -12,7 +12,7 @@ import Testing
 struct ConfigurationInForceTests {
     private static let places = Places.laidOut(below: "/srv/pictures")
 
-    /// A configuration whose only recipe is named after the size of its window.
+    /// A configuration with the given window size. Its only recipe's name contains that size, to reveal mixtures.
     private func loaded(window: Int) -> LoadedConfiguration {
         let settings = ConfigurationText(name: "test.conf", text: "[Queues]\nWindow=\(window)\n")
         let recipe = ConfigurationText(
@@ -59,7 +59,7 @@ struct ConfigurationInForceTests {
         let others = windows.map { loaded(window: $0) }
         let left = Mutex<[Int]>([])
         DispatchQueue.concurrentPerform(iterations: others.count) { index in
-            // Each thread puts back the configuration that it got.
+            // In each round, the thread puts back the configuration that it replaced in the round before.
             var own = others[index]
             for _ in 1...2000 { own = configuration.replace(by: own) }
             left.withLock { $0.append(own.configuration.settings.window) }

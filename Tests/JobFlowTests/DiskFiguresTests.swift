@@ -24,7 +24,7 @@ struct DiskFiguresTests {
             try await Mount.with(disk, size: "1m") { _ in
                 #expect(await look(fixture) == [data, disk])
                 let hang = DispatchSemaphore(value: 0)
-                // Occupy all threads of the lane.
+                // Occupy all threads of the disk's lane.
                 for _ in 1...16 { FileLanes.work(on: disk).async { hang.wait() } }
                 for _ in 1...2 { #expect(await look(fixture) == [data]) }
                 for _ in 1...16 { hang.signal() }

@@ -17,7 +17,7 @@ import WorkerProtocol
 struct DownloadOperationTests {
     private static let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
 
-    /// Everything that an operation needs, and a folder for its downloads.
+    /// The objects that a download operation needs, and a folder for its downloads.
     private final class Bench: Sendable {
         let folder = NSTemporaryDirectory() + "/pipelined-test-\(UUID().uuidString)"
         let pool: FetchPool
@@ -40,7 +40,7 @@ struct DownloadOperationTests {
                     string: url, into: path(name), goingOn: earlier, limits: limits, pool: pool, record: record))
         }
 
-        /// Runs the operations, and waits until all have ended.
+        /// Runs the operations, and waits until all of them have finished.
         func run(_ operations: DownloadOperation...) async { await run(operations) }
 
         func run(_ operations: [DownloadOperation]) async {
@@ -57,7 +57,7 @@ struct DownloadOperationTests {
 
         var leftovers: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted() }
 
-        /// The fetch workers of this process.
+        /// The fetch workers that this process has started.
         static func workers() throws -> [Int32] { try Children.of(getpid(), named: "pipelined-fetch") }
 
         deinit {
@@ -131,7 +131,7 @@ struct DownloadOperationTests {
     @Test("resumes where the server broke off, Retries= times; then the partial file stays for another operation")
     func resumes() async throws {
         let server = try HTTPServer { request, connection in
-            // 50,000 bytes per response.
+            // Each response contains at most 50,000 bytes.
             let start = request.headers["range"].flatMap { Int($0.dropFirst(6).dropLast()) } ?? 0
             let header = ["ETag": "\"one\"", "Content-Length": "\(Self.body.count - start)"]
             let range = ["Content-Range": "bytes \(start)-\(Self.body.count - 1)/\(Self.body.count)"]
@@ -161,7 +161,7 @@ struct DownloadOperationTests {
     func changed() async throws {
         let other = Data(Self.body.reversed())
         let server = try HTTPServer { request, connection in
-            // The server ignores If-Range, and sends the rest of another file.
+            // The server ignores If-Range, and sends the rest of a different file.
             guard request.headers["range"] == nil else {
                 return try connection.reply(
                     206,
@@ -208,7 +208,7 @@ struct DownloadOperationTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: bench.path("file"))) == Self.body)
     }
 
-    /// Sends the first 100,000 bytes and then nothing; a client that asks for the rest gets it.
+    /// Sends the first 100,000 bytes and then stalls. A client that requests the rest gets it.
     private static func pausingServer() throws -> HTTPServer {
         try HTTPServer { request, connection in
             guard request.headers["range"] != nil else {
@@ -294,7 +294,7 @@ struct DownloadOperationTests {
         gate.open()
         let first = try Bench.workers()
         for worker in first { kill(worker, SIGKILL) }
-        // The retries run one by one now, so the culprit is known.
+        // The retries now run one at a time, so it is clear which download killed the worker.
         await server.until { $0.requests("/deadly").count == 2 }
         for worker in try Bench.workers() where !first.contains(worker) { kill(worker, SIGSTOP) }
         await end
@@ -304,7 +304,7 @@ struct DownloadOperationTests {
         #expect(bench.leftovers.sorted() == ["a", "b", "c"])
     }
 
-    /// Answers each fetch at once, but never reports anything for URLs that end in `mute`.
+    /// Answers each fetch immediately, except that URLs ending in `mute` never get any report.
     private static let muteWorker = """
         #!/usr/bin/python3
         import json, os, socket
@@ -334,7 +334,7 @@ struct DownloadOperationTests {
             let limits = Self.limits {
                 ($0.transfer.connectMilliseconds, $0.transfer.stallMilliseconds) = (100, 100)
             }
-            // The other downloads get more time: a slow machine is not a mute worker.
+            // The other downloads have a longer timeout, so that a slow machine is not mistaken for a silent worker.
             let operations = try ["a", "mute", "b"].map {
                 try bench.operation("http://h/\($0)", into: $0, $0 == "mute" ? limits : Self.limits())
             }

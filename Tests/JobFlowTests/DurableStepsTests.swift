@@ -13,7 +13,7 @@ import Testing
 @testable import JobFlow
 @testable import PictureFiles
 
-/// `PowerCutTests` show the same for whole daemons.
+/// `PowerCutTests` check the same with whole daemons.
 @Suite("What is made durable, and when")
 struct DurableStepsTests {
     private final class Notes: Sendable {
@@ -36,7 +36,7 @@ struct DurableStepsTests {
             staging: staging, target: target, conflict: .number, file: try FileSystem.status(staging)?.identity)
     }
 
-    /// The folders below `folder` that are synced, each with the names that it holds at that moment.
+    /// Returns each synced folder below `folder`, with the names that it contains at that moment.
     private func synced(_ folder: String, during body: () async throws -> Void) async throws -> [String] {
         let notes = Notes()
         try await Syncs.watch(folder) { path in
@@ -194,7 +194,7 @@ struct DurableStepsTests {
             let outcome = await Syncs.watch(spool) { path in
                 guard path.hasPrefix("retry-") else { return }
                 notes.add(path)
-                // Make sure that the other original's folder is missing when its turn comes.
+                // When the first original's folder is synced, move the other original's folder away.
                 let other = path == "retry-1" ? "retry-2" : "retry-1"
                 if notes.list.count == 1 { rename("\(spool)/\(other)", "\(spool)/away") }
             } during: {

@@ -4,11 +4,11 @@ import Testing
 
 @Suite("Progress figures of an operation")
 struct FiguresTests {
-    @Test("figures grow at the rate so far while an encoder is silent, and never reach the end before it does")
+    @Test("progress grows at its previous rate while an encoder is silent, and is complete only when the encoder is")
     func encoding() throws {
         var figures = Figures(.pixels)
         figures.begin(total: 1000, at: 0)
-        // The worker has read all pixels, which is a fiftieth of an AVIF's time.
+        // The worker has read all pixels: about a fiftieth of the time that an AVIF takes.
         figures.take(20, of: 1000, at: 0.5)
         #expect(figures.done(at: 0.6) == 20)
         let middle = figures.done(at: 12)
@@ -21,7 +21,7 @@ struct FiguresTests {
             #expect(done >= Int64(last) && done < 1000 && left > 0)
             last = Double(done)
         }
-        // A smaller report does not turn the figure back; a larger one moves it on.
+        // A report below the shown figure does not lower it; a report above it raises it.
         let told = figures.done(at: 6001)
         figures.take(990, of: 1000, at: 6001)
         #expect(told > 990 && figures.done(at: 6001) == told)

@@ -39,12 +39,12 @@ struct HangWatchTests {
                 owners.shortages.answered(1)
                 owners.jobs[1]?.render.fileWork.begin("\(inbox)/.pipelined/r/0/1.png")
             }
-            // The watch continues as long as a job is in work.
+            // The watch continues as long as a job is running.
             #expect(await next.next() == "1: \(inbox) does not answer")
         }
     }
 
-    @Test("a move of an original is watched until the original has arrived, even when no job is in work")
+    @Test("a move of an original is watched until the original has arrived, even when no job is running")
     func moves() async throws {
         try await OwnersFixture.with("[Daemon]\nHangTimeout=1\n") { (fixture: OwnersFixture) async throws -> Void in
             let owners = fixture.owners

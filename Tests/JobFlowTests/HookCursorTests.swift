@@ -29,7 +29,7 @@ struct HookCursorTests {
             ledger.record(hook: "r", Ledger.HookRecord(cursor: 0))
         }
 
-        /// Records a done job and the event that runs its hook.
+        /// Records a done job and the event for which its hook runs.
         func finish(_ id: Int) {
             let order = WorkOrder(
                 recipe: "r", adHoc: false, outputs: [], original: .archive, conflict: .number, outbox: "/out",
@@ -53,7 +53,7 @@ struct HookCursorTests {
             await withCheckedContinuation { continuation in hooks.stop(within: .seconds(60)) { continuation.resume() } }
         }
 
-        /// Returns when the program has written `count` lines.
+        /// Returns the lines that the hook has written, once there are `count` of them.
         func lines(_ count: Int) async -> [String] {
             while true {
                 let text = (try? String(contentsOfFile: runs, encoding: .utf8)) ?? ""
@@ -82,7 +82,7 @@ struct HookCursorTests {
         }
     }
 
-    @Test("a held recipe's hook keeps its position, and runs later for the events of the meantime")
+    @Test("a held recipe's hook keeps its position, and runs later for the events that occurred meanwhile")
     func held() async throws {
         try await withTemporaryFolder { folder in
             let fixture = try Fixture(folder, "echo run >>runs")

@@ -38,7 +38,7 @@ struct HostTurnsTests {
                 return rows.map(\.id)
             }
             #expect(try rows(limit: 3) == [1, 2, 4])
-            // The first host has used up its share, and the second was served last.
+            // The first host has used up its share, and the second host was the last to be served.
             #expect(try rows(limit: 9) == [7, 8, 4, 5])
             #expect(try rows(limit: 9) == [])
             let lane = HostLane(host: "a", priority: .normal)

@@ -14,7 +14,7 @@ import Testing
 struct InboxesTests {
     private static let recipe = "[Inbox]\nSettle=0\n[Output]\nChain=save\n"
 
-    /// A sink that lets no inbox open before its gate does.
+    /// A sink that keeps inboxes from opening until its gate is open.
     private final class HangingSink: IntakeSink {
         let gate = Gate()
 
@@ -72,7 +72,7 @@ struct InboxesTests {
             }
             Coordination.sync { #expect(inboxes.areOpen && !inboxes.areIdle) }
             await withCheckedContinuation { continuation in
-                // A second call of the completion would crash the test.
+                // If the completion were called twice, the continuation would crash the test.
                 Coordination.async {
                     inboxes.catchUp(cancelling: .all) { _, left in
                         #expect(
@@ -90,7 +90,7 @@ struct InboxesTests {
                         #expect(sink.gate.isOpen)
                         continuation.resume()
                     }
-                    // No inboxes are named, so there is nothing to wait for.
+                    // An empty set of inboxes has nothing to wait for, so this body runs at once and opens the gate.
                     inboxes.whenOpened([], on: line) { sink.gate.open() }
                 }
             }

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Changes of jobs")
 struct JobChangesTests {
-    /// Runs `body` with four jobs, two of them in the window.
+    /// Runs `body` with four jobs, of which two are in the window.
     private func with(_ body: (OwnersFixture, JobChanges) async throws -> Void) async throws {
         let settings = "Window=2\n[Daemon]\nHangTimeout=1\n"
         try await OwnersFixture.with(settings) { (fixture: OwnersFixture) async throws -> Void in
@@ -67,7 +67,7 @@ struct JobChangesTests {
         }
     }
 
-    @Test("prioritised jobs come before the jobs in the window that have not begun")
+    @Test("prioritised jobs run before the jobs in the window that have not begun")
     func prioritised() async throws {
         try await with { (fixture, changes) async throws in
             let count = await withCheckedContinuation { continuation in

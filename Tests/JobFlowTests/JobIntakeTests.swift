@@ -13,7 +13,7 @@ import Testing
 struct JobIntakeTests {
     private static let recipe = "[Inbox]\nSettle=0\n[Output]\nChain=save\n"
 
-    /// Runs `body` with open inboxes.
+    /// Runs `body` with an open inbox.
     private func with(_ body: (OwnersFixture, _ inbox: String) async throws -> Void) async throws {
         try await OwnersFixture.with(recipe: Self.recipe) { (fixture: OwnersFixture) async throws -> Void in
             Coordination.sync { fixture.owners.inboxes.open(adopting: true, into: fixture.owners.intake) }
@@ -64,7 +64,7 @@ struct JobIntakeTests {
             let claims = ["a.png", "l.urls"].map { name in
                 Claim(path: name, source: "\(folder)/\(name)", isKept: true, file: .none, cancelled: false)
             }
-            // The inbox waits until these files are recorded.
+            // The inbox is blocked until the gate opens, so these files are not recorded yet.
             inbox.afterwards { gate.wait() }
             let cancelled = await withCheckedContinuation { continuation in
                 inbox.catchUp(cancelling: .all, wanted: { true }) { continuation.resume(returning: $0) }
@@ -101,7 +101,7 @@ struct JobIntakeTests {
                             order: order, path: "\(id).png", source: "/\(id)", origin: .spooled, file: .none, at: 1000)
                     }
                     #expect(records.map(\.id) == [2, 3, 4])
-                    // The ledger has this row already.
+                    // The ledger already contains this row.
                     records[1].id = 1
                     owners.intake.enter(records, done: { continuation.resume() })
                     #expect(owners.jobs.counts[.queued] == 4)

@@ -87,7 +87,7 @@ struct JobStatesTests {
                 fixture.owners.runner.advance(job, .began)
                 fixture.owners.runner.cancel(job)
                 #expect(fixture.owners.jobs[2] != nil && job.record.state == .cancelling)
-                // Do as the report does.
+                // Imitate the report of the finished download.
                 job.record.file = fixture.job(2).file
                 fixture.owners.runner.stopIfStill(job)
                 #expect(fixture.owners.jobs[2] == nil && fixture.owners.jobs.counts[.cancelled] == 1)
@@ -120,7 +120,7 @@ struct JobStatesTests {
         }
     }
 
-    @Test("a caller that waits until all work rests is called when a job begins to wait")
+    @Test("a caller that waits until no work is running is called when a job begins to wait")
     func rested() async throws {
         try await with("", 1...1) { (fixture, _) async throws in
             Coordination.sync {
@@ -223,7 +223,7 @@ struct JobStatesTests {
             }
             await fixture.until { owners.jobs.counts[.waiting] == 3 && owners.jobs.isRecorded }
             #expect(try fixture.ledger.jobs([1, 2, 3]).allSatisfy { $0.reason == "the filter 'save' is not loaded" })
-            // A row that is inserted now is set aside as well.
+            // A row that is inserted now is deferred as well.
             #expect(fixture.insert([fixture.job(4)]))
             Coordination.sync { owners.jobs.fill() }
             await fixture.until { owners.jobs.counts[.waiting] == 4 }

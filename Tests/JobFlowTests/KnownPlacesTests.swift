@@ -15,7 +15,8 @@ import Testing
 struct KnownPlacesTests {
     private static let recipe = "[Recipe]\nInbox=card\nOutbox=disk\n[Output]\nChain=save\n"
 
-    /// Runs `body` with a recipe's inbox `card` and outbox `disk`, and their fixture. Nothing is mounted.
+    /// Runs `body` with a recipe whose inbox is `card` and whose outbox is `disk`, and with their fixture. Nothing is
+    /// mounted.
     private func with(_ body: (OwnersFixture, KnownPlaces) async throws -> Void) async throws {
         try await OwnersFixture.with(recipe: Self.recipe) { (fixture: OwnersFixture) async throws -> Void in
             let (inbox, outbox) = (fixture.places.inbox, fixture.places.outbox)
@@ -28,7 +29,7 @@ struct KnownPlacesTests {
         }
     }
 
-    /// Does the same as a look that began earlier.
+    /// Does the same work as an earlier look at the place, so the earlier look has usually finished when this returns.
     private func look(at place: String) async {
         await withCheckedContinuation { continuation in
             FileLane(threads: 1).async {
@@ -38,9 +39,8 @@ struct KnownPlacesTests {
         }
     }
 
-    /// Learns the places, and unmounts a disk that was mounted meanwhile, so that these places are gone. No event
-    /// tells when a look ends; if it ended too late to see the disk, everything is repeated. In the end the disk is
-    /// unmounted, or was never seen.
+    /// Makes the places known with the mounted disk, and then unmounts it, so that they are gone. No event reports when
+    /// a look has finished. If it finished too late to see the disk, the method mounts the disk again and repeats.
     private func lose(_ disk: Mount, _ places: KnownPlaces, gone: Set<String>) async throws {
         for _ in 1...2000 {
             Coordination.sync { places.learn() }
@@ -61,7 +61,7 @@ struct KnownPlacesTests {
 
             let again = try Mount.made(on: disk, size: "64k")
             Coordination.sync { #expect(!places.isGone(disk) && places.gone == []) }
-            // Another disk that is mounted over it becomes the place.
+            // A disk that is mounted over the first one takes over the place.
             let over = try Mount.made(on: disk, size: "64k")
             try await lose(over, places, gone: [disk])
             try again.unmount()
@@ -69,7 +69,7 @@ struct KnownPlacesTests {
         }
     }
 
-    @Test("a disk takes all places in it away, also those of ad-hoc jobs")
+    @Test("when a disk is unmounted, all places on it are gone, also those of ad-hoc jobs")
     func above() async throws {
         try await with { (fixture, places) async throws in
             let (inbox, outbox) = (fixture.places.inbox, fixture.places.outbox)
@@ -91,7 +91,7 @@ struct KnownPlacesTests {
         }
     }
 
-    @Test("a place that is gone stays gone when the places are learned again, until all places are forgotten")
+    @Test("a missing place stays missing when the places are learned again, until all places are forgotten")
     func forgotten() async throws {
         try await with { (fixture, places) async throws in
             let (card, disk) = ("\(fixture.places.inbox)/card", "\(fixture.places.outbox)/disk")

@@ -35,7 +35,8 @@ struct OriginalMovesTests {
             #expect(link(job.source, another) == 0)
             #expect(moves.move([job], of: job.order.inbox).isEmpty)
             #expect(!fixture.exists(folder))
-            // A file that lies there before the move is recorded does not belong to the job.
+            // The job was moved, but the move is not recorded yet. A file that appears at the old path is not the
+            // job's.
             try FileSystem.makeFolders(folder)
             #expect(link(another, job.source) == 0)
             #expect(moves.move([job], of: job.order.inbox).isEmpty)
@@ -76,12 +77,12 @@ struct OriginalMovesTests {
         }
     }
 
-    @Test("an original that can't be moved stays, with one report, and moves when it can")
+    @Test("an original that can't be moved is reported once, stays, and is moved when that is possible")
     func stays() async throws {
         try await with { (fixture, moves, stuck) async throws in
             let job = try fixture.ended(1, .failed, at: "\(fixture.places.spool)/1/1.png")
             #expect(fixture.insert([job]))
-            // The name of its folder is taken.
+            // A file occupies the name of the folder that the original should move to.
             try fixture.write("", to: "\(fixture.places.failed)/r")
             for _ in 1...2 {
                 #expect(moves.move([job], of: job.order.inbox) == [1])
@@ -138,7 +139,7 @@ struct OriginalMovesTests {
         }
     }
 
-    @Test("an original in a deleted inbox is gone, and its job is over; it stays while its disk may be away")
+    @Test("a job is over if its original was in a deleted inbox, but not while the original's disk may be unmounted")
     func deletedInbox() async throws {
         try await with { (fixture, moves, stuck) async throws in
             let inbox = "\(fixture.places.inbox)/r"
@@ -147,7 +148,7 @@ struct OriginalMovesTests {
                 try fixture.ended(2, .done, at: "\(inbox)/.pipelined/root/0/2.png")
             )
             (here.origin, away.origin) = (.claimed, .claimed)
-            // The number of another disk.
+            // A device number that is not the inbox's, as if the original lay on another disk.
             away.file.device += 1
             #expect(fixture.insert([here, away]))
             try FileManager.default.removeItem(atPath: inbox)
@@ -208,7 +209,7 @@ struct OriginalMovesTests {
 }
 
 extension OwnersFixture {
-    /// Owners apart from the fixture's, so that a test can ask them.
+    /// Creates owners of their own, instead of the fixture's, so that a test can query them.
     func moves() -> (OriginalMoves, StuckOriginals) {
         Coordination.sync {
             let stuck = StuckOriginals(ledger)
@@ -218,8 +219,8 @@ extension OwnersFixture {
         }
     }
 
-    /// Moves the original of a failed job and runs `body` meanwhile. The job's explanation hangs until `body` has
-    /// returned: nobody reads the pipe in its place.
+    /// Runs `body` while the original of a failed job is being moved. The move hangs because it writes the job's
+    /// explanation to a pipe, which nobody reads until `body` has returned.
     func whileHanging(
         _ moves: OriginalMoves, _ job: JobRecord, _ body: () async throws -> Void
     ) async throws {

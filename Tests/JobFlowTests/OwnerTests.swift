@@ -40,7 +40,7 @@ struct OwnerTests {
             counts.move(2, from: .queued, to: .cancelled)
             counts.add([.running: 1, .done: 3], times: -1)
             #expect(counts[.done] == 2)
-            // An unknown count of other jobs does not hide that nothing is in work.
+            // The number of queued jobs is unknown, but certainly no job is running.
             #expect(counts[.queued] == -1 && !counts.isBusy)
         }
     }
@@ -66,7 +66,7 @@ struct OwnerTests {
             Coordination.sync {
                 let window = fixture.owners.jobs
                 window.fill()
-                // Four more than Window=.
+                // Twelve jobs are four more than Window= allows.
                 #expect(window.count == 12)
                 window.close()
                 for job in Array(window.all) { fixture.owners.runner.giveBack(job) }
@@ -76,10 +76,10 @@ struct OwnerTests {
         }
     }
 
-    @Test("a new job enters the window as it was inserted, unless others come first or there is no room")
+    @Test("a new job enters the window without a query, unless other jobs precede it or the window is full")
     func inserted() async throws {
         try await OwnersFixture.with("Window=8\n") { (fixture: OwnersFixture) async throws -> Void in
-            // The ledger does not hold these rows, so a window that reads the ledger does not find them.
+            // These rows are not in the ledger. If the window read the ledger, it would not find them.
             Coordination.sync {
                 let window = fixture.owners.jobs
                 window.fill()
@@ -96,7 +96,7 @@ struct OwnerTests {
                 let window = fixture.owners.jobs
                 window.fill(inserted: [fixture.job(8), fixture.job(9), fixture.job(10)])
                 #expect(Set(window.ids) == Set(1...6).union([8, 9]))
-                // A job waits outside, and the next job of its priority comes behind it.
+                // Job 11 has to wait outside the window, so job 12, which has the same priority, must wait behind it.
                 window.fill(inserted: [fixture.job(11)])
                 if let first = window[1] { #expect(fixture.owners.runner.takeBack(first)) }
                 window.fill(inserted: [fixture.job(12)])
@@ -107,7 +107,8 @@ struct OwnerTests {
         }
     }
 
-    /// Twenty downloads from one host, as many in the window as the host's share allows, and four from another.
+    /// Runs `body` with twenty downloads from one host, of which the window holds the host's share, and four from
+    /// another.
     private func withDownloads(_ window: Int, _ body: (OwnersFixture) async throws -> Void) async throws {
         try await OwnersFixture.with("Download=0\nWindow=\(window)\n") {
             (fixture: OwnersFixture) async throws -> Void in
@@ -126,7 +127,7 @@ struct OwnerTests {
         }
     }
 
-    @Test("a host whose downloads have arrived gets as many new ones at once, even while rendering is paused")
+    @Test("a host whose downloads have finished gets as many new ones at once, even while rendering is paused")
     func refilledHost() async throws {
         try await withDownloads(64) { (fixture: OwnersFixture) async throws -> Void in
             let owners = fixture.owners
@@ -137,7 +138,8 @@ struct OwnerTests {
             }
             Coordination.sync {
                 for id in 1...3 { if let job = owners.jobs[id] { owners.jobs.downloaded(job) } }
-                // A query for each download would cost more than the job.
+                // The window does not refill after each download, because a query for each would cost more than the
+                // job.
                 #expect(owners.jobs.count == 12)
                 if let job = owners.jobs[4] { owners.jobs.downloaded(job) }
                 #expect(Set(owners.jobs.ids) == Set(1...12).union(21...24))

@@ -26,7 +26,7 @@ struct ProgressBoardTests {
         }
     }
 
-    /// Ends the job, which began a while ago, in this state.
+    /// Ends the job in this state. The job began a while ago.
     private func end(_ id: Int, in fixture: OwnersFixture, _ state: JobState = .done) {
         Coordination.sync { endNow(id, in: fixture, state) }
     }
@@ -51,13 +51,13 @@ struct ProgressBoardTests {
             }
             Coordination.sync {
                 for id in [1, 4] { endNow(id, in: fixture) }
-                // Their record comes after this turn.
+                // The ledger records the ended jobs later, so they still count as being in the window.
                 #expect(progress[1]?.inWindow == 2 && progress[nil] != nil)
             }
             await fixture.until { progress[1]?.inWindow == 1 && progress[nil] == nil }
             end(2, in: fixture)
             await fixture.until { progress.present == [2] }
-            // The job has not begun, so there is nothing to record.
+            // A job that has not begun needs no record, so it leaves the board at once.
             Coordination.sync {
                 #expect(fixture.owners.jobs[3].map(fixture.owners.runner.takeBack) == true)
                 #expect(progress.present == [])
@@ -78,7 +78,7 @@ struct ProgressBoardTests {
             #expect(fixture.insert(more))
             Coordination.sync {
                 fixture.owners.jobs.fill()
-                // Keep job 7 from returning at once.
+                // Stop the window from refilling, so that job 7 does not return immediately.
                 fixture.owners.jobs.hold()
             }
             for (id, state) in [(1, JobState.done), (2, .failed), (5, .cancelled)] { end(id, in: fixture, state) }
@@ -90,7 +90,7 @@ struct ProgressBoardTests {
             Coordination.sync {
                 #expect(progress[1]?.pace.done == 3 && progress[2]?.pace.done == 0 && progress[nil]?.pace.done == 0)
             }
-            // The batch starts again from zero the next time that one of its jobs is in the window.
+            // The batch's count restarts from zero when one of its jobs enters the window again.
             end(8, in: fixture)
             await fixture.until { progress[1] == nil }
             Coordination.sync {
@@ -107,7 +107,7 @@ struct ProgressBoardTests {
             #expect(fixture.insert((1...8).map { fixture.job($0) }))
             Coordination.sync {
                 fixture.owners.jobs.fill()
-                // Nothing has been measured, so there is nothing to discard.
+                // Nothing has been measured yet, so there is nothing to discard.
                 progress.resumed()
                 #expect(progress[nil]?.pace.hasBegun == false)
             }

@@ -37,7 +37,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("a job with an intent is queued with it, its staging files stay, and its outbox is not touched")
+    @Test("a job with an intent is queued and keeps it; its staging files stay, and its outbox is not touched")
     func intents() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let folder = "\(fixture.places.outbox)/r"
@@ -72,7 +72,7 @@ struct RecoveryTests {
             try fixture.write("picture", to: job.source)
             try fixture.write("picture", to: "\(spool)/nobody/x.png")
             try fixture.write("pict", to: "\(Spool.unfinished("\(spool)/half"))/y.png")
-            // The daemon crashed while it brought this original back, and the row still names its old place.
+            // The daemon crashed while it was bringing this original back, and the row still contains the old path.
             try fixture.write("picture", to: "\(spool)/retry-2/2.png")
             try FileSystem.makeFolders("\(fixture.places.failed)/r")
             var lost = fixture.job(2, .failed)
@@ -82,7 +82,7 @@ struct RecoveryTests {
             #expect(fixture.exists(job.source))
             #expect(fixture.exists("\(fixture.places.recovered)/added/x.png"))
             #expect(try FileSystem.names(in: spool) == ["1"])
-            // The job's work is done, so the original lies where it belongs.
+            // Job 2 is over, so its original has returned to failed/.
             #expect(fixture.exists(lost.source) && !fixture.exists("\(spool)/retry-2"))
             #expect(try fixture.ledger.job(2)?.isOver == true)
         }

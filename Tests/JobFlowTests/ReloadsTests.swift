@@ -12,7 +12,7 @@ import WorkerPools
 
 @Suite("Reloads")
 struct ReloadsTests {
-    /// Runs `body` with a real worker that tries the real filters.
+    /// Runs `body` with a real render worker that loads the real filters.
     private func with(_ body: (OwnersFixture, Reloads) async throws -> Void) async throws {
         let worker = try #require(Places.renderWorker)
         try await OwnersFixture.with(program: worker, plugins: [Places.ownPlugins]) {
@@ -74,7 +74,7 @@ struct ReloadsTests {
             #expect(await reload(reloads).problems.isEmpty)
             await withCheckedContinuation { continuation in
                 Coordination.async {
-                    // No recipe knows this filter, so nothing happens.
+                    // No recipe uses this filter, so the call does nothing.
                     reloads.look(for: "nothing") { Issue.record("there is no such filter") }
                     reloads.look(for: "noir") { continuation.resume() }
                 }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Repeated reads of the ledger")
 struct RepeatedReadsTests {
-    /// Refills the window as the owners do, and records what it is told.
+    /// Refills the window as the owners do, and records the calls.
     @Coordination
     private final class Reader: ReadsDelegate {
         let jobs: JobQueue
@@ -54,7 +54,7 @@ struct RepeatedReadsTests {
             let reads = Coordination.sync { RepeatedReads(fixture.ledger) }
             let reader = Coordination.sync { Reader(fixture.owners.jobs) }
             fixture.ledger.readFailed { Coordination.async { reads.later() } }
-            // Another process can drop the index that finds queued rows.
+            // Dropping the index that finds queued rows makes the ledger unreadable.
             let other = try Database(path: fixture.places.ledger)
             let index = try #require(
                 try other.first("SELECT sql FROM sqlite_master WHERE name = 'jobs_to_render'") { $0.text(0) })
@@ -66,7 +66,7 @@ struct RepeatedReadsTests {
             }
             #expect(fixture.ledger.unreadableReason?.contains("no such index: jobs_to_render") == true)
             var told = reader.told.stream.makeAsyncIterator()
-            // The first retry fails as well, and schedules the next.
+            // The first retry fails as well, and schedules another one.
             _ = await told.next()
             try other.run(index)
             await fixture.until { fixture.owners.jobs.ids == [1] }

@@ -20,7 +20,7 @@ struct ReturnsTests {
         returns.takeBack(returns.prepare(wanted))
     }
 
-    /// A failed job that is over, with its original in failed/.
+    /// Returns a failed job that is over. Its original lies in failed/.
     private func failed(_ id: Int, _ fixture: OwnersFixture) throws -> JobRecord {
         var job = try fixture.ended(id, .failed, at: "\(fixture.places.failed)/r/\(id).png")
         job.disposed = true
@@ -149,7 +149,7 @@ struct ReturnsTests {
             #expect(returns.inboxes == [moved.order.inbox])
             let (ended, lost) = try returns.end(in: moved.order.inbox)
             #expect(ended == [1, 2] && lost.isEmpty && returns.inboxes.isEmpty)
-            // The first original must be moved back; the second never moved.
+            // The first original has to be moved back; the second was never moved.
             let rows = try fixture.ledger.jobs([1, 2])
             #expect(rows.map(\.source) == [places[0], unmoved.source])
             #expect(rows.map(\.isOver) == [false, true])
@@ -181,7 +181,7 @@ struct ReturnsTests {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let job = try failed(1, fixture)
             #expect(fixture.insert([job]))
-            // Editors save under another name, and rename.
+            // Editors save a new file under another name, and rename it.
             try fixture.write("mended, and longer than before", to: "\(job.source).new")
             try FileSystem.rename("\(job.source).new", job.source)
             let prepared = returns(fixture).prepare([Returns.Wanted(job: job, order: job.order)])
@@ -194,7 +194,8 @@ struct ReturnsTests {
             try returns.begin()
             let (ended, lost) = try returns.end(in: job.order.inbox)
             #expect(ended == [1] && lost.isEmpty, "\(lost)")
-            // The original goes back to failed/, like the original of any job that is over.
+            // The original still lies at `place`. The job is over only when the original has been moved back to
+            // failed/.
             #expect(try fixture.ledger.job(1)?.source == place)
             #expect(try fixture.ledger.job(1)?.isOver == false)
         }
@@ -248,7 +249,7 @@ struct ReturnsTests {
                     == [1])
             let returns = returns(fixture)
             try returns.begin()
-            // The inbox is away.
+            // The inbox is missing for now.
             #expect(try returns.end(in: inbox).lost.map(\.job.id) == [1])
             #expect(returns.inboxes == [inbox])
             for folder in [inbox, "\(inbox)/.pipelined"] { try FileSystem.makeFolders(folder, mode: 0o700) }

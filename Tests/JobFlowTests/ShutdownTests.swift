@@ -14,7 +14,7 @@ struct ShutdownTests {
         await withCheckedContinuation { continuation in
             Coordination.async {
                 fixture.owners.shutdown.begin { continuation.resume() }
-                // A second stop changes nothing, and does not call its completion.
+                // A second call changes nothing, and its completion is not called.
                 fixture.owners.shutdown.begin { Issue.record("there was a stop already") }
             }
         }
@@ -49,7 +49,7 @@ struct ShutdownTests {
             try fixture.write("picture", to: job.source)
             #expect(fixture.insert([job]))
             Coordination.sync { owners.jobs.fill() }
-            // No worker starts, so the job stays at this point.
+            // No render worker can start, so the job stays in this state.
             await fixture.until { owners.jobs[1]?.render.state == .executing && owners.jobs.counts[.running] == 1 }
             await stop(fixture)
             let row = try #require(try fixture.ledger.job(1))

@@ -19,7 +19,7 @@ struct TidyingTests {
         let tidying: Tidying
         var ledger: Ledger { owners.ledger }
 
-        /// Leaves originals of ten bytes each, a minute apart, and returns their paths.
+        /// Leaves originals of ten bytes in the folder, a minute apart; returns their paths.
         func leave(_ ids: ClosedRange<Int>, _ state: JobState = .failed, in folder: String = "r") async throws
             -> [String]
         {
@@ -40,7 +40,7 @@ struct TidyingTests {
             return paths
         }
 
-        /// Makes a file seem `seconds` old.
+        /// Changes the recorded time of a job's file to `seconds` ago.
         func age(_ job: Int, _ seconds: Int) async throws {
             try await sql("UPDATE kept SET time = \(Timestamp.now() - Double(seconds)) WHERE job = \(job)")
         }
@@ -85,7 +85,7 @@ struct TidyingTests {
                 let onDisk = try await fixture.leave(1...30, in: "slow")
                 let others = try await fixture.leave(31...32)
                 let hang = DispatchSemaphore(value: 0)
-                // Occupy all threads of the lane.
+                // Occupy all threads of the disk's lane.
                 for _ in 1...16 { FileLanes.work(on: disk).async { hang.wait() } }
                 let outcome = try fixture.tidying.run(Tidying.Wish(place: .failed, by: "test"))
                 #expect(outcome.files == 2 && outcome.refused == 30 && outcome.refusal == "its disk does not answer")
@@ -115,7 +115,7 @@ struct TidyingTests {
     }
 
     @Test(
-        "the oldest files go until the size is met, and not one more",
+        "the oldest files are removed until the size limit is met, and not one file more",
         arguments: [(30, 0), (29, 1), (20, 1), (19, 2), (0, 3)])
     func size(most: Int, gone: Int) async throws {
         try await with { fixture in
@@ -125,7 +125,7 @@ struct TidyingTests {
         }
     }
 
-    @Test("a file goes if the time or the size asks for it; with a recipe, only that recipe's files")
+    @Test("a file is removed if the time or size limit requires it; with a recipe, only that recipe's files count")
     func both() async throws {
         try await with { fixture in
             _ = try await fixture.leave(1...2, .cancelled, in: "a")
@@ -265,7 +265,7 @@ struct TidyingTests {
     func refused() async throws {
         try await with { fixture in
             let paths = try await fixture.leave(1...2)
-            // A folder in the place of the text can't be removed like a file.
+            // A folder in place of the error text can't be removed as a file.
             try FileManager.default.removeItem(atPath: paths[0] + ".error.txt")
             try FileManager.default.createDirectory(
                 atPath: paths[0] + ".error.txt", withIntermediateDirectories: true)

@@ -23,7 +23,7 @@ struct WaitersTests {
         func end() async { while !isOver.withLock({ $0 }) { await Look.again() } }
     }
 
-    /// Runs `body` with a batch of `count` jobs, of which all but the last are over.
+    /// Runs `body` with a batch of `count` jobs. All of them except the last are over.
     private func with(
         _ count: Int, _ body: (_ fixture: OwnersFixture, _ last: JobRecord) async throws -> Void
     ) async throws {

@@ -24,7 +24,7 @@ struct WatchdogTests {
         queue.suspend()
         watchdog.ask()
         await asked.reaches(2)
-        // The round has not ended, so no station is asked again.
+        // The current round has not finished, so the watchdog does not ask the stations again.
         watchdog.ask()
         watchdog.ask()
         queue.resume()

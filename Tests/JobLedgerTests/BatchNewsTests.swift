@@ -16,7 +16,7 @@ struct BatchNewsTests {
         return job
     }
 
-    /// Runs `body` with a ledger, a batch of two jobs, and the news of the batch.
+    /// Runs `body` with a ledger, a batch of two jobs, and a function that returns the batch's new notifications.
     private func with(_ body: (Ledger, _ news: () -> [BatchNews]) throws -> Void) throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -25,7 +25,7 @@ struct BatchNewsTests {
             ledger.insert([job(1), job(2)], batches: [BatchRecord(id: 1, isOpen: false)])
             try body(ledger) {
                 #expect(ledger.flush(seconds: 30))
-                // News follow the entries of their group, so they arrive with the next group.
+                // Notifications are sent after the write transaction, so the second flush waits for them.
                 #expect(ledger.flush(seconds: 30))
                 return heard.withLock { news in
                     defer { news = [] }
@@ -58,7 +58,7 @@ struct BatchNewsTests {
             #expect(news() == [.arrived])
             #expect(try announced(ledger) == ["arrived", "arrived"])
             for id in 1...2 { ledger.record(job(id, .done)) }
-            // The batch ends when the last original lies where it belongs.
+            // The batch ends when the last original has been moved to its final folder.
             ledger.recordDisposal(of: [(1, "/archive/1")]) {}
             #expect(news() == [])
             ledger.recordDisposal(of: [(2, "/archive/2")]) {}
@@ -95,7 +95,7 @@ struct BatchNewsTests {
             #expect(ledger.flush(seconds: 30))
             #expect(try ledger.batches(named: nil, newest: nil, after: 0, limit: 10).map(\.id) == [2])
             if isRestarted {
-                // An earlier version left the job at its barrier.
+                // An earlier version left the job waiting at its barrier.
                 ledger.insert([job(1)])
                 ledger.record(job(1, .waiting, atBarrier: 1))
                 #expect(ledger.flush(seconds: 30))

@@ -36,9 +36,9 @@ struct KeptFilesTests {
             #expect(try ledger.keptSums() == [.archive: sum(2, 120), .failed: sum(1, 7), .cancelled: sum(1, 5)])
             #expect(try ledger.keptSum(in: .archive, of: "r") == sum(2, 120))
             #expect(try ledger.keptSum(in: .archive, of: "other") == sum(0, 0))
-            // The failed job is retried.
+            // Retry the failed job.
             ledger.requeue([try #require(try ledger.job(3))]) {}
-            // The history forgets rows, but no files.
+            // The history forgets the jobs' rows, but the ledger still lists their files.
             ledger.forget(allBut: 0, endedBefore: 1e12) { _ in }
             #expect(ledger.flush(seconds: 30))
             #expect(try ledger.keptSums() == [.archive: sum(2, 120), .cancelled: sum(1, 5)])
@@ -105,7 +105,7 @@ struct KeptFilesTests {
         }
     }
 
-    @Test("IDs of forgotten jobs are not reused after a restart, so their files stay theirs")
+    @Test("IDs of forgotten jobs are not reused after a restart, so no new job gets their files")
     func numbers() throws {
         try withTemporaryFolder { (folder: String) throws -> Void in
             let path = "\(folder)/ledger.sqlite"
@@ -135,7 +135,7 @@ struct KeptFilesTests {
                     ledger.insert([ended])
                 }
                 ledger.recordDisposal(of: [(1, "/archive/r/1.png"), (2, "/failed/r/2.png")]) {}
-                // It was deleted from its claim folder.
+                // The original was deleted from its claim folder.
                 ledger.recordDisposal(of: [(3, "/in/.pipelined/0/3.png")]) {}
                 #expect(ledger.flush(seconds: 30))
             }()
@@ -146,7 +146,7 @@ struct KeptFilesTests {
                 DROP TRIGGER original_left; DROP TABLE kept; DROP TABLE kept_sums; ALTER TABLE jobs DROP COLUMN removed;
                 PRAGMA user_version=\(step);
                 """)
-            // Later steps may depend on this one.
+            // Commit this migration step now, because later steps may depend on it.
             try database.script("BEGIN; \(Schema.steps[step]); COMMIT;")
             let sums = try database.rows("SELECT place, files, bytes FROM kept_sums ORDER BY place") { row in
                 "\(row.text(0)) \(row.integer(1)) \(row.integer(2))"

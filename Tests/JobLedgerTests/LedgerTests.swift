@@ -150,7 +150,7 @@ struct LedgerTests {
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
             let told = Mutex<[String]>([])
             ledger.insert([job(1)]) { told.withLock { $0.append("first") } }
-            // The same ID again.
+            // Job 1 exists already, so SQLite refuses this entry.
             ledger.insert([job(1)]) {
                 told.withLock { $0.append("never") }
             } refused: {

@@ -79,7 +79,7 @@ struct NeedsTests {
             #expect(depend(ledger, 1, remove: [2]) == .unneeded(2))
             #expect(try ledger.job(1)?.state == .queued)
             #expect(try ledger.neighbours(of: 1).after.count == 0)
-            // Without this link there is no cycle.
+            // Without this link the new dependency closes no cycle.
             #expect(depend(ledger, 2, remove: [1]) == .done)
             #expect(depend(ledger, 1, after: [length]) == .done)
         }
@@ -169,7 +169,7 @@ struct NeedsTests {
             ledger.requeue([job(3)]) {}
             end(ledger, 1, .done)
             #expect(try states(ledger) == ["done", "queued", "queued"])
-            // The first job is not brought back with it.
+            // Job 1 is not brought back together with its dependent.
             #expect(depend(ledger, 3, after: [2]) == .done)
             end(ledger, 2, .cancelled)
             ledger.requeue([job(3)]) {}
@@ -210,7 +210,7 @@ struct NeedsTests {
         }
     }
 
-    @Test("a job that waited for room waits for its dependencies first; other reasons stay")
+    @Test("a job that waited for room then waits for its dependencies; jobs with other reasons are unchanged")
     func holds() throws {
         try with(3) { (ledger) throws in
             ledger.setAside(.place("/out"), reason: "no space", except: [3]) { _ in }
@@ -236,7 +236,7 @@ struct NeedsTests {
             let ledger = try Ledger(path: path)
             ledger.insert((1...count + 2).map { job($0) })
             #expect(ledger.flush(seconds: 120))
-            // A chain of all of them, behind the first.
+            // A chain of 100,000 jobs: each depends on the previous one.
             ledger.write { ledger in
                 try ledger.writer.run(
                     "INSERT INTO needs (job, after) SELECT id, id - 1 FROM jobs WHERE id BETWEEN 2 AND 100000")
@@ -249,7 +249,7 @@ struct NeedsTests {
             }
             #expect(ledger.flush(seconds: 120))
             #expect(try ledger.counts() == [.cancelled: 1, .failed: count - 1, .queued: 2])
-            // All of them behind one done job.
+            // All 100,000 jobs depend on a single job, which is then done.
             ledger.write { ledger in
                 try ledger.writer.run("DELETE FROM needs")
                 try ledger.writer.run("INSERT INTO needs (job, after) SELECT id, 100001 FROM jobs WHERE id <= 100000")

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Rows of a redo")
 struct RedoRowTests {
-    /// Runs `body` with a job that is done under one work order, and queued again under another.
+    /// Runs `body` with a job that was done under one work order and is queued again under another.
     private func with(_ body: (Ledger, _ old: WorkOrder) throws -> Void) throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Rows that wait")
 struct WaitingRowTests {
-    @Test("a job that waited for an outbox returns behind the others, in order")
+    @Test("jobs that waited for an outbox are queued behind all others, in their order")
     func waiting() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -55,7 +55,7 @@ struct WaitingRowTests {
                 (waiting.waitReason, waiting.due) = (.retry, due)
                 ledger.record(waiting)
             }
-            // The clock said 5000 when the first retry was scheduled, and then 1400.
+            // The clock showed 5000 when the first retry was scheduled, and was then set back to 1400.
             ledger.bringBackDue(at: 4, setBack: 3600, most: 600, now: 1400) { #expect($0 == 1 && $1 == 1500) }
             #expect(ledger.flush(seconds: 30))
             #expect(try ledger.jobs([1, 2, 3]).map(\.due) == [nil, 1500, 2000])
@@ -63,7 +63,7 @@ struct WaitingRowTests {
     }
 
     @Test(
-        "a due job returns behind the others, the next due time is reported, and jobs with other reasons stay"
+        "a due job is queued behind all others, the next due time is reported, and jobs with other reasons keep waiting"
     )
     func due() throws {
         try withTemporaryFolder { folder in

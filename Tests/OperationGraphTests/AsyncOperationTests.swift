@@ -3,7 +3,7 @@ import OperationGraph
 import Synchronization
 import Testing
 
-/// Each of these cases was a trap of Foundation's operations on Linux.
+/// Each test covers a pitfall of Foundation's operations on Linux.
 @Suite("An asynchronous operation")
 struct AsyncOperationTests {
     @Test("an operation that is cancelled in a suspended queue says so at once, and ends when the queue resumes")
@@ -19,7 +19,7 @@ struct AsyncOperationTests {
         #expect(operation.executed == 0)
     }
 
-    @Test("an operation that is cancelled while it is held ends at once, whether Foundation has started it or not")
+    @Test("an operation that is cancelled while it is held finishes at once, whether Foundation has started it or not")
     func cancelledWhileHeld() async {
         let queue = GatedQueue(limit: 1)
         queue.pause(reason: nil)
@@ -27,7 +27,7 @@ struct AsyncOperationTests {
         queue.add(started)
         await started.becomes(.ready)
         started.cancel()
-        // Foundation has nothing left to do.
+        // Foundation never has to start this operation: it is already finished.
         #expect(started.isFinished)
         queue.add(unstarted)
         unstarted.cancel()
@@ -129,7 +129,7 @@ struct AsyncOperationTests {
             #expect([head.executed, late.executed] == [1, 1])
             (first, last) = (head, late)
         }
-        // The thread that reported the end may hold it a moment longer.
+        // The thread that reported the finish may hold a reference to the operation a moment longer.
         while first != nil || last != nil { await Task.yield() }
     }
 
@@ -157,7 +157,7 @@ struct AsyncOperationTests {
     }
 
     @Test(
-        "only an operation that has not begun can be withdrawn, and its dependents learn of that when it is cancelled"
+        "only an operation that has not begun can be withdrawn, and its dependents are told when it is cancelled"
     )
     func withdrawn() async {
         let queue = GatedQueue(limit: 1)
@@ -198,13 +198,13 @@ struct AsyncOperationTests {
             queue.set(4)
         }
         for operation in all { await operation.end() }
-        // An operation is told right after its end that it never began.
+        // `neverBegan` is called just after an operation finishes, so wait for the last call.
         for operation in all { while operation.executed + operation.spared == 0 { await Task.yield() } }
         #expect(all.allSatisfy { $0.executed + $0.spared == 1 })
         for (number, chain) in stride(from: 0, to: all.count, by: 3).map({ all[$0..<$0 + 3] }).enumerated() {
             #expect(number % 3 == 0 || chain.allSatisfy { $0.state == .finished })
         }
-        // No place is lost: the queue still starts one more operation.
+        // No slot of a queue is lost: each queue still starts one more operation.
         for queue in queues {
             queue.set(1)
             let last = Held()

@@ -3,7 +3,7 @@ import OperationGraph
 import Synchronization
 import Testing
 
-/// The gate's guarantees.
+/// The guarantees of the queue's gate.
 @Suite("A gated queue")
 struct GatedQueueTests {
     @Test(
@@ -15,7 +15,7 @@ struct GatedQueueTests {
             let operations = (0..<40).map { _ in Held() }
             for operation in operations { queue.add(operation) }
             await operations[0].beginning()
-            // Each end admits another operation, on a separate thread.
+            // Each finished operation admits another one on a separate thread.
             for operation in operations.prefix(4) where operation.executed > 0 {
                 DispatchQueue.global().async { operation.finish(.finished) }
             }
@@ -29,7 +29,7 @@ struct GatedQueueTests {
                 operation.finish(.finished)
                 await operation.end()
             }
-            // By now Foundation has started all that it was going to start.
+            // After this callback, Foundation has started every operation that it is going to start.
             await withCheckedContinuation { continuation in queue.ask { continuation.resume() } }
             #expect(operations.count { $0.executed > 0 } == begun)
             while queue.report.running > 0 { await Task.yield() }
@@ -95,7 +95,7 @@ struct GatedQueueTests {
         operations[2].finish(.finished)
         while queue.spare == 0 { await Task.yield() }
         while told.withLock({ $0 }) != [2, 1] { await Task.yield() }
-        // An operation that waits behind a pause can't use a place.
+        // A queued operation can't use the free slot while the queue is paused.
         queue.pause(reason: nil)
         let waiting = Held()
         queue.add(waiting)
@@ -212,10 +212,10 @@ struct GatedQueueTests {
         queue.resume()
         for index in [0, 4, 5] { await operations[index].beginning() }
         #expect(queue.report.running == 3)
-        // A place is free, and only operations of one lane wait.
+        // A slot becomes free while only operations of lane `a` wait.
         operations[4].finish(.finished)
         await operations[1].beginning()
-        // Another place is free, but the lane has its share.
+        // Another slot becomes free, but lane `a` has reached its limit.
         operations[5].finish(.finished)
         await operations[5].end()
         #expect((queue.report.running, operations[2].state) == (2, .ready))
@@ -278,7 +278,7 @@ struct GatedQueueTests {
         operations[0].finish(.finished)
         await operations[0].end()
         #expect((queue.report.running, operations[2].executed) == (1, 0))
-        // Neither a waiting operation nor a finished one has a place to free.
+        // An operation that waits or is finished has no slot, so setting it aside frees none.
         operations[2].setAside()
         operations[0].setAside()
         #expect((queue.report.running, operations[2].executed) == (1, 0))
@@ -325,7 +325,7 @@ struct GatedQueueTests {
         let (first, second) = (Held { $0.finish(.failed) }, Held())
         queue.add(first, of: "first")
         queue.add(second, of: "second")
-        // An operation without a subject is not traced.
+        // Operations without a subject are not traced.
         queue.add(Held { $0.finish(.finished) })
         await first.becomes(.ready)
         await second.becomes(.ready)

@@ -2,7 +2,7 @@ import Dispatch
 import OperationGraph
 import Synchronization
 
-/// An operation that runs until the test finishes it, or runs the test's work.
+/// An operation that executes the optional work, and then runs until someone finishes it.
 final class Held: AsyncOperation, @unchecked Sendable {
     // `@unchecked`: its mutable state is behind a `Mutex`.
     private let calls = Mutex((executed: 0, hasBegun: false, spared: 0, interrupted: 0))
@@ -14,7 +14,7 @@ final class Held: AsyncOperation, @unchecked Sendable {
         super.init()
     }
 
-    /// How often it was told of a cancel, before it began and while it worked.
+    /// How often a cancel called `neverBegan` (before the operation began) and `interrupt` (while it was running).
     var spared: Int { calls.withLock { $0.spared } }
     var interrupted: Int { calls.withLock { $0.interrupted } }
     var executed: Int { calls.withLock { $0.executed } }
@@ -44,7 +44,7 @@ final class Held: AsyncOperation, @unchecked Sendable {
         while self.state != state { await Task.yield() }
     }
 
-    /// Waits until Foundation knows that the operation is finished. Asks the operation itself, because Foundation's
+    /// Waits until the operation is finished, as Foundation sees it. Polls the operation itself, because Foundation's
     /// queues are under test.
     func end() async {
         while !isFinished { await Task.yield() }
@@ -52,7 +52,7 @@ final class Held: AsyncOperation, @unchecked Sendable {
 }
 
 extension GatedQueue {
-    /// The kind of queue on which Foundation starts operations.
+    /// The kind of Foundation queue that starts the operations.
     enum Starts {
         case serial, concurrent
     }

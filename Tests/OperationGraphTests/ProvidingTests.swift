@@ -2,7 +2,7 @@ import OperationGraph
 import Synchronization
 import Testing
 
-/// Operations that pass values on.
+/// Operations that pass a value on to their dependents.
 @Suite("An operation that depends on others")
 struct ProvidingTests {
     @Test("an operation gets the first value of the type that it needs")
@@ -32,7 +32,7 @@ struct ProvidingTests {
     }
 }
 
-/// Provides its value once it has finished; fails if the value is nil.
+/// Provides its value when it finishes; fails if the value is nil.
 private final class Source<Value: Sendable>: AsyncOperation, Providing, @unchecked Sendable {
     // `@unchecked`: its value is constant.
     private let value: Value?

@@ -21,7 +21,7 @@ struct OutboxLineTests {
         }
     }
 
-    @Test("each caller is told once, alone or in a group, and a later call is told again")
+    @Test("each call is answered once, alone or in a group, and a later call is answered again")
     func together() async {
         let line = OutboxLine()
         for _ in 0..<3 {
@@ -90,7 +90,7 @@ struct OutboxLineTests {
         }
     }
 
-    @Test("without anything to make durable, the answer comes at once")
+    @Test("a call without anything to make durable is answered at once")
     func nothing() async {
         #expect(await outcome(of: [], OutboxLine()) == nil)
     }

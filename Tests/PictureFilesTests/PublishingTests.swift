@@ -50,7 +50,7 @@ struct PublishingTests {
         #expect(
             try paths([staged("avif", "avif"), staged("jpeg", "jpeg"), staged("tif", "tiff")])
                 == ["/out/x.avif", "/out/x.jpg", "/out/x.tif"])
-        // Never `x.avif.avif`.
+        // The suffix must never appear twice, as in `x.avif.avif`.
         #expect(try paths([staged(nil, "avif"), staged("avif", "avif")]) == ["/out/x.avif", "/out/x-avif.avif"])
         #expect(try paths([staged("jpg", "jpeg"), staged("jpeg", "jpeg")]) == ["/out/x-jpg.jpg", "/out/x-jpeg.jpg"])
         let twice = ResultName(order: order("/out"), path: "album.AVIF.png")
@@ -172,7 +172,7 @@ struct PublishingTests {
             let published = try publisher.publish(publication) { $1(true) }
             #expect(try published.published.map { try $0.file.standing() } == [.same])
             #expect(try publisher.recover(publication.intent)?.published == published.published)
-            // The intent of an older version lacks the file's identity.
+            // An older version's intent does not contain the file's identity.
             var older = publication.intent
             older.steps[0].file = nil
             #expect(try publisher.recover(older)?.published.map(\.file) == published.published.map(\.file))
@@ -262,7 +262,7 @@ struct PublishingTests {
                 [staged("\(folder)/1")], order: order("\(folder)/out"), path: "same.png")
             let target = "\(folder)/out/same.jpg"
             if isCopied {
-                // A link, on a file system without stable inode numbers.
+                // A copy with the same times, as a link looks on a file system without stable inode numbers.
                 try FileManager.default.copyItem(atPath: "\(folder)/1", toPath: target)
                 let file = try Descriptor.open("\(folder)/1", O_RDONLY)
                 try FileSystem.copyTimes(of: file, to: Descriptor.open(target, O_WRONLY))
@@ -282,7 +282,7 @@ struct PublishingTests {
         try withTemporaryFolder { folder in
             for name in ["1", "2"] { _ = try staged("\(folder)/\(name)") }
             try FileSystem.makeFolders("\(folder)/out")
-            // A file has the name of a folder.
+            // A file occupies the name of the folder `album`.
             try FileSystem.write([], to: "\(folder)/out/album")
             let targets = ["\(folder)/out/first.jpg", "\(folder)/out/album/second.jpg"]
             let intent = PublishIntent(
@@ -336,7 +336,7 @@ struct PublishingTests {
     }
 
     @Test(
-        "a folder goes with the last result that is taken back, but not the outbox, and is made again for the next",
+        "taking back a folder's last result removes the folder, but not the outbox; the next result makes it again",
         arguments: [ConflictPolicy.number, .replace])
     func folders(conflict: ConflictPolicy) throws {
         try withTemporaryFolder { folder in
@@ -349,7 +349,7 @@ struct PublishingTests {
             let (one, two) = (try choose("a"), try choose("b"))
             try publisher.takeBack(one.intent)
             #expect(try FileSystem.names(in: out) == [".staging"])
-            // Another job chose its name earlier.
+            // Taking back the first job's results must not remove the folder that the second job published to.
             #expect(try publisher.publish(two) { $1(true) }.published.count == 1)
             try publisher.takeBack(one.intent)
             #expect(try FileSystem.names(in: "\(out)/album/deep") == ["b.jpg"])
@@ -370,8 +370,8 @@ struct PublishingTests {
             let published = try publisher.publish(publication) { $1(true) }
             #expect(published.published.isEmpty)
             #expect(try FileSystem.names(in: "\(folder)/out") == ["same.jpg"])
-            // The staging file stays until the job's end is recorded; it shows that this result was not published. So
-            // taking back leaves the other program's file alone.
+            // The staging file stays until the job's end is recorded. It shows that this result was not published, so
+            // taking back the publication does not touch the other program's file.
             #expect(try FileSystem.exists("\(folder)/1"))
             try publisher.takeBack(publication.intent)
             #expect(try FileSystem.names(in: "\(folder)/out") == ["same.jpg"])
@@ -399,11 +399,11 @@ struct PublishingTests {
         }
     }
 
-    @Test("originals of several inboxes that move to one folder on another file system at once arrive whole, each once")
+    @Test("originals of several inboxes that move at once to a folder on another file system arrive whole, each once")
     func movingAtOnce() throws {
         try withTemporaryFolder { folder in
             try withTemporaryFolder(below: "/dev/shm") { elsewhere in
-                // Links of one file are the hardest case: the same inode is copied several times at once.
+                // Links to one file are the hardest case: several moves copy the same inode at the same time.
                 let texts = (0..<24).map { String(repeating: "picture \($0 / 4) ", count: 40_000) }
                 for (number, text) in texts.enumerated() {
                     let file = "\(folder)/\(number)"
@@ -413,7 +413,7 @@ struct PublishingTests {
                         try FileManager.default.linkItem(atPath: "\(folder)/\(number / 4 * 4)", toPath: file)
                     }
                 }
-                // A leftover of a crash.
+                // A crash left a partial copy behind.
                 try FileManager.default.createDirectory(atPath: "\(elsewhere)/all", withIntermediateDirectories: false)
                 try FileSystem.write(Array("half".utf8), to: "\(elsewhere)/all/.pipelined-0.part")
                 let failures = Mutex<[any Error]>([])

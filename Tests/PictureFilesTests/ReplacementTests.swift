@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Results that replace earlier ones")
 struct ReplacementTests {
-    /// An outbox with earlier results, and new ones in staging.
+    /// An outbox with the results of an earlier job, and new results in staging.
     private struct Outbox {
         let folder: String
         let publisher = Publisher()
@@ -88,7 +88,7 @@ struct ReplacementTests {
         }
     }
 
-    @Test("a withdrawn result's folder goes when it is empty")
+    @Test("the folder of a withdrawn result is removed when it is empty")
     func folders() throws {
         try with { outbox in
             let former = try outbox.former("old/a.jpg", "shared/a.small.png")
@@ -199,7 +199,7 @@ struct ReplacementTests {
                 #expect(try outbox.names == ["a.jpg", "a.small.png"])
                 #expect(try former.map { try $0.standing() } == [.same, .same])
             }
-            // A later attempt publishes it all the same.
+            // A later attempt still publishes the same results.
             let recovered = try #require(try outbox.publisher.recover(publication.intent))
             #expect(recovered.published.count == 2)
             #expect(try outbox.names == ["a.big.webp", "a.jpg"])
@@ -241,8 +241,8 @@ struct ReplacementTests {
         }
     }
 
-    /// While `body` runs, files can neither be exchanged nor renamed without replacing. The daemon must not link a
-    /// file into staging either: a crash would leave it in both places.
+    /// Runs `body` with a file system that can neither exchange files nor rename without replacing. Checks that the
+    /// daemon does not link a file into staging either: after a crash, the file would lie in both places.
     private func withPlainRenames(in outbox: Outbox, _ body: () throws -> Void) rethrows {
         let links = Mutex<[String]>([])
         try Renames.refused(below: outbox.folder) { attempt in
@@ -313,7 +313,7 @@ struct ReplacementTests {
     func missingStaging() throws {
         try with { outbox in
             let former = try outbox.former("a.jpg", "a.small.png")
-            // The earlier job had another outbox.
+            // The earlier job published to another outbox.
             let staging = "before/.staging/root"
             let publication = try outbox.choose([outbox.staged("jpeg")], former, staging: staging)
             let published = try outbox.publisher.publish(publication) { $1(true) }
@@ -360,7 +360,7 @@ struct ReplacementTests {
 }
 
 extension Int {
-    /// With three digits at least.
+    /// The number in decimal, padded with zeros to at least three digits.
     fileprivate var padded: String {
         String(repeating: "0", count: Swift.max(0, 3 - "\(self)".count)) + "\(self)"
     }

@@ -16,7 +16,7 @@ struct ResultNameTests {
             inbox: "/inbox")
     }
 
-    /// The results of outputs with these `Name=` texts, as their workers made them.
+    /// The staged results of outputs with these `Name=` templates, as workers report them.
     private func staged(
         in folder: String, _ outputs: KeyValuePairs<String, String?>, hash: String? = nil, width: Int = 10
     ) throws -> [ImageHandle.Staged] {
@@ -52,7 +52,7 @@ struct ResultNameTests {
             #expect(try names(choose(.number)) == ["a/002.png", "b/002-b.png", "x-c-1.png"])
             let third = try choose(.replace)
             #expect(names(third) == ["a/003.png", "b/003-b.png", "x-c.png"])
-            // A result with a counter replaces nothing, even if another program is quicker.
+            // A numbered result replaces nothing, even if another program takes its name first.
             #expect(third.intent.steps.map(\.conflict) == [.number, .number, .replace])
             publisher.release(first)
             #expect(try names(choose(.skip)) == ["a/001.png", "b/001-b.png", "x-c.png"])

@@ -13,7 +13,7 @@ struct AddTests {
         daemon = try CannedDaemon()
         let last = Mutex(0)
         daemon.on(Call.Add.self) { call, conversation in
-            // The descriptor with the call must be readable, and be that very file.
+            // The descriptor that came with the call must be readable, and must refer to the added file.
             var room = [UInt8](repeating: 0, count: 100)
             let got = conversation.passed.first.map { read($0.number, &room, room.count) } ?? -1
             guard got >= 0, conversation.passed.count == 1 else { throw ControlError.refused("no picture came") }
@@ -48,7 +48,7 @@ struct AddTests {
     }
 
     @Test(
-        "Several files are one batch; missing and invalid ones don't stop the others, but the exit code tells"
+        "Several files are one batch; missing and invalid files don't stop the others, but the exit code is 1"
     )
     func several() async throws {
         #expect(mkfifo(daemon.root + "/pipe.jpg", 0o600) == 0)
@@ -64,7 +64,7 @@ struct AddTests {
         #expect(complaints[1].contains("is not a regular file"))
     }
 
-    /// Makes a folder with these files below the daemon's root.
+    /// Creates a folder with these files below the daemon's root; returns its path.
     private func folder(_ name: String, _ files: String...) throws -> String {
         for file in files {
             let path = "\(daemon.root)/\(name)/\(file)"
@@ -172,7 +172,7 @@ struct AddTests {
         }
     }
 
-    @Test("An invalid chain is reported once, and stops the rest")
+    @Test("An invalid chain is reported once, and nothing else is added")
     func wrongChain() async throws {
         daemon.on(Call.Add.self) { _, _ in
             throw ControlError.badChain("unknown stage 'niro' at column 1", column: 1)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import pipectl
 
-/// `pipectl batches`, and `--batch` of the other verbs.
+/// Tests `pipectl batches`, and the option `--batch` of other verbs.
 struct BatchVerbTests {
     private static let morning = "2026-03-01T09:30:00.250Z"
 

@@ -4,11 +4,11 @@ import PipelineControl
 import Synchronization
 import SystemCalls
 
-/// A fake daemon that speaks the framing on a real socket, with answers prepared by the test.
+/// A fake daemon that speaks the real protocol on a real socket. The test prepares its replies.
 final class CannedDaemon: Sendable {
     typealias Answer = @Sendable (_ call: [UInt8], Conversation) throws -> Void
 
-    /// Shared by the serving threads, which may outlive the daemon itself.
+    /// Memory that is shared by the serving threads, which may outlive the fake daemon itself.
     private final class Memory: Sendable {
         let answers = Mutex<[String: Answer]>([:])
         let heard = Mutex<[(method: String, frame: [UInt8])]>([])
@@ -40,7 +40,7 @@ final class CannedDaemon: Sendable {
         try? FileManager.default.removeItem(atPath: root)
     }
 
-    /// Answers a call with the test's own conversation.
+    /// Lets `answer` handle each call of this type.
     func on<Call: ControlCall>(
         _: Call.Type, _ answer: @escaping @Sendable (Call, Conversation) throws -> Void
     ) {
@@ -51,12 +51,12 @@ final class CannedDaemon: Sendable {
         }
     }
 
-    /// Answers every call of that name with the test's own bytes.
+    /// Lets `answer` handle each call of the method with this name, byte by byte.
     func onAny(_ method: String, _ answer: @escaping Answer) {
         memory.answers.withLock { $0["\(ControlInterface.control.name).\(method)"] = answer }
     }
 
-    /// Answers a call with these replies, the last of which ends it.
+    /// Replies to each call of this type with these replies. The last of them ends the call.
     func answer<Call: ControlCall>(_: Call.Type, _ replies: Call.Reply...) {
         on(Call.self) { _, conversation in
             for (index, reply) in replies.enumerated() {
@@ -65,7 +65,7 @@ final class CannedDaemon: Sendable {
         }
     }
 
-    /// The calls of one kind so far.
+    /// The calls of this type that were received so far.
     func heard<Call: ControlCall>(_: Call.Type) throws -> [Call] {
         try memory.heard.withLock { $0 }.filter { $0.method == Call.method }.map {
             try Wire.decode(WireCall<Call>.self, $0.frame).parameters
@@ -98,7 +98,7 @@ final class CannedDaemon: Sendable {
     }
 }
 
-/// An answer in progress.
+/// A call that is being answered.
 struct Conversation: Sendable {
     let socket: Descriptor
     /// The descriptors passed with the call.
@@ -112,7 +112,7 @@ struct Conversation: Sendable {
         try send(Wire.frame(WireError(error)))
     }
 
-    /// Closes the connection, as when the daemon dies.
+    /// Closes the connection, as if the daemon had died.
     func hangUp() {
         shutdown(socket.number, Int32(SHUT_RDWR))
     }

@@ -61,7 +61,7 @@ struct CompletionTests {
         #expect(words("cancel", "1") == ["12"])
         #expect(words("retry", "") == ["11"])
         #expect(words("show", "2") == [])
-        // A job is not offered twice.
+        // Job 12 is already on the command line, so it is not offered again.
         #expect(words("wait", "12", "1") == [])
     }
 

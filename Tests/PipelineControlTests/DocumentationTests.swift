@@ -4,7 +4,7 @@ import Testing
 
 @testable import pipectl
 
-/// docs/json.md is an interface, and must be complete.
+/// Checks docs/json.md. Users' programs rely on that page, so it must be complete.
 struct DocumentationTests {
     private let page: String
 
@@ -14,7 +14,7 @@ struct DocumentationTests {
         page = try String(contentsOf: package.appendingPathComponent("docs/json.md"), encoding: .utf8)
     }
 
-    /// The text from a heading to the next.
+    /// The text from this heading to the next one.
     private func section(_ title: String) throws -> String {
         let start = try #require(page.range(of: "# \(title)\n"), "there is no section \(title)")
         let rest = page[start.upperBound...]

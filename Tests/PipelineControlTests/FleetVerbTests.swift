@@ -18,7 +18,7 @@ struct FleetVerbTests {
 
     private static func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
-    /// The output of openssl, which must succeed.
+    /// Runs openssl, which must succeed; returns its output.
     private static func openssl(_ words: String...) async throws -> String {
         let outcome = await (try ChildProcess("/usr/bin/openssl", words)).outcome()
         #expect(outcome.status == 0, "\(words): \(outcome.errors)")
@@ -180,7 +180,7 @@ struct FleetVerbTests {
 
     @Test("Keys have NATS's format")
     func keys() {
-        // Computed by another program.
+        // The expected key was computed by another program.
         let bytes = (0..<32).map { UInt8($0) }
         #expect(NKey.publicKey(.account, bytes) == "AAAACAQDAQCQMBYIBEFAWDANBYHRAEISCMKBKFQXDAMRUGY4DUPB776S")
         #expect(NKey.seed(.user, bytes) == "SUAAAAICAMCAKBQHBAEQUCYMBUHA6EARCIJRIFIWC4MBSGQ3DQOR4H776Y")
@@ -235,7 +235,7 @@ struct FleetVerbTests {
 
     // MARK: - join
 
-    /// Runs `body` with a daemon, its configuration folder, and a file to join with.
+    /// Runs `body` with a daemon, its configuration folder, and a node's file for `pipectl fleet join`.
     private func withNode(
         problems: @escaping @Sendable (_ etc: String) -> [Control.Problem] = { _ in [] },
         _ body: (_ daemon: CannedDaemon, _ etc: String, _ file: String) async throws -> Void

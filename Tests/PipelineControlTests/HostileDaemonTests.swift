@@ -6,12 +6,12 @@ import Testing
 
 @testable import pipectl
 
-/// pipectl ends by itself with a documented code, whatever answers at the socket, and never lets it control the
+/// Checks that pipectl exits with a documented code, whatever the daemon replies, and that no reply can control the
 /// terminal.
 struct HostileDaemonTests {
     private static let described = InterfaceDescription(ControlInterface.control.description)
 
-    /// An extreme value for each scalar type.
+    /// One extreme value for each scalar type.
     struct Extreme: Sendable, CustomTestStringConvertible {
         var int: Int
         var float: Double
@@ -67,7 +67,7 @@ struct HostileDaemonTests {
         return daemon
     }
 
-    /// Runs each verb, as text and as JSON.
+    /// Runs each command with text output and with JSON output, and calls `check` with the outcome.
     private func expectEnd(
         of commands: [[String]] = commands, at daemon: CannedDaemon, _ check: (Outcome, [String]) throws -> Void
     ) async throws {

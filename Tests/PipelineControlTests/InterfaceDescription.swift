@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// The interface's description, parsed as far as the comparison with Swift needs it.
+/// A parsed interface description. It contains only what the comparison with the Swift types needs.
 struct InterfaceDescription {
     typealias Fields = [String: String]
 
@@ -30,7 +30,7 @@ struct InterfaceDescription {
         return Dictionary(uniqueKeysWithValues: pairs)
     }
 
-    /// The places where a JSON value does not match the type.
+    /// The paths within the JSON value at which it does not match the type.
     func mismatches(_ value: Any, _ type: String, at place: String) -> [String] {
         if type.hasPrefix("?") {
             return isNull(value) ? [] : mismatches(value, String(type.dropFirst()), at: place)

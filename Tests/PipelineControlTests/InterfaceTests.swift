@@ -1,7 +1,7 @@
 import PipelineControl
 import Testing
 
-/// Compares the description that Varlink clients read with the output of the Swift code generated from it.
+/// Compares the interface description that Varlink clients read with the JSON that the generated Swift types write.
 struct InterfaceTests {
     private let described = InterfaceDescription(ControlInterface.control.description)
 

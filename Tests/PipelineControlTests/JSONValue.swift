@@ -4,8 +4,8 @@ import Testing
 
 func isNull(_ value: Any) -> Bool { value is NSNull }
 
-/// Whether the value matches a Varlink scalar type. JSON's numbers have one Swift type, and its booleans are numbers,
-/// too.
+/// Whether the value matches a Varlink scalar type. Foundation represents all JSON numbers by one type, and booleans as
+/// numbers.
 func isScalar(_ value: Any, _ type: String) -> Bool {
     switch type {
     case "string": value is String
@@ -16,7 +16,7 @@ func isScalar(_ value: Any, _ type: String) -> Bool {
     }
 }
 
-/// The JSON object that goes over the wire.
+/// The value as the JSON object that is sent to a client.
 func wireObject(_ value: some Encodable) throws -> [String: Any] {
     try #require(try JSONSerialization.jsonObject(with: Data(Wire.encode(value))) as? [String: Any])
 }

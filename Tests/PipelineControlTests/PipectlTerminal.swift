@@ -3,7 +3,7 @@ import Glibc
 import SystemCalls
 import TestTools
 
-/// pipectl on a real terminal, whose other end the test reads.
+/// Runs pipectl on a pseudo-terminal. The test reads the other side.
 final class PipectlTerminal {
     private let screen: Descriptor
     private let process: ChildProcess
@@ -18,24 +18,24 @@ final class PipectlTerminal {
             words, at: daemon, environment: environment, output: Descriptor(owning: theirs))
     }
 
-    /// Reads until the screen has shown the text, or the program has ended.
+    /// Reads until the text has been shown, or until pipectl has exited.
     func read(until text: String) {
         while !seen.contains(text), more() {}
     }
 
     func resize(columns: UInt16, rows: UInt16) {
         var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
-        // The kernel does not signal the program, because this is not its controlling terminal.
+        // The kernel does not send SIGWINCH, because this is not the program's controlling terminal.
         _ = ioctl(screen.number, UInt(TIOCSWINSZ), &size)
         process.signal(SIGWINCH)
     }
 
-    /// The text on standard error, which is not a terminal.
+    /// The text on standard error, which is not the terminal.
     var errors: String { process.errors }
 
     func interrupt() { process.signal(SIGINT) }
 
-    /// Reads to the end; returns the exit code.
+    /// Reads to EOF; returns the exit code.
     func finish() -> Int32 {
         while more() {}
         return process.wait().status

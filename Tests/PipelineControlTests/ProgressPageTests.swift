@@ -4,7 +4,7 @@ import Testing
 
 @testable import pipectl
 
-/// The progress that `watch` draws, as text.
+/// Tests the progress display of `watch`, as text.
 struct ProgressPageTests {
     private func download(_ id: Int, batch: Int? = 3, _ fraction: Double? = 0.38, name: String = "alps-panorama.jpg")
         -> Control.JobProgress

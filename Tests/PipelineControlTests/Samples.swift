@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// Values of every type of the interface, as a daemon would send them.
+/// Sample values of each type of the interface, as a daemon would send them.
 enum Sample {
     static func job(
         _ id: Int, _ state: String = "done", input: String = "harbour.jpg", reason: String? = nil, error: String? = nil

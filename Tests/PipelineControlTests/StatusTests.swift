@@ -129,7 +129,7 @@ struct StatusTests {
         #expect(json.status == 3)
         #expect(try json.document()["state"] as? String == "unknown")
         #expect(try json.document()["reasons"] as? [String] == [reason])
-        // Another verb has its own --check.
+        // Other verbs have their own --check, so here `reload` refuses the unknown option.
         #expect(try await Pipectl.run("reload", "--check", "--bogus", at: daemon).status == 2)
     }
 

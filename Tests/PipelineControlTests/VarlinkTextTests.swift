@@ -3,7 +3,7 @@ import Testing
 
 @testable import VarlinkSwift
 
-/// `InterfaceTests` compares the generated code with the interface.
+/// Checks the generated code against the texts; `InterfaceTests` checks that code against the interface.
 struct VarlinkTextTests {
     @Test("The checked-in Swift matches the checked-in texts; otherwise `./run generate` renews it")
     func current() throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import pipectl
 
-/// Verbs that ask once and print the answer.
+/// Tests verbs that make one call and print its reply.
 struct VerbTests {
     private let daemon: CannedDaemon
 

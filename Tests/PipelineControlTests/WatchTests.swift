@@ -11,7 +11,7 @@ struct WatchTests {
         daemon = try CannedDaemon()
     }
 
-    /// Two jobs end one after the other once somebody watches, and the status follows.
+    /// Lets two jobs end, one after the other, once pipectl watches. The status changes accordingly.
     private func twoJobs(second: String = "done") {
         let open = Mutex(2)
         daemon.on(Call.Status.self) { _, conversation in
@@ -107,7 +107,7 @@ struct WatchTests {
         #expect(terminal.finish() == 130)
     }
 
-    /// A batch with one failed job, and a job without a batch.
+    /// Prepares a batch with failed jobs, and a job without a batch.
     private func batch(failed: Int) {
         let ended = Control.Batch(id: 3, done: 1, failed: failed)
         daemon.answer(Call.Status.self, .init(status: Sample.status(cursor: 12)))
@@ -197,7 +197,7 @@ struct WatchTests {
         #expect(terminal.seen.contains("paused: the CPU is needed"))
     }
 
-    @Test("Ctrl-C between the last job and the end of the answer exits as usual, without a word about jobs")
+    @Test("Ctrl-C between the last job and the end of the reply exits as usual, without a word about jobs")
     func interruptedAtTheEnd() async throws {
         daemon.on(Call.Wait.self) { _, conversation in
             try conversation.reply(

@@ -52,7 +52,7 @@ struct BackupNeedsTests {
         }
     }
 
-    /// Completes the backup; returns the jobs whose originals can't be found.
+    /// Completes the backup; returns the IDs of jobs whose originals can't be found.
     private func complete(_ fixture: Fixture, _ folder: BackupFolder) throws -> [Int] {
         let mirror = Mirror(leaving: [], order: [])
         var needs = try BackupNeeds(

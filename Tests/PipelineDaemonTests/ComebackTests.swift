@@ -15,7 +15,7 @@ struct ComebackTests {
         }
         #expect(pauses.prefix(10) == [0, 1, 2, 4, 8, 16, 32, 60, 60, 60])
         #expect(pauses.last == 60)
-        // The count starts again once the daemon has worked for a while, and when the file makes no sense.
+        // The count restarts once the daemon has run for a while, and when the file with the count is invalid.
         #expect(Comeback(after: latest.text, at: latest.began + 600).crashes == 1)
         #expect(Comeback(after: "x", at: 1).crashes == 0)
         #expect(Comeback(after: "3 5000", at: 1).pause == .zero)

@@ -1,7 +1,7 @@
 import PipelineModel
 
 extension StageCatalog {
-    /// A worker's report with the noir plugin, as far as chains need it.
+    /// A worker's report about the noir plugin, reduced to the fields that chains need.
     static let withNoir = StageCatalog(filters: [noir])
 
     static let noir = StageDescription(
@@ -16,7 +16,7 @@ extension StageCatalog {
         traits: [.lumaOnly, .pointwise])
 }
 
-/// The message that refuses `chain`, or nil if it is valid.
+/// The error message for `chain`, or nil if the chain is valid.
 func refusal(of chain: String, catalog: StageCatalog = .withNoir) -> String? {
     do throws(ChainProblem) {
         _ = try Chain(parsing: chain, catalog: catalog)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PluginKit
 
-/// A filter with a parameter of each kind, which writes its arguments into the picture's samples.
+/// A filter with a parameter of each kind. It writes its arguments into the picture's samples.
 private struct EveryKind: Filter {
     enum Corner: String, CaseIterable, Sendable { case topLeft = "top-left", bottom }
 
@@ -147,7 +147,7 @@ private func complain(_ host: UnsafePointer<PipelineHost>, _ message: UnsafePoin
     complaint.withLock { $0 = text }
 }
 
-/// Calls a filter as the host does.
+/// Calls a filter as the plugin host does.
 private func applied(_ filter: ExportedFilter, _ values: [PipelineValue]) throws -> Image {
     complaint.withLock { $0 = "" }
     let folder = strdup("/nowhere")
@@ -163,7 +163,7 @@ private func applied(_ filter: ExportedFilter, _ values: [PipelineValue]) throws
 }
 
 extension Image {
-    /// All samples, in order.
+    /// All samples of the picture, in order.
     fileprivate var pixels: [Double] {
         get throws {
             let doubles = try cast("double")

@@ -13,13 +13,13 @@ struct AnimationTests {
     private static let moving = AnimatedGIF(
         loop: 3, frames: [Frame(colour: 10, delay: 5), Frame(colour: 120, delay: 12), Frame(colour: 230, delay: 100)])
 
-    /// A GIF, and the same animation as a WebP.
+    /// The animation as a GIF and as a WebP.
     private static func sources(_ gif: AnimatedGIF = moving) throws -> [TemporaryFile] {
         let file = try gif.file()
         return [file, try WorkerProcess().render(file, "save format=webp quality=100 pages=all")]
     }
 
-    /// The frames of a file as separate pictures, without alpha.
+    /// The frames of a file as separate pictures, without their alpha.
     private static func frames(_ file: TemporaryFile) throws -> [Pixels] {
         let strip = try VipsPicture(framesOf: file).bands(0, 3).pixels()
         let height = try #require(VipsPicture(framesOf: file).integer("page-height"))
@@ -70,7 +70,7 @@ struct AnimationTests {
     @Test("Each frame goes through the chain once, in order, however many threads request rows")
     func once() throws {
         let folder = try TemporaryFolder()
-        // Each frame becomes lighter than the previous one.
+        // The filter makes each frame lighter than the previous one, which reveals their order.
         try Plugin(
             name: "count",
             body: """
@@ -80,7 +80,7 @@ struct AnimationTests {
                 """
         ).compile(to: folder.path + "/count.so")
         let worker = try WorkerProcess(plugins: [folder.path, WorkerProcess.programs.path])
-        // A blur works in tiles, whose rows do not end with a frame.
+        // A blur works in tiles, whose edges do not coincide with those of the frames.
         let source = try AnimatedGIF(
             width: 500, height: 203, frames: (0..<9).map { AnimatedGIF.Frame(colour: UInt8($0)) }
         ).file()
@@ -111,7 +111,7 @@ struct AnimationTests {
     @Test("Filters, rotations and tables of several filters work on each frame separately")
     func filters() throws {
         let worker = try WorkerProcess()
-        // The lower half of each frame has another colour.
+        // The lower half of each frame has a different colour.
         let halves = AnimatedGIF(
             frames: [10, 200].flatMap { colour in
                 [
@@ -343,7 +343,7 @@ struct AnimationTests {
         let source = try AnimatedGIF(width: 400, height: 300, frames: frames).file()
         _ = try worker.open(source, "blur radius=5 | save format=webp pages=all")
         try worker.channel.send(SupervisorMessage.render, descriptors: [TemporaryFile().reopened(O_RDWR)])
-        // A progress message shows that the render is under way.
+        // Wait for a progress message, which shows that the render has begun.
         while true { if case .progress = try worker.message() { break } }
         try worker.channel.send(SupervisorMessage.cancel)
         guard case .cancelled = try worker.answer() else { throw Unexpected("no cancel") }

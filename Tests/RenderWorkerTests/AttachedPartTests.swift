@@ -3,7 +3,7 @@ import PipelineModel
 import Testing
 import WorkerProtocol
 
-/// Gain maps, videos and manifests beside a picture, and metadata that may contain a place.
+/// Tests parts of a file beside its picture (gain maps, videos and manifests), and metadata that may reveal a place.
 struct AttachedPartTests {
     private static let start =
         "<?xpacket begin='' id='x'?><x:xmpmeta xmlns:x='adobe:ns:meta/'>"
@@ -28,14 +28,14 @@ struct AttachedPartTests {
         }
     }
 
-    /// Inserts a segment after a JPEG's first marker.
+    /// Inserts a segment directly after a JPEG's first marker.
     private func withSegment(_ kind: UInt8, _ content: [UInt8], in file: TemporaryFile) throws -> TemporaryFile {
         let (bytes, length) = (try file.bytes, content.count + 2)
         let segment = [0xff, kind, UInt8(length >> 8), UInt8(length & 255)] + content
         return try TemporaryFile(bytes.prefix(2) + segment + bytes.dropFirst(2))
     }
 
-    /// Whether the file has this text. A failed expectation then does not print the file.
+    /// Whether the file contains this text. As a function, it keeps a failed expectation from printing the whole file.
     private func has(_ text: String, in file: TemporaryFile) throws -> Bool {
         String(decoding: try file.bytes, as: UTF8.self).contains(text)
     }
@@ -59,9 +59,9 @@ struct AttachedPartTests {
         for word in ["hdrgm", "Container:", "GainMap", "HasExtendedXMP"] {
             #expect(try !has(word, in: made.file), "\(word)")
         }
-        // The tests can't read JPEG XL.
+        // The tests can't read the XMP of a JPEG XL.
         guard format != "jxl" else { return }
-        // PNG compresses it.
+        // PNG compresses its XMP, so read that through libvips.
         let bytes = try format == "png" ? VipsPicture(made.file).blob("xmp-data") ?? [] : made.file.bytes
         let xmp = String(decoding: bytes, as: UTF8.self)
         let (isKept, isCut) = (xmp.contains("xmp:Rating=\"4\"") && xmp.contains("A &lt; B"), !xmp.contains("hdrgm"))
@@ -91,7 +91,7 @@ struct AttachedPartTests {
             0xe2, Array("urn:iso:std:iso:ts:21496:-1\0".utf8) + [0, 0, 0, 0], in: Pixels.colourful(64, 48).file(.jpeg))
         #expect(try render(iso, "save format=webp").result.dropped == ["gain map"])
         let png = try Pixels.colourful(64, 48).file(.png).bytes
-        // After the signature and IHDR.
+        // Insert the chunk after the signature and IHDR.
         let claimed = try TemporaryFile(png.prefix(33) + PNGChunk.bytes("caBX", []) + png.dropFirst(33))
         #expect(try render(claimed, "save").result.dropped == ["C2PA manifest"])
         let video =
@@ -153,7 +153,8 @@ struct AttachedPartTests {
 
     @Test("Maker's notes and ImageMagick's texts go with the place", arguments: ["jpeg", "png", "tiff", "webp"])
     func hiddenPlaces(format: String) throws {
-        // One directory that points to EXIF's, which has the date and the notes.
+        // An EXIF block whose main directory only points to a second one, which contains the date and the maker's
+        // notes.
         let (date, notes) = (Array("2021:01:02 03:04:05\0".utf8), Array("48.14N at Passau".utf8))
         let block: [UInt8] =
             Array("Exif\0\0II".utf8) + [42, 0, 8, 0, 0, 0, 1, 0, 0x69, 0x87, 4, 0, 1, 0, 0, 0, 26, 0, 0, 0, 0, 0, 0, 0]
@@ -195,7 +196,7 @@ struct AttachedPartTests {
             block(0x22, Array("Innstadt".utf8)) + block(0x04, iptc + cut) + block(0x24, Array("Ilzstadt".utf8))
         for (format, fields) in [
             (Pixels.Format.jpeg, ["iptc-data": prefix + resources]),
-            // libvips writes a quarter of the length.
+            // libvips writes only a quarter of the field's length, so the field is padded to four times its size.
             (
                 .tiff,
                 [

@@ -3,7 +3,7 @@ import PipelineModel
 import Testing
 import WorkerProtocol
 
-/// A sign of a gain map or manifest in a file other than a JPEG.
+/// A sign of a gain map or a manifest in a WebP, TIFF or HEIF.
 enum AttachedSign: String, CaseIterable {
     case webPManifest, webPPlainManifest, webPGainMap, webPBoth
     case tiffManifest, tiffGainMap, tiffBoth
@@ -24,7 +24,7 @@ enum AttachedSign: String, CaseIterable {
         xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" hdrgm:Version="1.0"
         xmlns:Container="http://ns.google.com/photos/1.0/container/" Container:Version="1"
         """)
-    /// The reference to a manifest in the file, as Adobe's programs write it.
+    /// XMP that refers to a manifest in the same file, as Adobe's programs write it.
     private static let provenance = packet(
         "xmlns:dcterms='http://purl.org/dc/terms/' dcterms:provenance='self#jumbf=/c2pa/adobe:urn:uuid:1'")
 
@@ -50,7 +50,7 @@ enum AttachedSign: String, CaseIterable {
         case .heicManifest: try Self.heif(.heic) { $0.append("uuid", Self.c2pa + Self.manifest) }
         case .avifManifest: try Self.heif(.avif) { $0.append("uuid", Self.c2pa + Self.manifest) }
         case .heicAppleGainMap:
-            // A property, like that of the item with the gain map.
+            // Apple marks the item with the gain map by this property.
             try Self.heif(.heic) { file in
                 try file.insert(
                     "auxC", [0, 0, 0, 0] + Array("urn:com:apple:photo:2020:aux:hdrgainmap\0".utf8),
@@ -78,7 +78,7 @@ enum AttachedSign: String, CaseIterable {
         return try TemporaryFile(bytes)
     }
 
-    /// Appends a directory with an additional entry to a single-page TIFF.
+    /// Replaces the directory of a single-page TIFF with a copy that has an additional entry.
     private static func tiff(_ file: TemporaryFile) throws -> TemporaryFile {
         var bytes = try file.bytes
         let at = number(bytes[4..<8])
@@ -88,7 +88,7 @@ enum AttachedSign: String, CaseIterable {
         let directory = content + manifest.count + manifest.count % 2
         bytes += [UInt8](repeating: 0, count: content - bytes.count) + manifest
         bytes += [UInt8](repeating: 0, count: directory - bytes.count)
-        // Its tag is higher than all others; type 7 means untyped bytes.
+        // The entry comes last, because its tag is higher than all others. Type 7 means untyped bytes.
         let entry = [0x41, 0xcd, 7, 0] + Bitmap.number(manifest.count) + Bitmap.number(content)
         bytes += Bitmap.number(count + 1, 2) + entries + entry + Bitmap.number(0)
         bytes.replaceSubrange(4..<8, with: Bitmap.number(directory))
@@ -100,10 +100,10 @@ enum AttachedSign: String, CaseIterable {
     private static let uuid: [UInt8] = [
         0xd8, 0xfe, 0xc3, 0xd6, 0x1b, 0x0e, 0x48, 0x3c, 0x92, 0x97, 0x58, 0x28, 0x87, 0x7e, 0xc4, 0x81,
     ]
-    /// The purpose of the box and the offset of a list of pieces follow.
+    /// The start of a C2PA box: its ID, version and purpose, and the offset of a further box.
     private static let c2pa = uuid + [0, 0, 0, 0] + Array("manifest\0".utf8) + [UInt8](repeating: 0, count: 8)
 
-    /// The ISO 21496-1 item that represents picture and map together.
+    /// Adds the item that represents the picture together with its gain map (ISO 21496-1).
     private static func addMappedItem(to file: inout HEIFFile) throws {
         try file.addItem("tmap", number: 9)
     }
@@ -117,7 +117,7 @@ enum AttachedSign: String, CaseIterable {
     }
 }
 
-/// Signs of gain maps and manifests in WebP, TIFF and HEIF.
+/// Tests signs of gain maps and manifests in WebP, TIFF and HEIF.
 struct AttachedSourceTests {
     @Test(
         "A gain map or manifest is reported by each of its signs, and no result promises it",
@@ -136,7 +136,7 @@ struct AttachedSourceTests {
                 let promises = ["hdrgm", "Container:", "tmap", "hdrgainmap", "C2PA", "c2pa", "provenance"]
                     .filter(text.contains)
                 #expect(promises == [], "\(format), \(policy)")
-                // The rest of the packet stays.
+                // The XMP packet keeps its other properties.
                 let isKept = text.contains("xmp:Rating=\"4\"")
                 #expect(isKept == (policy != "strip" && sign.hasXMP), "\(format), \(policy)")
             }

@@ -3,9 +3,9 @@ import PipelineModel
 import Testing
 import WorkerProtocol
 
-/// BMP, which the worker reads itself.
+/// Tests BMP, which the worker decodes itself.
 struct BMPTests {
-    /// An odd width, so that rows need padding.
+    /// The width is odd, so that rows need padding.
     private static let pixels = Pixels.colourful(37, 23)
     private static let colours: [[UInt8]] = (0..<256).map { [UInt8($0), UInt8(255 - $0), UInt8($0 / 2)] }
     private static let greys: [[UInt8]] = (0..<256).map { [UInt8($0), UInt8($0), UInt8($0)] }
@@ -45,7 +45,7 @@ struct BMPTests {
         (masked.headerLength, masked.masks) = (108, [0xff0000, 0xff00, 0xff, 0xff00_0000])
         let withAlpha = try read(masked)
         #expect(withAlpha == Self.pixels.map { $0 + [77] })
-        // Ten bits per colour.
+        // A file with ten bits per colour.
         var wide = bitmap(
             32,
             self.rows { Bitmap.number(($0[0] * 1023 / 255) << 20 | ($0[1] * 1023 / 255) << 10 | $0[2] * 1023 / 255) })
@@ -83,15 +83,15 @@ struct BMPTests {
         #expect(try read(bitmap) == Self.pixels.map { Self.colours[$0[0] * most / 256].map { Int($0) } })
         bitmap.palette = Array(Self.greys.prefix(most))
         #expect(try read(bitmap) == Self.pixels.map { [$0[0] * most / 256] })
-        // Indices beyond the palette are black.
+        // Indices beyond the palette are decoded as black.
         bitmap.palette = [Self.colours[0]]
         #expect(try read(bitmap) == Self.pixels.map { $0[0] * most / 256 == 0 ? [0, 255, 0] : [0, 0, 0] })
     }
 
     @Test("Runs of 8 and 4 bits are read, and runs that leave the picture are dropped")
     func runs() throws {
-        // The lower row: a run of three, then four literal pixels, then the end of the row. The upper row starts at
-        // its third pixel.
+        // The lower row is a run of three, four literal pixels and an end of row. The upper row starts at its third
+        // pixel.
         var bitmap = Bitmap(width: 7, height: 2, bits: 8, rows: [], compression: 1, palette: Self.greys)
         bitmap.runs = [3, 9, 0, 4, 1, 2, 3, 4, 0, 0, 0, 2, 2, 0, 5, 7, 0, 1]
         let wanted = Pixels(7, 2) { x, y in [[[0, 0, 7, 7, 7, 7, 7], [9, 9, 9, 1, 2, 3, 4]][y][x]] }

@@ -4,7 +4,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Cameras' raw files, drawn here as DNG.
+/// Tests cameras' raw files, with synthetic DNGs.
 struct CameraTests {
     private static let pixels = Pixels.photographed(240, 160)
 
@@ -54,11 +54,11 @@ struct CameraTests {
         }
     }
 
-    @Test("Both ways turn the picture upright exactly once", arguments: 1...8)
+    @Test("The preview and the samples are turned upright exactly once", arguments: 1...8)
     func orientation(_ orientation: Int) throws {
         let worker = try WorkerProcess()
         let preview = try jpeg(Self.pixels)
-        // A JPEG with the same orientation is the oracle.
+        // The expected result comes from a JPEG with the same orientation.
         let oracle = try worker.render(
             Self.pixels.file(.jpeg) {
                 $0.set("orientation", orientation); return $0
@@ -160,7 +160,7 @@ struct CameraTests {
             #expect(failure.stage == "open" && failure.class == .input)
             #expect(failure.message.contains("its end is missing"), "\(failure)")
         }
-        // The preview comes first in the file, and is complete.
+        // The preview precedes the samples in the file, so it is complete.
         _ = try worker.open(cut, name: "a.dng", "save", onTruncated: .accept)
         _ = try worker.render(into: TemporaryFile())
     }
@@ -221,7 +221,7 @@ struct CameraTests {
         let dng = try DNG(pixels: Pixels.photographed(2400, 1600)).file
         _ = try worker.open(dng, name: "a.dng", "save", raw: .develop)
         try worker.channel.send(SupervisorMessage.render, descriptors: [TemporaryFile().reopened(O_RDWR)])
-        // It reports progress while it develops.
+        // A progress message shows that the worker is developing the picture.
         guard case .progress = try worker.message() else { throw Unexpected("no progress") }
         try worker.channel.send(SupervisorMessage.cancel)
         guard case .cancelled = try worker.answer() else { throw Unexpected("it went on") }

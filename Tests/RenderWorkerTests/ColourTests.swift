@@ -42,7 +42,7 @@ struct ColourTests {
         _ = try worker.open(wide.file(.png, is16Bit: true), "save format=\(format)")
         let file = try TemporaryFile()
         let told = try worker.render(into: file)
-        // AVIF could hold more than 8 bits.
+        // AVIF could store more than 8 bits, so the loss is reported.
         #expect(told.map(\.lost) == [format == "avif" ? ["16 bits a sample"] : nil])
         let result = try VipsPicture(file)
         #expect(result.is16Bit == ["png", "tiff", "jxl"].contains(format))

@@ -6,8 +6,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// A hostile program in place of a worker, after its confinement: a filter attempts what a picture might make a
-/// decoder do.
+/// Tests a confined worker with a hostile filter, which attempts what a malicious picture might make a decoder do.
 struct ConfinementTests {
     @Test("Nothing is missing here, and every thread is confined, including those that a render has started")
     func walls() throws {
@@ -32,7 +31,7 @@ struct ConfinementTests {
         arguments: ["open", "read", "thread", "openat2", "truncate", "unlink", "rename", "link", "chmod"])
     func paths(attempt: String) throws {
         let worker = try Hostile.worker()
-        // The file might be another job's original.
+        // This file stands for another job's original.
         let other = try TemporaryFile(Array("not yours".utf8))
         let before = try status(other)
         let failure = try failure(of: worker, "try=\(attempt) path=\(other.path)")
@@ -130,7 +129,7 @@ struct ConfinementTests {
         try worksOn(worker)
     }
 
-    /// A call by another architecture's numbers, where the processor runs that architecture's code.
+    /// Attempts that call the kernel by another architecture's call numbers. Only x86-64 processors run such code.
     private static var calledByOtherNumbers: [String] {
         #if arch(x86_64)
             ["numbers"]
@@ -146,7 +145,7 @@ struct ConfinementTests {
             "writev", "kill", "tgkill", "group", "io_uring", "bpf", "mount", "unshare",
         ] + calledByOtherNumbers)
     func deadly(attempt: String) throws {
-        // This process is the worker's supervisor.
+        // The target is this process, which is the worker's supervisor.
         try endsByItself(attempt, getpid())
     }
 
@@ -162,7 +161,7 @@ struct ConfinementTests {
         let source = try Pixels.colourful(40, 30).file(.png)
         _ = try worker.open(source, "hostile try=\(attempt) path=/bin/true process=\(process)")
         try worker.channel.send(SupervisorMessage.render, descriptors: [TemporaryFile().reopened(O_RDWR)])
-        // A core dump would change the number.
+        // If a core were dumped, the status would differ from the signal's number.
         #expect(worker.ended() == SIGSYS)
     }
 

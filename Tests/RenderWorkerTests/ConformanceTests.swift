@@ -3,7 +3,7 @@ import PipelineModel
 import TestTools
 import Testing
 
-/// Runs `pipelined-render --try` and `--conform` as an author of filters does.
+/// Runs `pipelined-render --try` and `--conform` as authors of filters do.
 struct ConformanceTests {
     private static let program = WorkerProcess.programs.appendingPathComponent("pipelined-render").path
 
@@ -29,7 +29,7 @@ struct ConformanceTests {
         return (try JSONDecoder().decode(Report.self, from: Data(outcome.output.utf8)), outcome.status)
     }
 
-    /// The filters listed in Package.swift.
+    /// The names of the filters listed in Package.swift.
     static let filters: [String] = {
         let package = URL(fileURLWithPath: Plugin.contract).appendingPathComponent("../../Package.swift")
         let text = (try? String(contentsOf: package, encoding: .utf8)) ?? ""
@@ -37,7 +37,7 @@ struct ConformanceTests {
         return list.split(separator: "\"", omittingEmptySubsequences: false).enumerated().filter {
             !$0.offset.isMultiple(of: 2)
         }.map {
-            // `TiltShift` is `tilt-shift`.
+            // The module `TiltShift` contains the filter `tilt-shift`.
             $0.element.reduce("") { $0 + ($1.isUppercase && !$0.isEmpty ? "-" : "") + $1.lowercased() }
         }
     }()
@@ -45,10 +45,10 @@ struct ConformanceTests {
     @Test("There are filters to check")
     func list() { #expect(Self.filters.contains("noir")) }
 
-    /// Some filters do nothing without a value.
+    /// Values for filters that do nothing without one.
     private static let values = ["crop": ["ratio=1:1"], "watermark": ["text=Ada"]]
 
-    /// One filter for each way of working: on the whole picture, changing sizes, curves, text.
+    /// One filter of each kind: it uses the whole picture, changes the size, is a curve, or draws text.
     private static let representative = ["autolevels", "crop", "noir", "watermark"]
 
     @Test("Every filter of this project conforms")
@@ -63,7 +63,7 @@ struct ConformanceTests {
         }
     }
 
-    /// Runs one element per processor at a time, because each has its own worker.
+    /// Runs `body` for all elements. At most one runs per processor at a time, because each starts its own worker.
     private func inTurns<Element: Sendable>(
         _ elements: [Element], _ body: @escaping @Sendable (Element) async throws -> Void
     ) async throws {
@@ -78,7 +78,7 @@ struct ConformanceTests {
 
     private static let curve = ".traits = PIPELINE_POINTWISE | PIPELINE_CURVE"
 
-    /// A filter's body, its other fields, and the expected complaint of each check.
+    /// Faulty filters: the body, other fields, and each failed check with its expected complaint.
     private static let mistakes: [(body: String, changes: String, expected: [String: String])] = [
         (
             "return vips_gaussblur(in, out, 1.5, NULL);", ".traits = PIPELINE_POINTWISE",
@@ -97,7 +97,7 @@ struct ConformanceTests {
             ["luma only, as it says": "something else than of their luma"]
         ),
         (
-            // The result depends on the whole picture, but not on the order of the pixels.
+            // The result depends on the whole picture, but not on the order of its pixels.
             "double mean; return vips_avg(in, &mean, NULL) || vips_linear1(in, out, 0.9, mean / 10, NULL);",
             ".traits = PIPELINE_POINTWISE | PIPELINE_WHOLE_PICTURE",
             ["pointwise, as it says": "it is not pointwise"]
@@ -158,7 +158,8 @@ struct ConformanceTests {
             ["pointwise, as it says": "none was compared"]
         ),
         (
-            // The worker of the huge picture renders nothing before it, so it does not sleep.
+            // A worker that renders only the huge picture has n = 0 and does not sleep, so just the check of cancelling
+            // fails.
             "static int n = 0; if (n++ > 0 && in->Xsize > 5000) sleep(6); return vips_copy(in, out, NULL);", "",
             ["cancelled in the middle": "ask host->cancelled"]
         ),
@@ -167,7 +168,8 @@ struct ConformanceTests {
             ".parameters = good, .parameter_count = 1", ["every parameter's ends": "amount=3.0: odd: too much"]
         ),
         (
-            // The limit counts allocated memory. Writing to all of it would take too long.
+            // The memory limit counts allocated memory, so it is enough to write one byte per block. More would take
+            // too long.
             "while (in->Xsize > 5000) *(char *)g_malloc(1 << 24) = 1; return vips_copy(in, out, NULL);", "",
             [
                 "a huge picture": "when it had used all the memory that it may have",
@@ -186,7 +188,7 @@ struct ConformanceTests {
 
     @Test("A filter's mistakes are all reported, because every check runs")
     func wrong() async throws {
-        // Each check complains at least once.
+        // The short run takes as many mistakes as are needed to make each check complain once.
         var complaints: Set<String> = []
         let some = Self.mistakes.filter { mistake in
             defer { complaints.formUnion(mistake.expected.keys) }
@@ -293,7 +295,7 @@ struct ConformanceTests {
             default: try Plugin(name: "odd", body: "return 0;", loading: loading ?? "").compile(to: file)
             }
             let outcome = try await run(task, file, "in.png", "out.png")
-            // `--conform` takes no parameters, so these words are an error.
+            // `--conform` takes no parameters, so it rejects these words as invalid usage.
             let isUsage = task == "--conform"
             #expect(outcome.status == (isUsage ? 2 : 1), "\(outcome)")
             let alone = isUsage ? try await run(task, file) : outcome

@@ -2,9 +2,10 @@ import CVips
 import Testing
 import WorkerProtocol
 
-/// Compares the fast decoder paths with libvips' plain path: a chain that names a kernel sends every pixel through it.
+/// Compares the fast decoder paths with libvips' plain path. A chain that names a resize kernel always takes the plain
+/// path.
 struct DecoderPathTests {
-    /// The similarity to the plain path's result at this size, in dB.
+    /// How similar the result at this size is to that of the plain path, in dB.
     private func likeness(
         _ worker: WorkerProcess, _ source: TemporaryFile, _ size: String, then filter: String
     ) throws -> Double {
@@ -200,7 +201,7 @@ struct DecoderPathTests {
         let source = try VipsTool.run("tiffsave", pixels.file(.png), options + (subdirectories ? ["--subifd"] : []))
         let chain = "resize width=200 | sharpen"
         let header = try worker.open(source, chain)
-        // Smaller copies do not count as pages.
+        // Smaller copies are not counted as pages.
         #expect(header.decoderPaths == ["tiff, 1/4 (resize makes 200 × 120)"] && header.pages == 1)
         let small = try Pixels(worker.render(source, chain + " | save format=png"))
         let plain = try Pixels(worker.render(source, "resize width=200 kernel=lanczos3 | sharpen | save format=png"))

@@ -2,13 +2,13 @@ import CVips
 import Testing
 import WorkerProtocol
 
-/// Cameras mark Adobe RGB only in EXIF.
+/// Tests cameras' Adobe RGB pictures, which only their EXIF marks as such.
 struct EXIFColourTests {
     private static let stored = [200, 100, 50]
-    /// The same colour in sRGB.
+    /// The sRGB values of the same colour.
     private static let shown = [227, 100, 42]
 
-    /// A picture of one colour, with EXIF tags by exiftool.
+    /// A picture of one colour. exiftool writes its EXIF tags.
     private static func picture(
         _ format: Pixels.Format, _ tags: [String], profile: String? = nil
     ) throws -> TemporaryFile {
@@ -65,7 +65,7 @@ struct EXIFColourTests {
         for format in ["jpeg", "png", "tiff", "webp"] {
             let result = try worker.render(source, "save format=\(format) profile=keep")
             #expect(try isNear(result, Self.stored, most: 5), "\(format)")
-            // libvips finds the colours through the profile.
+            // libvips computes the sRGB colours from the result's profile.
             let shown = try VipsPicture(result).transformed(from: "srgb", to: "srgb").pixels()
             #expect(zip(shown[8, 8], Self.shown).allSatisfy { abs($0 - $1) <= 5 }, "\(format): \(shown[8, 8])")
             let tags = try ExifTool.read([result.path])[result.path]

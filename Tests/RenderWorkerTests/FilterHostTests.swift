@@ -5,7 +5,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// A filter's messages to its host, and the consequences of its mistakes.
+/// Tests a filter's messages to its host, and the consequences of a filter's mistakes.
 struct FilterHostTests {
     private func worker(_ body: String, changes: String = "", loading: String = "") throws -> WorkerProcess {
         let folder = try TemporaryFolder()
@@ -101,7 +101,7 @@ struct FilterHostTests {
         }
     }
 
-    @Test("A filter learns of a cancel while it works, and the worker goes on")
+    @Test("A filter can notice a cancel while it works, and the worker goes on")
     func cancelled() throws {
         let worker = try worker(
             """
@@ -152,7 +152,7 @@ struct FilterHostTests {
         _ = try worker.render(source(), "resize scale=0.5")
     }
 
-    /// The body runs long after `apply`, in a libvips thread.
+    /// A filter whose `body` runs in a libvips thread, long after `apply` has returned.
     private static func lazily(_ body: String) -> String {
         """
         *out = vips_image_new();
@@ -171,7 +171,7 @@ struct FilterHostTests {
         arguments: [
             (segfault, false, SIGSEGV), ("abort();", false, SIGABRT), ("__builtin_trap();", false, SIGILL),
             (lazily(segfault), false, SIGSEGV), (lazily("abort();"), false, SIGABRT),
-            // libvips crashes on the filter's behalf.
+            // The filter makes libvips itself crash.
             ("vips_image_get_width((VipsImage *)8); memset((void *)8, 1, 99);", false, SIGSEGV),
             (lazily("for (;;) memset(g_malloc(1 << 24), 1, 1 << 24);"), true, SIGTRAP),
         ])

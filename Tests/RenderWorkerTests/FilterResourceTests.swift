@@ -4,7 +4,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Additional files that filters may read.
+/// Tests the additional files that a filter may read.
 struct FilterResourceTests {
     private static let attempts = """
         #define _GNU_SOURCE
@@ -14,7 +14,7 @@ struct FilterResourceTests {
         #include <stdio.h>
         """
 
-    /// Compiles a filter `reader`, whose body finds its folder in `host->resources`.
+    /// Compiles a filter `reader`. Its body finds the filter's own folder in `host->resources`.
     private func reader(_ body: String, folder: TemporaryFolder, changes: String = "") throws {
         let plugin = Plugin(name: "reader", body: body, changes: changes)
         try Plugin.compile(Self.attempts + "\n" + plugin.source, to: folder.path + "/reader.so")
@@ -46,11 +46,11 @@ struct FilterResourceTests {
         let worker = try WorkerProcess(plugins: [folder.path])
         #expect(worker.hello.missing == [])
         let result = try worker.render(Pixels.colourful(8, 8).file(.png), "reader | save format=png")
-        // The sum of the file's 42 and the three names in a folder with one file.
+        // The file contains the number 42, and a folder with one file has three names.
         #expect(try Pixels(result)[3, 3] == [45, 45, 45])
     }
 
-    @Test("The folder comes from the first plugin folder that has one, wherever the filter's file lies")
+    @Test("A filter's folder is the one in the first plugin folder that has it, wherever the filter's file lies")
     func first() throws {
         let (plugins, resources) = (try TemporaryFolder(), try TemporaryFolder())
         try reader("host->fail(host, host->resources); return -1;", folder: plugins)
@@ -97,8 +97,8 @@ struct FilterResourceTests {
         try makeResources(folder)
         try reader(
             "open(host->resources, O_RDONLY); return vips_copy(in, out, NULL);", folder: folder)
-        // Landlock restricts one thread. The other waits for a lock: wherever the confinement finds it on its way
-        // there, it makes no refused system call.
+        // This thread starts too early for Landlock to restrict it, so the worker counts as one without Landlock. The
+        // thread waits for a lock, and makes no refused system call on the way there.
         try Plugin.compile(
             """
             #include <pthread.h>

@@ -4,16 +4,16 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Consecutive curves become one table, with the same result.
+/// Tests that consecutive curves become one lookup table, with the same result.
 struct FilterTableTests {
-    /// Four filters: two curves of each band, one of luma, and one that mixes bands.
+    /// Four filters: two curves for each band, one curve for luma, and one filter that mixes bands.
     private static let folder = Result {
         let folder = try TemporaryFolder()
         let curve = ".traits = PIPELINE_POINTWISE | PIPELINE_CURVE"
         func make(_ name: String, _ body: String, _ changes: String) throws {
             try Plugin(name: name, body: body, changes: changes).compile(to: "\(folder.path)/\(name).so")
         }
-        // A curve may change every band, even alpha, which the host has removed.
+        // Curves may change every band, even alpha, because the host has separated alpha before.
         try make("lift", "return vips_linear1(in, out, 0.83, 21.3, NULL);", curve)
         try make("bend", "return vips_gamma(in, out, \"exponent\", 1.4, NULL);", curve)
         try make("lamp", "return vips_linear1(in, out, 1.2, -9.7, NULL);", "\(curve) | PIPELINE_LUMA_ONLY")
@@ -41,7 +41,7 @@ struct FilterTableTests {
         return (try WorkerProcess(plugins: [folder]), try WorkerProcess(plugins: [folder], "--apart"))
     }
 
-    /// A picture with `bands` bands that contains every value.
+    /// A picture with `bands` bands that contains every sample value.
     private func source(_ bands: Int, is16Bit: Bool) throws -> TemporaryFile {
         let step = is16Bit ? 257 : 1
         return try Pixels(256, 64) { x, y in
@@ -56,10 +56,10 @@ struct FilterTableTests {
             ("lift | bend", [["lift", "bend"]]),
             ("lift | bend | lift | bend | lift", [["lift", "bend", "lift", "bend", "lift"]]),
             ("lamp | lift | bend", [["lamp", "lift", "bend"]]),
-            // Luma is computed from the earlier filters' result.
+            // `lamp` needs the luma of what `lift` returns, so a new table begins.
             ("lift | lamp | bend", [["lift"], ["lamp", "bend"]]),
-            // On one band every pointwise filter is a table, even a filter that makes three bands, and later filters
-            // join it.
+            // On a grey picture every pointwise filter is a table, even if it returns three bands. Later filters join
+            // that table.
             ("lamp | tint | lift | lamp", [["lamp", "tint", "lift", "lamp"]]),
             ("tint | lift", [["tint"], ["lift"]]),
             ("lift | resize scale=1 | bend", [["lift"], ["bend"]]),
@@ -76,7 +76,7 @@ struct FilterTableTests {
         }
     }
 
-    @Test("Filters on grey pictures give the same result in one table, and luma stays as it was")
+    @Test("Filters on grey pictures give the same result in one table, and luma is unchanged")
     func grey() throws {
         let (joining, apart) = try workers()
         for is16Bit in [false, true] {
@@ -102,7 +102,7 @@ struct FilterTableTests {
                 #expect(after.samples[place * bands + bands - 1] == before.samples[place * bands + bands - 1])
                 #expect(toned.samples[place * 4 + 3] == before.samples[place * bands + bands - 1])
             }
-            // The colours are the same as without alpha.
+            // The colours equal those of the same picture without alpha.
             let opaque = try Pixels(
                 joining.render(source(bands - 1, is16Bit: is16Bit), "lift | bend | save format=png"))
             #expect(opaque.bands == bands - 1)
@@ -124,7 +124,7 @@ struct FilterTableTests {
         arguments: [false, true])
     func madeOnce(talks: Bool) throws {
         let folder = try TemporaryFolder()
-        // Each table is darker than the one before.
+        // Each time the filter makes its table, the table is darker than before, which reveals reuse.
         try Plugin(
             name: "fade",
             body: """

@@ -2,9 +2,9 @@ import PipelineModel
 import Testing
 import WorkerProtocol
 
-/// The intermediate picture that passes a barrier.
+/// Tests the intermediate picture that passes a barrier.
 struct HandOverTests {
-    /// Renders a batch's chain, segment by segment.
+    /// Renders a chain with barriers segment by segment, as for a job in a batch.
     func cut(_ source: TemporaryFile, _ text: String) throws -> TemporaryFile {
         let worker = try WorkerProcess()
         let chain = try Chain(parsing: text, catalog: StageCatalog(filters: worker.hello.filters))

@@ -118,7 +118,7 @@ struct JXLTests {
             #expect(try result.bytes == file.bytes.count && result.lost == lost, "\(policy): \(result)")
             let tags = try ExifTool.read([file.path])[file.path]
             #expect(tags?["IFD0:Copyright"] == (policy == "strip" ? nil : "Joe Doe 2026"))
-            // The result is upright.
+            // The pixels are upright, so the orientation is 1 or absent.
             #expect(["1", nil].contains(tags?["IFD0:Orientation"]), "\(policy): \(tags ?? [:])")
         }
     }
@@ -126,7 +126,7 @@ struct JXLTests {
     @Test("The header states every size exactly")
     func sizes() throws {
         let worker = try WorkerProcess("--jxl")
-        // Multiples of eight have a short form, and some proportions another.
+        // Multiples of eight and certain aspect ratios have short forms in the header.
         for (width, height) in [
             (1, 1), (8, 8), (256, 8), (257, 8), (40, 30), (44, 33), (640, 360), (513, 2), (3, 8193),
         ] {
@@ -173,7 +173,7 @@ struct JXLTests {
 
     @Test("Encoding makes no refused system call, with any number of threads")
     func confined() throws {
-        // A filter that fails after a refused call is told about that call.
+        // If a system call was refused, the message of a failing filter mentions that call.
         let folder = try TemporaryFolder()
         try Plugin(name: "fails", body: "host->fail(host, \"on purpose\"); return -1;").compile(
             to: folder.path + "/fails.so")

@@ -3,15 +3,15 @@ import PipelineModel
 import Testing
 import WorkerProtocol
 
-/// A picture's metadata and profile outlive the loader that read them.
+/// Tests that a picture's metadata and profile outlive the loader that read them.
 struct LifetimeTests {
-    /// Large enough that malloc maps the block separately, and unmaps it when it is freed.
+    /// The block is so large that malloc maps it separately, and unmaps it when it is freed.
     private static let xmp =
         Array("<x:xmpmeta>".utf8) + Array(repeating: UInt8(ascii: "x"), count: 6 << 20)
         + Array("</x:xmpmeta>".utf8)
     private static let pixels = Pixels.colourful(320, 240)
 
-    /// A photograph as from a phone: Display P3, EXIF and XMP.
+    /// A photograph with a phone's metadata: Display P3, EXIF and XMP.
     private static func photograph(_ format: Pixels.Format) throws -> TemporaryFile {
         try pixels.file(format) {
             let picture = try $0.then { cvips_icc_transform($0, $1, "p3", "srgb", VIPS_INTENT_RELATIVE, 8) }
@@ -24,7 +24,7 @@ struct LifetimeTests {
     private func check(_ file: TemporaryFile) throws {
         let result = try VipsPicture(file)
         #expect(result.exif("ifd0-Copyright") == "Joe Doe 2026")
-        // Compared outside #expect, which would print six million bytes.
+        // Compare outside #expect, which would print six million bytes if they differed.
         let isSame = result.blob("xmp-data") == Self.xmp
         #expect(isSame)
         #expect(try result.pixels().likeness(Self.pixels) > 36)
@@ -41,7 +41,7 @@ struct LifetimeTests {
         _ = try worker.open(source, "save format=png", "save format=webp quality=95", "save")
         let files = (try TemporaryFile(), try TemporaryFile(), try TemporaryFile())
         let results = try worker.render(into: files.0, files.1, files.2)
-        // A JPEG can't hold that much XMP.
+        // A JPEG can't hold XMP of this size.
         #expect(results.map(\.lost) == [nil, nil, ["XMP of \(Self.xmp.count) bytes"]])
         try check(files.0)
         try check(files.1)

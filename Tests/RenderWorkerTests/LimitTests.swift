@@ -7,7 +7,8 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Pictures that are refused by their header, before any pixel, and pictures that only look dangerous.
+/// Tests dangerous pictures, which are refused by their header before any pixel is decoded, and pictures that only look
+/// dangerous.
 struct LimitTests {
     @Test(
         "A chain of as many stages as MaxStages can allow is rendered, and a longer one is refused before work",
@@ -30,23 +31,23 @@ struct LimitTests {
         #expect(failure.message == "the chain has 66 stages; a worker takes 64, and save")
     }
 
-    /// A PNG with `count` compressed texts of `letters` letters each.
+    /// A PNG with `count` compressed texts, each of `letters` letters.
     private static func png(_ name: String, _ count: Int, letters: Int) throws -> TemporaryFile {
         let head: [UInt8] =
             switch name {
             case "iTXt": Array("Bomb\0\u{1}\0en\0\0".utf8)
-            // A profile is compressed in the same way.
+            // An ICC profile is compressed in the same way as the texts.
             default: Array("Bomb\0\0".utf8)
             }
         let content = head + Self.packed(letters: letters)
         let plain = try Pixels.colourful(40, 30).file(.png).bytes
-        // They follow the signature and IHDR.
+        // The chunks follow the signature and IHDR.
         let chunk = PNGChunk.bytes(name, content)
         let chunks = Array(Array(repeating: chunk, count: count).joined())
         return try TemporaryFile(plain.prefix(33) + chunks + plain.dropFirst(33))
     }
 
-    /// `letters` equal letters, compressed by zlib.
+    /// The same letter `letters` times, compressed by zlib.
     private static func packed(letters: Int) -> [UInt8] {
         guard let packer = g_zlib_compressor_new(G_ZLIB_COMPRESSOR_FORMAT_ZLIB, 9) else { return [] }
         defer { g_object_unref(UnsafeMutableRawPointer(packer)) }
@@ -64,7 +65,7 @@ struct LimitTests {
     func packedTexts(name: String) throws {
         let worker = try WorkerProcess()
         for (count, letters) in [(4, 4 << 20), (1, 16 << 20)] {
-            // libpng omits a text of more than 8 MB, and says so.
+            // libpng drops texts of more than 8 MB, with a warning.
             _ = try worker.render(Self.png(name, count, letters: letters), "resize width=20")
         }
         let before = try worker.peak
@@ -167,7 +168,7 @@ struct LimitTests {
         let frames = (0..<10_000).flatMap { _ in frame }
         let worker = try WorkerProcess()
         let source = try TemporaryFile(start + frames + [0x3b])
-        // The limit counts one page of many: pages that are not decoded don't count.
+        // The limit counts only the first frame, because the others are not decoded.
         let header = try worker.open(source, "noir", maxPixels: 64 * 64)
         #expect(header.pages > 1000 && header.width == 64)
         #expect(try worker.render(into: TemporaryFile()).map(\.height) == [64])
@@ -215,7 +216,7 @@ struct LimitTests {
     @Test("Libraries that no picture may use are not loaded, and HEIF's are")
     func modules() throws {
         let worker = try WorkerProcess()
-        // Reads to the end explicitly: without a length, a file would seem to end after its first short read.
+        // Read explicitly to EOF. A /proc file has no length, so it would seem to end after the first short read.
         let file = try #require(FileHandle(forReadingAtPath: "/proc/\(worker.process)/maps"))
         let maps = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
         for library in ["libMagick", "libpoppler", "libopenslide", "libjxl"] { #expect(!maps.contains(library)) }
@@ -237,7 +238,7 @@ struct LimitTests {
     }
 }
 
-/// PNG chunks with their checksums.
+/// Builds and finds the chunks of PNGs.
 enum PNGChunk {
     static func bytes(_ name: String, _ content: [UInt8]) -> [UInt8] {
         let length = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: content.count >> $0) }
@@ -245,7 +246,7 @@ enum PNGChunk {
         return length + named + checksum(named)
     }
 
-    /// The offsets of all chunks in a file; the last chunk may be truncated.
+    /// The offsets of all chunks in a file. The last chunk may be truncated.
     static func starts(in png: [UInt8]) -> [Int] {
         var (starts, at) = ([Int](), 8)
         while at + 8 <= png.count {

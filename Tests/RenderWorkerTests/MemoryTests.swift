@@ -5,7 +5,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Compares the memory estimate that admits a picture with its worker's real peak.
+/// Compares the estimate that decides whether a picture is admitted with the real peak of its worker's memory.
 struct MemoryTests {
     struct Case: CustomTestStringConvertible {
         var make: String
@@ -33,7 +33,7 @@ struct MemoryTests {
         Case(make: "pngsave", options: ["--compression", "1", "--interlace"]),
         Case(make: "pngsave", options: ["--compression", "1"], has16Bit: true),
         Case(make: "pngsave", options: ["--compression", "1"], hasAlpha: true),
-        // A picture with rows cut off is held in memory, original or scaled, whichever is smaller.
+        // If rows are cropped, the original or the scaled picture is held in memory, whichever is smaller.
         Case(
             make: "pngsave", options: ["--compression", "1"],
             chain: "resize width=3000 height=800 fit=cover | save format=png"),
@@ -56,7 +56,7 @@ struct MemoryTests {
         Case(make: "jpegsave", chain: "resize width=2001 height=1501 fit=exact"),
         Case(make: "webpsave", chain: "save quality=100", isNoise: true),
         Case(make: "jpegsave", chain: "resize scale=0.5 | save format=avif"),
-        // A soft picture takes as much memory in libaom as a drawing, also behind a blur.
+        // For libaom, a soft picture needs as much memory as a drawing, even after a blur.
         Case(make: "jpegsave", chain: "resize scale=0.5 | blur | save format=avif"),
         Case(make: "jpegsave", chain: "resize scale=0.5 | tilt-shift | save format=avif"),
         Case(make: "jpegsave", chain: "resize scale=0.5 | save format=gif"),
@@ -87,7 +87,7 @@ struct MemoryTests {
         Case(make: "pngsave", options: ["--compression", "1"], chain: "watermark text=Ada", has16Bit: true),
     ]
 
-    /// Pictures that take long to make or to write.
+    /// Cases whose pictures take long to make or to encode.
     private static let slow = [
         Case(make: "jpegsave", chain: "resize width=500 | save format=jxl effort=9"),
         Case(make: "heifsave", options: ["--compression", "hevc", "--effort", "0"], chain: "noir"),
@@ -113,7 +113,8 @@ struct MemoryTests {
         Case(make: "jpegsave", chain: "save format=webp lossless=yes", isNoise: true),
     ]
 
-    /// A picture of 3200 × 2400 in soft colours, enlarged by libvips, because a test's own code is slow.
+    /// A picture of 3200 × 2400 pixels in soft colours. libvips enlarges a smaller one, because the tests' own code is
+    /// slow.
     private static let large = Result { try made() }
     private static let large16 = Result { try made(is16Bit: true) }
     private static let largeAlpha = Result { try made(alpha: true) }
@@ -173,7 +174,7 @@ struct MemoryTests {
         let worker = try WorkerProcess()
         let source = try VipsTool.run("jpegsave", Self.largeNoise.get())
         _ = try worker.render(source, "resize width=20")
-        // libwebp takes more than 100 MB for this picture; its planes take a quarter of that.
+        // libwebp needs more than 100 MB for this picture, and its planes need a quarter of that.
         try worker.limitMemory(UInt64(worker.data) + (60 << 20))
         let failure = try worker.failure(source, "save format=webp")
         #expect(

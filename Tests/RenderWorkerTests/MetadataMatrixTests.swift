@@ -6,7 +6,8 @@ import SystemCalls
 import Testing
 import WorkerProtocol
 
-/// Follows a photograph's metadata through every format, policy and decoder path. exiftool reads the results.
+/// Checks a photograph's metadata after each combination of format, policy and decoder path. exiftool reads the
+/// results.
 struct MetadataMatrixTests {
     private static let formats = ["jpeg", "png", "webp", "tiff", "avif", "jxl"]
     private static let policies = ["keep", "keep-without-place", "strip", "copyright"]
@@ -22,17 +23,17 @@ struct MetadataMatrixTests {
         "-IPTC:Province-State=Oberland", "-IPTC:Country-PrimaryLocationName=Allemagne",
         "-IPTC:Country-PrimaryLocationCode=DEU", "-IPTC:ContentLocationName=Isar", "-IPTC:ContentLocationCode=DEU",
     ]
-    /// Texts that reveal where it was taken.
+    /// Texts that reveal where the picture was taken.
     private static let places = [
         "Passau", "Munich", "Hutthurm", "Ruhstorf", "Bavaria", "Germania", "Ilzstadt", "DEU", "Vilshofen", "Innstadt",
         "Schwabing", "Oberland", "Allemagne", "Isar", "48,8.4",
     ]
-    /// Texts that must appear neither in the tags nor in the bytes of a stripped result.
+    /// Texts that must appear neither in the tags nor in the bytes of a result with `strip`.
     private static let personal = [
         "Camera Works", "12345", "2021:01", "A view", "remark", "Darkroom", "Flood",
     ]
 
-    /// A picture and its decoder path.
+    /// A picture, with the decoder path that it takes.
     private struct Case {
         var name: String
         var source: TemporaryFile
@@ -40,7 +41,7 @@ struct MetadataMatrixTests {
         var isGrey: Bool { chain.contains("noir") }
     }
 
-    /// A result, with the worker's report.
+    /// A result, with the worker's report about it.
     private struct Result {
         var of: Case
         var format: String
@@ -49,7 +50,7 @@ struct MetadataMatrixTests {
         var lost: [String]
     }
 
-    /// A photograph with all kinds of metadata, in each readable format.
+    /// A photograph with all kinds of metadata, in each format that the worker can read.
     private static func photographs() throws -> [(name: String, file: TemporaryFile)] {
         let kinds: [(String, Pixels.Format)] = [
             ("jpeg", .jpeg), ("png", .png), ("webp", .webp), ("tiff", .tiff), ("avif", .avif), ("heic", .heic),
@@ -65,7 +66,7 @@ struct MetadataMatrixTests {
         return files
     }
 
-    /// Renders one picture to all formats by all policies, as outputs of one job or as separate jobs.
+    /// Renders one picture to all formats with all policies, as outputs of one job or as separate jobs.
     private func render(_ worker: WorkerProcess, _ one: Case, together: Bool) throws -> [Result] {
         let cells = Self.formats.flatMap { format in Self.policies.map { (format, $0) } }
         let outputs = try cells.map { format, policy in
@@ -95,7 +96,7 @@ struct MetadataMatrixTests {
         for (name, file) in photographs {
             results += try render(worker, Case(name: name, source: file, chain: ""), together: true)
         }
-        // For this sRGB JPEG luma alone can be decoded.
+        // This JPEG is sRGB, so its luma alone can be decoded.
         let plain = try Pixels.colourful(96, 64).file(.jpeg)
         try ExifTool.write(Self.tags, into: [plain.path])
         for (source, chain) in [
@@ -141,7 +142,7 @@ struct MetadataMatrixTests {
         for (name, files) in pairs {
             let tags = try files.map { file in
                 try #require(read[file.path]).filter { tag, _ in
-                    // Differences in the encoded pixels don't matter here.
+                    // Ignore differences in the encoded pixels and the file's size.
                     !["SourceFile", "System:", "File:FileSize", "RIFF:"].contains { tag.hasPrefix($0) }
                 }
             }
@@ -220,7 +221,7 @@ struct MetadataMatrixTests {
         }
         let hasComments = result.of.name == "png"
         #expect(result.lost.contains("comments") == (hasComments && result.format != "png"), place)
-        // exiftool does not look into the codestream of a JPEG XL.
+        // exiftool does not read the codestream of a JPEG XL, which contains the profile.
         #expect(tags.keys.contains { $0.hasPrefix("ICC") } == (!result.of.isGrey && result.format != "jxl"), place)
     }
 }

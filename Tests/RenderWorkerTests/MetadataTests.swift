@@ -6,7 +6,7 @@ import WorkerProtocol
 struct MetadataTests {
     private static let xmp = Array("<x:xmpmeta><rdf:Description tiff:Orientation=\"6\"/>Jörg</x:xmpmeta>".utf8)
 
-    /// A photograph as from a camera.
+    /// A photograph with a camera's metadata.
     static func photograph(_ format: Pixels.Format = .jpeg) throws -> TemporaryFile {
         try Pixels.colourful(320, 240).file(format) {
             let picture = try $0.then { cvips_icc_transform($0, $1, "srgb", "srgb", VIPS_INTENT_RELATIVE, 8) }
@@ -22,7 +22,7 @@ struct MetadataTests {
         }
     }
 
-    /// Chains that read grey pixels, shrunk pixels, and all pixels.
+    /// Chains for which grey pixels, shrunk pixels and all pixels are decoded.
     private static let chains = ["resize scale=0.5 | noir", "resize scale=0.5", "noir contrast=2"]
 
     @Test("keep preserves EXIF, XMP and IPTC, upright, and removes the thumbnail", arguments: chains)
@@ -38,7 +38,7 @@ struct MetadataTests {
         #expect(result.has("icc-profile-data") == (chain == "resize scale=0.5"))
     }
 
-    /// A block of Photoshop's list, without a name.
+    /// An unnamed block of Photoshop's resource list.
     private static func block(_ id: UInt8, _ data: [UInt8]) -> [UInt8] {
         Array("8BIM".utf8) + [4, id, 0, 0, 0, 0, 0, UInt8(data.count)] + data
     }
@@ -112,7 +112,7 @@ struct MetadataTests {
             picture.set("exif-ifd0-Make", "Camera Works")
             return picture
         }
-        // A JPEG of planes, a decoded JPEG, and a TIFF with its own EXIF.
+        // The sources are a JPEG that stays in planes, a decoded JPEG, and a TIFF with its own EXIF.
         for (source, start) in [
             (try Pixels.colourful(64, 48).file(.jpeg, prepare: dated), ""),
             (try Pixels.colourful(64, 48).file(.jpeg, prepare: dated), "sepia | "),
@@ -194,7 +194,7 @@ struct MetadataTests {
     @Test("Names in EXIF pass unchanged, in any encoding", arguments: ["keep", "copyright"])
     func namesInUTF8(metadata: String) throws {
         let name = Array("© Jörg (Berlin)\0".utf8)
-        // The EXIF has one entry, Artist, which was not converted to ASCII.
+        // The EXIF's only entry is Artist, and its text is not converted to ASCII.
         let exif: [UInt8] =
             Array("Exif\0\0II".utf8) + [
                 42, 0, 8, 0, 0, 0, 1, 0, 0x3b, 0x01, 2, 0, UInt8(name.count), 0, 0, 0, 26, 0, 0, 0,
@@ -208,7 +208,7 @@ struct MetadataTests {
         }
     }
 
-    /// Inserts EXIF after the JPEG's first marker.
+    /// Inserts EXIF directly after the JPEG's first marker.
     private static func withEXIF(_ exif: [UInt8], in file: TemporaryFile) throws -> TemporaryFile {
         let bytes = try file.bytes
         let length = exif.count + 2

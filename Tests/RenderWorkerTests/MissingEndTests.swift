@@ -2,12 +2,13 @@ import PipelineModel
 import Testing
 import WorkerProtocol
 
-/// A file without its end gives no result, by any decoder path, even if the result would not show the missing part.
+/// Tests that a file without its end gives no result by any decoder path, even if the result would not show the missing
+/// part.
 struct MissingEndTests {
     enum Kind: String, CaseIterable {
         case jpeg, progressiveJPEG, png, interlacedPNG, tiff, compressedTIFF, webp, losslessWebP, avif, heic, gif, bmp
 
-        /// Taller than wide, so that `fit=cover` cuts the lower half off.
+        /// The picture is taller than wide, so that `fit=cover` crops its lower half.
         func bytes(of pixels: Pixels = MissingEndTests.pixels) throws -> [UInt8] {
             func made(_ command: String, _ options: String..., suffix: String = "") throws -> [UInt8] {
                 try VipsTool.run(command, pixels.file(.png), options, suffix: suffix).bytes
@@ -37,7 +38,8 @@ struct MissingEndTests {
 
     private static let pixels = Pixels.colourful(240, 600)
 
-    /// Planes, luma alone, libvips' rows with and without a shrinking decoder, and crops behind them.
+    /// Chains that decode planes, luma alone, or libvips' rows with and without a shrinking decoder, and that crop
+    /// afterwards.
     private static let chains = [
         "resize width=80 height=40 fit=cover", "resize width=80 height=40 fit=cover | noir",
         "resize width=80 height=40 fit=cover | save format=png",
@@ -133,11 +135,11 @@ struct MissingEndTests {
         var bytes = try Kind.png.bytes()
         let place = bytes.count / 5
         if isDamaged {
-            // These rows, and all rows after them, can't be decompressed.
+            // Neither the rows at this place nor the rows after them can be decompressed.
             for index in place..<place + 64 { bytes[index] = 0xff }
         } else {
             bytes = Array(bytes.prefix(place))
-            // The last chunk of pixels ends here.
+            // The last chunk of pixels now ends at `place`.
             let last = try #require(PNGChunk.starts(in: bytes).last)
             bytes.replaceSubrange(last..<last + 4, with: Bitmap.number(place - last - 8).reversed())
             bytes += [0, 0, 0, 0] + PNGChunk.bytes("IEND", [])
@@ -146,7 +148,7 @@ struct MissingEndTests {
         let before = try TemporaryFile(Kind.png.bytes(of: Pixels(240, 600) { x, y in [255, x & 255, (x ^ y) & 255] }))
         let first = try Pixels(WorkerProcess().render(source, chain, onTruncated: .accept))
         if chain == "save format=png" {
-            // The upper part is there, and the lower part is black.
+            // The upper part exists, and the lower part is black.
             #expect(first[10, 10] == Self.pixels[10, 10])
             #expect((0..<first.width).allSatisfy { x in first[x, first.height - 1].allSatisfy { $0 == 0 } })
         }
@@ -170,7 +172,7 @@ struct MissingEndTests {
     }
 }
 
-/// An uncompressed TIFF in strips, whose directory precedes the pixels, so that only pixels can be missing.
+/// An uncompressed TIFF in strips. Its directory precedes the pixels, so only pixels can be missing.
 private struct PlainTIFF {
     let bytes: [UInt8]
 

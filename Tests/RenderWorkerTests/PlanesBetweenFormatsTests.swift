@@ -3,8 +3,8 @@ import Glibc
 import Testing
 import WorkerProtocol
 
-/// Compares planes from WebP or JPEG to either format with libvips' plain path: a chain that names a kernel sends
-/// every pixel through it.
+/// Compares planes that go from a WebP or JPEG to either format with libvips' plain path. A chain that names a resize
+/// kernel always takes the plain path.
 struct PlanesBetweenFormatsTests {
     struct Ways: CustomTestStringConvertible {
         var from: Pixels.Format
@@ -27,7 +27,7 @@ struct PlanesBetweenFormatsTests {
         }
     }
 
-    /// The results of both paths. Neither encoder loses much.
+    /// The results of both paths, with little loss by the encoders.
     private func results(
         _ worker: WorkerProcess, _ source: TemporaryFile, _ ways: Ways, _ size: String, _ filters: String = ""
     ) throws -> (planes: Pixels, plain: Pixels) {
@@ -92,7 +92,7 @@ struct PlanesBetweenFormatsTests {
                 try Pixels(worker.render(source, $0 + "save format=webp quality=100"))
             }
             #expect(results[0].likeness(results[1]) >= 40, "\(chain): \(results[0].likeness(results[1]))")
-            // libwebp's decoder computes even grey from rounded numbers.
+            // libwebp's decoder rounds its intermediate values, so even grey may be slightly coloured.
             let colour = results[0].map { [($0.max() ?? 0) - ($0.min() ?? 0)] }.samples.max()
             #expect(colour.map { $0 <= 1 } ?? false, "\(chain)")
         }
@@ -103,7 +103,7 @@ struct PlanesBetweenFormatsTests {
         [Pixels.Format.jpeg, .webp])
     func several(orientation: Int, format: Pixels.Format) throws {
         let worker = try WorkerProcess()
-        // Odd sides: a mirrored picture's colours begin beyond its edge.
+        // With odd sides, the colour samples of a mirrored picture begin beyond its edge.
         let source = try file(format, .colourful(241, 163), orientation: orientation)
         let chains = [
             ["resize scale=0.9", "save format=webp quality=100"], ["resize width=101", "save quality=100"],

@@ -4,7 +4,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Filters that were compiled with another header of the same contract.
+/// Tests filters that were compiled with a different header of the same contract.
 struct PluginLayoutTests {
     private func header(_ change: (String) -> String) throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
@@ -33,7 +33,7 @@ struct PluginLayoutTests {
             guard let from = $0.range(of: start)?.lowerBound, let to = $0.range(of: end)?.lowerBound else { return $0 }
             return $0.replacingCharacters(in: from..<to, with: "")
         }
-        // The bytes after its end are not its author.
+        // The bytes after the end of the description must not be read as its author.
         let worker = try hello(Plugin(name: "odd", body: Self.body, changes: Self.pair), header)
         let filter = try #require(worker.hello.filters.first, "\(worker.hello.skipped)")
         #expect(filter.author == nil && filter.parameters.map(\.name) == ["a", "b"])
@@ -94,7 +94,7 @@ struct PluginLayoutTests {
                 "-I\(Plugin.contract)", file,
             ]
         ).wait()
-        // Status 127 means that this machine has no such compiler.
+        // The shell's status 127 means that this machine does not have the compiler.
         #expect(outcome.status == 0 || outcome.status == 127, "\(outcome.errors)")
     }
 }

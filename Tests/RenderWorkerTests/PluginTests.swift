@@ -4,7 +4,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Plugins compiled from a few lines of C.
+/// Tests plugins that are compiled from a few lines of C.
 struct PluginTests {
     private static let noir = WorkerProcess.programs.appendingPathComponent("libnoir.so").path
 

@@ -6,7 +6,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Pictures that can't be rendered, and the messages for their users.
+/// Tests pictures that can't be rendered, and the messages that their users get.
 struct RefusalTests {
     @Test("A text named .jpg is called a text")
     func text() throws {
@@ -77,7 +77,7 @@ struct RefusalTests {
             return try TemporaryFile(bytes)
         }
         let end: [UInt8] = [0, 0, 0, 0] + Array("IEND".utf8) + [0xae, 0x42, 0x60, 0x82]
-        // libvips reads PNG with libpng or, depending on its build, libspng, and each has its own messages.
+        // Depending on its build, libvips reads PNG with libpng or with libspng, whose messages differ.
         let files: [(file: TemporaryFile, libpng: String, libspng: String)] = try [
             (
                 changed { $0.replaceSubrange(16..<20, with: [0, 0, 0, 0]) },
@@ -102,7 +102,7 @@ struct RefusalTests {
         for index in middle.count / 2..<middle.count / 2 + 20 { middle[index] ^= 0xff }
         let vague = try worker.failure(TemporaryFile(middle), "save format=png").message
         #expect(!vague.contains("error in tile") && !vague.contains("read error"), "\(vague)")
-        // The reason of one failure does not appear in the next.
+        // The next failure must not contain the reason of the previous one.
         let cut = try TemporaryFile(Array(Pixels.colourful(400, 300).file(.jpeg).bytes.prefix(3000)))
         let next = try worker.failure(cut, "noir").message
         #expect(!next.contains("not enough data") && !next.contains("end of stream"), "\(next)")
@@ -115,7 +115,8 @@ struct RefusalTests {
         let at = try #require(bytes.indices.first { bytes[$0...].starts(with: sign) })
         bytes.replaceSubrange(at + 8..<at + 16, with: [0, 0, 0x9c, 0x40, 0, 0, 0x9c, 0x40])
         let failure = try WorkerProcess().failure(TemporaryFile(bytes), "noir")
-        // libheif names its limit by a side or by pixels; some 1.19 versions have a larger limit than MaxPixels=.
+        // libheif reports its limit as a side or as a number of pixels. Some 1.19 versions have a higher limit than
+        // MaxPixels=.
         if failure.message.hasPrefix("the picture is larger than its decoder takes") {
             #expect(failure.message.contains("40000x40000"))
             #expect(failure.message.contains("16384") || failure.message.contains("\(16384 * 16384)"), "\(failure)")
@@ -129,7 +130,7 @@ struct RefusalTests {
     func raw() throws {
         let worker = try WorkerProcess()
         let tiff = try Pixels.colourful(32, 32).file(.tiff)
-        // The only entry in IFD0 is DNGVersion, 1.4.0.0.
+        // The only entry in IFD0 is DNGVersion, with the value 1.4.0.0.
         let dng: [UInt8] =
             Array("II".utf8) + [42, 0, 8, 0, 0, 0, 1, 0, 0x12, 0xc6, 1, 0, 4, 0, 0, 0, 1, 4, 0, 0, 0, 0, 0, 0]
         for (file, name) in try [(tiff, "DSC_0001.NEF"), (TemporaryFile(dng), "scan.tif")] {
@@ -200,7 +201,7 @@ struct RefusalTests {
         ])
     func fullDisk(format: String, times: Int) throws {
         let worker = try WorkerProcess("--jxl")
-        // The JPEG and the WebP are encoded from planes.
+        // The JPEG and the WebP are encoded from planes, and the PNG is not.
         let sources = try [Pixels.Format.png, .jpeg, .webp].map { try Pixels.colourful(400, 300).file($0) }
         for time in 1...times {
             _ = try worker.open(sources[time % sources.count], "save format=\(format)")

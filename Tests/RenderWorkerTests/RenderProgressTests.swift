@@ -3,9 +3,9 @@ import Glibc
 import Testing
 import WorkerProtocol
 
-/// A worker's messages while it renders.
+/// Tests a worker's messages during a render.
 struct RenderProgressTests {
-    /// Renders; returns the progress figures and the answer.
+    /// Renders a picture; returns the reported progress and the final answer.
     private func told(
         _ worker: WorkerProcess, into targets: [TemporaryFile]
     ) throws -> (figures: [(done: Int64, total: Int64)], answer: WorkerMessage) {
@@ -22,7 +22,7 @@ struct RenderProgressTests {
     func grows() throws {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(2000, 1500).file(.png)
-        // This many outputs span several reports on any machine.
+        // These outputs take so long that there are several reports on any machine.
         let chains = Array(repeating: "resize scale=1.5 kernel=lanczos3 | save format=png", count: 8)
         let outputs = try chains.map { RenderOutput(name: nil, stages: try worker.chain($0)) }
         _ = try worker.open([source], outputs)
@@ -34,7 +34,7 @@ struct RenderProgressTests {
         #expect(figures.allSatisfy { $0.total == 2 * half && $0.done > 0 && $0.done <= $0.total })
         #expect(zip(figures, figures.dropFirst()).allSatisfy { $0.done < $1.done })
         #expect(figures.contains { $0.done < half } && figures.contains { $0.done > half })
-        // The next answer belongs to the next request.
+        // The next answer must belong to the next request.
         _ = try worker.open(source, "noir")
     }
 
@@ -68,7 +68,7 @@ struct RenderProgressTests {
         arguments: ["avif", "webp", "jxl"])
     func encoding(_ format: String) throws {
         let worker = try WorkerProcess("--jxl")
-        // The blur takes so long that the encoder's share is reported on any machine.
+        // The blur is so slow that the encoder's progress is reported on any machine.
         let chain = "blur radius=50 | save format=\(format)"
         _ = try worker.open(Pixels.colourful(2000, 1500).file(.png), chain)
         let (figures, answer) = try told(worker, into: [TemporaryFile()])
@@ -94,7 +94,7 @@ struct RenderProgressTests {
         let total: Int64 = 2 * 3000 * 2000
         #expect(figures.allSatisfy { $0.total == total && $0.done <= total }, "\(figures)")
         #expect(zip(figures, figures.dropFirst()).allSatisfy { $0.done < $1.done }, "\(figures)")
-        // The encoders take most of the time, and their progress is followed.
+        // The encoders need most of the time, and report their own progress.
         #expect(figures.contains { $0.done > total / 10 && $0.done < total * 4 / 10 }, "\(figures)")
         #expect(figures.contains { $0.done > total * 6 / 10 }, "\(figures)")
     }
@@ -107,7 +107,7 @@ struct RenderProgressTests {
         }
         #expect(try worker.open(source, "save format=webp").decoderPaths[0].hasPrefix("webp, planes, "))
         try worker.channel.send(SupervisorMessage.render, descriptors: [TemporaryFile().reopened(O_RDWR)])
-        // The pixels are a seventh of the work.
+        // Reading the pixels is a seventh of the work, so wait until the encoder has begun.
         while true {
             guard case .progress(let done, let total) = try worker.message() else { throw Unexpected("no figure") }
             if done > total / 5 { break }
@@ -121,8 +121,8 @@ struct RenderProgressTests {
         let worker = try WorkerProcess()
         let options = ["--tile", "--pyramid", "--compression=deflate"]
         let copies = try VipsTool.run("tiffsave", Pixels.colourful(2000, 1500).file(.png), options, suffix: ".tif")
-        // AVIF's encoder takes 49 times as long as one evaluation of the pixels, which the blur makes long enough to
-        // report.
+        // AVIF's encoder takes 49 times as long as one evaluation of the pixels. The blur makes the evaluation slow
+        // enough to be reported.
         for (chain, part) in [("resize scale=0.5", 1.0 / 50), ("resize scale=0.5 | autolevels", 2.0 / 51)] {
             let slow = "\(chain) | blur radius=50 | save format=avif"
             #expect(try worker.open(copies, slow).decoderPaths[0].contains("1/2"))
@@ -134,7 +134,7 @@ struct RenderProgressTests {
     @Test("A short render sends only its answer", arguments: ["png", "webp"])
     func short(format: String) throws {
         let worker = try WorkerProcess()
-        // On a busy machine, some renders are long.
+        // On a busy machine some renders last long enough for a report, so one silent render is enough.
         let wasSilent = try (1...500).contains { _ in
             _ = try worker.open(Pixels.colourful(40, 30).file(.png), "noir | save format=\(format)")
             return try told(worker, into: [TemporaryFile()]).figures.isEmpty

@@ -5,12 +5,12 @@ import WorkerProtocol
 
 @Suite("Options of save")
 struct SaveOptionTests {
-    /// A JPEG stays in planes, a PNG does not.
+    /// A JPEG, which stays in planes, and a PNG, which does not.
     private static func sources(_ pixels: Pixels = .colourful(320, 240)) throws -> [TemporaryFile] {
         [try pixels.file(.jpeg), try pixels.file(.png)]
     }
 
-    /// The frame marker, and the luma samples per colour sample, horizontally and vertically.
+    /// The frame marker, and the number of luma samples per chroma sample, horizontally and vertically.
     private static func frame(_ jpeg: TemporaryFile) throws -> (marker: UInt8, across: UInt8, down: UInt8) {
         let bytes = try jpeg.bytes
         var at = 2
@@ -92,7 +92,7 @@ struct SaveOptionTests {
             for limit in [3000, 6000, 12000] {
                 let file = try worker.render(source, "save format=\(format) max-bytes=\(limit)")
                 let length = try file.bytes.count
-                // At low qualities an AVIF's sizes are far apart.
+                // At low qualities, the sizes of successive qualities of an AVIF are far apart.
                 let least = limit * (format == "avif" ? 5 : 7) / 10
                 #expect(length <= limit && length > least, "\(length) of \(limit)")
                 #expect(try Pixels(file).width == 320)
@@ -199,7 +199,7 @@ struct SaveOptionTests {
         let small = try worker.render(
             wide, "resize scale=0.5 | sepia | save format=jpeg profile=keep metadata=copyright")
         #expect(try VipsPicture(small).has("icc-profile-data"))
-        // A grey picture needs no colour profile.
+        // A grey picture has no use for a colour profile.
         let grey = try worker.render(wide, "noir | save format=png profile=keep")
         #expect(try Pixels(grey) == Pixels(worker.render(wide, "noir | save format=png")))
         let usual = try worker.render(wide, "save format=\(format) profile=srgb")

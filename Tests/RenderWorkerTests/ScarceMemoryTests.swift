@@ -4,7 +4,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Makes allocations of pixels and tables fail, one after the other.
+/// Makes the allocations of pixels and tables fail, one after the other.
 struct ScarceMemoryTests {
     struct Case: CustomTestStringConvertible, Sendable {
         var testDescription: String
@@ -61,7 +61,8 @@ struct ScarceMemoryTests {
                 words["rendered", default: 0] += 1
             } catch let failure as WorkerFailure {
                 words["\(failure)", default: 0] += 1
-                // A camera file that needs more than it claims will do so again.
+                // A camera file that needs more memory than it declares would fail again, so that failure is not
+                // transient.
                 let isAtFault = !failure.message.contains("memory") || failure.message.contains("than it says")
                 #expect((failure.class == .transient) == !isAtFault, "\(failure)")
             } catch let end as Unexpected {

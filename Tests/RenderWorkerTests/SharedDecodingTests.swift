@@ -4,7 +4,7 @@ import SystemCalls
 import Testing
 import WorkerProtocol
 
-/// Several outputs of one picture, decoded once.
+/// Tests that several outputs of a picture share one decoding.
 struct SharedDecodingTests {
     private func render(_ worker: WorkerProcess, _ source: TemporaryFile, _ chains: [String]) throws -> [Pixels] {
         try worker.render(source, chains.map { $0 + " | save format=png" }).map { try Pixels($0) }

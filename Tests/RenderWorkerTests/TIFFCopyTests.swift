@@ -1,7 +1,7 @@
 import Testing
 import WorkerProtocol
 
-/// A TIFF may contain smaller copies of its picture. Here they are damaged.
+/// Tests TIFFs that contain smaller copies of their picture. The copies are damaged here.
 struct TIFFCopyTests {
     private static let tileWidth = 322, compression = 259, tileOffsets = 324
 
@@ -49,7 +49,7 @@ struct TIFFCopyTests {
     }
 }
 
-/// The entries of a little-endian TIFF's directory: offset and count of each value.
+/// The entries of the directory of a little-endian TIFF: the offset and the number of each entry's values.
 private struct TIFFEntries {
     private var places: [Int: (at: Int, count: Int)] = [:]
 

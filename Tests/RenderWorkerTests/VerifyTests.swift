@@ -6,7 +6,7 @@ import SystemCalls
 import Testing
 import WorkerProtocol
 
-/// Results and sources whose contents differ from the report.
+/// Tests results and sources whose contents differ from the report.
 struct VerifyTests {
     @Test(
         "A result that the disk lost is noticed, in every format",
@@ -23,7 +23,8 @@ struct VerifyTests {
         }
     }
 
-    /// Data appended to a file comes after its earlier content.
+    /// The file already contains another picture. The result is appended to it, so the file reads back as that other
+    /// picture.
     @Test(
         "A file that reads back as another picture is noticed, in every format",
         arguments: ["jpeg", "png", "webp", "gif", "jxl"])
@@ -96,7 +97,7 @@ struct VerifyTests {
         let result = try Pixels(worker.render(cut, chain + " | save format=png", onTruncated: .accept))
         let expected = try Pixels(worker.render(whole, chain + " | save format=png"))
         #expect((result.width, result.height) == (expected.width, expected.height))
-        // Half of the picture was there. Lost parts of a GIF are transparent.
+        // At least half of the picture exists. Lost parts of a GIF are transparent.
         for (x, y) in [(5, 5), (100, 20), (result.width / 2, result.height / 2)] {
             let difference = zip(result[x, y], expected[x, y]).map { abs($0 - $1) }.max()
             #expect(try #require(difference) < 16)

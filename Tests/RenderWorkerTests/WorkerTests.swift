@@ -40,7 +40,7 @@ struct WorkerTests {
         _ = try worker.open(source, "resize scale=1.5 kernel=lanczos3 | save format=png")
         let descriptor = try target.reopened(O_RDWR)
         try worker.channel.send(SupervisorMessage.render, descriptors: [descriptor])
-        // Some bytes have been written, so pixels flow.
+        // Some bytes have been written, so the worker is decoding.
         while try descriptor.status().st_size == 0 { sched_yield() }
         guard case .cancelled = try worker.ask(.cancel) else { throw Unexpected("not cancelled") }
         #expect(try Pixels(worker.render(source, "resize width=100")).width == 100)
@@ -54,12 +54,12 @@ struct WorkerTests {
         _ = try worker.open(file, "save format=\(format)")
         let nearlyAll = try bytesRead(by: worker) + (try file.reopened().status().st_size) * 9 / 10
         try worker.channel.send(SupervisorMessage.render, descriptors: [TemporaryFile().reopened(O_RDWR)])
-        // Once the file has been read, the encoder is at work.
+        // Once the worker has read the file, the encoder is running.
         while try bytesRead(by: worker) < nearlyAll, !worker.channel.isReady(within: .zero) { sched_yield() }
         guard case .cancelled = try worker.ask(.cancel) else { throw Unexpected("not cancelled") }
     }
 
-    /// The bytes read, by the kernel's count.
+    /// The number of bytes that the worker has read, as the kernel counts them.
     private func bytesRead(by worker: WorkerProcess) throws -> Int {
         let counts = try String(contentsOfFile: "/proc/\(worker.process)/io", encoding: .utf8)
         let line = try #require(counts.split(separator: "\n").first { $0.hasPrefix("rchar: ") })

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// The documents' promises about themselves.
+/// Checks the links and the layout of the documents.
 struct DocumentTests {
-    /// The pages that packaging/install.sh installs, with the same layout as here.
+    /// The pages that packaging/install.sh installs, in the same layout as in the repository.
     private static let pages = Result {
         let project = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardized
         let below = try FileManager.default.subpathsOfDirectory(atPath: project.path + "/docs").map { "docs/\($0)" }

@@ -18,7 +18,7 @@ struct ReliabilityTests {
         }
     }
 
-    /// Every test as `Suite.function`.
+    /// All tests, as `Suite.function`.
     private static func tests() throws -> Set<String> {
         let folder = project.appendingPathComponent("Tests")
         var names: Set<String> = []

@@ -1,13 +1,13 @@
 import Testing
 
-/// A rule for modules that the build does not enforce, as a sentence and as a check. The build itself refuses the
-/// import of a target that Package.swift does not list.
+/// A rule for a room (a folder of Sources), with a description and a check. The build enforces only one such rule: a
+/// target can't import targets that Package.swift does not list for it.
 struct RoomRule: CustomTestStringConvertible {
     let testDescription: String
-    /// The lines of a file that break the rule.
+    /// The lines of a file that violate the rule.
     let offences: @Sendable (SourceFile) -> [String]
 
-    /// Only these folders may import the module, or include its library's headers.
+    /// Only these folders may import the module or include its library's headers.
     static func only(_ folders: [String], see module: String, header: String) -> RoomRule {
         RoomRule(testDescription: "Only \(folders.joined(separator: ", ")) see \(module)") { file in
             guard !folders.contains(where: file.lies(in:)) else { return [] }

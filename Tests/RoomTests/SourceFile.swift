@@ -15,7 +15,7 @@ struct SourceFile {
 
     init(path: String, text: String) {
         self.path = path
-        // A multi-line literal holds another file's text.
+        // Drop multi-line string literals, because they contain the text of other files.
         let code = text.components(separatedBy: "\"\"\"").enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
             .joined()
         let lines = code.split(whereSeparator: \.isNewline)
@@ -25,7 +25,7 @@ struct SourceFile {
         }
         .map(String.init)
         sharedThreads = lines.filter { line in
-            // Without a queue, a global queue runs the source's handler.
+            // A Dispatch source that is created without a queue runs its handler on a global queue.
             let ofNoQueue = line.contains("DispatchSource.make") && !line.contains("queue:")
             return ofNoQueue || line.contains("DispatchQueue.global(") || line.contains("attributes: .concurrent")
         }
@@ -40,7 +40,7 @@ struct SourceFile {
     func lies(in folder: String) -> Bool { path.hasPrefix(folder + "/") }
 
     private static func importedModule(_ line: Substring) -> String? {
-        // Few lines are imports, and regular expressions are slow in a debug build.
+        // Skip lines that can't be imports first, because regular expressions are slow in a debug build.
         guard line.contains("import") else { return nil }
         let pattern =
             #/
@@ -66,7 +66,7 @@ struct SourceFile {
 
     static func all() throws -> [SourceFile] { try found.get() }
 
-    /// All files of Sources/, found relative to this file, and read once.
+    /// All files of Sources/, located relative to this file and read once.
     private static let found = Result { try find() }
 
     private static func find() throws -> [SourceFile] {

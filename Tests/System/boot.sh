@@ -1,10 +1,10 @@
 #!/bin/bash
-# Boots this machine's systemd for the time of a command: boot.sh COMMAND [ARGUMENT …]
+# Boots this machine's systemd in a container for one command: boot.sh COMMAND [ARGUMENT …]
 #
-# The command runs as root in a container whose first process is systemd, in this folder. It sees this machine's files;
-# its changes are in memory, and gone at the end. It can't change this folder. It has no network but loopback. The exit
-# status is the command's, or 125 if systemd does not come up. BOOT_HIDE names folders that are empty in there. boot.sh
-# needs root, systemd, dbus, util-linux and procps, and leaves nothing behind.
+# The command runs as root in this folder, in a container whose first process is systemd. It sees this machine's files.
+# Its changes are in memory, and vanish at its exit; it can't change this folder. The only network is loopback. The exit
+# status is the command's, or 125 if systemd does not start. BOOT_HIDE lists folders that are empty in the container.
+# boot.sh needs root, systemd, dbus, util-linux and procps. It leaves nothing behind.
 set -euo pipefail
 
 [ "$(id -u)" = 0 ] || { echo "boot.sh: only root can boot a container" >&2; exit 125; }
@@ -16,8 +16,9 @@ work=$(mktemp -d /tmp/boot.XXXXXX)
 groups=()
 container='' init='' command=''
 
-# Ends the children in their order. nsenter stops when its child is stopped, which systemd does to all at its end.
-# shellcheck disable=SC2317 # The trap calls it.
+# Ends the command first, and then the container. At its shutdown, systemd stops all processes. nsenter stops together with
+# its stopped child, so it has to be continued.
+# shellcheck disable=SC2317 # The trap calls this function.
 finish() {
     trap - EXIT
     trap '' INT TERM
@@ -46,9 +47,9 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# --- Control groups: a child of our own in each hierarchy -----------------------------------------------------------------------------
+# --- Control groups: our own child group in each hierarchy ----------------------------------------------------------------------------
 
-# The list is read before a group is made, since that changes it.
+# Read the list before the first group is created, because that changes the list.
 memberships=$(cat /proc/self/cgroup)
 old=()
 unified=
@@ -81,7 +82,7 @@ quiet -t overlay -o "lowerdir=/,upperdir=$work/upper,workdir=$work/work,index=on
 quiet -t proc -o nosuid,nodev,noexec proc "$root/proc"
 quiet --bind "$root/proc/sys" "$root/proc/sys"
 quiet -o remount,bind,ro "$root/proc/sys"
-# A read-only /sys keeps systemd from devices.
+# With a read-only /sys, systemd does not manage devices.
 quiet -t sysfs -o ro,nosuid,nodev,noexec sysfs "$root/sys"
 quiet -t tmpfs -o mode=755,nosuid dev "$root/dev"
 while read -r name major minor; do mknod -m 666 "$root/dev/$name" c "$major" "$minor"; done <<END
@@ -115,21 +116,21 @@ else
         quiet -t cgroup -o "$options" cgroup "$groups/${controllers#name=}"
     done
 fi
-# This folder may be on another disk, which the overlay leaves out.
+# This folder may lie on another disk, which the overlay does not include.
 mkdir -p "$root$here"
 quiet --bind "$here" "$root$here"
 quiet -o remount,bind,ro "$root$here"
 for folder in $hidden; do quiet -t tmpfs -o mode=755 hidden "$root$folder"; done
-# Only systemd's own units start by themselves, without those for whole machines.
+# Only systemd's own units start automatically. Those that concern a whole machine are masked below.
 rm -rf "$root"/etc/systemd/system/*.wants "$root"/var/log/journal/* "$root/.dockerenv" "$root/etc/machine-id"
-# A machine that is a container's image itself may forbid packages to start services; here they may.
+# If this machine is itself a container, its policy may forbid packages to start services. Allow that here.
 rm -f "$root/usr/sbin/policy-rc.d"
 for unit in sys-kernel-debug.mount sys-kernel-tracing.mount sys-kernel-config.mount sys-fs-fuse-connections.mount dev-hugepages.mount \
     systemd-journald-audit.socket systemd-remount-fs.service systemd-tmpfiles-clean.timer systemd-sysctl.service \
     systemd-update-utmp.service systemd-sysusers.service; do
     ln -sf /dev/null "$root/etc/systemd/system/$unit"
 done
-# tmp.conf would empty /tmp, where this checkout may be.
+# tmp.conf would empty /tmp, which may contain this checkout.
 ln -sf /dev/null "$root/etc/tmpfiles.d/tmp.conf"
 tr -d - < /proc/sys/kernel/random/uuid > "$root/etc/machine-id"
 cd "$root"
@@ -173,7 +174,7 @@ running | degraded) ;;
 esac
 
 status=0
-# shellcheck disable=SC2016 # The shell inside expands them.
+# shellcheck disable=SC2016 # The shell inside expands the variables.
 "${inside[@]}" bash -c 'cd "$1" && shift && exec "$@"' boot "$here" "$@" < /dev/null &
 command=$!
 wait "$command" || status=$?

@@ -1,34 +1,34 @@
 #!/bin/bash
-# Checks the installed daemon under a real systemd. The checks run as root in a machine that is booted for this alone:
-# they make users, and empty /etc/pipelined and /var/lib/pipelined again and again. The programs are in /usr, the units
-# where systemd looks for them.
+# Checks the installed daemon under a real systemd. The checks run as root on a machine that is booted only for them,
+# because they create users, and repeatedly empty /etc/pipelined and /var/lib/pipelined. The programs are in /usr, and
+# the units are in the folders that systemd searches.
 #
-#   Tests/System/checks.sh [CHECK ...]     runs all checks, or these; prints a line for each; exits with 1 if one has failed
+#   Tests/System/checks.sh [CHECK ...]     runs all checks or the named ones, and prints a line for each; exits with 1 if a check fails
 #
-# PACKAGES names a folder with the Debian packages, which are installed first; without it, the programs and units are
-# there already.
+# PACKAGES is a folder with the Debian packages, which are installed first. Without PACKAGES, the programs and units must
+# be installed already.
 #
-# A check is a function, named for what it shows.
-# shellcheck disable=SC2317,SC2086 # Checks are called by their names; the places have no spaces.
+# Each check is a function whose name says what it shows.
+# shellcheck disable=SC2317,SC2086 # Checks are called by their names, and the paths contain no spaces.
 set -uo pipefail
 
 unit=pipelined.service
 data=/var/lib/pipelined
 settings=/etc/pipelined
 dropins=/run/systemd/system/$unit.d
-# The folder is not in /tmp, because the daemon has a /tmp of its own.
+# The folder is not in /tmp, because the daemon has its own private /tmp.
 scratch=$(mktemp -d /srv/pipelined-checks.XXXXXX)
 chmod 755 "$scratch"
 trap 'rm -rf "$scratch"' EXIT
 
-# --- Words for the checks ----------------------------------------------------------------------------------------------------------
+# --- Helpers of the checks ---------------------------------------------------------------------------------------------------------
 
 skip() {
     echo "$*" > "$scratch/reason"
     exit 77
 }
 
-# Asks ten times a second, for so many seconds, where no event can be waited for.
+# Runs a command ten times per second until it succeeds, for at most SECONDS. It is for states that no event reports.
 eventually() { # SECONDS COMMAND…
     local tries=$(($1 * 10))
     shift
@@ -45,7 +45,7 @@ has_property() { [[ $(property "$1") == *"$2"* ]]; }
 status_is() { [[ $(property StatusText) == "$1" ]]; }
 main_process() { property MainPID; }
 
-# Waits until the journal has these words.
+# Waits until the unit's journal contains these words.
 logged() { # WORDS
     local journal reader status=0
     exec {journal}< <(exec timeout 60 journalctl -u "$unit" -o cat --no-tail --follow)
@@ -78,7 +78,7 @@ recipe() { # NAME LINE…
     printf '%s\n' '[Recipe]' "$@" > "$settings/recipes.d/$name.recipe"
 }
 
-# Removes everything that the previous check has left.
+# Removes everything that the previous check left behind.
 fresh() {
     systemctl stop pipelined.socket "$unit" 2>/dev/null
     rm -rf "$dropins" "${settings:?}"/* "${data:?}"/*
@@ -89,20 +89,20 @@ fresh() {
     mkdir -p "$settings"
 }
 
-# Makes a picture of noise, which takes a moment to render.
+# Makes a picture of noise, whose render takes a moment.
 picture() { # FILE [SIDE]
     vips gaussnoise "$scratch/noise.v" "${2:-600}" "${2:-600}" --mean 128 --sigma 40
     vips cast "$scratch/noise.v" "$1" uchar
     chmod 644 "$1"
 }
 
-# Copies beside the inbox, and moves in: the daemon takes such a file at once.
+# Copies a file to the inbox's disk, and moves it into the inbox. The daemon takes such a file at once.
 drop() { # FILE NAME
     install -o pipelined -g pipelined -m 640 "$1" "$data/.dropped"
     mv "$data/.dropped" "$data/inbox/$2"
 }
 
-# Starts the daemon with pictures that take so long that one of them can be met at work.
+# Starts the daemon with pictures that render so slowly that a check can find one of them running.
 start_with_slow_pictures() { # SIDE NAME…
     recipe slow "Inbox=slow" '[Output]' 'Chain=blur radius=40 | sharpen | blur radius=40 | save format=png'
     systemctl start "$unit"
@@ -172,7 +172,7 @@ mistakes_that_have_come_since_keep_no_daemon_down_after_a_kill() {
     test -f $data/inbox/web/a.jpg
     if pipectl status --check; then return 1; fi
     if pipelined --check; then return 1; fi
-    # An upgrade restarts it as well.
+    # A restart, as by an upgrade, succeeds with the broken recipe as well.
     systemctl restart "$unit"
     configure '[Queues]' 'Render=4'
     recipe web '[Output]' 'Chain=save format=png'
@@ -208,7 +208,7 @@ the_settings_of_each_daemon_are_roots_and_read_only_to_it() {
         test "$(stat -c '%U %a' "$folder" "$folder/recipes.d" | sort -u)" = "root 755"
         nsenter -t "$(systemctl show "$name.service" -p MainPID --value)" -m findmnt -no OPTIONS -T "$folder" > "$scratch/options"
         grep -qw ro "$scratch/options"
-        # Root's own file is used.
+        # The daemon uses a recipe that belongs to root.
         printf '%s\n' '[Recipe]' '[Output]' 'Chain=save format=png' > "$folder/recipes.d/shop.recipe"
         systemctl reload "$name.service"
         [[ $(pipectl --socket "/run/$name/control.sock" recipes) == *shop* ]]
@@ -295,7 +295,7 @@ sighup_reloads_as_well() {
     [[ $(pipectl settings | grep -w Render) == *3* ]]
 }
 
-# --- Crashes, and the end ----------------------------------------------------------------------------------------------------------
+# --- Crashes, and stopping ---------------------------------------------------------------------------------------------------------
 
 a_frozen_daemon_is_ended_by_the_watchdog_and_the_next_goes_on() {
     drop_in WatchdogSec=2s RestartSec=100ms
@@ -312,7 +312,7 @@ a_daemon_whose_event_loop_is_stuck_is_ended_by_the_watchdog() {
     command -v python3 > /dev/null || skip "there is no python3 to stop single threads with"
     drop_in WatchdogSec=2s RestartSec=100ms
     systemctl start "$unit"
-    # Stops the threads that wait for events, and no other, as long as it lives.
+    # While this program runs, it stops the threads that wait for events, and no others.
     cat > "$scratch/stopper" <<'END'
 import ctypes, os, signal, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -371,7 +371,7 @@ a_daemon_that_keeps_crashing_comes_back_more_slowly_and_never_stays_down() {
     logged "it has ended 2 times in a row without being asked to, and begins in 1s"
     logged "it has ended 7 times in a row without being asked to, and begins in 32s"
     pipectl status
-    # A daemon that was stopped starts at once the next time.
+    # After a regular stop, the next start is not delayed.
     systemctl restart "$unit"
     test ! -e $data/state/comeback || [[ $(cut -d " " -f 1 $data/state/comeback) == 0 ]]
 }
@@ -425,7 +425,7 @@ memory_max_ends_a_worker_and_not_the_daemon() {
     systemctl start "$unit"
     local process
     process=$(main_process)
-    # An interlaced picture is decoded as a whole: 300 MB.
+    # An interlaced picture is decoded as a whole, which takes 300 MB.
     vips black "$scratch/black.v" 10000 10000 --bands 3
     vips pngsave "$scratch/black.v" "$scratch/black.png" --interlace --compression 1
     drop "$scratch/black.png" whole/black.png
@@ -490,7 +490,7 @@ the_socket_unit_starts_the_daemon_and_keeps_callers_over_a_restart() {
     test "$(property ActiveState)" = active
     local before
     before=$(stat -c %i /run/pipelined/control.sock)
-    # A client that calls while it restarts is answered.
+    # Clients that call during a restart get an answer.
     systemctl restart "$unit" &
     local failures=0
     for _ in 1 2 3 4 5 6 7 8; do pipectl status > /dev/null || failures=$((failures + 1)); done
@@ -527,7 +527,7 @@ an_album_copied_under_umask_022_is_processed() {
     eventually 20 test -f $data/outbox/noir/album/sub/b.jpg
     pipectl wait --all
     test -f $data/outbox/noir/album/a.jpg
-    # The picture is taken once, also after a restart.
+    # Each picture is taken only once, even after a restart.
     systemctl restart "$unit"
     pipectl wait --all
     test "$(find $data/outbox/noir -type f -name '*.jpg' | wc -l)" = 2
@@ -546,7 +546,7 @@ a_folder_made_in_the_inbox_is_emptied() {
 a_picture_that_a_member_still_writes_is_left_alone() {
     systemctl start "$unit"
     picture "$scratch/a.jpg"
-    # Half of the file comes now, the rest when a later file has been done.
+    # Half of the file is written now, and the rest once a later file is done.
     exec 9> $data/inbox/slow.jpg
     chown check-member $data/inbox/slow.jpg
     head -c 20000 "$scratch/a.jpg" >&9
@@ -580,7 +580,7 @@ nobody_can_put_a_folder_in_the_place_of_the_daemons_own() {
         if as check-member mv $data/inbox/deep $data/inbox/away; then return 1; fi
         if as check-member ls $folder/.pipelined; then return 1; fi
     done
-    # Pictures that members drop are still taken.
+    # The daemon still takes pictures that members drop.
     picture "$scratch/a.jpg"
     as check-member cp "$scratch/a.jpg" $data/inbox/a.jpg
     as check-member cp "$scratch/a.jpg" $data/inbox/deep/er/b.jpg
@@ -588,7 +588,7 @@ nobody_can_put_a_folder_in_the_place_of_the_daemons_own() {
     eventually 20 test -f $data/outbox/deep/b.png
     pipectl wait --all
     eventually 20 test -f $data/archive/noir/a.jpg
-    # A .pipelined that a member has made beforehand is refused.
+    # The daemon refuses a folder .pipelined that a member made beforehand.
     systemctl stop "$unit"
     as check-member mkdir -p $data/inbox/theirs/.pipelined/test
     as check-member ln -s $data/failed $data/inbox/theirs/.pipelined/test/0
@@ -700,7 +700,7 @@ command -v vips > /dev/null || { echo "FAIL - vips makes the pictures for these 
 failed=0
 for check in $checks; do
     fresh > /dev/null 2>&1
-    # The check is not a condition, which would switch `set -e` off.
+    # The check must not run as a condition, because that would disable `set -e`.
     (
         set -e
         "$check"

@@ -1,12 +1,12 @@
 #!/bin/bash
-# Tries an image of ./run image with Podman, as a NAS would run it: image.sh IMAGE. Exit status 125 if Podman can't run it here. Needs
-# root; leaves nothing behind.
+# Tests an image made by ./run image with Podman, which runs it as a NAS would: image.sh IMAGE. The exit status is 125 if Podman can't run
+# the image here. Needs root, and leaves nothing behind.
 set -euo pipefail
 image=$1
 before=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/docs/pictures/before.webp
 work=$(mktemp -d /tmp/pipelined-image.XXXXXX)
 chmod 755 "$work"
-# A user of whom the image does not know, with limits that need not be raised: some machines let nobody do that.
+# The user does not exist in the image. The limits are low, because some machines allow nobody to raise limits.
 user=12345:23456
 options=(--read-only --user "$user" --network none --ulimit nofile=4096:4096 --ulimit nproc=4096:4096)
 podman=(podman --root "$work/storage" --runroot "$work/run" --storage-driver vfs --log-level fatal)
@@ -42,7 +42,7 @@ begin() { # OPTION…
         --health-cmd 'pipectl --root /pictures status' "$@" "$id" >/dev/null
     logged "is ready"
 }
-# Waits for words on its standard output.
+# Waits until the container has written these words to standard output.
 logged() {
     local log reader
     exec {log}< <(exec timeout 120 "${podman[@]}" logs --follow tried 2>/dev/null)

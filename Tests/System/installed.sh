@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs the package in dist/ on a Debian that has nothing but itself, and renders a picture with it: JPEG, WebP, and AVIF with a text.
+# Installs the package in dist/ on a Debian without further packages, and renders a picture with it, as JPEG, as WebP, and as AVIF with text.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 if command -v swift; then

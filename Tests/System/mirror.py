@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Runs a command that has no network but Debian's packages: mirror.py URL … -- COMMAND [ARGUMENT …]
+"""Runs a command without network access, except to Debian's packages: mirror.py URL … -- COMMAND [ARGUMENT …]
 
-The command is in a network namespace of its own, with loopback. There http://127.0.0.1:3142 is a proxy, for apt-get, which speaks to the
-hosts of the URLs and to no other. The exit status is the command's. on.sh calls it.
+The command runs in its own network namespace, which has only loopback. For apt-get, an HTTP proxy listens there at
+http://127.0.0.1:3142. The proxy connects only to the hosts of the URLs. The exit status is that of the command. on.sh calls this script.
 """
 
 import ctypes
@@ -22,7 +22,7 @@ PORT = 3142
 CLONE_NEWNET = 0x40000000
 IFF_UP = 1
 SIOCSIFFLAGS = 0x8914
-# What one end of a connection says to the other, and not to those behind it.
+# Headers that concern a single connection, so a proxy must not forward them.
 HOP_BY_HOP = {"connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"}
 
 
@@ -89,7 +89,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 def begin_alone(channel, command):
-    """In the child: a network of its own, whose listening socket goes to the parent; then the command."""
+    """Runs in the child: enters a new network namespace, sends a listening socket to the parent, and executes the command."""
     if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET) != 0:
         raise OSError(ctypes.get_errno(), "unshare")
     with socket.socket() as any_socket:
@@ -108,7 +108,7 @@ def main():
     for url in urls:
         address = urllib.parse.urlsplit(url)
         Proxy.hosts.add(address.netloc if address.scheme == "http" else f"{address.hostname}:{address.port or 443}")
-    # A terminal sends it to the command as well, whose end is waited for.
+    # The terminal sends SIGINT to the command as well. Ignore the signal here, and wait until the command has exited.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     ours, theirs = socket.socketpair()
     child = os.fork()

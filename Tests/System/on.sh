@@ -1,12 +1,12 @@
 #!/bin/bash
 # Runs a command of this checkout on a Debian release: on.sh [--minimal | --bare] RELEASE COMMAND [ARGUMENT …]
 #
-# The command runs as root, in this folder, in a root of that release which has what ./run setup installs; --minimal: with nothing
-# but git, ca-certificates and the toolchain; --bare: without the toolchain, too. The toolchain is read-only. This folder is the
-# checkout, with a .build and a dist of its own, kept in .build/on/RELEASE. All else that the command changes is in memory, and gone
-# at the end. There is loopback, and through it apt-get reaches the mirror of this machine's packages: there is no other network.
-# The exit status is the command's; 125 if there can be no such root. Roots are kept in ~/.cache/pipelined; remove them at will.
-# TOOLCHAIN is the folder with the toolchain's usr, WHEELS one with what the tests want of PyPI.
+# The command runs as root in this folder, in a root file system of that release with the packages of ./run setup. With --minimal, the
+# root has only git, ca-certificates and the toolchain; with --bare, not even the toolchain. The toolchain is read-only. The checkout gets
+# its own .build and dist, which are kept in .build/on/RELEASE. All other changes by the command are in memory, and vanish at its exit.
+# The only network is loopback, through which apt-get reaches the mirror of this machine's packages. The exit status is the command's, or
+# 125 if no root can be made. Roots are kept in ~/.cache/pipelined, and may be removed at any time.
+# TOOLCHAIN is the folder that contains the toolchain's usr. WHEELS is a folder with the PyPI packages that the tests need.
 set -euo pipefail
 
 cannot() { printf 'on.sh: %s\n' "$*" >&2; exit 125; }
@@ -32,8 +32,8 @@ unshare --mount --pid --fork --net --ipc mount -t tmpfs on "$cache/mount" \
 
 # --- The command's surroundings ----------------------------------------------------------------------------------------------------
 
-# The first process in there. It waits for the command, and everything ends with it.
-# shellcheck disable=SC2016 # The shell inside expands them.
+# The script of the first process inside. It waits for the command, and all other processes end when it exits.
+# shellcheck disable=SC2016 # The shell inside expands the variables.
 inside='
 set -eu
 root=$1 lower=$2 kept=$3 here=$4 toolchain=$5 state=$6
@@ -44,7 +44,7 @@ if [ "$kept" = kept ]; then
     mount -n --bind "$lower" "$root/root"
 else
     mkdir "$root/upper" "$root/work"
-    # With these two inotify and fanotify see what happens in an overlay.
+    # index and nfs_export let inotify and fanotify see changes in an overlay.
     mount -n -t overlay -o "lowerdir=$lower,upperdir=$root/upper,workdir=$root/work,index=on,nfs_export=on" overlay "$root/root"
 fi
 root=$root/root
@@ -83,7 +83,7 @@ env -i HOME=/root TERM="${TERM-dumb}" LANG=C.UTF-8 PATH="/usr/local/sbin:/usr/lo
 exit $status
 '
 
-# Runs a command in one of the roots; "kept": what it changes there stays.
+# Runs a command in one of the roots. With "kept", its changes to the root are kept.
 enter() { # ROOT kept|lost TOOLCHAIN COMMAND…
     local lower=$1 kept=$2 usable=$3 state=$here/.build/on/$release
     shift 3
@@ -98,13 +98,13 @@ enter() { # ROOT kept|lost TOOLCHAIN COMMAND…
 make_minimal() {
     echo "Making a minimal root of $release …" >&2
     rm -rf --one-file-system "$minimal"
-    # In namespaces of its own, so that an end in the middle leaves neither process nor mount.
+    # debootstrap runs in its own namespaces, so that an interruption leaves no processes and no mounts behind.
     setpriv --pdeathsig KILL unshare --mount --propagation private --pid --fork --kill-child --mount-proc \
         debootstrap --variant=minbase --include=ca-certificates,git "$release" "$minimal.partial" "$mirror" >"$cache/log" 2>&1 \
         || { tail -n 20 "$cache/log" >&2; fail "debootstrap can't make a root of $release from $mirror"; }
     printf '%s\n' "deb $mirror $release main" "deb $mirror $release-updates main" "deb $security $release-security main" \
         >"$minimal.partial/etc/apt/sources.list"
-    # mirror.py listens there.
+    # mirror.py listens at this address.
     printf 'Acquire::%s;\n' 'http::Proxy "http://127.0.0.1:3142"' 'https::Proxy "http://127.0.0.1:3142"' 'Languages "none"' \
         >"$minimal.partial/etc/apt/apt.conf.d/90mirror"
     printf '%s\n' '127.0.0.1 localhost' "127.0.1.1 $(uname -n)" '::1 localhost ip6-localhost' >"$minimal.partial/etc/hosts"
@@ -112,7 +112,7 @@ make_minimal() {
     mv "$minimal.partial" "$minimal"
 }
 
-# Its name ends in a sum of what ./run installs.
+# The root's name ends in a checksum of the packages that ./run installs.
 make_tools() {
     echo "Installing what the build and the tests need …" >&2
     rm -rf --one-file-system "$cache/$release".tools*
@@ -124,7 +124,7 @@ make_tools() {
 
 tools+=.$(sed -n '/_packages+\?=(/,/)/p' run | cksum | cut -d ' ' -f 1)
 exec {lock}>"$cache/$release.lock"
-# After a month a root is made anew, with what has come to its release meanwhile.
+# A root that is older than a month is made again, to get the release's updates.
 is_there() { [ -n "$(find "$1" -maxdepth 0 -mtime -30 2>/dev/null)" ]; }
 missing() { ! is_there "$minimal" || { [ "$kind" = tools ] && ! is_there "$tools"; }; }
 if missing; then
@@ -135,7 +135,7 @@ if missing; then
         [ "$kind" != tools ] || is_there "$tools" || make_tools
     fi
 fi
-# No root is made anew while somebody uses it.
+# The lock keeps others from replacing the root while this command uses it.
 flock --shared "$lock"
 
 case $kind in

@@ -1,10 +1,10 @@
-# Checks the Debian package while it is installed, upgraded, removed and purged. It is part of checks.sh; PACKAGES is the folder of the .debs.
-# shellcheck shell=bash disable=SC2086,SC2154,SC2317 # checks.sh has what is used here, and calls it.
+# Checks that install, upgrade, remove and purge the Debian package. They are part of checks.sh. PACKAGES is the folder with the .deb files.
+# shellcheck shell=bash disable=SC2086,SC2154,SC2317 # checks.sh defines the helpers and variables, and calls the checks.
 
 apt() { apt-get -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 "$@"; }
 package() { echo "$PACKAGES"/pipelined_*.deb; }
 
-# Makes the same package, as a later version.
+# Makes a package with the same contents and a later version.
 later_package() { # TO
     dpkg-deb -R "$(package)" "$scratch/later"
     sed -i 's/^Version: .*/&+later/' "$scratch/later/DEBIAN/control"
@@ -34,7 +34,7 @@ an_example_is_built_against_the_dev_package_and_is_used_after_a_reload() {
     local plugins=/usr/local/lib/pipelined/plugins
     mkdir -p $plugins
     sed 's/\.name = "sepia"/.name = "tea"/' /usr/share/pipelined/examples/sepia.c > "$scratch/tea.c"
-    # shellcheck disable=SC2046 # They are words.
+    # shellcheck disable=SC2046 # pkg-config prints several words.
     cc -shared -fPIC -O2 $(pkg-config --cflags pipelined) "$scratch/tea.c" -o $plugins/tea.so $(pkg-config --libs vips) -lm
     pipectl plugins check $plugins/tea.so
     systemctl start "$unit"
@@ -62,13 +62,13 @@ figures_are_served_at_a_port_and_to_the_group_by_processes_that_see_nothing() {
     curl -sf --noproxy '*' $port/metrics | grep '^pipelined_jobs{state="done"} '
     test "$(as check-member curl -sf --unix-socket $group http://localhost/healthz)" = ok
     if as check-stranger curl -s --unix-socket $group http://localhost/healthz; then return 1; fi
-    # Who belongs to the group has the page, and what it does reaches the daemon.
+    # A member of the group gets the page, and the page's actions reach the daemon.
     as check-member curl -sf --unix-socket $group http://localhost/ | grep -q '<title>pipelined'
     picture "$scratch/page.jpg"
     as check-member curl -sf --unix-socket $group -X PUT --data-binary @- 'http://localhost/upload?name=page.jpg' <"$scratch/page.jpg" | grep -q '"page.jpg"'
     pipectl wait --all
     as check-member curl -sf --unix-socket $group 'http://localhost/pictures/1/1?width=320' | file - | grep -qE 'Web/P|JPEG'
-    # A port of this machine is asked for by who wants it, and opens to a code alone.
+    # The page gets a port only if the administrator configures it, and requires a code there.
     mkdir -p /etc/systemd/system/pipelined-gallery.socket.d
     printf '[Socket]\nListenStream=127.0.0.1:8088\n' >/etc/systemd/system/pipelined-gallery.socket.d/port.conf
     systemctl stop "${units[0]}" "${units[2]}"
@@ -76,7 +76,7 @@ figures_are_served_at_a_port_and_to_the_group_by_processes_that_see_nothing() {
     systemctl start "${units[2]}"
     test "$(curl -s --noproxy '*' -o "$scratch/words" -w '%{http_code}' http://127.0.0.1:8088/)" = 401
     curl -s --noproxy '*' -o "$scratch/words" -w '%{http_code}' "$(as check-member pipectl gallery)" | grep -q 303
-    # Each is a process of its own, of a user that is nobody else's, and has no network.
+    # Each service is a process of its own, does not run as root, and has no network.
     local service process
     for service in "${units[@]:0:2}"; do
         test "$(systemctl is-active "$service")" = active
@@ -104,7 +104,7 @@ installing_starts_nothing_and_enabling_starts_it_at_boot() {
     systemctl start multi-user.target
     test "$(property ActiveState)" = active
     systemctl disable --now "$unit"
-    # The unit starts behind the units that make its user's folders, and that mount other ones.
+    # The unit starts after the units that create its user's folders, and after those that mount file systems.
     [[ $(property After) == *systemd-tmpfiles-setup.service* || $(property After) == *sysinit.target* ]]
     [[ $(property After) == *remote-fs.target* ]]
 }
@@ -118,7 +118,7 @@ several_daemons_have_each_their_own_folders() {
     systemd-tmpfiles --create
     mkdir -p /etc/pipelined@web/recipes.d
     printf '%s\n' '[Recipe]' '[Output]' 'Chain=save format=png' > /etc/pipelined@web/recipes.d/noir.recipe
-    # The example of the settings is accepted as it is.
+    # The daemon accepts the example settings unchanged.
     cp /usr/share/pipelined/pipelined.conf /etc/pipelined@web/
     systemctl start "$unit" pipelined@web.socket pipelined@print.service
     picture "$scratch/a.jpg"
@@ -126,7 +126,7 @@ several_daemons_have_each_their_own_folders() {
     for name in web print; do
         install -o pipelined -g pipelined -m 640 "$scratch/a.jpg" "$data@$name/.dropped"
         mv "$data@$name/.dropped" "$data@$name/inbox/a.jpg"
-        # The socket starts web's.
+        # The first call starts the instance `web` through its socket.
         pipectl --instance $name wait --all
         test -f "$data@$name/archive/noir/a.jpg"
         systemctl reload pipelined@$name
@@ -135,7 +135,7 @@ several_daemons_have_each_their_own_folders() {
     test -f $data/outbox/noir/a.jpg
     test -f $data@web/outbox/noir/a.png
     test -f $data@print/outbox/noir/a.jpg
-    # What one has claimed is back in its inbox when the package goes.
+    # When the package is removed, the originals that an instance has claimed return to its inbox.
     pipectl -i print pause
     install -o pipelined -g pipelined -m 640 "$scratch/a.jpg" "$data@print/.dropped"
     mv "$data@print/.dropped" "$data@print/inbox/again.jpg"
@@ -173,7 +173,7 @@ an_upgrade_under_load_loses_nothing() {
     test "$(property ActiveState)" = active
 }
 
-# Starts the daemon with a job in every state. The checks below look for their originals where a person would.
+# Starts the daemon with a job in every state. The checks below look for the originals where a user would.
 start_with_jobs_in_every_state() {
     drop_in "ReadWritePaths=$scratch"
     rm -rf "$scratch/away"
@@ -181,12 +181,12 @@ start_with_jobs_in_every_state() {
     chown -R pipelined:pipelined "$scratch/away"
     recipe away "Inbox=$scratch/away/in" '[Output]' 'Chain=save format=png'
     recipe stuck 'Inbox=stuck' '[Output]' 'Chain=save format=png'
-    # A file lies where the folder should be.
+    # A file occupies the path of the recipe's archive folder.
     as pipelined touch $data/archive/stuck
     systemctl start "$unit"
     picture "$scratch/a.jpg"
     drop "$scratch/a.jpg" stuck/disposed.jpg
-    # Its original stays, so the job is not over.
+    # The original can't be moved, so the job is not over.
     eventually 20 test -f $data/outbox/stuck/disposed.png
     eventually 20 has_property StatusText "its original stays"
     pipectl pause
@@ -217,11 +217,11 @@ removing_leaves_every_original_where_a_person_finds_it() {
     cmp "$scratch/a.jpg" "$scratch/away/in/away.jpg"
     cmp "$scratch/a.jpg" $data/recovered/stuck/disposed.jpg
     test -z "$(find $data "$scratch/away" -path '*/.pipelined/*' -type f)"
-    # Originals that only the daemon has are kept, and named.
+    # Originals of which the daemon has the only copy are kept, and their paths are printed.
     test "$(find $data/state/spool -type f -name a.jpg | wc -l)" = 3
     grep -q "a.jpg, which was downloaded or added, waits in $data/state/spool/" "$scratch/removed"
     grep -q "2 pictures are back in $data/inbox" "$scratch/removed"
-    # Installed again, it finishes all jobs.
+    # After the package is installed again, the daemon finishes all jobs.
     apt install "$(package)"
     systemctl start "$unit"
     pipectl resume
@@ -233,7 +233,7 @@ removing_leaves_every_original_where_a_person_finds_it() {
 purging_leaves_every_original_where_a_person_finds_it() {
     with_package
     start_with_jobs_in_every_state
-    # The ledger knows nothing of this claim.
+    # The ledger has no job for this claimed file.
     install -d -o pipelined -g pipelined $data/inbox/stuck/.pipelined/other-root/3/sub
     cp "$scratch/a.jpg" "$data/inbox/stuck/.pipelined/other-root/3/sub/strange.jpg"
     chown pipelined: "$data/inbox/stuck/.pipelined/other-root/3/sub/strange.jpg"
@@ -246,7 +246,7 @@ purging_leaves_every_original_where_a_person_finds_it() {
     cmp "$scratch/a.jpg" "$scratch/away/in/away.jpg"
     cmp "$scratch/a.jpg" $data/recovered/stuck/disposed.jpg
     cmp "$scratch/a.jpg" $data/recovered/sub/strange.jpg
-    # All three files of one name are kept, each under that name.
+    # All three files of the same name are kept under that name, in separate folders.
     test "$(find $data/recovered -name a.jpg | wc -l)" = 3
     grep -q "kept $data/recovered/a.jpg" "$scratch/purged"
     grep -q "$data/recovered holds files, and stays" "$scratch/purged"

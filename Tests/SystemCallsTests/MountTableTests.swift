@@ -58,7 +58,7 @@ struct MountTableTests {
             try disk.unmount()
             let again = try Mount.made(on: folder, size: "64k")
             defer { try? again.unmount() }
-            // The rest contains only the new mount, although the first part had the former one.
+            // The mounts changed after the first part of the table was read. The text must list only the new mount.
             let lines = try MountTable.text(of: table).split(separator: "\n")
             #expect(lines.count { $0.contains(FileSystem.name(of: folder)) } == 1 && lines.count > 1)
         }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A C program or library for tests, whose source lies beside them.
+/// Compiles C sources that lie beside the tests.
 public enum CSource {
     private struct Complaint: Error, CustomStringConvertible {
         let description: String
@@ -9,8 +9,8 @@ public enum CSource {
 
     private static let products = Mutex<[String]>([])
 
-    /// Compiles the source; the product exists until this run of the tests ends. Callers cache the path for all their
-    /// tests.
+    /// Compiles the source into a file that is removed when the test process exits. Callers cache the path for all
+    /// their tests.
     public static func built(
         _ name: String, _ options: String = "", beside tests: String = #filePath
     ) throws -> String {

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 import SystemCalls
 
-/// A proxy to a server on loopback that a test can cut and mend, with a tripwire for a word.
+/// A proxy to a server on loopback. A test can interrupt and restore the traffic, and can react to a word that is sent.
 public final class Cable: Sendable {
     private struct State {
         var isCut = false
@@ -20,7 +20,7 @@ public final class Cable: Sendable {
         self.far = far
         listener = try Loopback.listen()
         port = try Loopback.port(of: listener)
-        // The thread owns the descriptor, so that its number is not reused before the thread has ended.
+        // The thread owns the descriptor, so that its number is not reused while the thread still runs.
         Thread.detachNewThread { [weak self, listener] in
             while true {
                 let number = accept(listener.number, nil, nil)
@@ -35,16 +35,16 @@ public final class Cable: Sendable {
         mend()
     }
 
-    /// Stops all traffic, without either side noticing.
+    /// Holds back all traffic; neither side notices.
     public func cut() { state.withLock { $0.isCut = true } }
 
-    /// Passes on all bytes that were held back, to the sides that are still there.
+    /// Resumes the traffic, and delivers the held-back bytes if their receiver is still connected.
     public func mend() {
         state.withLock { $0.isCut = false }
         changed.withLock { changed.broadcast() }
     }
 
-    /// Calls `body` once, before the first piece with the word passes to the server.
+    /// Calls `body` once, before the first piece of data with the word is forwarded to the server.
     public func trip(on word: String, _ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.wire = (Array(word.utf8), body) }
     }
@@ -55,7 +55,8 @@ public final class Cable: Sendable {
         pump(from: far, to: near) { _ in }
     }
 
-    /// A word that is split over two pieces goes unnoticed: the node sends each message in one piece.
+    /// Misses a word that is split over two pieces. That does not happen, because the node sends each message in one
+    /// piece.
     private func look(at piece: ArraySlice<UInt8>) {
         let body = state.withLock { state -> (@Sendable () -> Void)? in
             guard let wire = state.wire, piece.firstRange(of: wire.word) != nil else { return nil }
@@ -85,7 +86,7 @@ public final class Cable: Sendable {
                 }
                 guard sent == got else { break }
             }
-            // A closed end does not pass a cut cable, either.
+            // A cut also holds back the closing of a connection.
             self?.waitWhileCut()
             for end in [source, target] { shutdown(end.number, Int32(SHUT_RDWR)) }
         }

@@ -4,10 +4,10 @@ import Glibc
 import Synchronization
 public import SystemCalls
 
-/// A program that a test runs. Its output comes through close-on-exec sockets: a pipe that another child inherits
-/// would stay open, and its reader would wait, until that child has ended as well.
+/// A program that a test runs. Its output arrives through close-on-exec sockets: another child would inherit a pipe and
+/// keep it open, so the reader would wait for that child as well.
 ///
-/// An awaited event may never come: after `patience` the program is killed, which ends every wait for it.
+/// If an awaited event does not occur within `patience`, the program is killed, which ends every wait for it.
 public final class ChildProcess: Sendable {
     private struct State {
         var output = Data()
@@ -17,15 +17,15 @@ public final class ChildProcess: Sendable {
         var followers: [UUID: AsyncStream<Void>.Continuation] = [:]
     }
 
-    /// Far longer than any program takes on the busiest machine.
+    /// A timeout, far longer than any program runs on the busiest machine.
     public static let patience = Duration.seconds(600)
 
     public let identifier: Int32
     private let state = Mutex(State())
     private let over = DispatchGroup()
 
-    /// Starts the program, and collects its output unless `output` redirects it. `passed` become its descriptors from
-    /// 3 on.
+    /// Starts the program and collects its output, unless `output` redirects it. The descriptors in `passed` are
+    /// inherited as numbers 3 and up.
     public init(
         _ path: String, _ arguments: [String] = [], environment: [String: String] = ProcessInfo.processInfo.environment,
         input: String = "/dev/null", output: Descriptor? = nil, passed: [Descriptor] = []
@@ -33,7 +33,7 @@ public final class ChildProcess: Sendable {
         let input = try Descriptor.open(input, O_RDONLY)
         let (reading, writing) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
         let (readingErrors, writingErrors) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
-        // The child inherits nothing else: a file that another test is writing would stay open for writing.
+        // The child inherits no other descriptor: it would keep a file that another test is writing open for writing.
         let streams = [input, output ?? writing, writingErrors] + passed
         identifier = try withExtendedLifetime(streams) {
             try ChildProgram.start(
@@ -63,7 +63,7 @@ public final class ChildProcess: Sendable {
         ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")) ?? []).compactMap { Int($0) }
     }
 
-    /// Returns when `condition` holds, which is checked whenever the program has written something or ended.
+    /// Returns when `condition` holds. Checks it whenever the program writes output or exits.
     public func until(_ condition: () -> Bool) async {
         let (stream, continuation) = AsyncStream<Void>.makeStream()
         let key = UUID()
@@ -73,7 +73,7 @@ public final class ChildProcess: Sendable {
         for await _ in stream where condition() { return }
     }
 
-    /// Waits for the program's end; returns its status and all its output.
+    /// Waits for the program to exit; returns its status and all its output.
     public func outcome() async -> Outcome {
         await withCheckedContinuation { continuation in
             over.notify(queue: .global()) { continuation.resume() }
@@ -81,7 +81,7 @@ public final class ChildProcess: Sendable {
         return Outcome(status: status ?? 0, output: output, errors: errors)
     }
 
-    /// The same for synchronous tests.
+    /// Like `outcome()`, for synchronous tests.
     public func wait() -> Outcome {
         over.wait()
         return Outcome(status: status ?? 0, output: output, errors: errors)
@@ -89,7 +89,8 @@ public final class ChildProcess: Sendable {
 
     // MARK: - Following thread
 
-    /// Reads both streams to their ends and waits for the process: three descriptors that never block each other.
+    /// Reads both streams to EOF and waits for the process to exit. One `poll` watches all three descriptors, so that
+    /// none blocks the others.
     private func follow(_ streams: [Descriptor]) {
         let process = Descriptor(owning: clinux_pidfd_open(identifier))
         var open = (streams + [process]).map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }
@@ -135,7 +136,7 @@ public final class ChildProcess: Sendable {
     }
 }
 
-/// A program's output, and its end.
+/// The exit status and the output of a program.
 public struct Outcome: Sendable {
     /// The exit status, or the negative number of the signal that killed it.
     public var status: Int32
@@ -149,7 +150,7 @@ public struct Outcome: Sendable {
         try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any] ?? [:]
     }
 
-    /// The JSON documents, one per line.
+    /// The JSON documents on standard output, one per line.
     public func objects() throws -> [[String: Any]] {
         try lines.map { try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] ?? [:] }
     }

@@ -4,8 +4,8 @@ import SystemCalls
 
 /// The child processes of a process, from /proc.
 public enum Children {
-    /// The children whose program's name starts with `name`. The kernel lists a child below the thread that started
-    /// it, and an orphan below any thread.
+    /// The children whose program name starts with `name`. The kernel lists a child under the thread that started it,
+    /// and an orphan under any thread, so all threads are searched.
     public static func of(_ process: Int32, named name: String = "") throws -> [Int32] {
         let tasks = "/proc/\(process)/task"
         let children = try FileManager.default.contentsOfDirectory(atPath: tasks).flatMap { thread in
@@ -14,7 +14,7 @@ public enum Children {
         return name.isEmpty ? children : children.filter { read("/proc/\($0)/comm").hasPrefix(name) }
     }
 
-    /// Foundation leaks a page each time it reads an empty file or one without a length.
+    /// Reads a file without Foundation, which leaks a page each time it reads an empty file or one without a length.
     private static func read(_ path: String) -> String {
         let bytes = try? FileSystem.read(try Descriptor.open(path, O_RDONLY), most: .max, called: path)
         return String(decoding: bytes ?? [], as: UTF8.self)

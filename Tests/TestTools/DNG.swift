@@ -1,14 +1,14 @@
 import Foundation
 
-/// A drawn camera file: samples behind a mosaic of colour filters, and a preview.
+/// A synthetic camera file (DNG): samples of a colour filter mosaic, and optionally a preview.
 public struct DNG {
     private let width: Int
     private let height: Int
-    /// Red, green and blue of each pixel.
+    /// Red, green and blue samples of each pixel.
     private let colours: [UInt16]
     public var preview: [UInt8]?
     public var orientation = 1
-    /// The size that the file claims.
+    /// The size that the file declares, if it differs from the true one.
     public var claimed: (width: Int, height: Int)?
 
     /// The sensor's response to white.
@@ -28,13 +28,13 @@ public struct DNG {
         var bytes: [UInt8]
     }
 
-    /// Linear light of each gamma-encoded value, as the sensor measures it.
+    /// The linear light of each gamma-encoded value, as a sensor measures it.
     private static let light = (0..<256).map { value in
         let part = Double(value) / 255
         return part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
     }
 
-    /// The mosaic: red, green, green, blue.
+    /// The samples of the mosaic, in the order red, green, green, blue.
     private var samples: [UInt8] {
         let white = 60000.0
         let answers = [neutral.red, neutral.green, neutral.blue].map { factor in
@@ -79,7 +79,7 @@ public struct DNG {
             bytes: values.flatMap { number(Int(($0 * 100_000).rounded()), 4) + number(100_000, 4) })
     }
 
-    /// Appends a directory to the file; returns its offset.
+    /// Appends an image file directory (IFD) to the file; returns the directory's offset.
     private static func append(_ entries: [Entry], to file: inout [UInt8]) -> Int {
         var places: [Int] = []
         for entry in entries {
@@ -98,7 +98,7 @@ public struct DNG {
         return start
     }
 
-    /// The samples come last, as in most cameras' files.
+    /// The file. Its samples follow all directories, as in most cameras' files.
     public var bytes: [UInt8] {
         var file = Array("II".utf8) + [42, 0, 0, 0, 0, 0]
         var below: Int?
@@ -122,7 +122,7 @@ public struct DNG {
             ], to: &file)
         let samples = samples
         let (width, height) = (claimed?.width ?? width, claimed?.height ?? height)
-        // The matrix of a camera that sees as sRGB does, in daylight.
+        // The colour matrix of a camera whose sensor responds as sRGB does, in daylight.
         let matrix = [
             3.24045, -1.53714, -0.49853, -0.96927, 1.87601, 0.04156, 0.05564, -0.20403, 1.05723,
         ]
@@ -139,7 +139,7 @@ public struct DNG {
             Self.short(50778, 21),
         ]
         if let below { entries.append(Self.long(330, below)) }
-        // The samples follow the directory, whose length does not depend on its position.
+        // The samples follow the directory, whose length is the same wherever it lies.
         var end = file
         _ = Self.append(entries, to: &end)
         if let index = entries.firstIndex(where: { $0.tag == 273 }) { entries[index] = Self.long(273, end.count) }
@@ -150,7 +150,7 @@ public struct DNG {
 }
 
 extension [UInt8] {
-    /// The size in a JPEG's frame header.
+    /// The size in the frame header of the JPEG.
     fileprivate var frameSize: (width: Int, height: Int) {
         guard
             let frame = indices.first(where: {

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Blocks its waiters until it is opened.
+/// Blocks all waiting threads until it is opened.
 public final class Gate: Sendable {
     private let condition = NSCondition()
     private let state: Mutex<Bool>

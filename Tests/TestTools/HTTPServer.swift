@@ -3,15 +3,15 @@ import Glibc
 import Synchronization
 import SystemCalls
 
-/// A server on loopback whose answers a test writes itself, as slow, broken or wrong as it likes. Each connection has
-/// its own thread, and serves one request after the other until it is closed.
+/// A server on loopback. The test writes each response itself, as slow, broken or wrong as it likes. Each connection
+/// has its own thread and serves its requests one after the other.
 public final class HTTPServer: Sendable {
     public struct Request: Sendable {
         public var method: String
         public var path: String
-        /// Header fields by lower-case name.
+        /// Header fields, with lower-case names.
         public var headers: [String: String]
-        /// The number of the request's connection, from 1.
+        /// The number of the connection that received the request, counted from 1.
         public var connection: Int
     }
 
@@ -20,7 +20,7 @@ public final class HTTPServer: Sendable {
         public var connections = 0
         /// Connections that are open now.
         public var open = 0
-        /// Requests that are being answered, now and at most.
+        /// Requests that are being answered: the current and the highest number.
         public var busy = 0
         public var mostBusy = 0
 
@@ -32,12 +32,13 @@ public final class HTTPServer: Sendable {
     private let state = Mutex((seen: Seen(), followers: [UUID: AsyncStream<Void>.Continuation]()))
     private let answer: @Sendable (Request, HTTPConnection) throws -> Void
 
-    /// Listens at a free port of 127.0.0.1. `answer` runs on the connection's thread; an error closes the connection.
+    /// Listens on a free port of 127.0.0.1. `answer` runs on the connection's thread; if it throws, the connection is
+    /// closed.
     public init(_ answer: @escaping @Sendable (Request, HTTPConnection) throws -> Void) throws {
         self.answer = answer
         listener = try Loopback.listen()
         port = try Loopback.port(of: listener)
-        // The thread owns the descriptor, so that its number is not reused before the thread has ended.
+        // The thread owns the descriptor, so that its number is not reused while the thread still runs.
         Thread.detachNewThread { [weak self, listener] in
             while true {
                 let number = accept(listener.number, nil, nil)
@@ -55,7 +56,7 @@ public final class HTTPServer: Sendable {
 
     public var seen: Seen { state.withLock { $0.seen } }
 
-    /// Returns when the server's record satisfies `condition`, which is checked at each change.
+    /// Returns when the server's statistics satisfy `condition`. Checks it at each change.
     public func until(_ condition: @Sendable (Seen) -> Bool) async {
         let (stream, continuation) = AsyncStream<Void>.makeStream()
         let key = UUID()
@@ -110,7 +111,7 @@ public final class HTTPServer: Sendable {
     }
 }
 
-/// A connection of the server, through which a test answers.
+/// A connection through which a test answers.
 ///
 /// `@unchecked`: only its connection's thread uses it.
 public final class HTTPConnection: @unchecked Sendable {
@@ -170,7 +171,7 @@ public final class HTTPConnection: @unchecked Sendable {
         shutdown(socket.number, Int32(SHUT_RDWR))
     }
 
-    /// The lines of the next request's header; nil at the end.
+    /// The lines of the next request's header; nil at EOF.
     fileprivate func head() -> [String]? {
         while true {
             let text = String(decoding: rest, as: UTF8.self)

@@ -1,5 +1,5 @@
-/// Polling for a state that no event announces.
+/// Polling for states that no event reports.
 public enum Look {
-    /// Leaves the processors to the other threads for a moment: a loop that only yields would occupy one of them.
+    /// Sleeps briefly before the next poll: a loop that only yields would keep a processor busy.
     public static func again() async { try? await Task.sleep(for: .milliseconds(5)) }
 }

@@ -1,9 +1,9 @@
 import Glibc
 public import SystemCalls
 
-/// Sockets on 127.0.0.1.
+/// Creates sockets on 127.0.0.1.
 public enum Loopback {
-    /// Listens at a free port, with a backlog of `waiting` connections.
+    /// Listens on a free port, with a backlog of `waiting` connections.
     public static func listen(waiting: Int32 = 512) throws -> Descriptor {
         let listener = make()
         let bound = withAddress(0) { bind(listener.number, $0, $1) == 0 && Glibc.listen(listener.number, waiting) == 0 }
@@ -29,7 +29,7 @@ public enum Loopback {
         return end
     }
 
-    /// Starts to connect, without waiting for an accept.
+    /// Starts a connection without waiting for the server to accept it.
     public static func knock(at port: Int) throws -> Descriptor {
         let end = make()
         try end.setNonblocking()

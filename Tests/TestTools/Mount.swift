@@ -1,7 +1,8 @@
 import Foundation
 import SystemCalls
 
-/// A small separate file system. Only root may mount one, and not in every container; tests that need one declare it.
+/// A small file system of its own. Mounting needs root, and is impossible in some containers; tests that need it
+/// declare so.
 public struct Mount: Sendable {
     public let folder: String
 
@@ -21,7 +22,7 @@ public struct Mount: Sendable {
         return try await body(disk)
     }
 
-    /// The same, but inode numbers don't count: its type suggests that the file system makes them up.
+    /// Like `with`, but on an overlay, whose inode numbers count as unstable because of the file system's type.
     public static func withoutInodes<Result>(
         _ folder: String, size: String, _ body: (Mount) async throws -> Result
     ) async throws -> Result {
@@ -40,7 +41,7 @@ public struct Mount: Sendable {
     /// Wraps a file system that is already mounted.
     public init(folder: String) { self.folder = folder }
 
-    /// Mounts a file system until `unmount`.
+    /// Mounts a file system, which stays until `unmount`.
     public static func made(on folder: String, size: String) throws -> Mount {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         guard mount("tmpfs", folder, "tmpfs", 0, "size=\(size)") == 0 else { throw SystemError("mount", folder) }
@@ -65,7 +66,7 @@ public struct Mount: Sendable {
 
     private func inode(_ number: Int) -> String { "\(folder)/.inode-\(number)" }
 
-    /// Creates files until the inodes run out.
+    /// Creates files until no inodes are free.
     public func takeInodes() throws {
         for number in 0... {
             let file = open(inode(number), O_WRONLY | O_CREAT, 0o644)

@@ -6,16 +6,16 @@ import Testing
 /// A real NATS server for a fleet, on a free loopback port.
 public final class NATSServer {
     public struct Options {
-        /// The folder that `pipectl fleet init` made for it.
+        /// The folder that `pipectl fleet init` created for the server.
         public var made: String?
-        /// Additional lines of its configuration.
+        /// Additional lines for the server's configuration.
         public var more = ""
         fileprivate var cluster: Cluster?
 
         public init(made: String? = nil, more: String = "") { (self.made, self.more) = (made, more) }
     }
 
-    /// A server's place in a cluster.
+    /// A server's number in a cluster, and the ports of all its servers.
     fileprivate struct Cluster {
         let number: Int
         let ports: [Int]
@@ -46,9 +46,9 @@ public final class NATSServer {
         (process, port) = try await Self.start(Self.program, folder, options, port: -1)
     }
 
-    /// Starts a cluster of servers, each with its own folder.
+    /// Starts a cluster of `count` servers, each with its own folder.
     public static func cluster(of count: Int, in folder: String) async throws -> [NATSServer] {
-        // Occupies the ports until the servers start.
+        // Reserves the ports until the servers start.
         var taken: [Descriptor?] = try (0..<count).map { _ in try Loopback.listen() }
         let ports = try taken.compactMap { try $0.map(Loopback.port) }
         var servers: [NATSServer] = []
@@ -72,7 +72,7 @@ public final class NATSServer {
         _ = await process.outcome()
     }
 
-    /// Restarts at the same port, in the new version if upgraded.
+    /// Restarts the server on the same port, with the newer program if `upgraded`.
     public func restart(upgraded: Bool = false) async throws {
         process = try await Self.start(upgraded ? Self.newProgram : Self.program, folder, options, port: port).0
     }
@@ -99,7 +99,7 @@ public final class NATSServer {
     }
 }
 
-/// The files that `pipectl fleet init` made for one server and some nodes.
+/// The files that `pipectl fleet init` created for one server and some nodes.
 public struct MadeFleet {
     private let folder: String
     private let host: String
@@ -123,7 +123,7 @@ public struct MadeFleet {
         guard outcome.status == 0 else { throw DoesNotServe(description: "no fleet: \(outcome.errors)") }
     }
 
-    /// A node's credentials, and the authority that it trusts.
+    /// A node's credentials, and the certificate authority that the node trusts.
     public func files(of node: String) throws -> [String] {
         let data = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(node).join"))
         let words = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])

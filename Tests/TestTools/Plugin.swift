@@ -1,14 +1,14 @@
 import Foundation
 
-/// A filter made of a few lines of C.
+/// A filter plugin made from a few lines of C.
 public struct Plugin: Sendable {
     private let name: String
     private let body: String
     private let changes: String
     private let loading: String
 
-    /// `body` is the body of `apply(host, values, in, out)`; `changes` are initialisers that override fields of a
-    /// valid description; `loading` runs while the file is being loaded.
+    /// `body` becomes the body of `apply(host, values, in, out)`. `changes` are C initialisers that override fields of
+    /// a valid description. `loading` is code that runs while the plugin is being loaded.
     public init(name: String, body: String, changes: String = "", loading: String = "") {
         self.loading = loading
         self.name = name
@@ -48,13 +48,14 @@ public struct Plugin: Sendable {
     public static let contract = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../Sources/CPipelinePlugin").standardizedFileURL.path
 
-    /// `<vips/vips.h>` precompiled, because it takes most of the time. Tests/lanes.py compiles it and sets the path.
+    /// The precompiled `<vips/vips.h>`: parsing it takes most of the compile time. Tests/lanes.py compiles it and sets
+    /// the path.
     private static var precompiled: String {
         let path = ProcessInfo.processInfo.environment["PIPELINED_PRECOMPILED"] ?? ""
         return FileManager.default.fileExists(atPath: path) ? path : ""
     }
 
-    /// Compiles a source against the header in `contract`.
+    /// Compiles a filter's source against the plugin header in `contract`.
     public static func compile(_ source: String, to path: String, contract: String = contract) throws {
         let text = "\(path).c"
         try Data(source.utf8).write(to: URL(fileURLWithPath: text))

@@ -2,8 +2,8 @@ import Glibc
 import Synchronization
 import SystemCalls
 
-/// Simulates, for this process, a file system that can neither exchange two files nor rename without replacing:
-/// interposes `renameat2` and `linkat`.
+/// Interposes `renameat2` and `linkat` in this process, to simulate a file system that can neither exchange two files
+/// nor rename without replacing.
 public enum Renames {
     /// An attempt to rename a file, or to give it a second name.
     public struct Attempt: Sendable {
@@ -20,8 +20,8 @@ public enum Renames {
 
     private static let watches = Mutex<[Watch]>([])
 
-    /// Refuses each `renameat2` of a file below `folder` while `body` runs. Calls `note` before each refusal, and
-    /// before each link.
+    /// Makes each `renameat2` of a file below `folder` fail while `body` runs. Calls `note` before each such failure
+    /// and before each link.
     public static func refused<Result>(
         below folder: String, _ note: @escaping @Sendable (Attempt) -> Void, during body: () throws -> Result
     ) rethrows -> Result {
@@ -30,7 +30,7 @@ public enum Renames {
         return try body()
     }
 
-    /// False when nobody watches.
+    /// Passes the attempt to the watch of its folder; returns false if nobody watches that folder.
     fileprivate static func note(
         _ from: UnsafePointer<CChar>, _ to: UnsafePointer<CChar>, isLink: Bool = false
     ) -> Bool {
@@ -45,7 +45,7 @@ public enum Renames {
         return true
     }
 
-    /// The C library's function that this process overrides with its own.
+    /// Returns the C library's own function of this name, which this process overrides.
     fileprivate static func original<Function>(_ name: String, as: Function.Type) -> Function {
         // RTLD_NEXT
         unsafeBitCast(dlsym(UnsafeMutableRawPointer(bitPattern: -1), name), to: Function.self)

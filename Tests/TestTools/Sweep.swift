@@ -1,6 +1,7 @@
 import Foundation
 
-/// Chooses the size of an exhaustive test: `./run test` runs a selection, `./run test --all` much more.
+/// Chooses the size of an exhaustive test: `./run test` tests a selection of the cases, and `./run test --all` many
+/// more.
 public enum Sweep {
     private static let isWhole = ProcessInfo.processInfo.environment["PIPELINED_SWEEP"] == "all"
 

@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 import SystemCalls
 
-/// Records the syncs of this process, by interposing `fsync`.
+/// Records the `fsync` calls of this process, by interposing the function.
 public enum Syncs {
     private struct Watch: Sendable {
         var folder: String
@@ -11,8 +11,8 @@ public enum Syncs {
 
     private static let watches = Mutex<[Watch]>([])
 
-    /// Calls `note` before each sync of a file or folder below `folder` while `body` runs, with its relative path; ""
-    /// is the folder itself.
+    /// While `body` runs, calls `note` before each sync of a file or folder below `folder`, with the path relative to
+    /// it. The path of `folder` itself is "".
     public static func watch<Result>(
         _ folder: String, _ note: @escaping @Sendable (String) -> Void, during body: () async throws -> Result
     ) async rethrows -> Result {

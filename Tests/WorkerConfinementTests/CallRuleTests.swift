@@ -6,16 +6,16 @@ import Testing
 @testable import RenderWorker
 @testable import WorkerConfinement
 
-/// The lists of system calls must work on every processor: a missing call is skipped there, and glibc makes another
-/// instead.
+/// Checks that the lists of system calls suit every processor. A list skips calls that a processor lacks, so it must
+/// also contain the call that glibc uses there instead.
 struct CallRuleTests {
-    /// libseccomp's constants of architectures, which are the kernel's own.
+    /// libseccomp's architecture constants, which are those of the kernel.
     enum Processor: UInt32, CaseIterable {
         case x86_64 = 0xc000_003e
         case aarch64 = 0xc000_00b7
         case riscv64 = 0xc000_00f3
 
-        /// The number of a call; negative if the processor lacks it, and -1 if the name is unknown.
+        /// The number of a system call: negative if the processor lacks the call, and -1 if the name is unknown.
         func number(of call: String) -> Int32 {
             typealias Resolve = @convention(c) (UInt32, UnsafePointer<CChar>) -> Int32
             guard let resolve = dlsym(nil, "seccomp_syscall_resolve_name_arch") else { return -1 }
@@ -23,7 +23,7 @@ struct CallRuleTests {
         }
     }
 
-    /// Older calls and their successors on newer processors.
+    /// Older system calls, and the successors that newer processors have instead.
     private static let successors = [
         "access": "faccessat", "chmod": "fchmodat", "epoll_wait": "epoll_pwait", "fork": "clone", "mkdir": "mkdirat",
         "poll": "ppoll",

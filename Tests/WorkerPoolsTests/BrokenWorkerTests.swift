@@ -21,7 +21,7 @@ struct BrokenWorkerTests {
 
     private static let result = RenderedOutput(format: "jpeg", width: 8, height: 8, bands: 3, bytes: 100)
 
-    /// Impossible messages about a picture with one result.
+    /// Impossible messages about a picture that has one result.
     private static let lies: [WorkerMessage] = [
         .rendered([]), .rendered([result, result]), header { $0.decoderPaths = [] },
         header { $0.decoderPaths = ["whole", "whole"] }, header { $0.framesTaken = [] },
@@ -31,7 +31,7 @@ struct BrokenWorkerTests {
         .rendered([RenderedOutput(format: "jpeg", width: 8, height: 8, bands: 3, bytes: .max)]),
     ]
 
-    /// Says hello, and answers everything with the same message.
+    /// A worker that says hello, and then answers every message with `answer`.
     private static func program(_ answer: String) -> String {
         """
         #!/usr/bin/python3

@@ -11,7 +11,7 @@ struct ChildProgramTests {
         let outcome = try withExtendedLifetime(open) {
             try ChildProcess("/bin/ls", ["/proc/self/fd"]).wait()
         }
-        // The last is the folder that is being listed.
+        // Descriptor 3 is the folder that `ls` is listing.
         #expect(outcome.lines == ["0", "1", "2", "3"])
     }
 }

@@ -12,7 +12,7 @@ import WorkerProtocol
 
 @Suite("The fleet's process")
 struct FleetPoolTests {
-    /// A fleet process that accepts a lent picture and says nothing more, or stops itself.
+    /// A fleet process that says hello and runs `atLend` when it gets a picture to lend.
     private static func program(_ atLend: String) -> String {
         """
         #!/usr/bin/python3
@@ -30,7 +30,7 @@ struct FleetPoolTests {
         """
     }
 
-    /// The fate of a picture that is lent to such a process, and is then cancelled or not.
+    /// Returns the outcome of a picture that is lent to such a process and, if `cancelled`, cancelled afterwards.
     private func fate(_ atLend: String, cancelled: Bool, silence: Duration = .seconds(3600)) async throws -> String {
         try await withTemporaryFolder { folder in
             let program = "\(folder)/fleet"

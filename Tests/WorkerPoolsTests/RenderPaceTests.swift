@@ -29,7 +29,7 @@ struct RenderPaceTests {
 
 @Suite("The price of lending")
 struct LendingPriceTests {
-    /// The initial estimate is 12 ms on either side.
+    /// One megabyte, whose initial price estimate is 12 ms on either side.
     private let megabyte = LentBytes.sources([1_000_000])
     private let start = ContinuousClock.now
 
@@ -39,7 +39,7 @@ struct LendingPriceTests {
         return price.of(megabyte)
     }
 
-    @Test("the price is the processor time that the process uses, on each side")
+    @Test("the price is the measured processor time of the fleet process, doubled for the other side")
     func learnt() {
         #expect(LendingPrice().of(megabyte) == .milliseconds(12))
         let dear = price(after: 1000, each: .milliseconds(15), every: .milliseconds(100))
@@ -48,7 +48,7 @@ struct LendingPriceTests {
         #expect(cheap > .milliseconds(5) && cheap < .milliseconds(7), "\(cheap)")
     }
 
-    @Test("the price excludes the process's work during long pauses")
+    @Test("the price excludes the fleet process's work during long pauses")
     func pauses() {
         #expect(price(after: 1000, each: .seconds(1), every: .seconds(3)) == .milliseconds(12))
     }

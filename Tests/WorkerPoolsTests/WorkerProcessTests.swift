@@ -9,7 +9,7 @@ import WorkerProtocol
 
 @Suite("A worker's process")
 struct WorkerProcessTests {
-    /// Collects the IDs of failed transfers.
+    /// A worker process that collects the IDs of its failed transfers.
     private final class Listening: WorkerProcess<FetchMessage> {
         nonisolated let failed = Mutex<[Int]>([])
         var heard: @Sendable (Int) -> Void = { _ in }
@@ -32,7 +32,7 @@ struct WorkerProcessTests {
         defer { Coordination.sync { worker.terminate() } }
         let count = 3000
         await withCheckedContinuation { continuation in
-            // Each transfer fails at once. All requests together exceed a socket's buffer.
+            // Every requested transfer fails immediately. The requests together exceed the socket's buffer.
             kill(worker.process, SIGSTOP)
             let target = try? Descriptor.open("/dev/null", O_WRONLY)
             Coordination.sync {

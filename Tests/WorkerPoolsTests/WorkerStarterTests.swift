@@ -11,7 +11,7 @@ import WorkerProtocol
 @Suite("A pool's starter")
 @Coordination
 struct WorkerStarterTests {
-    /// Reports the worker's messages, and its end.
+    /// Reports the worker's messages and its exit as events.
     private final class Started: WorkerProcess<FetchMessage>, StartedWorker {
         enum Event: Sendable {
             case hello(missing: [String])
@@ -35,7 +35,7 @@ struct WorkerStarterTests {
 
         override func ended(_ end: WorkerEnd) { event.yield(.ended(end.description)) }
 
-        /// Waits for the end; returns its reason.
+        /// Waits until the worker has ended; returns the reason.
         func end() async -> String {
             for await case .ended(let how) in events { return how }
             return ""

@@ -2,13 +2,14 @@ import Foundation
 import TestTools
 import Testing
 
-/// The place of every picture after a crash, on disk and in the ledger.
+/// Where every picture is after a crash, on disk and in the ledger.
 struct Accounts: Equatable, CustomStringConvertible {
-    /// Every file in the daemon's folders, with its bytes; explanations count without their text.
+    /// Every file in the daemon's folders, with its bytes. For explanations (`.error.txt`), only the path counts.
     var files: [String: Data] = [:]
-    /// Folders that an unfinished job left in `.pipelined/` and in `.staging/`.
+    /// Folders of unfinished jobs that are left in `.pipelined/` and in `.staging/`.
     var remains: [String] = []
-    /// Each job with its picture, its state, its disposal, and the places of its original and results.
+    /// Each job with its picture, its state, whether its original was disposed of, and the paths of its original and
+    /// results.
     var jobs: [String] = []
 
     init() {}
@@ -31,12 +32,12 @@ struct Accounts: Equatable, CustomStringConvertible {
         return walk.compactMap { $0 as? String }.filter { path in
             let parts = path.split(separator: "/")
             let above = parts.dropLast()
-            // This root has its own folder below each of them.
+            // The first level below `.pipelined` and `.staging` is this root's own folder, which may stay.
             return above.dropLast().contains { $0 == ".pipelined" || $0 == ".staging" }
         }
     }
 
-    /// Reads the jobs, once SQLite has found its file intact. Each file must lie at its place in the ledger.
+    /// Reads the jobs, after SQLite has verified the ledger. Fails if a result is not at its recorded path.
     private static let read = """
         import json, os, sqlite3, sys
         ledger = sqlite3.connect(sys.argv[1])

@@ -3,24 +3,24 @@ import Glibc
 import TestTools
 import Testing
 
-/// A picture's journey, which the sweep interrupts at each of its calls.
+/// The processing of one picture. The sweep interrupts it at each of its file calls.
 struct CrashCase: CustomTestStringConvertible, Sendable {
     var testDescription: String
     var files: [String: String] = [:]
     var inbox = "inbox"
     var path = "album/a.png"
     var picture = Picture.small
-    /// Files that exist before: path and text.
+    /// Files that exist beforehand: their paths and texts.
     var before: [String: String] = [:]
-    /// Calls that fail or answer differently throughout.
+    /// File calls that fail or return something else in every run.
     var changes: [FileCalls.Change] = []
     /// Whether the archive lies on another file system.
     var archiveIsElsewhere = false
-    /// The calls on the ledger that are interrupted as well; every commit ends with one of them.
+    /// Calls on the ledger at which the daemon is killed as well. Every commit ends with `fdatasync`.
     var callsOnLedger = Sweep.of([], all: ["fdatasync"])
-    /// Arguments for pipectl. The picture is done before, and the command is interrupted.
+    /// Arguments for pipectl. If there are any, the picture is done before, and the sweep interrupts this command.
     var command: [String] = []
-    /// Files that are written once the picture is done.
+    /// Files that are written after the picture is done and before the command runs.
     var then: [String: String] = [:]
 
     static let all = [
@@ -51,7 +51,7 @@ struct CrashCase: CustomTestStringConvertible, Sendable {
     private static let two =
         "[Recipe]\nInbox=two\n[Output]\nChain=resize scale=0.5 | save\n[Output small]\nChain=save format=png\n"
 
-    /// One result is replaced, one is removed, and one is new.
+    /// The redo replaces one result, removes one and adds one.
     static let redone = CrashCase(
         testDescription: "a redo under another recipe", files: ["etc/recipes.d/two.recipe": two], inbox: "inbox/two",
         command: ["redo", "1"],
@@ -87,7 +87,7 @@ struct CrashCase: CustomTestStringConvertible, Sendable {
         for (path, text) in then { try daemon.write(text, to: path) }
     }
 
-    /// Runs the command, and waits until nothing is left to do.
+    /// Runs the command, and waits until the daemon has nothing left to do.
     func run(_ daemon: DaemonFixture) async throws {
         if !command.isEmpty { _ = try await Programs.run("pipectl", ["--root", daemon.root.path] + command) }
         try await daemon.waitForAll()

@@ -8,7 +8,7 @@ struct CrashLoadTests {
     private static let perRound = 3
     private static let recipes = ["archived", "deleted", "kept"]
     private static let files = [
-        // On a busy machine the same picture may be in work at many of the kills, and must not fail because of that.
+        // On a busy machine many of the kills may hit the same picture. It must not fail because of that.
         "etc/pipelined.conf": "[Inbox]\nSettle=1ms\n[Daemon]\nCrashTries=100\n",
         "etc/recipes.d/archived.recipe": """
         [Recipe]
@@ -71,7 +71,7 @@ struct CrashLoadTests {
         }
     }
 
-    /// Checks that no original has gone before its results exist.
+    /// Checks that no original has left its place before its results exist.
     private func checkMidway(_ name: String, _ daemon: DaemonFixture) {
         for recipe in Self.recipes {
             let inInbox = daemon.exists("inbox/\(recipe)/\(name).png")
@@ -96,7 +96,7 @@ struct CrashLoadTests {
         let expected = Self.recipes.flatMap { recipe in results.map { "\(recipe)/\($0)" } }.sorted()
         #expect(daemon.files(in: "outbox") == expected)
         #expect(daemon.files(in: "failed") + daemon.files(in: "cancelled") == [])
-        // All pictures are the same, and so must be their results.
+        // All pictures are identical, so their results must be identical as well.
         for recipe in Self.recipes {
             for suffix in ["jpg", "small.png"] {
                 let made = Set(try names.map { try daemon.data("outbox/\(recipe)/\($0).\(suffix)") })

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// The moment of a kill: before the `count`-th call of this kind on this path.
+/// The moment at which the daemon is killed: before the `count`-th call of this kind on this path.
 struct CrashPoint: Hashable, CustomStringConvertible {
     var call: String
     var path: String
@@ -11,10 +11,10 @@ struct CrashPoint: Hashable, CustomStringConvertible {
 
     static let ledger = "state/ledger.sqlite-wal"
 
-    /// The recorded calls that are worth a kill and that `isWanted`, without those on the ledger.
+    /// The recorded calls at which a kill makes a difference and that `isWanted`, except calls on the ledger.
     ///
-    /// A kill before a call that changes nothing leaves the same disk as a kill before the next call. Unless the sweep
-    /// is whole, each state of the disk and of the ledger is tested once.
+    /// A kill before a call that changes nothing leaves the disk in the same state as a kill before the next call. A
+    /// sweep that is not whole therefore tests each state of the disk only once.
     static func all(in calls: [FileCall], isWhole: Bool, where isWanted: (CrashPoint) -> Bool) -> [CrashPoint] {
         var counts: [String: Int] = [:]
         var points: [CrashPoint] = []
@@ -34,14 +34,15 @@ struct CrashPoint: Hashable, CustomStringConvertible {
     }
 }
 
-/// Hands out the points of a sweep to several daemons at once.
+/// Distributes the points of a sweep among several concurrent daemons.
 ///
-/// The number of writes to the ledger differs between runs. So the sweep kills before the first call of a kind, then
-/// before the second, and so on, until a run ends without reaching its point.
+/// The number of writes to the ledger differs between runs, so it is not known beforehand. For each kind of call on the
+/// ledger, the sweep kills before the first call, then before the second, and so on, until a run ends without reaching
+/// its point.
 final class CrashPoints: Sendable {
     private struct State {
         var points: ArraySlice<CrashPoint>
-        /// The next call of each kind on the ledger.
+        /// The next point for each kind of call on the ledger.
         var ledger: [CrashPoint]
         var reached = 0
     }
@@ -64,7 +65,7 @@ final class CrashPoints: Sendable {
         }
     }
 
-    /// False when the point should have been reached but was not.
+    /// Records the outcome of a run. Returns false if the run should have reached the point but did not.
     func wasTried(_ point: CrashPoint, killed: Bool) -> Bool {
         state.withLock { state in
             if killed { state.reached += 1 }

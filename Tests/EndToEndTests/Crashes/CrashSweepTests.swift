@@ -28,10 +28,10 @@ struct CrashSweepTests {
     ) async throws {
         let files = crash.files.merging([
             "etc/pipelined.conf": "[Queues]\nRender=1\n[Inbox]\nSettle=1ms\n",
-            // The ID is the same in every run, because it is part of the staging files' paths.
+            // The ID must be the same in every run, because it is part of the staging files' paths.
             "state/id": "sweep\n",
         ]) { $1 }
-        // The sweep does not cover the making of the ledger and the folders: every run starts with a copy of them.
+        // The sweep does not cover the creation of the ledger and the folders: every run starts with a copy of them.
         try await DaemonFixture.with(files) { first in
             await first.stop()
             try await interruptEverywhere(crash, of: first, where: isWanted)
@@ -46,7 +46,7 @@ struct CrashSweepTests {
         let wanted = CrashPoint.all(in: reference.calls, isWhole: Sweep.of(false, all: true), where: isWanted)
         #expect(wanted.count > (crash.command.isEmpty ? 5 : 2))
         let points = CrashPoints(wanted, onLedger: crash.callsOnLedger)
-        // A start has pauses, in which other runs can proceed.
+        // A daemon often waits during its start. Other runs can proceed meanwhile.
         try await withThrowingTaskGroup { group in
             for _ in 0..<4 {
                 group.addTask { try await interrupt(crash, root, at: points, reference.before, reference.accounts) }
@@ -83,7 +83,8 @@ struct CrashSweepTests {
         }
     }
 
-    /// Returns the accounts after the restart, if there is a command, and after the command was repeated.
+    /// Kills the daemon at `point` and restarts it. Returns the accounts at the end and, if there is a command, those
+    /// from before the command was repeated.
     private func kill(
         _ crash: CrashCase, _ first: URL, at point: CrashPoint
     ) async throws -> (killed: Bool, between: Accounts?, accounts: Accounts) {

@@ -5,14 +5,15 @@ import SystemCalls
 import TestTools
 import Testing
 
-/// A call to refuse, and a pattern of paths: `#` stands for the picture's folder, and `@` for a job's number.
+/// A call that is refused on matching paths. In the pattern, `#` stands for the picture's folder, and `@` for a job's
+/// number.
 private struct Fault: Sendable {
     var call: String
     var glob: String
 
     static func on(_ glob: String, _ calls: String...) -> [Fault] { calls.map { Fault(call: $0, glob: glob) } }
 
-    /// The calls of claiming, rendering, publishing and disposal for one picture.
+    /// The calls that claiming, rendering, publishing and disposal make for one picture.
     static let ofPictures =
         on("/inbox/all/#*", "getattr", "open", "opendir", "readdir", "rename", "renamed", "access")
         + on("/inbox/all/.pipelined/*/#*", "getattr", "open", "read", "rename", "renamed", "mkdir", "rmdir", "unlink")
@@ -22,14 +23,13 @@ private struct Fault: Sendable {
         + on("/archive/all/#*", "mkdir", "getattr", "opendir", "fsyncdir", "rename", "access")
         + on("/archive/all/#*", "create", "open", "read", "write", "fsync", "utimens", "unlink", "flush")
 
-    /// The calls on folders that many pictures share. Each fault gets its own recipe.
+    /// The calls on folders that many pictures share. Each of these faults gets its own recipe.
     static let ofFolders =
         on("/inbox/#", "getattr", "opendir", "readdir", "statfs", "access")
         + on("/inbox/#/.pipelined*", "opendir", "mkdir")
         + on("/outbox/#", "mkdir", "getattr", "opendir", "fsyncdir") + on("/outbox/#/.staging*", "mkdir", "opendir")
 
-    /// The first call fails once, a later call fails once, and the first two fail; a whole sweep has later and longer
-    /// faults.
+    /// Which calls of a kind fail: the first, the second, or the first two. A whole sweep adds later and longer faults.
     static let times: [(first: Int, count: Int)] =
         [(1, 1), (2, 1), (1, 2)] + Sweep.of([], all: [(1, 4), (2, 3), (3, 2), (4, 4)])
 
@@ -40,12 +40,12 @@ private struct Fault: Sendable {
     }
 }
 
-/// The kind of file system that the folders lie on.
+/// The kind of disk that the folders lie on.
 enum DiskKind: String, CaseIterable, Sendable {
     case one = "one file system"
-    /// Originals are copied to the archive.
+    /// The archive lies on another file system, so originals are copied.
     case across = "the archive is another"
-    /// Inode numbers belong to paths, too.
+    /// Paths determine inode numbers, too.
     case poor = "one file system without renames that replace nothing, and without hard links"
     /// The daemon is killed while calls are being refused.
     case killed = "one file system, and a kill"
@@ -57,7 +57,7 @@ struct FaultyDiskTests {
         "after EIO or ESTALE on any call each picture is done once, and no message blames rights or damage"
     )
     func sweep() async throws {
-        // The kinds run concurrently, because each waits for retries most of the time.
+        // The kinds run concurrently, because each of them mostly waits for retries.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for kind in DiskKind.allCases { group.addTask { try await Self.sweep(kind) } }
             try await group.waitForAll()
@@ -144,7 +144,7 @@ struct FaultyDiskTests {
     @Test("an exhausted quota counts as a full disk: its jobs wait with the reason, others go on, and it recovers")
     func quota() async throws {
         try await Self.withDisk(["all", "other"]) { daemon, disk in
-            // The worker's results, and the file with which the daemon tests for room.
+            // The EDQUOT error hits the worker's results, and the file with which the daemon checks for free space.
             try disk.refuse("write", "/outbox/all/.staging/*", [EDQUOT])
             try disk.put(as: "inbox/all/x.png")
             try await daemon.start()
@@ -197,7 +197,7 @@ struct FaultyDiskTests {
             let failed = ["all/x.png", "all/x.png.error.txt"]
             #expect(disk.files(in: "failed") == failed)
             let words = fault.split(separator: " ").map(String.init)
-            // The first look finds the original there.
+            // The first `getattr` must succeed, because the daemon has to find the original.
             let first = words[0] == "getattr" ? 2 : 1
             try disk.refuse(words[0], words[1], from: first, times: words[0] == "getattr" ? 3 : 1, [EIO])
             let refused = try await daemon.pipectl("retry", "1")
@@ -295,7 +295,7 @@ struct FaultyDiskTests {
     func takingBack() async throws {
         let chain = "[Output]\nChain=save\n[Output small]\nChain=resize scale=0.5\n"
         try await Self.withDisk(["all"], chain: chain) { daemon, disk in
-            // The second result fails its job, and the first stays in the outbox.
+            // The second result's failed rename fails the job, while the first result can't be moved out of the outbox.
             try disk.refuse("rename", "/outbox/all/.staging/test/1-1.jpg", [EISDIR])
             try disk.refuse("rename", "/outbox/all/x.jpg", from: 2, [EPERM])
             try disk.put(as: "inbox/all/x.png")
@@ -322,7 +322,7 @@ struct FaultyDiskTests {
         vips heifsave s.v s.avif --compression av1
         """
 
-    /// Waits until `count` pictures lie in the archive, and the ledger has recorded that.
+    /// Waits until the archive contains `count` pictures and the ledger has recorded their moves.
     private static func settle(_ daemon: DaemonFixture, _ disk: FaultyDisk, _ count: Int) async throws {
         while try disk.files(in: "archive").count < count
             || daemon.status().problems.contains(where: { $0.contains("stays at") })

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The library that intercepts the daemon's file calls")
 struct FileCallsTests {
-    /// The calls that change something.
+    /// The system calls that change files.
     private static let calls = [
         "mkdir", "mkdirat", "rmdir", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "fsync",
         "fdatasync", "pwrite64", "ftruncate",

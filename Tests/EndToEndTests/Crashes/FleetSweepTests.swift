@@ -5,25 +5,25 @@ import Synchronization
 import TestTools
 import Testing
 
-/// The part that is lost while a picture is lent.
+/// The part of the fleet that fails while a picture is lent.
 enum FleetLoss: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case server
-    /// The server is stopped, and a newer version is started.
+    /// The server is stopped and replaced by a newer version.
     case upgrade
-    /// One or all of three servers.
+    /// One server of three, or all of them, is killed.
     case oneServer, allServers
     case origin, originsProcess, originsCable
     case node, nodesProcess, nodesCable
 
     var testDescription: String { rawValue }
 
-    /// The losses of a short run: none of them waits until a node counts as lost.
+    /// The losses that a short run tests: those after which no test has to wait for the node timeout.
     static let some: [FleetLoss] = [.server, .oneServer, .origin]
 
     fileprivate var isOfThree: Bool { [.oneServer, .allServers].contains(self) }
 }
 
-/// A step of a lent picture, recognised by the node's message to the server.
+/// A step in lending a picture, recognised by the text of the node's message to the server.
 enum FleetStep: String, CaseIterable, Sendable {
     case asked = "PUB take."
     case taken = "{\"word\":\"yes\"}"
@@ -41,13 +41,13 @@ struct FleetSweepTests {
     @Test("every picture is published once and whole, its original is archived, and no node keeps anything")
     func sweep() async throws {
         try await withTemporaryFolder { folder in
-            // Rendering must take longer than lending, or else the first node renders all pictures.
+            // Rendering must take longer than lending; otherwise the first node renders all pictures itself.
             let plugin = "\(folder)/naps.so"
             try Plugin(name: "naps", body: "usleep(100000); return vips_copy(in, out, NULL);").compile(to: plugin)
-            // The nodes wait for each other most of the time.
+            // The runs are concurrent, because their nodes mostly wait for each other.
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (number, loss) in Sweep.of(FleetLoss.some, all: FleetLoss.allCases).enumerated() {
-                    // Each run has three daemons, and up to three servers.
+                    // Limit the number of concurrent runs: each has three daemons and up to three servers.
                     if number >= Self.atOnce { try await group.next() }
                     let place = "\(folder)/\(loss.rawValue)"
                     try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
@@ -59,7 +59,7 @@ struct FleetSweepTests {
     }
 }
 
-/// Three daemons, each with a cable to each server. `a` renders one picture at a time, the others two.
+/// Three daemons, each connected to each server by a `Cable`. Daemon `a` renders one picture at a time, the others two.
 private struct SweptFleet {
     private static let batch = Sweep.of(8, all: 33)
 
@@ -68,7 +68,7 @@ private struct SweptFleet {
     let a: DaemonFixture
     let b: DaemonFixture
     let c: DaemonFixture
-    /// The cables of each node, in the order of the servers.
+    /// The cables of each node, in the same order as `servers`.
     let cables: [String: [Cable]]
 
     static func lose(_ loss: FleetLoss, _ plugin: String, in folder: String) async throws {
@@ -132,11 +132,11 @@ private struct SweptFleet {
         print("\(loss.rawValue): lost at \(steps.count) steps, \(names.count) pictures")
     }
 
-    /// Drops pictures until the step is reached, where the loss strikes, and waits until all of them are done.
+    /// Drops pictures until one reaches the step, at which the loss strikes. Then waits until all of them are done.
     private func lose(at step: FleetStep) async throws -> [String] {
         try await knows(2)
         let wire = Wire()
-        // The server in use is lost, or all are.
+        // The loss hits the server in use, or all servers.
         for (index, cable) in (cables[step == .asked ? "a" : "b"] ?? []).enumerated() {
             let strike = try blow(at: loss == .allServers ? servers : [servers[index]])
             cable.trip(on: step.rawValue) { wire.trip(by: index, strike) }
@@ -162,7 +162,7 @@ private struct SweptFleet {
         names.allSatisfy { a.exists("outbox/far/\($0).jpg") }
     }
 
-    /// Prepares the loss, which happens at that very moment.
+    /// Prepares the loss. The returned function makes it happen at once.
     private func blow(at servers: [NATSServer]) throws -> @Sendable () -> Void {
         func death(of process: Int32?, _ signal: Int32 = SIGKILL) throws -> @Sendable () -> Void {
             let process = try #require(process)
@@ -201,25 +201,25 @@ private struct SweptFleet {
         case .originsCable:
             while try a.status().fleet?.server != nil { await Look.again() }
             for cable in cables["a"] ?? [] { cable.mend() }
-        // The others finish the pictures meanwhile.
+        // The other nodes finish the pictures without the lost part.
         case .nodesCable, .originsProcess, .nodesProcess: break
         }
     }
 
-    /// Waits until `a` sees this many other nodes with places.
+    /// Waits until `a` sees this many other nodes that can take pictures.
     private func knows(_ others: Int) async throws {
         while try a.status().fleet?.nodes.count(where: { $0.places > 0 }) != others { await Look.again() }
     }
 }
 
-/// Remembers which cable was tripped first, on whatever thread.
+/// Remembers which cable was tripped first. Any thread may call it.
 private final class Wire: Sendable {
     private let state = Mutex<Int?>(nil)
 
     var tripped: Int? { state.withLock { $0 } }
     var isTripped: Bool { tripped != nil }
 
-    /// Calls `body`, unless another cable was first.
+    /// Calls `body`, unless another cable has been tripped before.
     func trip(by number: Int, _ body: () -> Void) {
         state.withLock { tripped in
             guard tripped == nil else { return }

@@ -124,15 +124,15 @@ struct FullDiskTests {
                 try await daemon.says("the ledger can be written again")
                 try await daemon.job("first.png", becomes: "done")
 
-                // A settled file that can't be recorded yet is counted once.
+                // Settled files that can't be recorded yet must be counted only once.
                 try await daemon.waitForAll()
                 try disk.fill()
-                // A folder is claimed as a whole: all its files are taken before the daemon knows that it can't record
-                // them.
+                // The inbox claims a folder as a whole: it takes all its files before the daemon notices that it can't
+                // record them.
                 for number in 1...4 { try daemon.write(Picture.small, to: "album/\(number).png") }
                 try FileManager.default.moveItem(atPath: daemon.path("album"), toPath: daemon.path("inbox/album"))
                 var held = try daemon.status()
-                // An inbox reports a moment later that nothing settles in it any more.
+                // The inbox's count of settling files reaches zero a moment later.
                 while held.jobs.waiting != 4 || held.inboxes.first?.settling != 0
                     || daemon.exists("inbox/album/4.png")
                 {

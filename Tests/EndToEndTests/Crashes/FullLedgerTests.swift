@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A full ledger disk", .enabled(if: Mount.isPermitted, "only root may mount a small file system"))
 struct FullLedgerTests {
-    /// Runs `body` on a daemon whose state has its own disk, with a done, a failed and a queued job: 1, 2 and 3.
+    /// Runs `body` on a daemon whose state lies on a disk of its own, with job 1 done, job 2 failed and job 3 queued.
     private func with(_ body: (DaemonFixture, Mount) async throws -> Void) async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try await Mount.with(daemon.path("state"), size: "8m") { disk in
@@ -36,7 +36,7 @@ struct FullLedgerTests {
     }
 
     @Test(
-        "every verb fails at once and for good, with reason and remedy, even before the disk is known to be full"
+        "every verb fails at once, with reason and remedy, even before the daemon has noticed that the disk is full"
     )
     func verbs() async throws {
         try await with { daemon, disk in
@@ -57,7 +57,7 @@ struct FullLedgerTests {
                 try disk.free()
                 try await noticed(daemon, isFull: false)
             }
-            // The copy of a file finds no room itself.
+            // Here the copy of the added file already fails, before the ledger is written.
             try disk.fill()
             let (status, text) = try await pipectl(daemon, ["add", daemon.path("mine/more.png")])
             #expect(status == 1 && text.contains("No space left"), "\(text)")

@@ -12,7 +12,7 @@ struct HangingDiskTests {
         "etc/pipelined.conf": "[Daemon]\nHangTimeout=1s\n", "inbox/card/.keep": "",
     ]
 
-    /// Runs `body` with a daemon, not yet started, that has a separate disk at `place`.
+    /// Runs `body` with a daemon that has not been started yet and that has a separate disk at `place`.
     private static func with(
         _ place: String, _ body: (_ daemon: DaemonFixture, _ disk: FaultyDisk) async throws -> Void
     ) async throws {
@@ -21,7 +21,7 @@ struct HangingDiskTests {
         }
     }
 
-    /// Unlike the fixture's method, it does not touch the disk.
+    /// Returns the path without touching the disk, unlike the fixture's method.
     private static func path(_ daemon: DaemonFixture, _ place: String) -> String { "\(daemon.root.path)/\(place)" }
 
     private static func problems(_ daemon: DaemonFixture, of place: String) throws -> [String] {
@@ -42,7 +42,7 @@ struct HangingDiskTests {
             try daemon.drop(as: "stuck.png", inbox: "inbox/card")
             try daemon.drop(as: "beside.png")
             try await daemon.job("beside.png", becomes: "done")
-            // A publication does not ask how full the disk is.
+            // Publishing does not check the free space of the disk, so the job succeeds.
             if call == "statfs" {
                 try await daemon.job("stuck.png", becomes: "done")
             } else {
@@ -58,7 +58,7 @@ struct HangingDiskTests {
         }
     }
 
-    @Test("a stop does not wait for a hanging disk: the log names the rest, and the next start moves the original")
+    @Test("a stop does not wait for a hanging disk: the log names unfinished work; the next start moves the original")
     func stopping() async throws {
         try await Self.with("archive/card") { daemon, disk in
             try daemon.write("[Daemon]\nDrainTimeout=0\nCancelGrace=0\n", to: "etc/pipelined.conf")
@@ -86,7 +86,7 @@ struct HangingDiskTests {
             try disk.hang("rename")
             try daemon.drop(as: "stuck.png", inbox: "inbox/card")
             try await disk.meets()
-            // A process dies only once its pending calls have returned.
+            // A killed process exits only once its pending calls have returned.
             kill(daemon.process, SIGKILL)
             try disk.clear()
             await daemon.stop(0)
@@ -126,7 +126,7 @@ struct HangingDiskTests {
                     return client
                 }
             }
-            // One more than can be served or queued.
+            // The disk serves 4 requests and queues 64, so it must refuse one of these.
             var clients = try shows(4 + 64 + 1)
             let refused = clients.remove(at: try Self.answered(of: clients))
             let refusal = try #require(try refused.answer())
@@ -140,7 +140,7 @@ struct HangingDiskTests {
                 await Look.again()
             }
 
-            // Clients that disconnect free their places in the queue.
+            // When clients disconnect, their requests leave the queue.
             let descriptors = daemon.heldDescriptors
             clients.removeLast(60)
             while daemon.heldDescriptors > descriptors - 50 { await Look.again() }
@@ -150,7 +150,7 @@ struct HangingDiskTests {
         }
     }
 
-    /// The first client that gets an answer.
+    /// The index of the first client that gets a reply.
     private static func answered(of clients: [RawClient]) throws -> Int {
         var sockets = clients.map { pollfd(fd: $0.socket.number, events: Int16(POLLIN), revents: 0) }
         try #require(poll(&sockets, nfds_t(sockets.count), 60_000) > 0)

@@ -3,7 +3,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// The harm done to the ledger's files while the daemon is down.
+/// The damage to the ledger's files while the daemon is stopped.
 enum LedgerHarm: String, CaseIterable, CustomTestStringConvertible {
     case removed, emptied, withoutHeader, withoutLog
 
@@ -16,12 +16,12 @@ enum LedgerHarm: String, CaseIterable, CustomTestStringConvertible {
             for suffix in ["", "-wal", "-shm"] { try FileManager.default.removeItem(atPath: ledger.path + suffix) }
         case .emptied: try Data().write(to: ledger)
         case .withoutHeader:
-            // Otherwise the log has the header, too.
+            // Without a checkpoint, the write-ahead log also contains the header, and would restore it.
             try await daemon.ledger("PRAGMA wal_checkpoint(TRUNCATE)")
             var bytes = try Data(contentsOf: ledger)
             bytes[0] ^= 1
             try bytes.write(to: ledger)
-        // Nothing has been checkpointed yet.
+        // No checkpoint has been made yet, so the write-ahead log contains all data.
         case .withoutLog: try Data().write(to: URL(fileURLWithPath: ledger.path + "-wal"))
         }
     }
@@ -56,14 +56,14 @@ struct LostLedgerTests {
             let check = try await daemon.pipectl("status", "--check")
             #expect(check.status != 0, "\(check)")
             #expect(try daemon.data("recovered/added/added.png") == Picture.small)
-            // The pause was lost with the ledger.
+            // The queue is running again, because its pause was lost with the ledger.
             try await daemon.job("dropped.png", becomes: "done")
             try await daemon.waitForAll()
             #expect(daemon.files(in: "outbox") == ["noir/dropped.jpg"])
             let kept = daemon.files(in: "state").filter { $0.contains(".lost-") }
             #expect(kept.isEmpty == (harm == .removed || harm == .withoutLog), "\(kept)")
 
-            // It is reported until somebody has removed the note.
+            // The loss is reported until somebody removes this note.
             try FileManager.default.removeItem(atPath: daemon.path("state/ledger-lost.txt"))
             await daemon.stop()
             try await daemon.start()

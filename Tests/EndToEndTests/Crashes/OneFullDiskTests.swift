@@ -6,8 +6,8 @@ import Testing
 @Suite(
     "One full disk for everything", .enabled(if: Mount.isPermitted, "only root may mount a small file system"))
 struct OneFullDiskTests {
-    /// Runs `body` on a daemon whose root is a separate disk: `bad.png`, of 2 MB, failed two days ago, and
-    /// `queued.png` is queued.
+    /// Runs `body` on a daemon whose root is a separate disk. `bad.png`, of 2 MB, failed two days ago, and `queued.png`
+    /// is queued.
     private func with(_ body: (DaemonFixture, Mount) async throws -> Void) async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try await Mount.with(daemon.root.path, size: "24m") { disk in
@@ -27,7 +27,7 @@ struct OneFullDiskTests {
         }
     }
 
-    /// Adds the rule while there is room for it.
+    /// Adds a rule of [Keep] while the disk still has room for it.
     private func writeRule(_ daemon: DaemonFixture) throws {
         try daemon.write("[Inbox]\nSettle=1ms\n[Keep]\nFailed=1d\n", to: "etc/pipelined.conf")
     }
@@ -45,7 +45,7 @@ struct OneFullDiskTests {
         try await daemon.job("queued.png", becomes: "done")
     }
 
-    /// Starts the daemon, which fails; returns its output.
+    /// Starts the daemon, which must fail; returns its output.
     private func refusedStart(_ daemon: DaemonFixture) async throws -> String {
         try daemon.launch()
         #expect(await daemon.stop(0) == 1)
@@ -116,7 +116,7 @@ struct OneFullDiskTests {
             #expect(cleaned.status == 0, "\(cleaned)")
             #expect(daemon.files(in: "failed") == [])
             try await finish(daemon)
-            // The reserve is there for the next time.
+            // The reserve has been restored for the next time.
             #expect(daemon.exists("state/reserve"))
         }
     }
@@ -158,7 +158,8 @@ struct OneFullDiskTests {
 
     private static let isFull = "is full, and takes no copy of it; make room there, then `pipectl reload`"
 
-    /// Adds a recipe whose filter's file is larger than all free space; nothing reads the zeros at its end.
+    /// Adds a recipe with a filter whose file is larger than the free space. Zeros at the end of the file, which
+    /// nothing reads, make it so large.
     private func addPlugin(_ daemon: DaemonFixture) async throws {
         try FileManager.default.createDirectory(atPath: daemon.path("plugins"), withIntermediateDirectories: true)
         try Plugin(name: "odd", body: "*out = in; g_object_ref(in); return 0;")

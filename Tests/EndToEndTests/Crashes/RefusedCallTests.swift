@@ -4,8 +4,8 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// An error of the kernel that the daemon must survive: one kind of call fails on every path where claiming,
-/// publishing and disposal make it.
+/// A kernel error that the daemon must survive. One kind of call fails on every path on which claiming, publishing and
+/// disposal make it.
 struct RefusedCall: CustomTestStringConvertible, Sendable {
     let call: String
     let error: String
@@ -13,7 +13,7 @@ struct RefusedCall: CustomTestStringConvertible, Sendable {
     var testDescription: String { "\(call): \(error)" }
     var isOfRoom: Bool { error == "ENOSPC" || error == "EDQUOT" }
 
-    /// The daemon repeats an interrupted call, so only every second call is interrupted.
+    /// The daemon repeats interrupted calls, so EINTR hits only every second call.
     func change(on paths: [String]) -> FileCalls.Change {
         .fail(call, Self.errors.first { $0.key == error }?.value ?? 0, on: paths, step: error == "EINTR" ? 2 : 1)
     }
@@ -22,7 +22,7 @@ struct RefusedCall: CustomTestStringConvertible, Sendable {
         "EIO": EIO, "ENOSPC": ENOSPC, "EDQUOT": EDQUOT, "EMFILE": EMFILE, "ENOMEM": ENOMEM, "EINTR": EINTR,
     ]
 
-    /// Each call with each error, or with every second error in a short run.
+    /// Each call with each error; a short run takes every second error.
     static let all = ["mkdir,mkdirat", "openat", "renameat2", "fsync"].enumerated().flatMap { row, call in
         errors.map(\.key).enumerated()
             .filter { Sweep.of(($0.offset + row).isMultiple(of: 2), all: true) }
@@ -34,7 +34,7 @@ struct RefusedCall: CustomTestStringConvertible, Sendable {
 struct RefusedCallTests {
     private static let recipes = (1...9).map { "r\($0)" }
 
-    /// The paths on which each call is refused. The first two jobs are those of `r1` and `r2`.
+    /// The paths on which each call fails. Jobs 1 and 2 belong to the recipes `r1` and `r2`.
     private static let paths = [
         "mkdir,mkdirat": ["inbox/r3/.pipelined", "outbox/r4", "archive/r5"],
         "openat": ["outbox/r1/.staging/test/1-0.jpg", "outbox/r3"],
@@ -67,7 +67,7 @@ struct RefusedCallTests {
             }
             for recipe in ["r6", "r7", "r8", "r9"] { try await daemon.job("\(recipe).png", becomes: "done") }
 
-            // When the kernel answers again, all is well.
+            // Without the faults, a new start finishes everything.
             await daemon.stop()
             try await daemon.start()
             _ = try daemon.call(Call.Retry(ids: [], states: ["failed"]))
@@ -90,7 +90,7 @@ struct RefusedCallTests {
         "state/id": "test\n",
     ]) { $1 }
 
-    /// Waits until the job of this path has reported its fault.
+    /// Waits until the job of this path has reported the fault.
     private func isMet(_ path: String, _ refused: RefusedCall, _ daemon: DaemonFixture) async throws {
         let parts = path.split(separator: "/")
         let picture = "\(parts[1]).png"
@@ -106,10 +106,10 @@ struct RefusedCallTests {
                 $0.kind == "job" && $0.job?.input == picture && $0.job?.state == "waiting"
             }
             let reason = event.job?.reason ?? ""
-            // A full disk fails no job; a transient fault is retried, and fails the job when it persists.
+            // A job never fails because of a full disk. A transient fault is retried, and fails the job if it persists.
             guard !refused.isOfRoom else { return #expect(reason.contains("no space in"), "\(reason)") }
             #expect(reason.hasPrefix("retry at ") && reason.contains(" (1 of 1): "), "\(reason)")
-            // The retry's file has another name.
+            // The retry uses another staging file, to which the fault does not apply, so the job does not fail.
             guard !path.hasSuffix("-0.jpg") else { return }
             try await daemon.job(picture, becomes: "failed")
             let job = try #require(try daemon.list(["failed"]).first { $0.input == picture })

@@ -11,7 +11,7 @@ final class Browser {
     private let port: UInt16
     private var session = ""
 
-    /// `width` and `height` are those of the window.
+    /// `width` and `height` are the window's dimensions.
     init(width: Int = 1200, height: Int = 900) async throws {
         let driver = try ChildProcess("/usr/bin/chromedriver", ["--port=0"])
         self.driver = driver
@@ -44,7 +44,7 @@ final class Browser {
 
     func reload() throws { try ask("POST", "/refresh", [:]) }
 
-    /// The value of an expression in the page.
+    /// Returns the value of a JavaScript expression in the page.
     @discardableResult
     func value(_ expression: String) throws -> Any? {
         try ask("POST", "/execute/sync", ["script": "return \(expression)", "args": []])
@@ -54,7 +54,7 @@ final class Browser {
 
     func text(_ expression: String) throws -> String { try #require(value(expression) as? String, "\(expression)") }
 
-    /// Waits in the page until the expression is true there.
+    /// Waits until the expression is true in the page.
     func until(_ condition: String, _ location: SourceLocation = #_sourceLocation) throws {
         let script = """
             const done = arguments[arguments.length - 1];
@@ -70,7 +70,7 @@ final class Browser {
         }
     }
 
-    /// Presses keys one after the other, wherever the focus is.
+    /// Presses keys one after the other. The focused element receives them.
     func press(_ keys: Key...) throws { for key in keys { try press(key.rawValue) } }
 
     func type(_ text: String) throws { for letter in text { try press(String(letter)) } }
@@ -100,7 +100,7 @@ final class Browser {
         try ask("POST", "/element/\(try #require(found?.values.first))/click", [:])
     }
 
-    /// Gives files to a file input.
+    /// Selects files in a file input.
     func choose(_ files: [String], in selector: String) throws {
         let found = try ask("POST", "/element", ["using": "css selector", "value": selector]) as? [String: String]
         let field = try #require(found?.values.first)
@@ -122,7 +122,7 @@ final class Browser {
             """
         var rest = Array(request.utf8)
         while !rest.isEmpty { rest.removeFirst(try Socket.send(rest, to: socket)) }
-        // The driver does not close the connection.
+        // The driver keeps the connection open, so read only as far as Content-Length says.
         var answer: [UInt8] = []
         var whole = Int.max
         let end = Array("\r\n\r\n".utf8)

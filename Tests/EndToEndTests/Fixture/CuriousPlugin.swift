@@ -1,7 +1,7 @@
 import Foundation
 import TestTools
 
-/// Plugins that attempt forbidden things.
+/// Sources of plugins that attempt forbidden things.
 enum CuriousPlugin {
     static func compile(_ source: String, to path: String) throws {
         try FileManager.default.createDirectory(
@@ -9,7 +9,7 @@ enum CuriousPlugin {
         try Plugin.compile(source, to: path)
     }
 
-    /// A filter with a text parameter `path`. `body` returns 0, or -1 with errno set.
+    /// The source of a filter with a text parameter `path`. `body` returns 0, or -1 with errno set.
     static func filter(_ name: String, _ body: String) -> String {
         """
         #include <errno.h>
@@ -33,7 +33,7 @@ enum CuriousPlugin {
         """
     }
 
-    /// A plugin without a filter that starts a thread when it is loaded.
+    /// The source of a plugin without a filter. It starts a thread when it is loaded.
     static let thread = """
         #include <pthread.h>
         #include <unistd.h>

@@ -7,25 +7,25 @@ import Testing
 extension DaemonFixture {
     private var descriptors: [Int] { ChildProcess.descriptors(of: process) }
 
-    /// The daemon's descriptors without those of the ledger: a writing connection and up to four readers, which open
-    /// at any moment, when that many clients first read at once.
+    /// The number of the daemon's descriptors, without the ledger's. The ledger has one writing connection and up to
+    /// four readers; a reader is opened whenever more clients than before read at the same time.
     var heldDescriptors: Int {
         let files = openFiles
         return files.count - min(11, files.count { $0.contains("/state/ledger.sqlite") })
     }
 
-    /// Descriptors that Dispatch opens at its first need, at any moment.
+    /// The number of descriptors that Dispatch opens when it first needs them, which may be at any moment.
     static let ownDescriptors = 2
 
-    /// The files, sockets and so on behind the daemon's descriptors.
+    /// The files, sockets and other objects that the daemon's descriptors refer to.
     private var openFiles: [String] {
         descriptors.compactMap {
             try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\($0)")
         }
     }
 
-    /// Repeats the status until all workers have said hello. A hello brings a descriptor: the memory of the worker's
-    /// trail.
+    /// Requests the status until all workers have said hello; returns `heldDescriptors`. For each worker that has said
+    /// hello, the daemon keeps a descriptor of the shared memory with that worker's trail.
     func settledDescriptors() throws -> Int {
         for _ in 0..<20_000 {
             if try status().workers == openFiles.count(where: { $0.hasPrefix("/memfd:") }) { break }
@@ -46,12 +46,12 @@ extension DaemonFixture {
         return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
     }
 
-    /// Repeats the status until the daemon has at most `count` descriptors: it may close some a moment later.
+    /// Requests the status until the daemon has at most `count` descriptors, because it may close some a moment later.
     func expectDescriptors(_ count: Int, _ location: SourceLocation = #_sourceLocation) throws {
         let client = try RawClient(self)
         for _ in 0..<20_000 {
             _ = try client.ask("Status")
-            // `count` does not include this client.
+            // `count` does not include this method's own client.
             if heldDescriptors <= count + 1 + Self.ownDescriptors { return }
         }
         Issue.record("\(heldDescriptors) descriptors, not \(count): \(openFiles)", sourceLocation: location)

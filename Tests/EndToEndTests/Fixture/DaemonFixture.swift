@@ -4,11 +4,11 @@ import SystemCalls
 import TestTools
 import Testing
 
-/// A real daemon with real workers on its own root; both are removed at the end.
+/// A real daemon with real workers in a root of its own. The daemon is stopped and the root removed at the end.
 final class DaemonFixture {
     let root: URL
     private var daemon: DaemonProcess?
-    /// Cursors of the events for which `job(_:becomes:)` has returned, by input and state.
+    /// The cursor of the last event for which `job(_:becomes:)` has returned, by input and state.
     private var waitedFor: [String: Int] = [:]
 
     private init() throws {
@@ -16,8 +16,8 @@ final class DaemonFixture {
         try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
     }
 
-    /// Runs `body` with a daemon that is ready. `files` are first written below the root:
-    /// `etc/recipes.d/small.recipe`, ….
+    /// Runs `body` with a daemon that is ready. The `files`, such as `etc/recipes.d/small.recipe`, are first written
+    /// below the root.
     static func with(
         _ files: [String: String] = [:], started: Bool = true, _ body: (DaemonFixture) async throws -> Void
     ) async throws {
@@ -54,20 +54,22 @@ final class DaemonFixture {
 
     func logged(_ condition: @escaping @Sendable (String) -> Bool) async throws { try await daemon?.until(condition) }
 
-    /// Ends the daemon with a signal; returns its exit status, or the negative number of the signal that killed it.
+    /// Sends the daemon a signal, and waits for its exit. Returns the exit status, or the negative number of the signal
+    /// that killed it.
     @discardableResult
     func stop(_ signal: Int32 = SIGTERM) async -> Int32 {
         await daemon?.end(signal) ?? 0
     }
 
-    /// Starts the daemon under a command that should kill it; false if it did all its work and was stopped.
+    /// Starts the daemon under a command that should kill it. Returns false if the daemon did all its work and was
+    /// stopped.
     func isKilled(under wrapper: [String], by work: (() async throws -> Void)? = nil) async throws -> Bool {
         do {
             try await start(under: wrapper)
             if let work { try await work() } else { try await waitForAll() }
             return await stop() == -SIGKILL
         } catch {
-            // The daemon has gone, and its clients with it; signal 0 only waits for its end.
+            // The daemon was killed, so its clients failed. Signal 0 is never delivered: this only waits for the exit.
             return await stop(0) == -SIGKILL
         }
     }
@@ -89,11 +91,11 @@ final class DaemonFixture {
 
     /// The process IDs of the daemon's workers.
     func workers() throws -> [Int32] {
-        // A child that is just starting still has the daemon's name, and all its open files.
+        // The name prefix excludes children that are just starting: these still have the daemon's name and open files.
         try Children.of(process, named: "pipelined-")
     }
 
-    /// The worker that holds the picture with this name.
+    /// Returns the process ID of the worker that has the picture with this name open.
     func worker(holding name: String) async throws -> Int32 {
         try await event { $0.job?.input == name && $0.job?.state == "running" }
         while true {
@@ -117,11 +119,12 @@ final class DaemonFixture {
 
     // MARK: - Files
 
-    /// Makes this root a copy of one whose daemon has been stopped and has had no job.
+    /// Turns this root into a copy of another daemon's root. That daemon must be stopped, and must never have had a
+    /// job.
     func copy(_ other: URL) async throws {
         let copied = try await Programs.run(path: "/usr/bin/cp", ["-a", "\(other.path)/.", root.path])
         try #require(copied.status == 0, "\(copied.errors)")
-        // Otherwise the ledger would follow the move.
+        // Without this file's new content, the daemon would adapt the ledger as after a move.
         try write("\(root.path)\n", to: "state/place")
     }
 
@@ -135,7 +138,7 @@ final class DaemonFixture {
         try data.write(to: file)
     }
 
-    /// Puts a file into an inbox in one step, as `mv` does.
+    /// Moves a file into an inbox with one rename, as `mv` does.
     func drop(_ data: Data = Picture.small, as relative: String, inbox: String = "inbox") throws {
         let outside = root.appendingPathComponent("outside-\(UUID().uuidString)")
         try data.write(to: outside)
@@ -169,7 +172,7 @@ final class DaemonFixture {
         }.sorted()
     }
 
-    /// Runs statements in the ledger behind the daemon's back; returns the first column of the results.
+    /// Runs SQL statements on the ledger without the daemon's knowledge; returns the first column of the results.
     @discardableResult
     func ledger(_ statements: String) async throws -> [String] {
         let script = """
@@ -197,7 +200,7 @@ final class DaemonFixture {
         try await Programs.run("pipectl", ["--root", root.path] + arguments)
     }
 
-    /// Waits until nothing settles, waits or runs; returns the jobs that ended meanwhile.
+    /// Waits until no job or file is settling, waiting or running; returns the jobs that ended meanwhile.
     @discardableResult
     func waitForAll() async throws -> [Control.Job] { try await wait([]) }
 
@@ -230,7 +233,7 @@ final class DaemonFixture {
         }
     }
 
-    /// The events after the cursor, up to the first that `ends` them.
+    /// The events after the cursor, up to and including the first event for which `ends` returns true.
     func events(
         since cursor: Int, until ends: @escaping @Sendable (Control.Event) -> Bool
     ) async throws -> [Control.Event] {
@@ -245,7 +248,7 @@ final class DaemonFixture {
         }
     }
 
-    /// The progress replies, up to the first that `ends` them, or to the batch's end.
+    /// The progress replies, up to the first for which `ends` returns true, or else up to the end of the batch.
     @discardableResult
     func progress(
         of batch: Int? = nil, until ends: @escaping @Sendable (Call.Progress.Reply) -> Bool = { _ in false }
@@ -261,8 +264,8 @@ final class DaemonFixture {
         }
     }
 
-    /// Waits until a job with this input reaches this state; a second call waits for the next time. An end that a
-    /// retry or redo has undone since does not count.
+    /// Waits until a job with this input reaches this state; a further call waits for the next time. Ignores the end of
+    /// a job that has been retried or redone since.
     @discardableResult
     func job(_ input: String, becomes state: String) async throws -> Int {
         while true {
@@ -278,7 +281,7 @@ final class DaemonFixture {
         }
     }
 
-    /// Runs a blocking conversation on its own thread: the test runner has few.
+    /// Runs blocking calls on a thread of their own, because the test runner has few threads.
     func elsewhere<Value: Sendable>(_ body: @escaping () throws -> Value) async throws -> Value {
         let work = Unshared(body: body)
         return try await withCheckedThrowingContinuation { continuation in
@@ -287,7 +290,7 @@ final class DaemonFixture {
     }
 }
 
-/// `@unchecked`: handed to one thread, which alone uses it.
+/// `@unchecked`: only the thread that receives it uses it.
 private struct Unshared<Value>: @unchecked Sendable {
     let body: () throws -> Value
 }

@@ -14,7 +14,7 @@ final class DaemonProcess: Sendable {
     var isRunning: Bool { child.status == nil }
     var log: String { child.errors }
 
-    /// Waits until the daemon reports that it is ready; throws if it ends instead.
+    /// Waits until the daemon reports that it is ready; throws if it exits instead.
     func ready() async throws {
         try await until { $0.contains("is ready") }
     }

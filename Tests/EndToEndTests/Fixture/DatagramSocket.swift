@@ -4,7 +4,7 @@ import Synchronization
 import SystemCalls
 import Testing
 
-/// A socket that receives datagrams, like systemd's for notices and the journal's, and keeps them in order.
+/// A socket that receives datagrams in order, like systemd's notification socket or the journal's socket.
 final class DatagramSocket: Sendable {
     private struct State {
         var messages: [String] = []
@@ -12,7 +12,7 @@ final class DatagramSocket: Sendable {
         var followers: [UUID: AsyncStream<Void>.Continuation] = [:]
     }
 
-    /// Far longer than any awaited event takes.
+    /// A timeout in seconds, far longer than any awaited event takes.
     private static let patience: time_t = 120
 
     let path: String
@@ -55,7 +55,7 @@ final class DatagramSocket: Sendable {
         for follower in followers { follower.yield() }
     }
 
-    /// Waits until the datagrams satisfy `condition`.
+    /// Waits until the received datagrams satisfy `condition`.
     func until(_ condition: @Sendable ([String]) -> Bool) async throws {
         let (stream, continuation) = AsyncStream<Void>.makeStream()
         let key = UUID()

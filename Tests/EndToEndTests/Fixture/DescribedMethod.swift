@@ -1,11 +1,11 @@
 import Testing
 
-/// A method from the daemon's own description, with values to try on its parameters.
+/// A method of the daemon's Varlink interface, with values to try for its parameters.
 struct DescribedMethod {
     let name: String
     let parameters: [(name: String, type: String)]
 
-    /// All methods in the daemon's own description.
+    /// All methods, from the interface description that the daemon sends.
     static func all(_ client: RawClient) throws -> [DescribedMethod] {
         let reply = try client.ask(
             "org.varlink.service.GetInterfaceDescription", #"{"interface":"org.pipelined.Control"}"#)
@@ -22,7 +22,7 @@ struct DescribedMethod {
         return methods
     }
 
-    /// The parameters as JSON: harmless values, except for the changed one, which is omitted if its value is nil.
+    /// The parameters as JSON. All values are harmless except that of `changed`, which is omitted if `value` is nil.
     func json(_ changed: String? = nil, _ value: String? = nil) -> String {
         let fields = parameters.compactMap { name, type in
             let text = name == changed ? value : Self.harmless(type)
@@ -40,7 +40,7 @@ struct DescribedMethod {
         }
     }
 
-    /// Values of other types.
+    /// Values whose types differ from this type.
     static func wrong(_ type: String) -> [String] {
         let numbers = [
             "1.5", "-0.1", "1e400", "9223372036854775808", "-9223372036854775809", "123456789012345678901234567890",
@@ -56,7 +56,7 @@ struct DescribedMethod {
         return ["5", "\"x\"", "{}", "null", "[[]]"] + wrong(element).map { "[\($0)]" }
     }
 
-    /// Unusual values of the type.
+    /// Unusual but well-typed values of this type.
     static func odd(_ type: String) -> [String] {
         switch type {
         case "string":

@@ -4,15 +4,16 @@ import SystemCalls
 import TestTools
 import Testing
 
-/// A file system that fails or hangs where a test wants it. `faulty_disk.c` is its server, and documents the commands.
+/// A file system whose calls a test makes fail or hang. Its server is `faulty_disk.c`, which documents the commands.
 struct FaultyDisk {
     private let folder: String
-    /// The folder with the disk's files, which bypasses the faults.
+    /// The folder that contains the disk's files. Accesses through it bypass the faults.
     let store: String
     private let server: ChildProcess
     private let commands: Descriptor
 
-    /// Whether the disk can be mounted here. In a plain container it can't, and its tests are skipped.
+    /// Whether this machine allows the mount. A plain container does not, so tests with a faulty disk are skipped
+    /// there.
     static let isPermitted: Bool = {
         let tools = try? ChildProcess("/bin/sh", ["-c", "command -v clang && pkg-config --exists fuse3"]).wait()
         return tools?.status == 0 && access("/dev/fuse", R_OK | W_OK) == 0 && Mount.isPermitted
@@ -24,7 +25,7 @@ struct FaultyDisk {
         try CSource.built("faulty_disk.c", "$(pkg-config --cflags --libs fuse3)")
     }
 
-    /// Runs `body` with a faulty disk at `folder`. Its files lie in a folder beside it.
+    /// Runs `body` with a faulty disk mounted on `folder`. The disk stores its files in a folder beside it.
     static func with<Result>(_ folder: String, _ body: (FaultyDisk) async throws -> Result) async throws -> Result {
         let disk = try FaultyDisk(folder)
         do {
@@ -46,7 +47,7 @@ struct FaultyDisk {
         let (ours, its) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
         commands = ours
         server = try ChildProcess(try Self.program.get(), [store, folder], passed: [its])
-        // The answer comes once it is mounted.
+        // The server replies once the disk is mounted.
         try clear()
     }
 
@@ -57,7 +58,7 @@ struct FaultyDisk {
         try? FileManager.default.removeItem(atPath: store)
     }
 
-    /// Sends a command; returns the number of calls refused since `clear`.
+    /// Sends a command; returns the number of calls that were refused since `clear`.
     @discardableResult
     private func tell(_ command: String) throws -> Int {
         try Socket.send(Array(command.utf8), to: commands)
@@ -66,41 +67,42 @@ struct FaultyDisk {
         return refused
     }
 
-    /// Refuses this call on paths that match the pattern, `times` times from the `first` one on. The errors alternate.
+    /// Refuses this call on paths that match the pattern: `times` calls, beginning with number `first`. The errors
+    /// alternate.
     func refuse(
         _ call: String, _ glob: String, from first: Int = 1, times: Int? = nil, _ errors: [Int32] = [EIO, ESTALE]
     ) throws {
         try tell("fail \(call) \(glob) \(first - 1) \(times ?? -1) " + errors.map(String.init).joined(separator: " "))
     }
 
-    /// Leaves these calls unanswered until `clear`, on paths that match the pattern. The server has ten threads: ten
-    /// such calls block all others.
+    /// Leaves this call unanswered on paths that match the pattern, until `clear`. The server has ten threads, so ten
+    /// hanging calls block all others.
     func hang(_ call: String, _ glob: String = "*") throws { try tell("hang \(call) \(glob)") }
 
-    /// Waits until `count` calls have been refused or hang.
+    /// Waits until `count` calls have been refused or are hanging.
     func meets(_ count: Int = 1) async throws { while try refused < count { await Look.again() } }
 
-    /// Disables renames without replacement (`noreplace`) or hard links (`link`), or makes inode numbers depend on
-    /// paths (`inodes`).
+    /// Disables renames without replacing (`noreplace`) or hard links (`link`), or makes inode numbers depend on paths
+    /// (`inodes`).
     func lack(_ what: String...) throws { for what in what { try tell("lack \(what)") } }
 
-    /// From now on writes every change of a file or folder, and every sync, to `file`.
+    /// From now on, records every change and every sync of a file or folder in `file`.
     func record(to file: String) throws { try tell("record \(file)") }
 
     /// Writes a line to the record.
     func mark(_ text: String) throws { try tell("mark \(text)") }
 
-    /// Ends all faults, and answers the calls that hang.
+    /// Removes all faults, and answers the hanging calls.
     func clear() throws { try tell("clear") }
 
-    /// Writes a file into the disk's folder, bypassing the faulty disk.
+    /// Writes a file directly to the disk's store, where no faults apply.
     func put(_ data: Data = Picture.small, as path: String) throws {
         let file = URL(fileURLWithPath: store).appendingPathComponent(path)
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         try data.write(to: file)
     }
 
-    /// All files below a folder, sorted, bypassing the faulty disk.
+    /// All files below a folder of the disk's store, sorted. No faults apply.
     func files(in path: String) -> [String] {
         let paths = (try? FileManager.default.subpathsOfDirectory(atPath: "\(store)/\(path)")) ?? []
         return paths.filter { isFile("\(path)/\($0)") }.sorted()

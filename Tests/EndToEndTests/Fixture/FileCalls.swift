@@ -2,20 +2,20 @@ import Foundation
 import Glibc
 import TestTools
 
-/// Interposes on the daemon's file calls, SQLite's too: `file_calls.c` records them and changes their results,
-/// invisibly to the daemon. Workers are left alone.
+/// Interposes on the daemon's file calls, including SQLite's. `file_calls.c` records the calls and changes their
+/// results, which the daemon can't notice. Workers are not affected.
 enum FileCalls {
     private static let library = Result { try CSource.built("file_calls.c", "-shared -fPIC") }
 
-    /// The command that precedes the daemon's. Every call is recorded in `file`.
+    /// The command under which the daemon is started. Every call is recorded in `file`.
     static func wrapper(_ changes: [Change] = [], recordedIn file: String? = nil) throws -> [String] {
         let rules = changes.flatMap(\.rules).joined(separator: "\n")
         return ["/usr/bin/env", "LD_PRELOAD=\(try library.get())", "FILE_CALLS_RULES=\(rules)"]
             + (file.map { ["FILE_CALLS_RECORD=\($0)"] } ?? [])
     }
 
-    /// The command that precedes another wrapper. strace writes these calls to `file` as the kernel sees them, also
-    /// the workers'.
+    /// A command to put before another wrapper. With it, strace writes these calls to `file` as the kernel sees them,
+    /// including those of workers.
     static func strace(_ calls: [String], to file: String) -> [String] {
         [
             "/usr/bin/strace", "-D", "-f", "-qq", "--seccomp-bpf", "-y", "-o", file,
@@ -23,17 +23,18 @@ enum FileCalls {
         ]
     }
 
-    /// A changed result for some calls.
+    /// Calls whose result is changed, and how.
     struct Change: Sendable {
         fileprivate let rules: [String]
 
-        /// `calls` are comma-separated names. An empty `paths` means any path; otherwise each path has its own count,
-        /// from 1. Starting with call number `first`, every `step`th call is changed, or only that one if `step` is 0.
+        /// `calls` are comma-separated names. With empty `paths` the calls on all paths are counted together, from 1;
+        /// otherwise those on each path are counted separately. The call number `first` is changed, and every `step`th
+        /// call after it unless `step` is 0.
         private init(_ calls: String, _ action: String, _ paths: [String], first: Int = 1, step: Int) {
             rules = (paths.isEmpty ? [""] : paths).map { "\(calls)\t\(action)\t\(first)\t\(step)\t\($0)" }
         }
 
-        /// Kills the daemon before one of these calls.
+        /// Kills the daemon before call number `count` of this kind.
         static func kill(_ calls: String, _ count: Int, on path: String? = nil) -> Change {
             Change(calls, "kill", path.map { [$0] } ?? [], first: count, step: 0)
         }
@@ -51,12 +52,12 @@ enum FileCalls {
     }
 }
 
-/// A recorded call, with its paths, and the numbers of the lines where it began and returned.
+/// A recorded call, with its paths, and the numbers of the lines at which it began and returned.
 struct FileCall {
     var name: String
-    /// Paths relative to the root.
+    /// Paths relative to the daemon's root.
     var paths: [String]
-    /// The written bytes.
+    /// The bytes that the call wrote.
     var text: String
     var began: Int
     var returned: Int

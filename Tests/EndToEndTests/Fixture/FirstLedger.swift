@@ -2,10 +2,10 @@ import Foundation
 import TestTools
 import Testing
 
-/// The ledger of the first version, killed in the middle of its work: Tests/JobLedgerTests/Fixture/ledger-1.sqlite.
-/// Every later version must open it.
+/// The ledger of the first version, whose daemon was killed while jobs were running:
+/// Tests/JobLedgerTests/Fixture/ledger-1.sqlite. Every later version must be able to open it.
 enum FirstLedger {
-    /// The recipes of the ledger's jobs.
+    /// The recipes that the ledger's jobs use.
     static let recipes = [
         "etc/recipes.d/slow.recipe": "[Recipe]\nInbox=slow\n[Output]\nChain=save format=avif\n",
         "etc/recipes.d/crash.recipe": "[Recipe]\nInbox=crash\n[Output]\nChain=save\n",
@@ -15,7 +15,8 @@ enum FirstLedger {
             + "[Output thumb]\nChain=resize width=4 | noir | save\n",
     ]
 
-    /// Puts the ledger below the daemon's root, as if written there, with an original for each unfinished job.
+    /// Puts the ledger below the daemon's root as if that daemon had written it, with an original for each unfinished
+    /// job.
     static func place(in daemon: DaemonFixture) async throws {
         let file = URL(fileURLWithPath: #filePath)
             .appendingPathComponent("../../../JobLedgerTests/Fixture/ledger-1.sqlite").standardized

@@ -3,7 +3,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// Two real daemons at a real server; `a` renders one picture at a time, and `b` two.
+/// Two real daemons in a fleet with a real server. Daemon `a` renders one picture at a time, and `b` two.
 struct FleetPair {
     let a: DaemonFixture
     let b: DaemonFixture
@@ -33,8 +33,9 @@ struct FleetPair {
         ]
     }
 
-    /// `b` waits at the filter `waits`, and `a` does only in its own recipe. `a` may have a filter that `b` lacks,
-    /// additional settings, or a wrapper command, which gets its root.
+    /// Runs `body` with two daemons that both have the filter `waits`. The recipe `home` has Fleet=no, and pictures of
+    /// `far` and `held` may be lent. With `lacking`, `a` also has a filter that `b` lacks. `wrapper` gets the root of
+    /// `a`, and returns the command under which `a` is started.
     static func with(
         _ more: String = "", ofA: String = "", ofB: String = "", lacking: Bool = false,
         under wrapper: (String) throws -> [String] = { _ in [] }, _ body: (FleetPair) async throws -> Void
@@ -64,7 +65,7 @@ struct FleetPair {
     /// The files that `a` has published.
     var published: [String] { a.files(in: "outbox").filter { !$0.contains(".staging") } }
 
-    /// Occupies the only place of `a` until `free`.
+    /// Occupies the only render slot of `a` until `free`.
     func fill() async throws {
         try a.drop(as: "filler.png", inbox: "inbox/home")
         try await a.job("filler.png", becomes: "running")
@@ -75,12 +76,12 @@ struct FleetPair {
         _ = try a.call(Call.Cancel(ids: filler.map(\.id)))
     }
 
-    /// Waits until the node sees `others` nodes with places.
+    /// Waits until the node sees `others` other nodes that can take pictures.
     func knows(_ node: DaemonFixture, _ others: Int) async throws {
         while try node.status().fleet?.nodes.count(where: { $0.places > 0 }) != others { await Look.again() }
     }
 
-    /// Drops a picture that waits on `b`, and returns its job once it does.
+    /// Drops a picture that `b` renders until its job is cancelled. Returns the job's ID once `b` has the picture.
     func hold(_ name: String) async throws -> Int {
         try a.drop(as: name, inbox: "inbox/held")
         let event = try await a.event { $0.job?.input == name && $0.job?.reason == "with the fleet, on b" }

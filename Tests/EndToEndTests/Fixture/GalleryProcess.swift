@@ -4,7 +4,7 @@ import SystemCalls
 import TestTools
 import Testing
 
-/// A running gallery that serves a test's daemon.
+/// A running gallery for a test's daemon.
 final class GalleryProcess {
     let process: ChildProcess
     private let socket: String
@@ -29,7 +29,7 @@ final class GalleryProcess {
         try await DaemonFixture.with { daemon in try await body(daemon, try await GalleryProcess(of: daemon, words)) }
     }
 
-    /// The address of its port, if it listens at one.
+    /// The address of its TCP port, if it listens on one.
     var port: String? {
         process.errors.components(separatedBy: "http://").dropFirst().last?.trimmingCharacters(in: .newlines)
     }
@@ -41,7 +41,7 @@ final class GalleryProcess {
         return client
     }
 
-    /// Everything that the server sends until it closes.
+    /// Everything that the gallery sends until it closes the connection.
     static func all(from client: Descriptor) throws -> String {
         String(decoding: try bytes(from: client), as: UTF8.self)
     }
@@ -63,7 +63,7 @@ final class GalleryProcess {
 
     func send(_ bytes: String) throws -> String { try Self.all(from: client(bytes)) }
 
-    /// The answer, including the headers.
+    /// The response, including its headers.
     func bytes(_ path: String) throws -> [UInt8] { try Self.bytes(from: client(Self.request(path))) }
 
     func get(_ path: String, method: String = "GET", _ headers: String...) throws -> String {

@@ -16,7 +16,7 @@ struct HangingMount {
         try #require(mount("hanging", folder, "fuse", 0, options) == 0)
     }
 
-    /// Closes the connection, which makes every hanging call fail.
+    /// Closes the connection, so that every hanging call fails.
     func end() {
         close(server)
         umount2(folder, Int32(MNT_DETACH))

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Pictures that the tests make without any library; PNGs have stored blocks.
+/// Pictures that the tests create without any library. PNGs contain uncompressed blocks.
 enum Picture {
-    /// 32 × 24, quick to render.
+    /// A PNG of 32 × 24 pixels, which is rendered quickly.
     static let small = png(width: 32, height: 24)
-    /// A colourful gradient.
+    /// A PNG with a colourful gradient.
     static func png(width: Int, height: Int) -> Data {
         var rows: [UInt8] = []
         rows.reserveCapacity((width * 3 + 1) * height)
@@ -36,7 +36,7 @@ enum Picture {
         return nil
     }
 
-    /// A TIFF with many pixels and a small file, because all its strips are the same one. It keeps a worker busy.
+    /// A TIFF with many pixels in a small file, because all its strips refer to the same bytes. It keeps a worker busy.
     static func tiff(width: Int, height: Int) -> Data {
         let rows = 16
         let strips = (height + rows - 1) / rows
@@ -73,7 +73,7 @@ enum Picture {
         return file + pixels
     }
 
-    /// A small TIFF with these texts as its EXIF dates.
+    /// A small TIFF with these texts as its two EXIF dates.
     static func dated(original: String, changed: String) -> Data {
         var file = Data("II*\0".utf8)
         func append(_ number: Int, _ bytes: Int) {
@@ -92,7 +92,7 @@ enum Picture {
         let (mainLength, belowLength) = (2 + 10 * 12 + 4, 2 + 12 + 4)
         let texts = 8 + mainLength + belowLength
         let (first, second) = (Data(original.utf8) + [0], Data(changed.utf8) + [0])
-        // A text of up to four bytes would lie in the entry itself.
+        // Texts of up to four bytes would be stored in the directory entry itself, so make room for more.
         let room = 24
         append(8, 4)
         directory([
@@ -112,7 +112,7 @@ enum Picture {
         return Data(bytes(body.count) + content + bytes(Int(crc(content))))
     }
 
-    /// An uncompressed zlib stream.
+    /// A zlib stream of uncompressed blocks.
     private static func stored(_ bytes: [UInt8]) -> [UInt8] {
         var out: [UInt8] = [0x78, 0x01]
         out.reserveCapacity(bytes.count + bytes.count / 65535 * 5 + 16)

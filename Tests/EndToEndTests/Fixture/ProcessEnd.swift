@@ -1,7 +1,7 @@
 import CLinux
 import Foundation
 
-/// Waits for the end of a process that is not our child, by its pidfd.
+/// Waits, through a pidfd, for the exit of a process that is not a child of this one.
 struct ProcessEnd: Sendable {
     private let descriptor: Int32
 

@@ -4,14 +4,14 @@ import PipelineControl
 import SystemCalls
 import Testing
 
-/// A client of the control socket that sends raw bytes.
+/// A client of the control socket that can send any bytes.
 final class RawClient {
     let socket: Descriptor
     private var frames = FrameBuffer()
 
     init(_ daemon: DaemonFixture) throws {
         socket = try Socket.connect(daemon.path("run/control.sock"))
-        // A missing answer fails the test, rather than blocking it for ever.
+        // If no reply arrives within this time, the read fails instead of blocking the test for ever.
         var patience = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(socket.number, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(socket.number, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -27,7 +27,7 @@ final class RawClient {
         while sent < bytes.count { sent += try Socket.send(bytes[sent...], to: socket) }
     }
 
-    /// The next answer, or nil when the daemon has closed the connection.
+    /// The next reply, or nil if the daemon has closed the connection.
     func answer() throws -> [String: Any]? {
         while true {
             if let frame = frames.next() {
@@ -51,7 +51,7 @@ final class RawClient {
         return try #require(try answer(), "closed instead of answering \(method) \(parameters.prefix(200))")
     }
 
-    /// Reads to the end: true if the daemon closes the connection, false on a timeout.
+    /// Reads until EOF. Returns true if the daemon closes the connection, and false after the timeout.
     func isClosed() -> Bool {
         do {
             while try answer() != nil {}
@@ -61,12 +61,12 @@ final class RawClient {
         }
     }
 
-    /// Closes the sending side.
+    /// Closes the sending side of the connection.
     func endSending() { shutdown(socket.number, Int32(SHUT_WR)) }
 }
 
 extension [String: Any] {
-    /// The last part of the error's name.
+    /// The error's name without the interface's prefix.
     var error: String? { (self["error"] as? String)?.split(separator: ".").last.map(String.init) }
     var parameters: [String: Any] { self["parameters"] as? [String: Any] ?? [:] }
 }

@@ -1,4 +1,4 @@
-/// A random generator that repeats its numbers in each run (SplitMix64).
+/// A random number generator that repeats its numbers for the same seed (SplitMix64).
 struct SeededNumbers: RandomNumberGenerator {
     private var state: UInt64
 

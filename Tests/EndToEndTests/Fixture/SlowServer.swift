@@ -1,7 +1,8 @@
 import Foundation
 import TestTools
 
-/// Serves the pictures `/1.png`, `/2.png`, …: the first part of each at once, and the rest when the test allows it.
+/// Serves the pictures `/1.png`, `/2.png`, …. It sends the first part of each at once, and the rest when the test
+/// allows it.
 final class SlowServer: Sendable {
     let http: HTTPServer
     private let gates: [String: Gate]
@@ -19,7 +20,7 @@ final class SlowServer: Sendable {
         }
     }
 
-    /// A list of all its URLs.
+    /// A URL list of all its pictures.
     var list: Data { Data(numbers.map { http.url("/\($0).png") }.joined(separator: "\n").utf8) }
 
     func finish(_ number: Int) { gates["/\(number).png"]?.open() }
@@ -27,7 +28,7 @@ final class SlowServer: Sendable {
     /// The numbers of the requested pictures, in the order of the requests.
     var asked: [Int] { http.seen.requests.compactMap { Int($0.path.dropFirst().dropLast(4)) } }
 
-    /// Waits until `asked` pictures have been requested and `coming` of them are still in transfer.
+    /// Waits until `asked` pictures have been requested and `coming` of them are still being transferred.
     func until(asked: Int, coming: Int) async {
         await http.until { $0.requests.count == asked && $0.busy == coming }
     }

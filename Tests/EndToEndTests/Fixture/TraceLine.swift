@@ -1,6 +1,6 @@
-/// A line of the log with `Log=operations`: `2026-11-22 12:00:00 render job 3 behind barrier 1: executing`.
+/// A log line with `Log=operations`, such as `2026-11-22 12:00:00 render job 3 behind barrier 1: executing`.
 struct TraceLine: Hashable, CustomStringConvertible {
-    /// The queue and the operation's subject.
+    /// The queue and the subject of the operation.
     var operation: String
     var state: String
 
@@ -27,7 +27,7 @@ struct TraceLine: Hashable, CustomStringConvertible {
 extension DaemonFixture {
     var trace: [TraceLine] { TraceLine.all(in: log) }
 
-    /// Waits until an operation is in this state.
+    /// Waits until the operation reaches this state.
     func operation(_ operation: String, becomes state: String) async throws {
         try await says(" \(TraceLine(operation, state))\n")
     }

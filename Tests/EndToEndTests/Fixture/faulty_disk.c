@@ -1,20 +1,20 @@
-/* A FUSE file system that passes every call to another folder, except for the calls that a test wants to fail:
+/* A FUSE file system that passes every call on to FOLDER, except for the calls that a test makes fail or hang:
  *
  *     faulty_disk FOLDER MOUNTPOINT
  *
  * Descriptor 3 is the test's socket. Each message is a command:
  *
- *     fail CALL GLOB SKIP COUNT ERROR...   skips SKIP calls, then refuses COUNT (negative: all); errors alternate
- *     hang CALL GLOB                       these calls wait for the next "clear", and then proceed as usual
- *     lack noreplace | link                disables renames without replacement, or hard links
+ *     fail CALL GLOB SKIP COUNT ERROR...   lets SKIP calls pass, then refuses COUNT (all if negative); errors alternate
+ *     hang CALL GLOB                       makes these calls wait for the next "clear", and then proceed normally
+ *     lack noreplace | link                disables renames without replacing, or hard links
  *     lack inodes | numbers                makes inode numbers depend on paths, or change with each call
- *     lack nothing                         ends all these lacks
- *     clear                                ends all faults
- *     record FILE                          writes every change and every sync to FILE; DiskRecord.swift reads it
- *     mark TEXT                            writes the test's own line to that file
+ *     lack nothing                         cancels all "lack" commands
+ *     clear                                removes all "fail" and "hang" rules, and lets hanging calls proceed
+ *     record FILE                          writes every change and every sync to FILE, which DiskRecord.swift reads
+ *     mark TEXT                            writes a line with the test's TEXT to that file
  *
- * The answer is the number of calls refused or hanging since the last "clear", or an error message. The file system is unmounted
- * when the socket closes. */
+ * The server replies with the number of calls that were refused or have hung since the last "clear", or with an error message.
+ * It unmounts the file system when the socket is closed. */
 #define FUSE_USE_VERSION 31
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -46,7 +46,7 @@ static struct rule rules[MOST];
 static _Atomic unsigned last_number = 1000;
 static int ruled, refused, clears, no_replace, no_link, no_inodes, no_numbers;
 
-/* Held during each change, so that the record keeps their order. */
+/* Held during each change, so that the changes are recorded in their order. */
 static pthread_mutex_t recording = PTHREAD_MUTEX_INITIALIZER;
 static FILE *record;
 
@@ -60,7 +60,8 @@ static void note(const char *format, ...) {
     fflush(record);
 }
 
-/* Makes a change, and records it if it succeeds. The record's values are evaluated afterwards. */
+/* Evaluates `expression`, which makes a change, and records the change if it succeeds. The recorded values are evaluated after
+ * the change. */
 #define CHANGE(expression, ...) do { \
         pthread_mutex_lock(&recording); \
         int error = (expression) < 0 ? errno : 0; \
@@ -75,14 +76,14 @@ static struct stat seen(int folder, const char *path) {
     return status;
 }
 
-/* The inode number of a file or folder, and its time of change in nanoseconds. */
+/* The inode number of a file or folder, and its modification time in nanoseconds. */
 static unsigned long inode(int folder, const char *path) { return seen(folder, path).st_ino; }
 static long long modified(int folder, const char *path) {
     struct stat status = seen(folder, path);
     return status.st_mtim.tv_sec * 1000000000LL + status.st_mtim.tv_nsec;
 }
 
-/* The error of a call, or 0 for none. A call that hangs returns after the next "clear". */
+/* The error with which to refuse a call, or 0. For a hanging call, this function returns only after the next "clear". */
 static int fault(const char *call, const char *path) {
     int error = 0;
     pthread_mutex_lock(&lock);
@@ -116,7 +117,7 @@ static int keep(int fd, DIR *folder, const char *path, struct fuse_file_info *in
     made->folder = folder;
     strcpy(made->path, path);
     info->fh = (uintptr_t)made;
-    /* SQLite maps its shared-memory file into memory. */
+    /* Direct I/O would keep SQLite from mapping its shared-memory file. */
     info->direct_io = fnmatch("*-shm", path, 0) != 0;
     return 0;
 }
@@ -164,7 +165,7 @@ static int fs_readlink(const char *path, char *to, size_t size) {
 static int fs_rename(const char *from, const char *to, unsigned flags) {
     REFUSE("rename", from);
     REFUSE("rename", to);
-    /* The rename takes effect, but returns an error. */
+    /* With the fault "renamed", the rename takes effect, but returns an error. */
     int error = fault("renamed", from);
     if (error) return renameat2(top, below(from), top, below(to), flags) < 0 ? -errno : -error;
     if (flags && no_replace) return -EINVAL;

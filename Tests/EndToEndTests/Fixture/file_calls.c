@@ -1,9 +1,9 @@
-/* Interposes on a program's calls into the C library: records its calls on files, and changes the results that a test wants
- * changed. Calls by SQLite and Foundation are included.
+/* Interposes on a program's calls into the C library: records its calls on files, and changes their results as a test
+ * demands. This includes calls by SQLite and Foundation.
  *
  *     LD_PRELOAD=file_calls.so FILE_CALLS_RULES=RULES FILE_CALLS_RECORD=FILE pipelined ...
  *
- * Each line of RULES is a rule; its words are separated by tabs:
+ * Each line of RULES is a rule, with words separated by tabs:
  *
  *     CALL,...  ACTION  FIRST  STEP  PATH
  *
@@ -14,8 +14,9 @@
  *     hang PIPE   delays the call until the named pipe PIPE is opened for writing
  *     NUMBER      makes the call fail with this error, without executing it
  *
- * A line of FILE has these words: the thread, `begin`, the call, its first and second path, and the written bytes or the mode of
- * an open; or the thread, `end`, the call, and its error. An open that does not create its file is omitted. */
+ * For each call, FILE gets two lines. The first has the thread, `begin`, the call, its first and second path, and the written
+ * bytes or the mode of an open. The second has the thread, `end`, the call, and its error. An open that creates no file is
+ * omitted. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -38,11 +39,11 @@ struct rule { char *calls, *action, *path; int first, step; atomic_int met; };
 static struct rule rules[MOST_RULES];
 static int ruled, record = -1;
 
-/* A call's absolute path, and the open folder that the call named. */
+/* A file's absolute path, and the path of the open folder relative to which the call named the file. */
 struct spot { char path[PATH_MAX], folder[PATH_MAX]; };
 
 __attribute__((constructor)) static void begin(void) {
-    /* Leave the program's children alone. */
+    /* The program's children must not load this library. */
     unsetenv("LD_PRELOAD");
     const char *file = getenv("FILE_CALLS_RECORD");
     if (file) {
@@ -81,7 +82,7 @@ static void say(const char *format, ...) {
     if (length > 0 && length < (int)sizeof line) syscall(SYS_write, record, line, length);
 }
 
-/* The error that the call should return, or 0 to execute it. */
+/* Applies the rules to a call. Returns the error with which the call should fail, or 0 to execute it. */
 static int met(const char *call, const struct spot *from, const struct spot *to) {
     for (int i = 0; i < ruled; i++) {
         struct rule *rule = &rules[i];
@@ -112,7 +113,7 @@ static void ended(const char *call, long answer, int is_kept) {
     errno = error;
 }
 
-/* The path of an open file or folder. */
+/* Finds the path of an open file or folder. */
 static void path_of(int fd, char path[PATH_MAX]) {
     char link[64];
     int error = errno;
@@ -146,7 +147,7 @@ static const char *printable(const char *bytes, size_t count, char text[MOST_TEX
 
 #define NEXT(name) static __typeof__(&name) next; if (!next) next = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
-/* `name` is the C library's function, and `call` its system call. */
+/* The body of a function that replaces the C library's function `name`. `call` is the name of the system call. */
 #define MADE(call, from, to, text, is_kept, name, ...) \
     NEXT(name); \
     int kept = is_kept; \

@@ -1,16 +1,16 @@
 #!/bin/bash
-# fleet_guide.sh PROGRAMS NATS_SERVER GUIDE WORK: runs the commands of the guide, as they stand there, on machines that are
-# folders of WORK. It has a network of its own, and ends with all that it has started.
+# fleet_guide.sh PROGRAMS NATS_SERVER GUIDE WORK: runs the commands of the guide unchanged. The machines are folders of
+# WORK. The script has its own network, and all started processes end with it.
 set -euo pipefail
 programs=$1 nats=$2 guide=$3 work=$4
 nodes=(darkroom attic cellar)
 mkdir -p "$work"/{bin,here,fleet.example.org}
 python3 - <<'END'
 import fcntl, socket, struct
-# lo is up.
+# Enable the loopback interface.
 fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sH14x", b"lo", 0x49))
 END
-# /etc is this test's alone, with the group that the server's package makes.
+# This test gets its own /etc, with the group that the server's package creates.
 mkdir "$work/layers"
 mount -t tmpfs layers "$work/layers"
 mkdir "$work"/layers/{upper,work}
@@ -34,7 +34,7 @@ stand_in sudo <<'END'
 exec "$@"
 END
 stand_in says <<'END'
-# says TEXT LOG PROCESS: waits until the log of a process has the text; fails when the process ends without it.
+# says TEXT LOG PROCESS: waits until the log of a process contains the text; fails if the process ends first.
 grep -qm1 "$1" < <(tail -n +1 -f --pid="$3" "$2")
 END
 stand_in nats-server <<END
@@ -70,7 +70,7 @@ knows() { # NUMBER OF OTHER NODES
 }
 knows 2
 ssh attic 'pipectl fleet'
-# One more, of which the server has not heard.
+# Add one more node, which the server does not know yet.
 sed -n '/^## Add and remove/,$s/^    pipectl fleet add/pipectl fleet add/p' "$guide" >"$work/more"
 [ "$(wc -l <"$work/more")" = 2 ]
 bash -e "$work/more"

@@ -1,4 +1,4 @@
-"""Drives the daemon with a Varlink client that is not ours: foreign_client.py SOCKET INBOX."""
+"""Drives the daemon with a third-party Varlink client: foreign_client.py SOCKET INBOX."""
 import os
 import sys
 

@@ -1,24 +1,24 @@
-"""guide.py GUIDE: the commands of a guide as one script, in their order.
+"""guide.py GUIDE: prints the commands of a guide as one script, in their order.
 
-A block of commands is indented by four, or fenced without a language, and begins with the name of a program. A comment directly above
-a block says why it is not run as it stands, and readers of the page don't see it:
+A block of commands is indented by four spaces, or fenced without a language, and begins with the name of a program. An HTML comment
+directly above a block, which readers of the page don't see, says why the block is not run unchanged:
 
-    <!-- not run: REASON -->        a second machine, systemd, the web, …
-    <!-- run by Suite.test -->      a test of its own runs it
-    <!-- shown -->                  the output of a program
-    <!-- examples -->               each line is run alone, and may be refused (1) or name a job that is not there (4)
+    <!-- not run: REASON -->        the block needs a second machine, systemd, the web, …
+    <!-- run by Suite.test -->      this test runs the block
+    <!-- shown -->                  the block is the output of a program
+    <!-- examples -->               each line runs separately, and may be refused (status 1) or name a missing job (status 4)
 """
 import pathlib, re, shlex, sys
 
 PROGRAM = re.compile(r"([A-Z_]+=\S+ )*(\./)?[a-z$][a-zA-Z0-9_.-]*( .*|$)|[a-z]+=\$\(")
 NOT_A_PROGRAM = re.compile(r"(\./)?[a-z][a-zA-Z0-9_.-]*:")
-# Columns stand in tables and drawings, and before the comments of commands.
+# Several spaces between words mean a table or a drawing, unless a comment of the command follows.
 COLUMNS = re.compile(r"\S {2,}[^ #]")
 MARKER = re.compile(r"<!-- (not run: .+|run by \w+\.\w+|shown|examples) -->$")
 
 
 def blocks(text):
-    """The number of the first line, the marker and the lines of each block."""
+    """Yields the number of the first line, the marker and the lines of each block."""
     lines = text.split("\n")
     marker, at = "", 0
     while at < len(lines):

@@ -1,13 +1,13 @@
 #!/bin/bash
-# guide.sh SOURCE PROGRAMS PICTURE WORK GUIDE…: runs the commands of guides as they stand, on a machine where pipelined is installed and
-# runs. The machine is this one, but nothing that is written reaches it. It ends with all that it has started.
+# guide.sh SOURCE PROGRAMS PICTURE WORK GUIDE…: runs the commands of guides unchanged, on a simulated machine where pipelined is installed
+# and running. That machine is an overlay of this one, so all changes are temporary. All started processes end with the script.
 set -euo pipefail
 source=$1 programs=$2 picture=$3 work=$4
 
 mount -t tmpfs guide "$work"
 mkdir "$work"/{upper,work,root}
 mount -t overlay -o "lowerdir=/,upperdir=$work/upper,workdir=$work/work" overlay "$work/root"
-# Of this machine's mounts the overlay shows nothing. The toolchain, whose libraries the programs need, may be one.
+# The overlay does not include other mounts of this machine. The toolchain, whose libraries the programs need, may be such a mount.
 libraries=$(ldd "$programs/pipelined" | sed -n 's|.* => \(.*\)/libswiftCore.so .*|\1|p')
 for folder in /proc /dev "$source" "$programs" $libraries; do
     mkdir -p "$work/root$folder" && mount --rbind "$folder" "$work/root$folder"
@@ -20,7 +20,7 @@ set -euo pipefail
 source=$1 programs=$2
 export HOME=/root EDITOR=editor LC_ALL=C.UTF-8
 bash "$source/packaging/install.sh" "$programs" /usr >/dev/null
-# The daemon is root here, and so is its user.
+# The daemon runs as root here, so its user gets root's number.
 echo 'pipelined:x:0:' >>/etc/group
 echo 'pipelined:x:0:0::/:/bin/false' >>/etc/passwd
 
@@ -60,14 +60,14 @@ END
 stand_in sudo <<'END'
 exec "$@"
 END
-# What goes on until Ctrl-C ends when there is no more to see.
+# Commands that would run until Ctrl-C end by themselves here.
 stand_in pipectl <<'END'
 [ "$*" != watch ] || set -- watch --until-idle
 exec /usr/bin/pipectl "$@"
 END
 touch /var/log/gallery
 
-# Commands of a checkout, on the daemon of this machine.
+# In a checkout, `./run pipectl` talks to this machine's daemon, and other commands of `./run` are refused.
 mkdir -p /root/here /root/Pictures/lucerne /media/card/DCIM /var/lib/prometheus/node-exporter /srv/again /mnt
 cat >/root/here/run <<'END'
 #!/bin/bash
@@ -81,13 +81,13 @@ for name in Pictures/{beach,harbour}.jpg Pictures/lucerne/{1..12}.jpg here/{beac
     cp /picture "/root/$name"
 done
 cp /picture /media/card/DCIM/1.NEF
-# Four batches, of which the first has twelve pictures.
+# Create four batches. The first has twelve pictures.
 pipectl add /root/Pictures/lucerne --wait
 for _ in 2 3 4; do pipectl add /root/Pictures/{beach,harbour}.jpg --wait; done
 pipelined-gallery --listen 127.0.0.1:8080 >/var/log/gallery 2>&1 &
 grep -qm1 ' serves ' < <(tail -n +1 -f --pid=$! /var/log/gallery)
 
-# A picture that a guide has dropped.
+# Process a picture that a guide expects to have been dropped before.
 pipectl recipes new web
 pipectl reload
 install -D /picture /var/lib/pipelined/inbox/web/rome/harbour.jpg
@@ -100,7 +100,7 @@ for guide in "${@:3}"; do
     rm -f /etc/pipelined/recipes.d/*
     for recipe in web print; do pipectl recipes new $recipe >/dev/null; done
     pipectl reload
-    # It is in force, and a guide may write it.
+    # The recipe stays in use after its file is removed, and a guide may write the file again.
     rm /etc/pipelined/recipes.d/web.recipe
     python3 "$source/Tests/EndToEndTests/Fixture/guide.py" "$guide" >/commands
     bash /commands 2>&1 || { failed=1; echo "$guide FAILS"; }

@@ -2,19 +2,19 @@ import Foundation
 import Glibc
 import SystemCalls
 
-/// A disk's files and folders, in memory. A node is a file or folder, and may have several names.
+/// The files and folders of a disk, in memory. A node is a file or folder, and may have several names.
 struct DiskImage {
     struct Node {
         var isFolder: Bool
         var mode: UInt32
-        /// Nanoseconds since 1970.
+        /// Modification time, in nanoseconds since 1970.
         var modified: Int64 = 0
         var content = Content([])
-        /// The nodes in a folder, by name.
+        /// The nodes in the folder, by name.
         var entries: [String: Int] = [:]
     }
 
-    /// The bytes of a file, whose hash is computed once.
+    /// The bytes of a file, with a hash that is computed once.
     final class Content: Sendable {
         let bytes: [UInt8]
         let hash: Int
@@ -31,8 +31,8 @@ struct DiskImage {
 
     var nodes = [DiskImage.top: Node(isFolder: true, mode: 0o755)]
 
-    /// Whether a path matters: excludes sockets, plugin copies, and the ledger's shared-memory index, which no start
-    /// needs.
+    /// Whether the test considers a path. Sockets, copies of plugins and the ledger's shared-memory index are ignored,
+    /// because no start needs them.
     static func counts(_ path: String) -> Bool {
         !["/run/", "/state/plugins/"].contains { path.hasPrefix($0) } && !path.hasSuffix("-shm")
     }
@@ -44,7 +44,7 @@ struct DiskImage {
         }
     }
 
-    /// The folder and the name of an absolute path.
+    /// The parent folder and the name of an absolute path.
     func place(of path: String) -> (folder: Int, name: String)? {
         let parts = path.split(separator: "/").map(String.init)
         guard let name = parts.last, let folder = node(at: "/" + parts.dropLast().joined(separator: "/")) else {
@@ -53,7 +53,7 @@ struct DiskImage {
         return (folder, name)
     }
 
-    /// Each node with each of its paths, folders before their contents.
+    /// Each node with each of its paths. Folders precede their contents.
     var paths: [(path: String, node: Int)] {
         var found: [(path: String, node: Int)] = []
         var folders = [(path: "", node: Self.top)]
@@ -66,7 +66,7 @@ struct DiskImage {
         return found
     }
 
-    /// Equal for images with equal names and bytes.
+    /// A hash that is equal for images with the same names and bytes.
     var hash: Int {
         var hasher = Hasher()
         for (path, node) in paths {
@@ -78,7 +78,7 @@ struct DiskImage {
 
     // MARK: - From and to a folder
 
-    /// Reads a folder; returns the node of each inode.
+    /// Reads a folder from the real disk; returns its image and the node of each inode.
     static func read(_ folder: String) throws -> (image: DiskImage, inodes: [UInt64: Int]) {
         var image = DiskImage()
         var inodes: [UInt64: Int] = [:]
@@ -100,7 +100,7 @@ struct DiskImage {
         return (image, inodes)
     }
 
-    /// Writes this image to an empty folder.
+    /// Writes this image to an empty folder of the real disk.
     func write(to folder: String) throws {
         var written: [Int: String] = [:]
         for (relative, number) in paths {
@@ -112,7 +112,7 @@ struct DiskImage {
                 guard link(other, path) == 0 else { throw SystemError("link", path) }
             } else {
                 let file = try Descriptor.open(path, O_WRONLY | O_CREAT | O_EXCL)
-                // A long file of zeros only reserves blocks, which this test does not need.
+                // A long file of zeros only reserves space, which this test does not need, so it is not written.
                 let text =
                     node.content.bytes.count > 1 << 20 && node.content.bytes.allSatisfy { $0 == 0 }
                     ? [] : node.content.bytes

@@ -1,51 +1,51 @@
 import Foundation
 
-/// A recording of `faulty_disk.c`: the disk's first state, and the changes to it.
+/// A recording by `faulty_disk.c`: the initial state of the disk, and all changes.
 struct DiskRecord {
     enum Change {
         case names(NameChange)
         case bytes(node: Int, ByteChange, modified: Int64)
         case mode(node: Int, UInt32)
-        /// A file or a folder becomes durable.
+        /// A file or folder is synced, which makes it durable.
         case sync(node: Int, path: String)
-        /// The test learned something: a client got its answer.
+        /// A message from the test, for example that a client got its reply.
         case mark(String)
 
-        /// The recorded line, if this is a change of names.
+        /// The recorded line, for a change of names.
         var text: String? { if case .names(let change) = self { change.text } else { nil } }
     }
 
-    /// Names that appear, vanish or change atomically.
+    /// A set of names that appear, vanish or change atomically.
     struct NameChange {
         struct Entry {
             var folder: Int
             var name: String
-            /// Nil if the name vanishes.
+            /// Nil if the name is removed.
             var node: Int?
         }
 
         var text: String
         var entries: [Entry]
-        /// The nodes that get or lose a name.
+        /// The nodes that gain or lose a name.
         var nodes: Set<Int>
-        /// The folders of which one sync makes the change durable.
+        /// Folders. A sync of any of them makes the change durable.
         var folders: Set<Int>
     }
 
     enum ByteChange {
         case write(at: Int, [UInt8])
         case size(Int)
-        /// The file has room up to there, and at least that size.
+        /// The file has space reserved up to this offset, and its size is at least that.
         case room(Int)
         case times
     }
 
     private(set) var changes: [Change] = []
     let first: DiskImage
-    /// Each node as it was made, without bytes and names.
+    /// Each node as it was created, without its bytes and names.
     private(set) var made: [Int: DiskImage.Node] = [:]
 
-    /// Each sync, with its index among the changes.
+    /// Each sync, with its index in `changes`.
     var syncs: [(index: Int, node: Int, path: String)] {
         changes.enumerated().compactMap { index, change in
             if case .sync(let node, let path) = change { (index, node, path) } else { nil }
@@ -55,7 +55,7 @@ struct DiskRecord {
     /// Moves a change to an earlier index.
     mutating func move(_ index: Int, before earlier: Int) { changes.insert(changes.remove(at: index), at: earlier) }
 
-    /// Reads a recording that started with this image.
+    /// Reads a recording that began with the image `first`.
     init(_ file: String, first: DiskImage, inodes: [UInt64: Int]) throws {
         self.first = first
         var reader = Reader(
@@ -67,14 +67,14 @@ struct DiskRecord {
     }
 }
 
-/// Reads a recording line by line, and applies the changes, because lines name paths as they are at that time.
+/// Reads a recording line by line. It applies each change at once, because a line contains the paths of its moment.
 private struct Reader {
     let bytes: [UInt8]
     var image: DiskImage
     var inodes: [UInt64: Int]
     var at = 0
     var made: [Int: DiskImage.Node] = [:]
-    /// The path under which each file was made.
+    /// The latest path of each node, even after the removal of its name.
     var names: [Int: String]
 
     init(bytes: [UInt8], image: DiskImage, inodes: [UInt64: Int]) {
@@ -89,7 +89,7 @@ private struct Reader {
         return String(decoding: bytes[at..<end], as: UTF8.self).split(separator: "\t").map(String.init)
     }
 
-    /// The next change: nil at the end of the file, and an inner nil for a line that does not count.
+    /// The next change. Returns nil at EOF, and an inner nil for a line about an ignored path.
     mutating func next() throws -> DiskRecord.Change?? {
         guard let words = line(), let kind = words.first else { return .none }
         func number(_ index: Int, radix: Int = 10) -> Int { Int(words[index], radix: radix) ?? 0 }
@@ -123,7 +123,7 @@ private struct Reader {
             return .some(
                 change(
                     words, [(from, isExchange ? other : nil), (to, node)],
-                    // A move is durable with its new name.
+                    // A sync of the folder with the new name makes a move durable.
                     folders: isExchange ? [from.folder, to.folder] : [to.folder],
                     nodes: Set([node, other].compactMap(\.self))))
         case "write":

@@ -3,7 +3,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// A bad disk's damage to a file of the ledger.
+/// Damage to a file of the ledger, as a bad disk causes it.
 private struct LedgerDamage: CustomStringConvertible {
     enum Kind: CaseIterable { case bitFlipped, pageOfZeros, cutOff }
 
@@ -69,7 +69,7 @@ struct LedgerDamageTests {
         }
     }
 
-    /// Leaves a done, a failed, a claimed and an added picture; the daemon was killed.
+    /// Leaves a done, a failed, a claimed and an added picture behind, and kills the daemon; returns the disk.
     private static func disk(of daemon: DaemonFixture, isWrittenBack: Bool) async throws -> DiskImage {
         try await daemon.start()
         try daemon.drop(pictures[0], as: "done.png")
@@ -96,7 +96,7 @@ struct LedgerDamageTests {
             check(daemon, damage)
             return .refused
         }
-        // An unreadable row is noticed and reported when somebody asks for it.
+        // The daemon notices and reports an unreadable row only when a client requests it.
         let jobs = try? daemon.list()
         let isTold = try daemon.exists("state/ledger-lost.txt") || !daemon.status().problems.isEmpty
         #expect(isTold || jobs?.isEmpty == false, "\(damage): all jobs are forgotten in silence")

@@ -1,13 +1,13 @@
-/// A disk that loses power: its durable state, and the changes that may or may not have reached it.
+/// A disk that loses power: its durable state, and the pending changes, which may or may not reach the disk.
 ///
-/// The rules are POSIX's, which promise less than ext4, XFS and Btrfs, except for the folders above a synced node:
-/// - A sync of a file makes its bytes durable, but not its name. A sync of a folder makes its names durable, and a
-///   file's move into it, but not a file's move out of it. Other changes may become durable before a sync, or not.
-/// - A synced folder exists with all folders above it, and a name exists only in an existing folder: ext4 and XFS have
-///   one journal for all names, and Btrfs logs new folders above a synced node.
-/// - Unsynced bytes arrive in any order, in blocks; a file that has grown may have zeros instead.
-/// - A rename is atomic, and so is an exchange. Changes of one name, or of one file's names, keep their order, and a
-///   folder is removed only after its contents. All other changes of names arrive in any order.
+/// The rules are those of POSIX, which promises less than ext4, XFS and Btrfs do, with an exception for parent folders:
+/// - A sync of a file makes its bytes durable, but not its name. A sync of a folder makes its names durable, and also a
+///   file's move into the folder, but not a file's move out of it. Other changes may become durable without a sync.
+/// - A synced folder exists together with all its parent folders, and a name exists only in an existing folder: ext4
+///   and XFS have one journal for all names, and Btrfs logs new folders above a synced node. This is the exception.
+/// - Unsynced bytes reach the disk in any order, in blocks. A file that has grown may contain zeros instead.
+/// - A rename is atomic, and so is an exchange. Changes of one name keep their order, as do changes of one file's
+///   names. A folder is removed only after its contents. All other changes of names reach the disk in any order.
 struct PowerCut {
     private(set) var durable: DiskImage
     private var pending: [Pending] = []
@@ -19,7 +19,7 @@ struct PowerCut {
         }
 
         var change: Change
-        /// An omitted sync would have made it durable.
+        /// A sync that was left out would have made the change durable.
         var isOwed = false
     }
 
@@ -46,7 +46,7 @@ struct PowerCut {
         pending = pending.enumerated().filter { !forced.contains($0.offset) }.map(\.element)
     }
 
-    /// Makes a sync do nothing.
+    /// Leaves out a sync of this node, and marks the changes that it would have made durable.
     mutating func leaveOutSync(of node: Int) { for index in forced(by: node) { pending[index].isOwed = true } }
 
     /// The changes that a sync of this node makes durable.
@@ -66,7 +66,7 @@ struct PowerCut {
 
     // MARK: - Guaranteed order
 
-    /// Adds the changes that must have arrived before the chosen ones.
+    /// Returns the chosen changes together with all changes that must have reached the disk before them.
     private func withNeeds(_ chosen: Set<Int>) -> Set<Int> {
         var chosen = chosen
         for later in pending.indices.reversed() where chosen.contains(later) {
@@ -84,7 +84,7 @@ struct PowerCut {
             || later.entries.contains { one in
                 earlier.entries.contains { ($0.folder, $0.name) == (one.folder, one.name) }
             }
-            // A name needs its folder.
+            // A name requires that its folder exists.
             || later.entries.contains { earlier.nodes.contains($0.folder) }
             // A folder must be empty before it is removed.
             || later.entries.contains { $0.node == nil } && earlier.entries.contains { later.nodes.contains($0.folder) }
@@ -92,20 +92,20 @@ struct PowerCut {
 
     // MARK: - Possible outcomes
 
-    /// The part of a file's unsynced bytes that arrived.
+    /// The part of a file's unsynced bytes that reached the disk.
     enum Bytes: Hashable {
         case all, none
         /// The file has its new size, with zeros where it has grown.
         case zeros
-        /// The first or second half of the blocks.
+        /// The first or the second half of the blocks.
         case firstHalf(block: Int)
         case secondHalf(block: Int)
-        /// All changes but one, or only the last.
+        /// All changes except this one, or only the last change.
         case without(Int)
         case last
     }
 
-    /// The changes that arrived, of those that were not durable.
+    /// The pending changes that reached the disk.
     struct Choice {
         fileprivate var came: Set<Int>
         fileprivate var bytes: [Int: Bytes]
@@ -124,7 +124,7 @@ struct PowerCut {
 
     private func isName(_ index: Int) -> Bool { if case .names = pending[index].change { true } else { false } }
 
-    /// All changes that do not depend on this one.
+    /// All pending changes that do not depend on this one.
     private func without(_ index: Int) -> Set<Int> {
         Set(pending.indices.filter { !withNeeds([$0]).contains(index) })
     }
@@ -134,9 +134,9 @@ struct PowerCut {
         (.firstHalf(block: 512), "torn at 512"), (.secondHalf(block: 4096), "torn at 4096, the end first"),
     ]
 
-    /// A selection of possible outcomes of a cut at this moment: all changes in order up to any point; any one change
-    /// of names lost, or alone; and for all files together, or for each file, every kind of `Bytes`. Adds `draws`
-    /// random outcomes.
+    /// A selection of the possible outcomes of a power cut at this moment. It contains all changes in order up to each
+    /// point. It contains each change of a name lost, and each alone. For all files together and for each file, it
+    /// contains every kind of `Bytes`. In addition it has `draws` random outcomes.
     func choices(draws: Int, random: inout SeededNumbers) -> [Choice] {
         let (all, files) = (Set(pending.indices), files)
         let names = pending.indices.filter(isName)
@@ -181,8 +181,8 @@ struct PowerCut {
         return choices
     }
 
-    /// Outcomes that omitted syncs make possible: everything arrived except the names, or one name, or the bytes that
-    /// the syncs should have saved.
+    /// Outcomes that are possible only because syncs were left out. Every change reached the disk, except those that
+    /// the syncs should have saved: all names, or one name, or the bytes of a file.
     func choicesOwed() -> [Choice] {
         let all = Set(pending.indices)
         let names = pending.indices.filter { pending[$0].isOwed && isName($0) }
@@ -264,7 +264,7 @@ extension PowerCut.Bytes {
         return bytes
     }
 
-    /// The changes with their writes split into blocks, of which `part` are kept.
+    /// Returns the changes with their writes split into blocks. `part` selects the blocks to keep.
     private static func torn(
         _ changes: [DiskRecord.ByteChange], _ block: Int,
         _ part: ([DiskRecord.ByteChange]) -> ArraySlice<DiskRecord.ByteChange>

@@ -3,22 +3,22 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// A user's action during which the power fails.
+/// A user's action. The power fails while the daemon performs it.
 struct PowerCutCase: CustomTestStringConvertible, Sendable {
     typealias Act = @Sendable (DaemonFixture) async throws -> Void
 
     var testDescription: String
     var files: [String: String] = [:]
-    /// Files in this inbox when the daemon starts.
+    /// Files in this inbox when the daemon starts, by path.
     var dropped: [String: Data] = [:]
     var inbox = "inbox"
-    /// Happens earlier, without a power cut.
+    /// Runs before the recording, without a power cut.
     var before: Act?
-    /// The user's command: once it returns without an error, its effect must last.
+    /// The user's command. Once it has returned without an error, its effect must last.
     var command: Act?
-    /// Lets all jobs end after the next start, if that needs help.
+    /// Runs after the next start, in cases where the jobs need help to end.
     var afterwards: Act?
-    /// Paths that must be synced, each with the number of syncs whose omission lets a cut do harm.
+    /// Paths that must be synced. The number says how many of a path's syncs do harm if they are left out.
     var needs: [String: Int] = [:]
 
     static let all = [
@@ -95,7 +95,7 @@ struct PowerCutCase: CustomTestStringConvertible, Sendable {
         testDescription: "an undo", files: ["etc/recipes.d/two.recipe": two],
         before: { daemon in
             try await done(as: two)(daemon)
-            // The folders of the first picture stay in use.
+            // This second picture keeps the folders of the first in use.
             try daemon.drop(Picture.png(width: 16, height: 16), as: "album/b.png", inbox: "inbox/two")
             try await daemon.waitForAll()
         },
@@ -125,7 +125,7 @@ struct PowerCutCase: CustomTestStringConvertible, Sendable {
     static let pause = PowerCutCase(
         testDescription: "a pause", command: pipectl("pause", "render"),
         afterwards: { daemon in
-            // This picture's fate shows whether the pause was kept.
+            // This picture's name shows whether the pause was kept.
             let isPaused = try daemon.status().queues["render"]?.paused == true
             try daemon.drop(as: isPaused ? "paused.png" : "not paused.png")
             _ = try daemon.call(Call.Resume(queue: "render"))

@@ -29,7 +29,7 @@ struct PowerCutTests {
             var harmful = crash.needs.mapValues { _ in 0 }
             for (index, _, path) in trial.record.syncs {
                 let need = crash.needs.first { fnmatch($0.key, path, FNM_PATHNAME) == 0 }
-                // With PIPELINED_POWERCUT the test examines all syncs but SQLite's own.
+                // With PIPELINED_POWERCUT, the test examines all syncs except those of SQLite.
                 let isOpen = need.map { (harmful[$0.key] ?? 0) < $0.value } ?? false
                 guard isOpen || Self.minutes != nil && !path.hasPrefix("/state/ledger") && path != "/state" else {
                     continue
@@ -71,7 +71,7 @@ struct PowerCutTests {
             let round = rounds
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (index, crash) in PowerCutCase.all.enumerated() {
-                    // A start has pauses, in which other trials can proceed.
+                    // A daemon often waits during its start. Other trials can proceed meanwhile.
                     if index >= 3 { try await group.next() }
                     group.addTask {
                         try await PowerCutTrial.with(crash) { trial in
@@ -110,7 +110,7 @@ struct PowerCutTests {
     }
 }
 
-/// Counts, protected by a lock.
+/// Named counters, protected by a lock.
 private final class Tally: CustomStringConvertible, Sendable {
     private let counts = Mutex<[String: Int]>([:])
 

@@ -3,12 +3,12 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// A case whose disk changes were all recorded, and the states that a power cut can leave.
+/// A case with a recording of all its disk changes. Derives the states that a power cut can leave.
 struct PowerCutTrial {
     let crash: PowerCutCase
     var record: DiskRecord
     private let daemon: DaemonFixture
-    /// The final accounts without the command, and with it.
+    /// The accounts at the end, without the command and with it.
     private(set) var before = Accounts()
     private(set) var after = Accounts()
 
@@ -20,11 +20,11 @@ struct PowerCutTrial {
         after = try await accounts(on: cut.latest)
     }
 
-    /// A state of the disk at the next start.
+    /// A state of the disk after the power cut, with which the daemon is started again.
     struct State {
         fileprivate var cut: PowerCut
         fileprivate var choice: PowerCut.Choice
-        /// The user was told that the command is done.
+        /// Whether the user was told before the cut that the command had succeeded.
         var isAcknowledged: Bool
         var moment: String
         var hash: Int
@@ -33,8 +33,9 @@ struct PowerCutTrial {
         var description: String { "cut \(moment); \(choice.words)" }
     }
 
-    /// Records the case. Afterwards the daemon's folder is an empty disk in memory, for the states. The files of a
-    /// state have other inodes than the recorded files; a real cut would have kept them.
+    /// Records the case. For the states, the daemon's root is then an empty disk in memory. Files that are written
+    /// there have other inodes than the recorded files, which a real cut would have kept, so inode numbers don't count
+    /// on that disk.
     static func with(_ crash: PowerCutCase, _ body: (PowerCutTrial) async throws -> Void) async throws {
         try await DaemonFixture.with(started: false) { daemon in
             let record: DiskRecord = try await FaultyDisk.with(daemon.root.path) { disk in
@@ -71,7 +72,7 @@ struct PowerCutTrial {
 
     private static let acknowledged = "acknowledged"
 
-    /// The same trial, but the result is renamed before the ledger starts the commit that should precede the rename.
+    /// Returns the same trial, except that the result is renamed before the commit that should precede the rename.
     func withRenameBeforeIntent() throws -> PowerCutTrial {
         let rename = try #require(
             record.changes.firstIndex { $0.text?.hasPrefix("rename 1 /outbox/noir/.staging/") ?? false })
@@ -86,21 +87,21 @@ struct PowerCutTrial {
         return trial
     }
 
-    /// All states that a cut may leave, without duplicates.
+    /// All states in which a power cut may leave the disk, without duplicates.
     func states(seed: UInt64 = 1, draws: Int = 20) -> [State] {
         var random = SeededNumbers(seed: seed)
         return states { $0.choices(draws: draws, random: &random) }
     }
 
-    /// At most `most` states that a cut may leave only if this sync does nothing; first the states that lack exactly
-    /// the changes of the sync.
+    /// At most `most` states that are possible only if this sync does nothing. States that lack exactly the changes of
+    /// this sync come first.
     func states(withoutSync index: Int, besides usual: Set<Int>, most: Int) -> [State] {
         var known = usual
         var states: [State] = []
         func add(_ more: [State]) {
             for state in more where states.count < most && known.insert(state.hash).inserted { states.append(state) }
         }
-        // Harm comes from actions that rely on the sync, so the latest states come first.
+        // Harm comes from later actions that rely on the sync, so the latest states come first.
         add(self.states(leavingOut: index) { $0.choicesOwed() }.reversed())
         guard states.count < most else { return states }
         var random = SeededNumbers(seed: 1)
@@ -117,7 +118,8 @@ struct PowerCutTrial {
             for choice in choices(cut) {
                 let hash = cut.image(choice).hash
                 if let index = known[hash] {
-                    // An acknowledged command must still hold afterwards.
+                    // A state can follow from cuts before and after the acknowledgement. Then the command must still
+                    // hold.
                     states[index].isAcknowledged = states[index].isAcknowledged || isAcknowledged
                 } else {
                     known[hash] = states.count
@@ -141,7 +143,7 @@ struct PowerCutTrial {
         return states
     }
 
-    /// The first of these states from which a daemon reaches a forbidden end.
+    /// The first of these states from which the daemon does not recover to an allowed result.
     func harm(in states: some Sequence<State>) async throws -> State? {
         for state in states where try await !survives(state) { return state }
         return nil
@@ -151,12 +153,13 @@ struct PowerCutTrial {
         do { return allows(try await accounts(on: state.image), in: state) } catch is Missing { return false }
     }
 
-    /// Whether a cut may end like this: with the command if it was acknowledged, otherwise with or without it.
+    /// Whether these accounts are allowed: with the command's effect if it was acknowledged, otherwise with or without
+    /// it.
     func allows(_ accounts: Accounts, in state: State) -> Bool {
         accounts == after || (!state.isAcknowledged && accounts == before)
     }
 
-    /// Starts a daemon on this disk; returns the accounts when nothing is left to do.
+    /// Starts a daemon on this disk; returns the accounts once it has nothing left to do.
     func accounts(on image: DiskImage) async throws -> Accounts {
         try daemon.becomes(image)
         try await daemon.start()
@@ -168,8 +171,8 @@ struct PowerCutTrial {
         return try await Accounts(daemon)
     }
 
-    /// Waits until nothing is left to do. An original whose place is taken by another file waits for a person; returns
-    /// that reason.
+    /// Waits until the daemon has nothing left to do. If another file occupies the place of an original, only a person
+    /// can help; then the method returns that reason.
     private func obstacle() async throws -> String? {
         let client = try daemon.client()
         return try await daemon.elsewhere {
@@ -184,7 +187,7 @@ struct PowerCutTrial {
 }
 
 extension DaemonFixture {
-    /// Replaces the contents of the root.
+    /// Replaces the contents of the root by this image.
     func becomes(_ image: DiskImage) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: root.path) {
             try FileManager.default.removeItem(atPath: path(name))

@@ -1,7 +1,7 @@
 import SystemCalls
 import TestTools
 
-/// A port on loopback that neither accepts nor refuses connections: its queue is full.
+/// A port on loopback that neither accepts nor refuses connections, because its backlog is full.
 final class DeafPort {
     private let sockets: [Descriptor]
     let url: String

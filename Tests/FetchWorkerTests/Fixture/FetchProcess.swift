@@ -5,7 +5,7 @@ import SystemCalls
 import Testing
 import WorkerProtocol
 
-/// The fetch worker that was built with the tests, at the other end of a real socket.
+/// Runs the fetch worker that was built with the tests, and talks to it through a real socket.
 final class FetchProcess {
     let channel: WorkerChannel
     let process: pid_t
@@ -45,7 +45,8 @@ final class FetchProcess {
 
     private static var libraries: String { getenv("LD_LIBRARY_PATH").map { String(cString: $0) } ?? "" }
 
-    /// Limits that allow the test's server, because loopback is private.
+    /// Limits that allow connections to 127.0.0.1, the address of the test's server, which is otherwise refused as
+    /// private.
     static func limits(_ change: (inout FetchLimits) -> Void = { _ in }) -> FetchLimits {
         var limits = FetchLimits(allowPrivateHosts: ["127.0.0.1"])
         change(&limits)
@@ -72,7 +73,7 @@ final class FetchProcess {
         }
     }
 
-    /// Waits until this many bytes have arrived.
+    /// Waits until the transfer has received at least `bytes` bytes.
     func until(_ id: Int, has bytes: Int64) throws {
         while progress[id, default: 0] < bytes {
             if let answer = answers[id] { throw Unexpected("it has ended: \(answer)") }
@@ -102,7 +103,7 @@ final class FetchProcess {
         }
     }
 
-    /// The reason why the URL can't be downloaded.
+    /// Returns the error with which the download of the URL fails.
     func failure(
         at url: String, _ limits: FetchLimits = FetchProcess.limits(), into file: StagingFile? = nil,
         resume: FetchResume? = nil, login: FetchLogin? = nil

@@ -4,28 +4,28 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// The fleet's process that was built with the tests, on a real socket: the test acts as its supervisor.
+/// Runs the fleet process that was built with the tests. The test acts as its supervisor, through a real socket.
 final class NodeProcess {
     let name: String
     let channel: WorkerChannel
     let process: pid_t
     let missing: [String]
-    /// Messages that no test has waited for yet.
+    /// Received messages that no test has waited for yet.
     private var heard: [FleetMessage] = []
     private var next = 1
     private var isGone = false
-    /// Runs while the supervisor is alive.
+    /// Sends signs of life while the test's supervisor is alive.
     private let life = DispatchSource.makeTimerSource()
 
     static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appendingPathComponent("pipelined-fleet").path
 
-    /// Far longer than any message takes on the busiest machine.
+    /// A timeout, far longer than any message takes on the busiest machine.
     private static let patience = Duration.seconds(600)
 
     static let filters = ["noir": "1"]
 
-    /// Starts the process, and joins the fleet.
+    /// Starts the process, which joins the fleet.
     init(
         _ name: String, _ servers: [String], places: Int = 0, filters: [String: String] = NodeProcess.filters,
         patience: Int = 1000, files paths: [String] = []
@@ -61,7 +61,7 @@ final class NodeProcess {
         waitpid(process, nil, 0)
     }
 
-    /// Stops the process, and waits until each of its threads has stopped.
+    /// Stops the process with SIGSTOP, and waits until each of its threads has stopped.
     func stop() throws {
         var info = siginfo_t()
         guard Glibc.kill(process, SIGSTOP) == 0, waitid(P_PID, id_t(process), &info, WSTOPPED | WNOWAIT) == 0 else {
@@ -69,12 +69,12 @@ final class NodeProcess {
         }
     }
 
-    /// From now on the supervisor hangs.
+    /// Simulates a hanging supervisor: its signs of life stop.
     func hangs() { life.cancel() }
 
     func send(_ order: FleetOrder, _ files: [Descriptor] = []) throws { try channel.send(order, descriptors: files) }
 
-    /// Waits for the first message for which `choose` returns a result, and keeps the others.
+    /// Waits for the first message for which `choose` returns a result. Keeps all other messages.
     func wait<Result>(for what: String, _ choose: (FleetMessage) throws -> Result?) throws -> Result {
         var index = 0
         while true {
@@ -91,10 +91,10 @@ final class NodeProcess {
         }
     }
 
-    /// Drops all messages so far.
+    /// Discards all messages that were received so far.
     func forget() { heard = [] }
 
-    /// The number of unread messages that end a lent picture.
+    /// The number of unread messages that report the end of a lent picture.
     func ends(of id: Int) -> Int {
         heard.filter { message in
             switch message {
@@ -117,7 +117,7 @@ final class NodeProcess {
         }
     }
 
-    /// Waits until another node is reported that `matches`.
+    /// Waits until the process reports another node of this name that `matches`.
     @discardableResult
     func sees(_ name: String, where matches: (FleetNode) -> Bool = { _ in true }) throws -> FleetNode {
         try wait(for: "that \(name) is there") { message in
@@ -125,7 +125,7 @@ final class NodeProcess {
         }
     }
 
-    /// Names of the nodes in unread messages.
+    /// Names of the nodes that unread messages report.
     var names: Set<String> { Set(heard.compactMap { if case .node(let node, _) = $0 { node.name } else { nil } }) }
 
     func misses(_ name: String) throws {
@@ -136,7 +136,7 @@ final class NodeProcess {
 
     // MARK: - Lending
 
-    /// Lends a picture; returns its ID and the files that receive the results.
+    /// Lends a picture; returns its ID and the files to which the results are written.
     func lend(
         _ sources: [[UInt8]], outputs: Int = 1, stages: [String] = ["resize", "save"], priority: Priority = .normal,
         filters: [String: String] = [:], maxResult: Int64 = 64 << 20, only: String? = nil
@@ -221,7 +221,8 @@ final class NodeProcess {
         try send(.rendered(id, header, outputs, nil), results.map { try Descriptor.memory($0) })
     }
 
-    /// Waits for the last message about an accepted picture; true if the origin has the results, false if it withdrew.
+    /// Waits until a picture that this node accepted is over. Returns true if the origin has the results, and false if
+    /// it withdrew the picture.
     @discardableResult
     func over(_ id: Int) throws -> Bool {
         try wait(for: "that \(id) is over") { message in
@@ -235,7 +236,7 @@ final class NodeProcess {
 }
 
 extension Descriptor {
-    /// The whole file, whatever its position.
+    /// The content of the whole file, whatever its current position.
     var content: [UInt8] {
         get throws {
             var status = stat()

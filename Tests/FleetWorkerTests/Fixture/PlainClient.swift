@@ -5,14 +5,14 @@ import TestTools
 
 @testable import FleetWorker
 
-/// A stranger at the same server that speaks the protocol by hand.
+/// A client that connects to the same server without being a node, and speaks the protocol by hand.
 final class PlainClient {
     private let socket: Descriptor
     private var rest: [UInt8] = []
     private let inbox = "_INBOX.stranger\(UInt32.random(in: 0 ... .max))"
     private var asked = 0
     private var listensToWaiting = false
-    /// The first subscription is the inbox.
+    /// The number of subscriptions. The first is the inbox for replies.
     private var subscriptions = 1
 
     init(_ url: String) throws {
@@ -30,7 +30,7 @@ final class PlainClient {
         try publish(Array(text.utf8), to: subject, reply: reply)
     }
 
-    /// Sends a request; returns its answer.
+    /// Sends a request; returns its reply.
     func ask(_ subject: String, _ bytes: [UInt8] = []) throws -> [UInt8] {
         asked += 1
         let reply = "\(inbox).\(asked)"
@@ -46,13 +46,13 @@ final class PlainClient {
         try write("SUB \(subject) \(subscriptions)\r\n")
     }
 
-    /// Waits until a node reports its state, which means that it listens.
+    /// Waits until a node reports its state, which shows that it is listening.
     func hear(of node: String) throws {
         try listen(to: "nodes.\(node)")
         while try message().subject != "nodes.\(node)" {}
     }
 
-    /// Waits until each of these origins tells the node anew that it waits for a place.
+    /// Waits until each of these origins reports once more to the node that it waits for a place.
     func hearWaiting(at node: String, _ origins: Set<String>) throws {
         if !listensToWaiting { try listen(to: "waits.\(node).*") }
         listensToWaiting = true
@@ -61,7 +61,7 @@ final class PlainClient {
         while !missing.isEmpty { missing.remove(try message().subject) }
     }
 
-    /// Poses as a node with this report, and waits for a picture.
+    /// Poses as a node with this report, and waits until it is offered a picture.
     func offer(to node: String, saying presence: String) throws -> (Offer, reply: String) {
         try listen(to: "take.\(node).*")
         try publish(#"{"token":"t","node":\#(presence)}"#, to: "nodes.\(node)")
@@ -72,7 +72,7 @@ final class PlainClient {
         }
     }
 
-    /// Waits until a question has arrived `count` times; returns the subjects for its answers.
+    /// Waits until `count` requests have arrived on the subject; returns their reply subjects.
     func replies(to subject: String, _ count: Int) throws -> [String] {
         try listen(to: subject)
         var replies: [String] = []
@@ -83,7 +83,7 @@ final class PlainClient {
         return replies
     }
 
-    /// Waits until the server has received everything.
+    /// Waits until the server has received everything that this client sent.
     func flush() throws {
         try write("PING\r\n")
         while try line() != "PONG" {}

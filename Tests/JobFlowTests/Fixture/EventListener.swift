@@ -3,13 +3,13 @@ import JobLedger
 
 @testable import JobFlow
 
-/// Counts what the daemon's owners tell.
+/// Records the events that the daemon's owners report.
 @Coordination
 final class EventListener: DaemonEvents {
     enum Event { case limits, began, ended, endedAsRows, refused, batch, rested, inbox, adopted, status }
 
     private(set) var events: [Event] = []
-    /// Called with each event.
+    /// Is called with each event.
     var heard: @Coordination (Event) -> Void = { _ in }
 
     private func hear(_ event: Event) {

@@ -5,7 +5,7 @@ import JobLedger
 @testable import JobFlow
 @testable import PictureFiles
 
-/// Receives the news of the mover of originals before its owner does.
+/// A delegate of the mover of originals. It yields each event, and then passes the event on to the owners.
 @Coordination
 final class MoverListener: OriginalMoverDelegate {
     enum News { case willMove, arrived }
@@ -35,7 +35,7 @@ final class MoverListener: OriginalMoverDelegate {
 }
 
 extension OwnersFixture {
-    /// A mover's delegate, which the caller must keep, and the news that it receives.
+    /// Returns a delegate for a mover, which the caller must keep alive, and the events that it receives.
     func listen() -> (AsyncStream<MoverListener.News>, MoverListener) {
         let (stream, news) = AsyncStream<MoverListener.News>.makeStream()
         return (stream, Coordination.sync { MoverListener(owners, news) })

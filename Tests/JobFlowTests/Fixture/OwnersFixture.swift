@@ -12,15 +12,15 @@ import WorkerPools
 @testable import JobFlow
 @testable import PictureFiles
 
-/// The owners of a daemon in its own folder, before it starts. Nothing is rendered: the limit of the queue `render` is
-/// 0.
+/// The owners of a daemon that has its own folder and has not started. Nothing is rendered, because the limit of the
+/// queue `render` is 0.
 struct OwnersFixture: Sendable {
     let owners: Owners
     let ledger: Ledger
     let places: Places
     private let chain: Chain
 
-    /// `recipe` is the text of an additional recipe `r`. `program` is the render worker.
+    /// `recipe` is the text of an additional recipe named `r`. `program` is the path of the render worker.
     static func with(
         _ settings: String = "", recipe: String? = nil, program: String = "/none", plugins: [String] = [],
         _ body: (OwnersFixture) async throws -> Void
@@ -60,7 +60,7 @@ struct OwnersFixture: Sendable {
             priority: priority.rank)
     }
 
-    /// An ended job whose original lies at `path`, with these bytes.
+    /// Returns an ended job, and writes its original to `path` with these bytes.
     func ended(_ id: Int, _ state: JobState, at path: String, _ bytes: String = "picture") throws -> JobRecord {
         var job = job(id, state)
         (job.source, job.finished) = (path, 2000)
@@ -85,18 +85,18 @@ struct OwnersFixture: Sendable {
         return ledger.flush(seconds: 30)
     }
 
-    /// Returns when the ledger has recorded everything so far, and has reported that on the coordination queue.
+    /// Returns when the ledger has written all pending records and has reported them on the coordination queue.
     func settle() async {
         _ = ledger.flush(seconds: 30)
         await withCheckedContinuation { continuation in Coordination.async { continuation.resume() } }
     }
 
-    /// Returns when the condition holds; checks it again after each round of records and reports.
+    /// Returns when the condition holds. Checks it after each `settle()`.
     func until(_ condition: @Coordination () throws -> Bool) async rethrows {
         while try !Coordination.sync(condition) { await settle() }
     }
 
-    /// The texts of the events of this kind, or about this job.
+    /// The texts of the events of this kind, optionally only those about `job`.
     func texts(_ kind: String, of job: Int? = nil) throws -> [String] {
         #expect(ledger.flush(seconds: 30))
         return try ledger.events(after: 0, limit: 1000).filter {
@@ -107,7 +107,7 @@ struct OwnersFixture: Sendable {
 }
 
 extension Inboxes {
-    /// Returns when the inboxes have stopped.
+    /// Stops the inboxes; returns when all of them have stopped.
     func stopped() async {
         stop()
         for inbox in all {

@@ -3,11 +3,11 @@ import SystemCalls
 
 @testable import JobLedger
 
-/// A work order for jobs whose work does not matter.
+/// A work order for tests that don't depend on its settings.
 let order = WorkOrder(
     recipe: "r", adHoc: false, outputs: [], original: .archive, conflict: .number, outbox: "/out", inbox: "/in")
 
-/// A job as an inbox makes it.
+/// Returns a job as an inbox creates it.
 func job(_ id: Int, _ state: JobState = .queued) -> JobRecord {
     JobRecord(
         id: id, position: id, order: order, path: "\(id).png", origin: .claimed,

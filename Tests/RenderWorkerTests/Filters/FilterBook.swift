@@ -1,9 +1,9 @@
 import Foundation
 import PipelineModel
 
-/// Generates docs/filters.md, the program's description of its filters in Markdown.
+/// Generates docs/filters.md: the descriptions of all filters, as the program reports them, in Markdown.
 enum FilterBook {
-    /// An example of a filter: its stage, and earlier stages that make a picture which needs the filter.
+    /// An example: the filter's stage, and the stages before it, which make a picture for which the filter is useful.
     struct Example {
         var stage: String
         var after: String?
@@ -24,7 +24,7 @@ enum FilterBook {
 
     static func example(_ filter: String) -> Example { examples[filter] ?? Example(stage: filter) }
 
-    /// The picture of a filter, or the picture before it; relative to docs/.
+    /// The path, relative to docs/, of the picture that these stages make; without stages, of the original picture.
     static func picture(_ stages: String?) -> String {
         "pictures/\(stages?.prefix { $0 != " " } ?? "before").webp"
     }

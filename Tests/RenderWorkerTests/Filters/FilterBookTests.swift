@@ -4,8 +4,8 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// docs/filters.md repeats the filters' own descriptions. `./run docs` writes it through this test, and passes the
-/// folder of the project's sample pictures in `PIPELINED_DOCS`.
+/// Checks docs/filters.md against the filters' own descriptions. `./run docs` writes the file through this test, and
+/// passes the folder of the project's sample pictures in `PIPELINED_DOCS`.
 @Suite("docs/filters.md")
 struct FilterBookTests {
     private static let docs = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../docs").standardized
@@ -59,7 +59,7 @@ struct FilterBookTests {
 
     private static func draw(_ worker: WorkerProcess, _ samples: String) throws {
         let sample = try sample(samples)
-        // All filters start with the same resize.
+        // All examples start with the same resize.
         let start = "resize width=360 kernel=lanczos3"
         let save = "save format=webp quality=80 metadata=strip"
         func draw(_ picture: String, _ stages: String?...) throws {

@@ -4,7 +4,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Runs all filters on every kind of picture that a filter may get.
+/// Runs all filters on every kind of picture that they may get.
 struct FilterSetTests {
     /// How a filter changes the bands.
     enum Colour { case stays, becomesGrey, becomesColour }
@@ -12,7 +12,7 @@ struct FilterSetTests {
     struct Case: CustomTestStringConvertible {
         var chain: String
         var colour = Colour.stays
-        /// The size of the result, if the filter changes it.
+        /// The size of the result, for filters that change it.
         var size: @Sendable (_ width: Int, _ height: Int) -> (Int, Int) = { ($0, $1) }
         /// Whether the filter keeps alpha.
         var keepsAlpha = true
@@ -49,7 +49,8 @@ struct FilterSetTests {
         Case(chain: "watermark text=Ada colour=#ff0000 size=100", colour: .becomesColour, keepsAlpha: false),
     ]
 
-    /// Widths and heights: single pixels and rows, odd sizes, and a size larger than libvips reads at once.
+    /// Widths and heights: single pixels, single rows and columns, odd sizes, and a size that libvips reads in several
+    /// parts.
     private static let sizes = Sweep.of(
         [(1, 1), (3, 1), (1, 7), (31, 17), (530, 40)],
         all: [1, 2, 3, 7, 16, 33, 530].flatMap { width in [1, 2, 5, 17, 64].map { (width, $0) } })
@@ -101,7 +102,7 @@ struct FilterSetTests {
         }
     }
 
-    /// `TiltShift` in the list is `tilt-shift`.
+    /// The names of the filters listed in Package.swift: the module `TiltShift` contains `tilt-shift`.
     private static func listed() throws -> [String] {
         let package = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../Package.swift").standardized
         let text = try String(contentsOf: package, encoding: .utf8)

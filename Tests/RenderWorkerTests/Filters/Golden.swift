@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Compares a filter's result with a formula that is independent of the filter's code.
+/// Compares a filter's result with a formula that was written independently of the filter's code.
 struct Golden {
-    /// The source's samples from 0 to 1; the edge pixels extend beyond the edges.
+    /// The source's samples, from 0 to 1. Outside the picture, the nearest edge pixel is repeated.
     let source: Pixels
     let result: Pixels
     let most: Double
@@ -20,7 +20,7 @@ struct Golden {
         source[min(max(x, 0), source.width - 1), min(max(y, 0), source.height - 1)].map { Double($0) / most }
     }
 
-    /// The largest distance from the formula, in sample steps; infinite if the bands differ.
+    /// The largest difference from the formula, in sample steps. It is infinite if the number of bands differs.
     func worst(_ formula: (_ x: Int, _ y: Int) -> [Double]) -> Double {
         var worst = 0.0
         for y in 0..<result.height {
@@ -35,7 +35,7 @@ struct Golden {
         return worst
     }
 
-    /// The similarity to the formula as a whole, in dB.
+    /// The similarity of the whole picture to the formula, in dB.
     func likeness(_ formula: (_ x: Int, _ y: Int) -> [Double]) -> Double {
         var squares = 0.0
         for y in 0..<result.height {

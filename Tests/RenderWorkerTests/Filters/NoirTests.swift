@@ -5,7 +5,7 @@ import WorkerProtocol
 
 /// Compares noir with its formula.
 struct NoirTests {
-    /// Rec. 601 luma, then the S curve.
+    /// The Rec. 601 luma, to which the S-shaped curve is applied.
     static func formula(_ colour: [Int], contrast: Double = 1, strength: Double = 1, most: Double = 255) -> Double {
         let luma =
             colour.count < 3
@@ -41,7 +41,7 @@ struct NoirTests {
             let (x, y) = (index % 64, index / 64)
             return abs(Double(result[x, y][0]) - Self.formula(Self.patches[x, y]))
         }
-        // Luma that is rounded differently shifts the result by the curve's slope.
+        // If luma is rounded differently, the steep curve amplifies the difference.
         #expect(worst.max() ?? 99 <= 2)
     }
 

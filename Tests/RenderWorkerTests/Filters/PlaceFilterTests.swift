@@ -3,7 +3,7 @@ import PipelineModel
 import Testing
 import WorkerProtocol
 
-/// Filters that crop, turn, frame, mark and stretch.
+/// Tests filters that crop, turn, frame, mark and stretch.
 struct PlaceFilterTests {
     private static let source = Pixels(60, 40) { x, y in [x * 4, y * 6, 100] }
 
@@ -103,7 +103,7 @@ struct PlaceFilterTests {
 
     @Test("autolevels stretches all bands together, or each separately, to black and white")
     func autolevels() throws {
-        // The bands have values from 40 to 139, 60 to 159 and 50 to 99, each equally often.
+        // The values of the bands range from 40 to 139, 60 to 159 and 50 to 99, and occur equally often.
         let flat = Pixels(100, 20) { x, _ in [40 + x, 60 + x, 50 + x / 2] }
         let golden = try Golden(flat, "autolevels clip=0", worker: WorkerProcess())
         #expect(golden.worst { golden[$0, $1].map { ($0 * 255 - 40) / 119 } } <= 0.51)
@@ -112,7 +112,7 @@ struct PlaceFilterTests {
             each.worst { x, y in zip(each[x, y], [(40.0, 99.0), (60, 99), (50, 49)]).map { ($0 * 255 - $1.0) / $1.1 } }
                 <= 0.51)
         let half = try Golden(flat, "autolevels clip=10 strength=0.5", worker: WorkerProcess())
-        // A tenth of each band is cut off at either end: the rest runs from 50 to 149.
+        // The filter cuts off a tenth of the values at either end, so the others range from 50 to 149.
         #expect(
             half.worst { half[$0, $1].map { mixed($0, min(max(($0 * 255 - 50) / 99, 0), 1), 0.5) } } <= 0.51)
         #expect(try Self.made("autolevels", of: Pixels(9, 9) { _, _ in [77] }).samples.allSatisfy { $0 == 77 })
@@ -151,7 +151,7 @@ struct PlaceFilterTests {
             let result = try Self.made(chain, of: source)
             let marked = (0..<200 * 100).filter { Int(result.samples[$0]) != ground }
             let (xs, ys) = (marked.map { $0 % 200 }, marked.map { $0 / 200 })
-            // The shadow extends a little beyond the letters.
+            // The shadow of the text extends a little beyond its letters.
             #expect((110...120).contains(xs.min() ?? 0) && (190...199).contains(xs.max() ?? 0))
             #expect((ys.min() ?? 0) > 60 && (ys.max() ?? 0) > 90)
             let darkest = result.samples.min() ?? 0, brightest = result.samples.max() ?? 0
@@ -159,7 +159,7 @@ struct PlaceFilterTests {
         }
     }
 
-    @Test("watermark names the place of a missing picture")
+    @Test("watermark reports the path of a missing picture")
     func missing() throws {
         let folder = try TemporaryFolder()
         let source = try Self.source.file(.png)

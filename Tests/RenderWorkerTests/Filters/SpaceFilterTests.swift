@@ -3,13 +3,14 @@ import Testing
 
 /// Compares filters that depend on a pixel's neighbours or position with their formulas.
 struct SpaceFilterTests {
-    /// Edges in every direction, and soft colours.
+    /// A picture with edges in every direction and soft colours.
     private static let edges = Pixels(160, 120) { x, y in
         let inside = (x - 80) * (x - 80) + (y - 60) * (y - 60) < 40 * 40
         return [inside ? 220 : 40, x < 50 ? 30 : 200, (x + y) * 255 / 280]
     }
 
-    /// A Gaussian blur, weighted by alpha if there is any; the edge pixels extend beyond the edges.
+    /// The expected Gaussian blur, weighted by alpha if there is any. Outside the picture, the edge pixels are
+    /// repeated.
     private static func blurred(_ golden: Golden, _ sigma: Double) -> [[Double]] {
         let (width, height, bands) = (golden.source.width, golden.source.height, golden.source.bands)
         let reach = Int(4 * sigma) + 1
@@ -33,7 +34,7 @@ struct SpaceFilterTests {
         }
     }
 
-    /// A wide blur is computed from a smaller picture, which costs a little accuracy.
+    /// A wide blur is computed from a reduced picture, so it is a little less accurate.
     @Test(
         "blur is a Gaussian, narrow or wide",
         arguments: [(1.0, 2.0, 58.0), (3, 2, 58), (5.9, 2, 58), (6, 10, 43), (12, 10, 43)])
@@ -49,14 +50,14 @@ struct SpaceFilterTests {
         let source = Pixels(60, 40) { x, _ in x < 30 ? [50000, 1000, 1000, 65535] : [0, 65535, 65535, 0] }
         let golden = try Golden(source, "blur radius=3 unit=px", is16Bit: true, worker: WorkerProcess())
         let expected = Self.blurred(golden, 3)
-        // Where almost nothing is opaque, too few steps of alpha define a colour.
+        // Where the picture is almost transparent, alpha has too few steps to determine the colour.
         #expect(
             golden.worst { $0 < 34 ? expected[$1 * 60 + $0] : golden.result[$0, $1].map { Double($0) / 65535 } } <= 1000
         )
         #expect(golden.result[34, 20][1] < 1500)
     }
 
-    @Test("An even ground stays unchanged", arguments: [0.5, 1, 2, 5, 7.5, 12])
+    @Test("An area of one colour stays unchanged", arguments: [0.5, 1, 2, 5, 7.5, 12])
     func even(sigma: Double) throws {
         let ground = Pixels(90, 70) { _, _ in [200, 90, 3] }
         let golden = try Golden(ground, "blur radius=\(sigma) unit=px", worker: WorkerProcess())

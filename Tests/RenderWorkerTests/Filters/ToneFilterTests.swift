@@ -5,9 +5,9 @@ import Testing
 struct ToneFilterTests {
     struct Look: CustomTestStringConvertible {
         var chain: String
-        /// The tolerated distance in steps of 256: rounding of intermediate results, amplified by steep curves.
+        /// The allowed difference, in steps of 256. Steep curves amplify the rounding of intermediate results.
         var tolerance = 1.5
-        /// The formula for colours from 0 to 1, of three bands or one.
+        /// The formula for a colour of three bands or one, with values from 0 to 1.
         var formula: @Sendable ([Double]) -> [Double]
 
         var testDescription: String { chain }
@@ -71,7 +71,7 @@ struct ToneFilterTests {
     @Test("16 bits are as exact as possible, and alpha is unchanged", arguments: looks)
     func wideAndTransparent(look: Look) throws {
         let golden = try Golden(Self.widePatches, look.chain, is16Bit: true, worker: WorkerProcess())
-        // Near black a power function is steep.
+        // Near black, a power function is steep, so rounding has a larger effect.
         #expect(golden.worst { look.formula(Array(golden[$0, $1].prefix(3))) + golden[$0, $1].suffix(1) } <= 8)
     }
 }

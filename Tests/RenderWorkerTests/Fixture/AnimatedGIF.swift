@@ -1,18 +1,20 @@
-/// A handwritten GIF with frames of plain colours; a test chooses durations, positions and disposal.
+/// A GIF that is written without a library. Its frames have plain colours, and the test chooses their durations,
+/// positions and disposal.
 struct AnimatedGIF {
     struct Frame {
         /// An index into the palette, in which colour `n` is `(n, 255 - n, 100)`.
         var colour: UInt8
-        /// Hundredths of a second.
+        /// Duration in hundredths of a second.
         var delay = 10
-        /// 1 keeps the frame, 2 makes it transparent, 3 restores the previous content.
+        /// What happens to the frame afterwards: 1 keeps it, 2 makes its area transparent, 3 restores the previous
+        /// content.
         var disposal = 1
         var place: (x: Int, y: Int, width: Int, height: Int)?
     }
 
     var width = 40
     var height = 30
-    /// The number of repetitions; 0 for ever, nil none.
+    /// The number of repetitions. 0 means for ever, and nil means none.
     var loop: Int? = 0
     var frames: [Frame]
 
@@ -32,7 +34,7 @@ struct AnimatedGIF {
         return bytes + [0x3b]
     }
 
-    /// LZW without compression: the table is cleared before its codes grow.
+    /// LZW codes without compression: the code table is cleared before its codes become longer.
     private static func compressed(_ colour: UInt8, count: Int) -> [UInt8] {
         var (packed, bits, filled) = ([UInt8](), 0, 0)
         func put(_ code: Int) {
@@ -59,10 +61,10 @@ struct AnimatedGIF {
     func file() throws -> TemporaryFile { try TemporaryFile(bytes) }
 }
 
-/// The frames' durations in milliseconds and the repetitions, read from the file's bytes.
+/// The durations of the frames in milliseconds, and the number of repetitions, read from a file's bytes.
 struct Timing: Equatable {
     var delays: [Int] = []
-    /// 0 for ever, nil none. A WebP also counts the first run.
+    /// 0 means for ever, and nil means none. In a WebP, the first run counts as well.
     var loop: Int?
 
     init(delays: [Int], loop: Int?) { (self.delays, self.loop) = (delays, loop) }

@@ -1,9 +1,9 @@
-/// A BMP drawn by a test.
+/// A BMP that is written without a library.
 struct Bitmap {
     var width: Int
     var height: Int
     var bits: Int
-    /// The bytes of each row, top row first; rows are padded to four bytes.
+    /// The bytes of each row, top row first. When they are written, rows are padded to a multiple of four bytes.
     var rows: [[UInt8]]
     var isTopDown = false
     var headerLength = 40
@@ -11,7 +11,7 @@ struct Bitmap {
     var masks: [UInt32] = []
     var palette: [[UInt8]] = []
     var profile: [UInt8] = []
-    /// Run-length encoded pixels, instead of the rows.
+    /// Run-length encoded pixels, which replace `rows`.
     var runs: [UInt8]?
 
     static func number(_ number: Int, _ count: Int = 4) -> [UInt8] {

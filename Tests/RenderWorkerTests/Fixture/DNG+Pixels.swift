@@ -12,7 +12,8 @@ extension DNG {
 }
 
 extension Pixels {
-    /// Soft colours with a white corner: the brightest hundredth of a picture sets its brightness.
+    /// A picture in soft colours with a white corner. The corner fixes the brightness, which the brightest hundredth of
+    /// a picture determines.
     static func photographed(_ width: Int, _ height: Int) -> Pixels {
         var pixels = colourful(width, height)
         for y in 0..<height / 4 {

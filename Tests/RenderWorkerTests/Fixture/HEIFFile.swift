@@ -1,13 +1,13 @@
-/// A HEIF whose `meta` box can get further boxes.
+/// A HEIF into whose `meta` box a test can insert further boxes.
 struct HEIFFile {
     private(set) var bytes: [UInt8]
 
-    /// Appends a box to another one within `meta`.
+    /// Appends a box to the content of another box, whose path is relative to `meta`.
     mutating func insert(_ name: String, _ content: [UInt8], into path: [String]) throws {
         try insert(Self.box(name, content), into: path)
     }
 
-    /// Adds an item of this type, whose data are the first bytes of the pixels.
+    /// Adds an item of this type. Its data are the first bytes of the picture's own data.
     mutating func addItem(_ type: String, number: UInt8) throws {
         try insert("infe", [2, 0, 0, 0, 0, number, 0, 0] + Array("\(type)\0".utf8), into: ["iinf"])
         let table = try ItemTable(self)
@@ -21,13 +21,13 @@ struct HEIFFile {
         add(1, at: table.start + 14, bytes: 2)
     }
 
-    /// Adjusts the offsets of the pixels.
+    /// Inserts the box, and adjusts sizes, counts and the offsets of the pixels.
     private mutating func insert(_ box: [UInt8], into path: [String]) throws {
         let meta = try place(of: "meta", within: 0..<bytes.count)
         var places = [meta]
         for name in path {
             let outer = places[places.count - 1]
-            // `meta` and `iinf` have a version, and `iinf` has a count after it.
+            // `meta` and `iinf` begin with a version, and `iinf` continues with a count.
             let head = ["meta": 12, "iinf": 14][self.name(at: outer)] ?? 8
             places.append(try place(of: name, within: outer + head..<outer + length(at: outer)))
         }
@@ -45,7 +45,7 @@ struct HEIFFile {
         Bitmap.number(8 + content.count).reversed() + Array(name.utf8) + content
     }
 
-    /// The `iloc` box, which has the offsets of all items.
+    /// The `iloc` box, which contains the offsets of all items.
     private struct ItemTable {
         let start: Int
         let version: UInt8

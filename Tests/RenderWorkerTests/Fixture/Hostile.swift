@@ -2,9 +2,9 @@ import Foundation
 import SystemCalls
 import TestTools
 
-/// A filter that acts like a decoder hijacked by a picture: `hostile try=… path=… process=…`.
+/// A filter that behaves like a decoder that a picture has hijacked: `hostile try=… path=… process=…`.
 enum Hostile {
-    /// The plugin's folder; the plugin is compiled once.
+    /// The folder with the plugin, which is compiled once.
     static let folder = Result {
         let folder = try TemporaryFolder()
         try Plugin.compile(source, to: folder.path + "/hostile.so")
@@ -13,7 +13,8 @@ enum Hostile {
 
     static func worker() throws -> WorkerProcess { try WorkerProcess(plugins: [folder.get().path]) }
 
-    /// A failed attempt reports its error through `host->fail`; a successful one returns a valid picture.
+    /// When an attempt fails, the filter reports the error through `host->fail`. When it succeeds, the filter returns a
+    /// valid picture.
     private static let source = """
         #define _GNU_SOURCE
         #include <errno.h>

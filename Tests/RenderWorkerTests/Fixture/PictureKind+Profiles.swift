@@ -1,6 +1,6 @@
 import CVips
 
-/// Pictures with a profile of each kind.
+/// Kinds of pictures with a colour profile: one for each kind of profile.
 extension PictureKind {
     static let profiles = usable + useless
 

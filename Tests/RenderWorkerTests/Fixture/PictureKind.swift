@@ -1,26 +1,27 @@
 import CVips
 
-/// A kind of picture that libvips can load: how to make one from 8-bit pixels, and how it should look.
+/// A kind of picture that libvips can load. It describes how to make the picture from 8-bit pixels, and the expected
+/// look.
 struct PictureKind: Sendable {
     typealias Change = @Sendable (VipsPicture) throws -> VipsPicture
 
     let name: String
-    /// The number of bands of its pixels.
+    /// The number of bands of the original pixels.
     var bands = 3
     var format = Pixels.Format.tiff
-    /// The `vips` command that saves it, for kinds that `format` does not cover.
+    /// The `vips` command that saves the picture, for kinds that `format` does not include.
     var saver: (command: String, options: [String])?
     var make: Change = { $0 }
-    /// TIFF's photometric number, if libvips would write another.
+    /// The photometric number of the TIFF, if it differs from the number that libvips writes.
     var photometric: UInt8?
-    /// Computes the file's expected look from libvips' loaded picture. Without it, the original pixels are expected.
+    /// Computes the expected look from the picture as libvips loads it. If nil, the original pixels are expected.
     var plain: Change?
-    /// The tolerated difference of a sample, of 255.
+    /// The allowed difference of a sample, in steps of 255.
     var tolerance = 2
 
     static let all = colourSpaces + integers + floating + extraBands + files + profiles
 
-    /// The file, and its expected look in 8 bits.
+    /// The file of the picture, and its expected look in 8 bits.
     func file() throws -> (source: TemporaryFile, look: VipsPicture) {
         let pixels = Self.pixels[bands - 1]
         var source =
@@ -30,7 +31,7 @@ struct PictureKind: Sendable {
         return (source, try plain?(VipsPicture(source)).inMemory() ?? VipsPicture(pixels, is16Bit: false))
     }
 
-    /// Pixels with one, two, three and four bands.
+    /// The original pixels, with one, two, three and four bands.
     private static let pixels = (1...4).map { bands in
         Pixels(40, 32) { x, y in
             let colours = [40 + x * 4, 60 + y * 4, 200 - x - y], alpha = 80 + x + 3 * y
@@ -110,7 +111,7 @@ extension PictureKind {
     }
 }
 
-/// Steps that make a kind.
+/// The conversions that make the kinds.
 extension PictureKind {
     static func space(_ space: VipsInterpretation) -> Change { { try $0.then { cvips_colourspace($0, $1, space) } } }
 
@@ -128,7 +129,7 @@ extension PictureKind {
         }
     }
 
-    /// 8-bit Lab as in TIFF: lightness up to 255, and two signed numbers.
+    /// 8-bit Lab as TIFF stores it: lightness from 0 to 255, and two signed values.
     private static let labBytes: Change = { picture in
         let lab = try space(VIPS_INTERPRETATION_LAB)(picture)
         let lightness = try scaled(2.55, as: VIPS_FORMAT_UCHAR)(lab.bands(0, 1))
@@ -139,7 +140,7 @@ extension PictureKind {
         }
     }
 
-    /// 16-bit Lab as in TIFF, with alpha up to 65535, which libvips reads as signed.
+    /// 16-bit Lab as TIFF stores it, with alpha up to 65535, which libvips reads as signed.
     private static let labWords: Change = { picture in
         let alpha = try scaled(257, as: VIPS_FORMAT_USHORT)(picture.bands(3, 1))
             .then { cvips_cast($0, $1, VIPS_FORMAT_SHORT, 1) }
@@ -152,7 +153,7 @@ extension PictureKind {
 }
 
 extension TemporaryFile {
-    /// The same TIFF with another photometric number.
+    /// Returns the same TIFF with another photometric number.
     fileprivate func withPhotometric(_ number: UInt8) throws -> TemporaryFile {
         var bytes = try bytes
         let entry: [UInt8] = [0x06, 0x01, 3, 0, 1, 0, 0, 0]

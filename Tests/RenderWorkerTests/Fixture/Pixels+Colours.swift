@@ -1,9 +1,9 @@
-/// Measures for comparing two renders of one picture.
+/// Measures for comparing two renders of the same picture.
 extension Pixels {
     var luma: Pixels { map { [($0[0] * 299 + $0[1] * 587 + $0[2] * 114 + 500) / 1000] } }
     var turned: Pixels { Pixels(height, width) { self[$1, $0] } }
 
-    /// The distance between the luma edge and the colour edge in a row.
+    /// The distance, in a row, between the edge of the luma and the edge of the colours.
     func shift(inRow y: Int) -> Double {
         let row = (0..<width).map { self[$0, y] }
         func edge(_ value: ([Int]) -> Int) -> Double {

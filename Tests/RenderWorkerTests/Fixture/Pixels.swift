@@ -10,7 +10,7 @@ struct Pixels: Equatable {
     var bands: Int
     var samples: [UInt16]
 
-    /// `paint` returns the bands of a pixel.
+    /// `paint` returns the samples of each pixel.
     init(_ width: Int, _ height: Int, _ paint: (_ x: Int, _ y: Int) -> [Int]) {
         (self.width, self.height) = (width, height)
         bands = paint(0, 0).count
@@ -26,7 +26,8 @@ struct Pixels: Equatable {
     static func colourful(_ width: Int, _ height: Int, alpha: Bool = false) -> Pixels {
         var pixels = Pixels(1, 1) { _, _ in Array(repeating: 0, count: alpha ? 4 : 3) }
         (pixels.width, pixels.height) = (width, height)
-        // Plain arrays of numbers, because a test's build is not optimised and pictures are large.
+        // These are plain arrays of numbers for speed, because test builds are not optimised and the pictures are
+        // large.
         func wave(_ count: Int, _ pace: Double, _ start: Double) -> [UInt16] {
             (0..<count).map { UInt16(127 + 115 * sin(Double($0) / Double(count) * pace + start)) }
         }
@@ -53,7 +54,7 @@ struct Pixels: Equatable {
         return mixed
     }
 
-    /// Noise, which no encoder can omit.
+    /// Noise, which no encoder can compress away.
     static func noise(_ width: Int, _ height: Int) -> Pixels {
         var state: UInt32 = 1
         return Pixels(width, height) { _, _ in
@@ -66,7 +67,7 @@ struct Pixels: Equatable {
 
     func map(_ change: ([Int]) -> [Int]) -> Pixels { Pixels(width, height) { change(self[$0, $1]) } }
 
-    /// The similarity to another picture in dB, where higher is closer; 0 if the size or bands differ.
+    /// The similarity to another picture in dB. It is 0 if the sizes or the numbers of bands differ.
     func likeness(_ other: Pixels, most: Double = 255) -> Double {
         guard width == other.width, height == other.height, bands == other.bands else { return 0 }
         var squares = 0
@@ -79,13 +80,13 @@ struct Pixels: Equatable {
     }
 }
 
-/// Files of pixels, written and read by libvips.
+/// Writes pixels to files and reads them back, through libvips.
 extension Pixels {
     enum Format { case jpeg, png, webp, tiff, avif, heic }
 
     private static let isReady = vips_init("RenderWorkerTests") == 0
 
-    /// `prepare` may set fields or extend the picture before the write.
+    /// Writes the pixels to a file. `prepare` may first set fields of the picture or extend it.
     func file(
         _ format: Format, is16Bit: Bool = false, quality: Int32 = 95, strip: Bool = false,
         prepare: (VipsPicture) throws -> VipsPicture = { $0 }

@@ -1,7 +1,7 @@
 import Foundation
 import TestTools
 
-/// The project's own drawn pictures, made once for all tests.
+/// The project's own synthetic pictures, which are made once for all tests.
 enum Samples {
     private static let folder = Result {
         let folder = try TemporaryFolder()

@@ -4,12 +4,12 @@ import Synchronization
 import SystemCalls
 import TestTools
 
-/// Makes one allocation of a worker fail, through `scarce_memory.c` within the worker.
+/// Makes single allocations of a worker fail, through the library `scarce_memory.c`, which is loaded into the worker.
 final class ScarceMemory: Sendable {
     private static let library = Result { try CSource.built("scarce_memory.c", "-shared -fPIC") }
 
     private let file: TemporaryFile
-    /// The numbers of `struct wish`.
+    /// The fields of `struct wish`, in memory that is shared with the worker.
     private let wish: Mutex<Numbers>
 
     private struct Numbers: ~Copyable {
@@ -27,13 +27,13 @@ final class ScarceMemory: Sendable {
         wish = Mutex(Numbers(place: shared.bindMemory(to: Int.self, capacity: 3)))
     }
 
-    /// The command that precedes the worker's.
+    /// The command under which the worker is started.
     var wrapper: [String] {
         get throws { ["/usr/bin/env", "LD_PRELOAD=\(try Self.library.get())", "SCARCE_MEMORY=\(file.path)"] }
     }
 
-    /// Makes the `number`th allocation of at least `least` bytes fail while `body` runs; returns the number of such
-    /// allocations.
+    /// Makes the `number`th allocation of at least `least` bytes fail while `body` runs. Returns how many allocations
+    /// of that size there were.
     func refuse(_ number: Int, ofAtLeast least: Int, while body: () throws -> Void) throws -> Int {
         set([least, number, 0])
         defer { set([0, 0, 0]) }

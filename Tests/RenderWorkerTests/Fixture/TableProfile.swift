@@ -1,10 +1,11 @@
 import Foundation
 
-/// A colour profile with tables from device to Lab and no matrix, as for printers, scanners and many cameras.
+/// A colour profile with tables from device colours to Lab and without a matrix, as used by printers, scanners and many
+/// cameras.
 struct TableProfile: Sendable {
     /// `GRAY`, `RGB ` or `CMYK`.
     var space: String
-    /// `A2B0` for perceptual intent, `A2B1` for relative colorimetric, `A2B2` for saturation.
+    /// `A2B0` is for the perceptual intent, `A2B1` for relative colorimetric, and `A2B2` for saturation.
     var tags = ["A2B0"]
     var kind = "prtr"
     private let table: [UInt8]
@@ -13,7 +14,8 @@ struct TableProfile: Sendable {
     static let turnedColours = TableProfile("RGB ", 3, points: 17) { [$0[1], $0[2], $0[0]] }
     static let inks = TableProfile("CMYK", 4, points: 9) { inks in (0..<3).map { (1 - inks[$0]) * (1 - inks[3]) } }
 
-    /// A JPEG with a device-link profile, which leads from one device to another and is useless elsewhere.
+    /// A JPEG with a device-link profile. Such a profile converts between two devices, and is useless for other
+    /// purposes.
     static func linkedPicture() throws -> TemporaryFile {
         var link = turnedColours
         link.kind = "link"
@@ -23,7 +25,7 @@ struct TableProfile: Sendable {
         }
     }
 
-    /// `colour` converts the device's numbers to sRGB from 0 to 1.
+    /// `colour` converts device values to sRGB. All values range from 0 to 1.
     private init(_ space: String, _ channels: Int, points: Int, colour: ([Double]) -> [Double]) {
         self.space = space
         table = Self.table(channels, points, colour)
@@ -46,7 +48,7 @@ struct TableProfile: Sendable {
 
     private static let white = [0.9642, 1, 0.8249]
 
-    /// A `lut16Type`.
+    /// An ICC table of type `lut16Type`.
     private static func table(_ channels: Int, _ points: Int, _ colour: ([Double]) -> [Double]) -> [UInt8] {
         let straight: [UInt8] = [0, 0, 255, 255]
         var cells: [UInt8] = []
@@ -64,7 +66,7 @@ struct TableProfile: Sendable {
             + Array(repeating: straight, count: channels).joined() + cells + straight + straight + straight
     }
 
-    /// 16-bit Lab as in the tables.
+    /// sRGB converted to 16-bit Lab as the tables store it.
     private static func lab(_ sRGB: [Double]) -> [Double] {
         let linear = sRGB.map { $0 <= 0.04045 ? $0 / 12.92 : pow(($0 + 0.055) / 1.055, 2.4) }
         let rows = [[0.4361, 0.3851, 0.1431], [0.2225, 0.7169, 0.0606], [0.0139, 0.0971, 0.7141]]

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import SystemCalls
 
-/// A file that is removed with its last owner.
+/// A file that is removed when its last owner is released.
 final class TemporaryFile: Sendable {
     let path: String
 
@@ -13,7 +13,7 @@ final class TemporaryFile: Sendable {
 
     deinit { unlink(path) }
 
-    /// Opens the file again: duplicates of a descriptor share an offset.
+    /// Opens the file again, because duplicates of a descriptor would share its offset.
     func reopened(_ flags: Int32 = O_RDONLY) throws -> Descriptor { try Descriptor.open(path, flags) }
 
     var bytes: [UInt8] {
@@ -21,7 +21,7 @@ final class TemporaryFile: Sendable {
     }
 }
 
-/// A folder that is removed with its last owner.
+/// A folder that is removed when its last owner is released.
 final class TemporaryFolder: Sendable {
     let path: String
 

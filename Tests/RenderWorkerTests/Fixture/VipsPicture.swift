@@ -1,7 +1,7 @@
 import CVips
 import SystemCalls
 
-/// A libvips picture owned by a test.
+/// A libvips picture that a test owns.
 final class VipsPicture {
     let image: UnsafeMutablePointer<VipsImage>
 
@@ -28,9 +28,9 @@ final class VipsPicture {
         self.init(owning: made)
     }
 
-    /// The loader is chosen by the first bytes.
+    /// Loads a file. libvips chooses the loader by the first bytes.
     convenience init(_ file: TemporaryFile) throws {
-        // The loader for JPEG XL is a module, which the tests do not link.
+        // The tests are not linked to the JPEG XL loader, which is a module, so the `vips` command converts the file.
         let file = try file.isJXL ? VipsTool.run("copy", file, suffix: ".png") : file
         let descriptor = try file.reopened()
         guard let source = vips_source_new_from_descriptor(descriptor.number) else { throw Unexpected(Self.error) }
@@ -50,7 +50,7 @@ final class VipsPicture {
         self.init(owning: loaded)
     }
 
-    /// All frames of a GIF or WebP, one below the other.
+    /// All frames of a GIF or WebP, stacked from top to bottom.
     convenience init(framesOf file: TemporaryFile) throws {
         let descriptor = try file.reopened()
         guard let source = vips_source_new_from_descriptor(descriptor.number) else { throw Unexpected(Self.error) }
@@ -84,13 +84,13 @@ final class VipsPicture {
         return try then { cvips_bandjoin(&images, $1, 2) }
     }
 
-    /// Converts between two of libvips' profiles. The picture's own profile takes precedence over `from`.
+    /// Converts from one libvips profile to another. If the picture has a profile, it replaces `from`.
     func transformed(from: String, to: String) throws -> VipsPicture {
         let depth: Int32 = is16Bit ? 16 : 8
         return try then { cvips_icc_transform($0, $1, to, from, VIPS_INTENT_RELATIVE, depth) }
     }
 
-    /// The picture in memory in 8 bits, so that it can be read more than once.
+    /// A copy in memory with 8 bits per sample, which can be read repeatedly.
     func inMemory() throws -> VipsPicture {
         let factor = is16Bit ? 1.0 / 257 : 1
         let space = image.pointee.Bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
@@ -100,7 +100,7 @@ final class VipsPicture {
         return VipsPicture(owning: copy)
     }
 
-    /// The largest difference of any sample; nil if the sizes or bands differ.
+    /// The largest difference of a sample, or nil if the sizes or the numbers of bands differ.
     func distance(_ other: VipsPicture) throws -> Int? {
         let ours = try inMemory(), theirs = try other.inMemory()
         guard ours.image.pointee.Xsize == theirs.image.pointee.Xsize,
@@ -136,8 +136,8 @@ final class VipsPicture {
         return text.map { String(cString: $0) }
     }
 
-    /// The value of an EXIF field, without the description that libvips adds in parentheses, and the space that 8.16
-    /// adds to a copyright.
+    /// The value of an EXIF field. Omits the description that libvips adds in parentheses, and the space that libvips
+    /// 8.16 adds to a copyright.
     func exif(_ field: String) -> String? {
         guard let text = text("exif-\(field)"), let end = text.firstRange(of: " (") else { return nil }
         let value = text[..<end.lowerBound]

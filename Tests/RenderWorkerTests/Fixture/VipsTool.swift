@@ -2,9 +2,9 @@ import Foundation
 import TestTools
 import Testing
 
-/// libvips' own command, which makes pictures of kinds that the worker reads but does not write.
+/// Runs the `vips` command, which makes kinds of pictures that the worker can read but not write.
 enum VipsTool {
-    /// Runs `vips COMMAND in out OPTIONS…` on `picture`; returns the result.
+    /// Runs `vips COMMAND in out OPTIONS…` on `picture`; returns the resulting file.
     static func run(
         _ command: String, _ picture: TemporaryFile, _ options: [String] = [], suffix: String = ""
     ) throws -> TemporaryFile {

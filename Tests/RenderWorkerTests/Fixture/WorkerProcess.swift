@@ -7,7 +7,7 @@ import SystemCalls
 import Testing
 import WorkerProtocol
 
-/// The worker that was built with the tests, at the other end of a real socket.
+/// Runs the render worker that was built with the tests, and talks to it through a real socket.
 final class WorkerProcess: Sendable {
     let channel: WorkerChannel
     let process: pid_t
@@ -19,7 +19,7 @@ final class WorkerProcess: Sendable {
         environment["PIPELINED_PROGRAMS"].map { URL(fileURLWithPath: $0) }
         ?? URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
 
-    /// A command that precedes the worker's. `./run test --memory` puts valgrind here.
+    /// A command under which the worker is started: valgrind in `./run test --memory`.
     static let watch = environment["PIPELINED_WATCH"]?.split(separator: " ").map(String.init) ?? []
 
     private static let environment = ProcessInfo.processInfo.environment
@@ -49,7 +49,7 @@ final class WorkerProcess: Sendable {
         }
     }
 
-    /// How the process ended; leaves it for `deinit` to reap.
+    /// A description of how the process ended. The process is not reaped before `deinit`.
     private var ending: String {
         var end = siginfo_t()
         waitid(P_PID, id_t(process), &end, Int32(WEXITED) | Int32(WNOWAIT))
@@ -70,7 +70,7 @@ final class WorkerProcess: Sendable {
         return try answer()
     }
 
-    /// The next answer; keeps the messages before it.
+    /// Returns the next answer. Collects the other messages that arrive before it.
     func answer() throws -> WorkerMessage {
         while true {
             let next = try message()
@@ -82,9 +82,9 @@ final class WorkerProcess: Sendable {
         }
     }
 
-    /// The next message of any kind.
+    /// Returns the next message of any kind.
     func message() throws -> WorkerMessage {
-        // A hanging worker fails the test that made it hang.
+        // The timeout makes a hanging worker fail its own test instead of all tests.
         guard channel.isReady(within: .seconds(240)) else { throw Unexpected("the worker says nothing any more") }
         guard let (message, _) = try channel.receive(WorkerMessage.self) else {
             throw Unexpected("the worker is gone: \(ending); it said \(told.withLock { $0 })")
@@ -113,7 +113,7 @@ final class WorkerProcess: Sendable {
             [file], name: name, outputs, maxPixels: maxPixels, maxTexts: maxTexts, onTruncated: onTruncated, raw: raw)
     }
 
-    /// A picture that passed a barrier comes with its original.
+    /// Opens a picture. A picture that has passed a barrier is passed together with its original.
     func open(
         _ files: [TemporaryFile], name: String = "picture", _ outputs: [RenderOutput],
         maxPixels: Int64 = 268_000_000, maxTexts: Int64 = Settings.usualTexts, onTruncated: TruncatedPolicy = .fail,
@@ -168,12 +168,12 @@ final class WorkerProcess: Sendable {
         throw Unexpected("it went well")
     }
 
-    /// Limits memory as the daemon does, by the header's estimate.
+    /// Limits the worker's memory, as the daemon does with the estimate from the header.
     func limitMemory(_ bytes: UInt64) {
         #expect(clinux_limit(process, Int32(RLIMIT_DATA.rawValue), bytes) == 0)
     }
 
-    /// Waits for the process to end; returns its exit status or signal.
+    /// Waits for the process to exit; returns its exit status or the signal that killed it.
     func ended() -> Int32 {
         var status: Int32 = 0
         waitpid(process, &status, 0)
@@ -183,7 +183,7 @@ final class WorkerProcess: Sendable {
     /// Peak memory use in bytes.
     var peak: Int64 { get throws { try status("VmHWM") } }
 
-    /// The memory that counts towards its limit, in bytes.
+    /// The memory in use that counts towards the limit, in bytes.
     var data: Int64 { get throws { try status("VmData") } }
 
     private func status(_ name: String) throws -> Int64 {

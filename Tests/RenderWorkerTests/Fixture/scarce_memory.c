@@ -1,4 +1,4 @@
-/* Interposes on a program's allocator, and makes one allocation fail that a test chooses.
+/* Interposes on a program's allocator, to make one allocation fail. A test chooses which one.
  *
  *     LD_PRELOAD=scarce_memory.so SCARCE_MEMORY=FILE program ...
  *
@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 struct wish {
-    _Atomic long least;   /* the smallest allocation that counts; 0: none counts */
-    _Atomic long refused; /* the number of the allocation to refuse; 0: none */
-    _Atomic long met;     /* the allocations counted so far */
+    _Atomic long least;   /* the minimum size of allocations to count; 0 counts none */
+    _Atomic long refused; /* the number of the allocation to refuse; 0 refuses none */
+    _Atomic long met;     /* the number of allocations counted so far */
 };
 
 static struct wish *wish;
