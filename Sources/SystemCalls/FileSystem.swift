@@ -123,13 +123,21 @@ public enum FileSystem {
         try Descriptor.open(path, O_RDONLY).sync(called: path)
     }
 
-    /// Replaces a small file atomically, and makes it durable.
-    public static func write(_ bytes: some Collection<UInt8>, to path: String) throws(SystemError) {
+    /// Writes a small file atomically, and makes it durable. An error leaves no new file behind; unless `replaces`, an
+    /// existing file is an error.
+    public static func write(
+        _ bytes: some Collection<UInt8>, to path: String, replaces: Bool = true
+    ) throws(SystemError) {
         let temporary = path + ".new"
         let file = try Descriptor.open(temporary, O_WRONLY | O_CREAT | O_TRUNC)
-        try file.write(Array(bytes), called: temporary)
-        try file.sync(called: temporary)
-        try rename(temporary, path)
+        do throws(SystemError) {
+            try file.write(Array(bytes), called: temporary)
+            try file.sync(called: temporary)
+            if replaces { try rename(temporary, path) } else { try renameWithoutReplacing(temporary, path) }
+        } catch {
+            try? remove(temporary)
+            throw error
+        }
         try sync(folder(of: path))
     }
 

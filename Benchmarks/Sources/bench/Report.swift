@@ -16,8 +16,9 @@ struct Report {
     }
 
     func write(to docs: String) throws {
-        try Folder.write(
-            Page(report: self, goals: goals, fleet: FleetReport.section(in: docs)).text, to: "\(docs)/benchmarks.md")
+        let page = Page(report: self, goals: goals, fleet: FleetReport.section(in: docs))
+        try Folder.write(page.text, to: "\(docs)/benchmarks.md")
+        try Folder.write(page.tables, to: "\(docs)/benchmark-tables.md")
         try Folder.write(Chart(results: results).text, to: "\(docs)/pictures/benchmarks.svg")
     }
 

@@ -42,6 +42,7 @@ extension JobQueue {
                 let count = soFar + forgotten.values.reduce(0, +)
                 if !forgotten.isEmpty { return forget(choice, endedBefore: time, soFar: count, done: done) }
                 ledger.forgetOrders()
+                ledger.forgetBatches()
                 done(count)
             }
         }

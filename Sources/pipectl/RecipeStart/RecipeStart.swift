@@ -1,3 +1,4 @@
+import Glibc
 import PipelineControl
 import SystemCalls
 
@@ -22,10 +23,10 @@ struct RecipeStart: Encodable {
 
     /// Writes the file, whole or not at all. An existing file is an error.
     func write() throws(Failure) {
-        guard !FileSystem.mayExist(file) else {
-            throw Failure("Exists", "\(file) is here already; nothing was written", .failed)
-        }
-        do throws(SystemError) { try FileSystem.write(Array(text.utf8), to: file) } catch {
+        let exists = Failure("Exists", "\(file) is here already; nothing was written", .failed)
+        guard !FileSystem.mayExist(file) else { throw exists }
+        do throws(SystemError) { try FileSystem.write(Array(text.utf8), to: file, replaces: false) } catch {
+            guard error.code != EEXIST else { throw exists }
             let advice = "nothing was written; try it with sudo, or write elsewhere with --to DIR"
             throw Failure("NotWritten", "\(error)\n\(advice)", .failed)
         }
