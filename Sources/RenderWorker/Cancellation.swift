@@ -42,14 +42,14 @@ final class Cancellation: Sendable {
 
     /// Runs `body`, which evaluates `picture`, and lets `cancel` stop the evaluation. Throws `Cancelled` after a cancel
     /// request even if `body` succeeds, because encoders and whole-picture decoders report success when they are
-    /// stopped. An evaluation that `OpenPicture.evaluations` counts passes the work of its encoder in `encoding`, so
-    /// that its progress is reported.
+    /// stopped. `encoding` is the work of the evaluation's encoder after the last pixel. It must be given for each
+    /// evaluation that `OpenPicture.evaluations` counts; if it is nil, the progress of the evaluation is not reported.
     func guarding<Result>(
         _ picture: Picture, encoding: Double? = nil, _ body: () throws -> Result
     ) throws -> Result {
         let image = UInt(bitPattern: picture.image)
-        // Calls may be nested: each frame is evaluated during the evaluation of its animation. So restore the outer
-        // image at the end.
+        // Calls may be nested: while an animation is evaluated, each of its frames is evaluated, too. So restore the
+        // outer image at the end.
         let outer = try state.withLock { state in
             if state.cancelled { throw Cancelled() }
             defer { state.evaluated = image }

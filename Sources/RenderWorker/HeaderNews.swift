@@ -43,7 +43,7 @@ final class HeaderNews: Sendable {
     }
 
     /// Waits for `patience`, then sends the header if the answer has not been sent. Returns true if a newer picture has
-    /// begun in the meantime, which must be watched next.
+    /// begun in the meantime: the caller must then watch that picture.
     private func watchesOn() -> Bool {
         let number = state.withLock { $0.number }
         usleep(Self.patience)

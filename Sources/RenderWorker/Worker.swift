@@ -125,7 +125,7 @@ final class Worker: Sendable {
         return news.take().map { .made($0, outputs) } ?? .rendered(outputs)
     }
 
-    /// Replaces a failure with its cause, if that is a failed read or a refused system call. Filters work lazily, so a
+    /// Replaces a failure with its cause if a read failed or a system call was refused. Filters work lazily, so a
     /// refused call may happen long after `apply` has returned.
     private func explained(_ failure: WorkerFailure, _ filters: FilterLibrary) -> WorkerFailure {
         // After a failed read, the decoder's own message is misleading, so report the read failure instead.

@@ -50,7 +50,7 @@ package final class FetchPool {
         }
     }
 
-    /// Passes the reason why the worker does not start, or nil.
+    /// Calls `reply` with the reason why the worker does not start, or with nil if it does.
     package nonisolated func report(_ reply: @escaping @Sendable (_ problem: String?) -> Void) {
         Coordination.async { [self] in reply(starter.problem) }
     }
@@ -140,7 +140,7 @@ package final class FetchPool {
         if worker.begun >= transfersPerWorker { dismiss(worker) }
     }
 
-    /// Schedules the next check for workers that have not reported on a running transfer for too long.
+    /// Schedules the next check for silent workers: those that have not reported on a running transfer for too long.
     private func listen() {
         guard let silent = workers.flatMap({ $0.tasks.values.map(silent) }).min() else { return }
         let time = max(silent, .now() + .milliseconds(100))

@@ -20,7 +20,8 @@ package final class FetchTask {
     }
 
     let url: String
-    /// Describes the part received so far, possibly by an earlier worker; nil if a retry must start over.
+    /// Describes the part of the file that was received so far, possibly by an earlier worker. Nil if a retry must
+    /// start from the beginning.
     var resume: FetchResume?
     let limits: FetchLimits
     let login: FetchLogin?

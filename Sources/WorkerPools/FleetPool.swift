@@ -51,7 +51,7 @@ package protocol FleetGuests: AnyObject {
 @Coordination
 package final class FleetPool {
     private static let startTimeout = Duration.seconds(15)
-    /// How long a picture that is not downloaded yet waits for a node to start it.
+    /// Maximum time that a lent picture that is not downloaded yet waits for a node to start it.
     private static let patience = Duration.seconds(30)
     /// Minimum time for the process to answer a cancel, even if CancelGrace is shorter: killing the process makes this
     /// node render all lent pictures itself.
@@ -77,7 +77,8 @@ package final class FleetPool {
     /// How long the process may take to answer a ping. The time is generous, because the machine may be slow.
     private let longestSilence: Duration
     private var isAsked = false
-    /// Number of changes of the server connection so far. Only the timer of the latest change takes effect.
+    /// Number of changes of the server connection so far. Each change starts a timer for TakeBack=, and only the latest
+    /// timer takes effect.
     private var losses = 0
     private var places = 0
     package private(set) var state = FleetState()

@@ -7,8 +7,8 @@ package struct Lending: Sendable {
     let bytes: LentBytes
     /// The only node that may render the picture, whatever the settings say; nil if any node may.
     let only: String?
-    /// Called when the picture is lent, which frees its local slot, and when another node starts to render it or gives
-    /// it up.
+    /// Called with nil when the picture is lent, which frees its local slot. Called with a node's name when that node
+    /// starts to render the picture, and with nil again if the node gives it up.
     let lent: @Sendable (_ node: String?) -> Void
     /// Called before the task completes, with the file that the node downloaded.
     let downloaded: @Sendable (FetchedFile) -> Void
@@ -21,7 +21,8 @@ package struct Lending: Sendable {
         (self.lent, self.downloaded) = (lent, downloaded)
     }
 
-    /// Whether this node can't render the picture, because it is not downloaded, or is a test of another node.
+    /// Whether this node can't render the picture, because the picture is not downloaded, or only serves to test
+    /// another node.
     var isElsewhere: Bool { if case .url = bytes { true } else { only != nil } }
 }
 
@@ -42,7 +43,7 @@ struct LendingPrice {
 
     func of(_ bytes: LentBytes) -> Duration { Self.guess(bytes) * factor }
 
-    /// The initial estimate, from measurements over TLS, with results as large as the originals.
+    /// The initial estimate. It was measured over TLS, with results as large as the originals.
     private static func guess(_ bytes: LentBytes) -> Duration {
         .milliseconds(3) + .nanoseconds(9 * bytes.sizes.reduce(0, +))
     }
@@ -53,7 +54,7 @@ struct LendingPrice {
         defer { last = (now, process) }
         guard let last, now - last.at < Self.pause, process > last.used else { return }
         used += process - last.used
-        // The estimate covers both nodes, but this process works for only one of them.
+        // The estimate covers both nodes, but the fleet process does the work of only one of them.
         guessed += Self.guess(bytes) / 2
         guard guessed >= Self.enough else { return }
         factor = min(16, max(0.25, (factor * 3 + used / guessed) / 4))

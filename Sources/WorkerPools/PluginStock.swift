@@ -20,8 +20,8 @@ struct PluginStock: Sendable {
     /// Folder of the previous generation, if it still exists.
     private let before: String?
 
-    /// Copies the plugins that pass the trust checks. Each copy's name starts with the number of its folder, so that
-    /// workers can tell the order of the folders.
+    /// Copies the plugins that pass the trust checks. Each copy's name starts with the index of the original's folder
+    /// in `folders`, so that workers load the plugins in the order of these folders.
     init(of folders: [String], in folder: String, before: String?) throws(SystemError) {
         (self.folder, self.before) = (folder, before)
         try FileSystem.makeFolders(folder, mode: 0o700)
@@ -57,8 +57,7 @@ struct PluginStock: Sendable {
         origins[name] = origin
         guard try !link(name, to: file) else { return nil }
         let copy = try Descriptor.open(FileSystem.join(folder, name), O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
-        // Does not sync the copy: a copy that a power cut damages differs from its original, so the next start replaces
-        // it.
+        // Don't sync the copy: if a power cut damages it, it differs from its original, so the next start replaces it.
         try FileSystem.copy(file, to: copy, called: origin, durably: false)
         return nil
     }

@@ -38,7 +38,7 @@ package final class WorkerPool {
     private var expected = 0
     private var jobsPerWorker = 500
     private var generation = 0
-    /// Set when the first JPEG XL result is requested. From then on, workers start with that encoder.
+    /// Becomes true when the first JPEG XL result is requested. From then on, workers start with that encoder.
     private var writesJXL = false
     private var trials: [Int32: Trial] = [:]
     private var room = MemoryRoom(budget: .max)
@@ -118,8 +118,8 @@ package final class WorkerPool {
         balance()
     }
 
-    /// Call when local slots have become free, so that the pool may take back lent pictures, or when the fleet may have
-    /// room for a waiting picture.
+    /// Call this when local slots have become free: the pool then takes back lent pictures. Also call it when the fleet
+    /// may have room for a picture that waits here.
     package func lookAtFleet() { balance() }
 
     package struct Report: Sendable {
@@ -318,8 +318,8 @@ package final class WorkerPool {
         restartTimer(task)
     }
 
-    /// Grants memory for a task before its header is known. Gives no grant if other workers already wait for memory, or
-    /// if the task is under suspicion.
+    /// Grants memory for a task before its header is known. Returns nil if other workers already wait for memory, or if
+    /// the task is under suspicion.
     private func grant(_ task: RenderTask) -> Int64? {
         guard waitingForMemory.isEmpty, !task.alone, case .render = task.kind,
             task.sources.count + task.targets.count <= WorkerChannel.mostDescriptors
@@ -358,7 +358,8 @@ package final class WorkerPool {
 
     // MARK: - Memory
 
-    /// Called when the worker is already rendering a picture, because its early grant suffices.
+    /// Called with the header of a picture that the worker is already rendering, because the memory granted in advance
+    /// suffices for it.
     private func adjust(_ task: RenderTask, to header: PictureHeader) {
         task.opened(header)
         room.adjust(task, needing: header.memory)

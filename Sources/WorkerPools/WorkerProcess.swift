@@ -7,7 +7,7 @@ import WorkerProtocol
 /// The supervisor's side of a worker process: starts, limits, kills and reaps it, and exchanges messages with it.
 @Coordination
 class WorkerProcess<Message: Decodable & Sendable> {
-    /// Pause before a message is sent again that the kernel has refused.
+    /// Pause before the supervisor retries to send a message that the kernel refused.
     private static var pause: Duration { .milliseconds(20) }
 
     /// How long a worker may take to exit after its channel is closed. It has no work left at that time.
@@ -94,8 +94,8 @@ class WorkerProcess<Message: Decodable & Sendable> {
         } catch {
             switch error.code {
             case EAGAIN: waitForRoom(channel)
-            // The kernel is out of memory, or too many descriptors are in flight. No event reports when that is over,
-            // so retry after a pause.
+            // The kernel is out of memory, or too many descriptors are in flight. No event reports the end of this
+            // condition, so retry after a pause.
             case ENOBUFS, ENOMEM, ETOOMANYREFS:
                 stopWaitingForRoom()
                 Coordination.after(Self.pause) { [weak self] in self?.sendOn() }

@@ -12,7 +12,7 @@ struct BadPictureTests {
     ]
 
     @Test(
-        "each bad picture lies in failed/ with its fault, stage and remedy; good ones pass, in the same workers")
+        "each bad picture goes to failed/ with its fault, stage and remedy; the same workers render good ones")
     func failed() async throws {
         try await DaemonFixture.with(Self.recipes) { daemon in
             try daemon.drop(as: "first.png")

@@ -26,7 +26,8 @@ struct BatchTests {
 
     private static func isEnd(_ event: Control.Event) -> Bool { event.kind == "batch" && event.text == "ended" }
 
-    /// The kinds of the events, or their texts where that says more: "arrived", "picture", ….
+    /// A word for each event: its kind, its text or its job's state, whichever is most specific. For example "arrived"
+    /// or "picture".
     private func words(_ events: [Control.Event]) -> [String] {
         events.compactMap { event in
             switch event.kind {

@@ -226,8 +226,8 @@ struct ClientLimitTests {
             let isOver = Flag()
             Thread.detachNewThread { while !isOver.isSet { Glibc.write(file.number, "x", 1) } }
             while try file.status().st_size == 20_000_000 { sched_yield() }
-            // On a busy machine the writer may not run while a copy is made. The daemon accepts that copy, which stays
-            // in the spool.
+            // On a busy machine the writer may not run while the daemon copies the file. The daemon then accepts the
+            // copy, which stays in the spool, so the test tries again.
             _ = try daemon.call(Call.Pause(queue: "render"))
             var reply: [String: Any]
             var taken: [String]
@@ -287,7 +287,7 @@ struct ClientLimitTests {
     @Test("without free descriptors no new client is served, and everything continues when some are free")
     func exhaustion() async throws {
         try await DaemonFixture.with { daemon in
-            // Workers that are still starting use additional descriptors for a moment, so wait for them.
+            // While workers start, the daemon uses additional descriptors, so wait until they have started.
             _ = try daemon.settledDescriptors()
             let known = try RawClient(daemon)
             _ = try known.ask("Status")

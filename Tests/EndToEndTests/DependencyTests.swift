@@ -97,7 +97,7 @@ struct DependencyTests {
             try await daemon.start()
             #expect(try daemon.list().map(\.reason) == ["after job 2", "paused"])
             await daemon.stop()
-            // Set the ledger to its state right after the end of job 2 was recorded.
+            // Change the ledger to the state that it had right after the end of job 2 was recorded.
             try await daemon.ledger("UPDATE jobs SET state = 'done', finished = 1, disposed = 1 WHERE id = 2")
             try await daemon.start()
             _ = try daemon.call(Call.Resume())

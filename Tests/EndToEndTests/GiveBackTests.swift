@@ -25,7 +25,7 @@ struct GiveBackTests {
                 try daemon.drop(as: path)
                 try await daemon.job(path, becomes: "queued")
             }
-            // Before the original is given back, another file gets its name in the inbox (below).
+            // The test later puts another file of this name into the inbox, before the original is given back.
             try daemon.drop(as: "again.png")
             try await daemon.job("again.png", becomes: "queued")
             try daemon.write(Picture.small, to: "mine/added.png")
@@ -33,7 +33,7 @@ struct GiveBackTests {
             #expect(try await Self.giveBack(daemon).status == 75)
             await daemon.stop()
             try daemon.write("another", to: "inbox/again.png")
-            // This file was claimed before a crash, which prevented its record.
+            // Recreate the state after a crash between the claim of a file and its record.
             try daemon.write(Picture.small, to: "inbox/.pipelined/test/7/unknown.png")
             try daemon.write(Picture.small, to: "inbox/.pipelined/0/older.png")
 

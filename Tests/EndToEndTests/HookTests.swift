@@ -190,7 +190,7 @@ struct HookTests {
             try daemon.write("", to: "good")
             try daemon.drop(as: "two.png")
             #expect(try await given(daemon, 2).count == 2)
-            // The next daemon does not repeat the events, and still has the number of failures.
+            // The restarted daemon does not repeat the events, and still reports the number of failures.
             await daemon.stop()
             try await daemon.start()
             try daemon.drop(as: "three.png")

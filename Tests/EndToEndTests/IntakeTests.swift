@@ -60,8 +60,8 @@ struct IntakeTests {
             do {
                 let file = try Descriptor.open(daemon.path("inbox/upload.png"), O_WRONLY | O_CREAT)
                 write(Picture.small.prefix(half), to: file)
-                // Files that are dropped later are taken first, because this file is still open although quiet for
-                // longer than Settle=.
+                // The daemon takes files that are dropped later, but not this file: it is still open, although nobody
+                // has written to it for longer than Settle=.
                 for number in 1...5 {
                     try write(Picture.small, slowlyTo: daemon.path("inbox/\(number).png"))
                     try await daemon.job("\(number).png", becomes: "done")
@@ -140,7 +140,8 @@ struct IntakeTests {
             try daemon.drop(as: "whole.png")
             try await daemon.waitForAll()
             #expect(try daemon.status().jobs.ignored == 0)
-            // The original is moved only after the end of its job, so wait for the stop.
+            // The daemon moves the original of whole.png a moment after the job is done. Stop the daemon, so that the
+            // move is finished.
             await daemon.stop()
             #expect(daemon.files(in: "inbox") == names.sorted())
             try await daemon.start()

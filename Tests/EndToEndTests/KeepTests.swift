@@ -74,7 +74,7 @@ struct KeepTests {
     @Test("beyond a size limit, the oldest file is removed as soon as another arrives")
     func size() async throws {
         let bytes = Picture.small.count
-        // A limit that allows one picture, but not two.
+        // This limit is large enough for one picture, but not for two.
         let most = bytes / 1024 + 1
         try #require(2 * bytes > most * 1024)
         try await DaemonFixture.with(Self.settings("Archive=\(most)K")) { daemon in

@@ -23,7 +23,7 @@ struct LedgerReadingTests {
                 try daemon.status().problems == [
                     "the ledger can't be read: no such index: jobs_to_render; what needs it is tried again every second"
                 ])
-            // Queries that don't need the index still work.
+            // Queries that don't need the removed index still work.
             #expect(try daemon.list().map(\.state) == ["done", "queued"])
             try await daemon.ledger(
                 """

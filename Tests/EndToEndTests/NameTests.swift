@@ -158,7 +158,7 @@ struct NameTests {
                     == Array(repeating: "{date}/{album}/{stem}-{output}-{counter:4}.{hash:8}", count: 2))
             let text = try await daemon.pipectl("recipes")
             #expect(text.output.contains("{date}/{album}/{stem}"))
-            // A recipe without Name= also has result names. The file exists, so its date is known.
+            // `explain` also shows the names of results for a recipe without Name=.
             let usual = try await daemon.pipectl("explain", plain)
             #expect(usual.output.contains("result: \(daemon.path("outbox/noir/a.jpg"))"), "\(usual.output)")
         }
@@ -179,7 +179,7 @@ struct NameTests {
                 ))
             try daemon.write(recipe("new/{stem}"), to: "etc/recipes.d/web.recipe")
             #expect(try await daemon.pipectl("reload").status == 0)
-            // The killed daemon has to read the work order from the ledger again.
+            // Kill the daemon, so that the next one must read the job's work order from the ledger.
             await daemon.stop(SIGKILL)
             try await daemon.start()
             try daemon.drop(as: "b.png", inbox: "inbox/web")

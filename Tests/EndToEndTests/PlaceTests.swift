@@ -38,7 +38,7 @@ struct PlaceTests {
             try await daemon.says("inbox \(card): is there again")
             #expect(try daemon.status().inboxes.first { $0.recipe == "card" }?.problem == nil)
 
-            // Another file system is mounted over the card, so its files are now the inbox.
+            // Mount another file system over the card, so that the inbox now contains the files of that file system.
             let other = daemon.path("other")
             try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
             try Picture.small.write(to: URL(fileURLWithPath: other + "/third.png"))
@@ -116,7 +116,7 @@ struct PlaceTests {
         try await Self.withUndisposed(Picture.small) { daemon, card, store in
             try #require(umount2(card, Int32(MNT_DETACH)) == 0)
             try await daemon.says("its file system is not mounted any more")
-            // A start before the mount would create this folder.
+            // The daemon would have created this folder if it had started before the card was mounted.
             if coversClaims { try daemon.write("", to: "inbox/card/.pipelined/test/.keep") }
             try Self.unblock(daemon)
             try await daemon.logged { $0.contains("is gone") || $0.contains("No such device") }

@@ -263,7 +263,7 @@ struct PreviewTests {
 
     // MARK: - Turns
 
-    @Test("jobs precede previews, the latest request comes first, equal requests share one, and cancelled ones go")
+    @Test("jobs precede previews, the latest preview is made first, equal requests share one, abandoned ones get none")
     func turns() async throws {
         try await DaemonFixture.with(Self.files) { daemon in
             try pause(daemon)

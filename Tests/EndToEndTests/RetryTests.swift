@@ -133,8 +133,8 @@ struct RetryTests {
             await daemon.stop(SIGKILL)
             try await daemon.ledger("UPDATE jobs SET due = due + 864000")
             try await daemon.start()
-            // The ledger writes in order, so once the new batch is recorded, the changes of the start are recorded as
-            // well.
+            // The ledger writes in order. So once the new batch is recorded, everything that the daemon changed at its
+            // start is recorded, too.
             _ = try daemon.call(Call.CloseBatch(batch: try daemon.call(Call.NewBatch()).batch))
             let due = try #require(try daemon.list().first?.due)
             let latest = Date().addingTimeInterval(3600)

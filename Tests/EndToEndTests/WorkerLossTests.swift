@@ -95,7 +95,7 @@ struct WorkerLossTests {
             try await daemon.waitForAll()
             let last = try daemon.status().cursor
             let events = try await daemon.events(since: crashed) { $0.cursor >= last }.filter { $0.kind == "job" }
-            // Either picture may reach a worker first. The other one waits until the first is done.
+            // Either of the two pictures may reach a worker first. The other picture waits until the first one is done.
             let told = events.map { "\($0.job?.input ?? "") \($0.job?.state ?? "")" }
             let second = try #require(names.first { told.contains("\($0) waiting") }, "\(told)")
             let first = try #require(names.first { $0 != second })

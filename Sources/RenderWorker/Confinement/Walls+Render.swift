@@ -2,12 +2,14 @@ import Glibc
 import WorkerConfinement
 import WorkerProtocol
 
-/// The system calls that a render worker needs, as measured with every format, read and written, intact and damaged.
+/// The system calls that a render worker needs. The list was measured by reading and writing every format, with intact
+/// and damaged files.
 extension Walls {
     /// A render worker may use its descriptors and the folders that filters may read, but no other path and no network.
     static func render(readable: [String]) -> Walls {
         Walls(
-            // Enough for the descriptors of the largest message, and for those that libraries duplicate or keep open.
+            // Enough for the descriptors of the largest message, and for descriptors that libraries duplicate or keep
+            // open.
             descriptors: WorkerChannel.mostDescriptors + 32,
             readable: readable,
             allowed: CallRule.ofEveryWorker + CallRule.ofTheChannel

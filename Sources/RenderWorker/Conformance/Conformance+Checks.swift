@@ -106,7 +106,8 @@ extension Conformance {
     // MARK: - Over time
 
     private static let rounds = 40
-    /// Maximum growth of a worker over three quarters of the rounds: about half a picture's size per round.
+    /// Maximum growth of a worker's memory, in bytes, over the last three quarters of the rounds. This is about half a
+    /// picture's size per round.
     private static let mostGrowth = 10 << 20
 
     private func again() throws -> String {
@@ -134,7 +135,7 @@ extension Conformance {
     }
 
     private func huge() throws -> String {
-        // Start a fresh worker, whose memory peak belongs to this picture alone.
+        // Start a fresh worker, so that this picture alone causes its memory peak.
         let process = try start()
         let begun = ContinuousClock.now
         let target = try Descriptor.memory([])
@@ -163,7 +164,7 @@ extension Conformance {
 }
 
 extension ParameterDescription {
-    /// Boundary values, with which mistakes are likely to show.
+    /// Boundary values, because a filter's mistakes are most likely to show there.
     var ends: [String] {
         switch type {
         case .number, .integer: [minimum, maximum].compactMap(\.self).map { type == .integer ? "\(Int($0))" : "\($0)" }

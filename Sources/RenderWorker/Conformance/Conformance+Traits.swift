@@ -24,7 +24,8 @@ extension Conformance {
         }
     }
 
-    /// Luma is rounded before the filter runs, and a steep filter amplifies the rounding in places.
+    /// Maximum mean difference of the samples, on a scale of 255. It is not 0, because luma is rounded before the
+    /// filter runs, and a steep filter amplifies the rounding in places.
     private static let roundings = 2.0
 
     func pointwise() throws -> String {
@@ -111,7 +112,7 @@ extension Conformance {
         guard filter.traits.contains(trait) else { throw LeftOut(reason: "it does not say so") }
     }
 
-    /// Passes if any render without the filter's request fails or makes another picture.
+    /// Passes if any render by `withdrawn`, a worker that ignores the filter's request, fails or makes another picture.
     private func needed(
         _ withdrawn: FilterProcess, _ source: Descriptor, _ note: String, else trouble: String
     ) throws -> String {
@@ -173,7 +174,8 @@ extension Specimen {
         return half
     }
 
-    /// A grey picture with its grey in three equal colour bands; a colour picture as it is.
+    /// The picture with three colour bands: a grey picture gets three copies of its grey band, and a colour picture
+    /// stays as it is.
     fileprivate var coloured: Specimen {
         guard bands < 3 else { return self }
         var result = self

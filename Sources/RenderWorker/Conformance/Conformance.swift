@@ -9,7 +9,7 @@ final class Conformance {
         var run: @Sendable (Conformance) throws -> String
     }
 
-    /// Thrown if the filter makes no promise that the check is about.
+    /// Thrown if the check does not apply to the filter, for example because the filter does not declare the trait.
     struct LeftOut: Error {
         var reason: String
     }
@@ -30,7 +30,7 @@ final class Conformance {
         hang = process.hang
     }
 
-    /// Whether the filter has hung. The checks then stop, because the filter would take as long in each further check.
+    /// Whether the filter has hung. The checks then stop, because each further check would also run into the timeout.
     var hasHung: Bool { hang.isSeen }
 
     /// Starts a worker. Throws if the filter has hung, so that the check tries no further picture.

@@ -117,14 +117,15 @@ final class FilterProcess {
         _ = try open(source, name: "picture", stages)
         try channel.send(SupervisorMessage.render, descriptors: [target])
         let end = ContinuousClock.now + patience
-        // No message reports the moment, and the trail's memory raises no event, so poll the trail. A millisecond is
-        // short compared with the filter's work on the huge picture.
+        // No message reports that the filter has reached the moment, and its note in the trail, which is shared memory,
+        // raises no event. So poll the trail. A millisecond is short compared with the filter's work on the huge
+        // picture.
         while !channel.isReady(within: .milliseconds(1)), !has(reached: moment), .now < end {}
         let (begun, before) = (ContinuousClock.now, waits)
         var after = before
         try? channel.send(SupervisorMessage.cancel)
         while true {
-            // Keep the figures of threads that end before the worker answers.
+            // Keep the waiting times of threads that end before the worker answers.
             while !channel.isReady(within: .milliseconds(20)), .now < end { after.merge(waits) { $1 } }
             guard let message = try next() else { throw lost() }
             switch message {

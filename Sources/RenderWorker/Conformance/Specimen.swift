@@ -55,7 +55,7 @@ struct Specimen: Equatable {
         return other
     }
 
-    /// The mean from 0 to 255, over all bands.
+    /// The mean of all samples of all bands, on a scale of 255.
     var mean: Double {
         samples.reduce(0) { $0 + Double($1) } / Double(max(1, samples.count)) / (is16Bit ? 257 : 1)
     }

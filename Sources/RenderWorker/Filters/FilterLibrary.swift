@@ -35,7 +35,8 @@ struct FilterLibrary {
                 load(path)
                 continue
             }
-            // A build puts other libraries beside its own plugins, so skip libraries without the symbol silently there.
+            // A build also puts libraries that are not plugins into the program's own folder, so silently skip those
+            // without the plugin symbol.
             let isOwn = FileSystem.resolved(path) == own
             for file in files(in: path) {
                 loading(file)
@@ -55,12 +56,12 @@ struct FilterLibrary {
 
     func traits(_ stage: String) -> Set<StageTrait> { filters[stage]?.description.traits ?? [] }
 
-    /// A lookup table for the leading stages, as many as can be joined; nil if none can.
+    /// Joins as many of the leading stages as possible into a lookup table. Nil if none can be joined.
     func table(_ stages: some Sequence<Stage>, of picture: Picture) -> FilterTable? {
         table(stages, isGrey: picture.colourBands == 1, hasAlpha: picture.hasAlpha)
     }
 
-    /// The same, when only these two properties of the picture are known.
+    /// The same for a picture of which only these two properties are known.
     func table(_ stages: some Sequence<Stage>, isGrey: Bool, hasAlpha: Bool) -> FilterTable? {
         let length = TableRun.length(stages, isGrey: isGrey, hasAlpha: hasAlpha, traits: traits)
         guard joins, length > 0 else { return nil }

@@ -23,8 +23,8 @@ struct FilterTable {
         return try picture.hasAlpha ? result.joined(with: picture.alpha()) : result
     }
 
-    /// Values that `greyValues` computed for an earlier picture. All pictures of a chain share one table, unless a
-    /// filter logs messages, or has files that may change.
+    /// Values that `greyValues` computed for an earlier picture. All pictures of a chain share one table, except if a
+    /// filter of the chain logs messages, or has files, which may change.
     var knownGreyValues: [UInt8]? { Self.known.withLock { $0[stages.map(\.stage)] } }
 
     /// The result for each value of an 8-bit grey picture. Nil when the filters' result is not 8-bit grey.
@@ -36,7 +36,8 @@ struct FilterTable {
         return values
     }
 
-    /// Never trimmed: a process has one set of filters, and ends after a limited number of pictures, so chains are few.
+    /// The values of each chain of filters. Never trimmed, because there are few chains: a process has one set of
+    /// filters, and exits after a limited number of pictures.
     private static let known = Mutex<[[Stage]: [UInt8]]>([:])
 
     private func madeGreyValues(_ cancellation: Cancellation) throws -> [UInt8]? {

@@ -23,8 +23,8 @@ extension EXIF {
         try (exif ?? EXIF(TIFFForm(isBigEndian: false, isBig: false))).add(to: target, replacing: iptc)
     }
 
-    /// Appends a copy of the first directory with EXIF's entries added, and makes the header point to it. Keeps the
-    /// file's own entries, except one with the tag of `entry`, which `entry` replaces.
+    /// Appends a copy of the first directory with EXIF's entries added, and makes the header point to the copy. Keeps
+    /// the file's own entries, but `entry` replaces an entry with the same tag.
     private func add(to target: Descriptor, replacing entry: Entry?) throws {
         guard let directory = TIFFDirectory(SourceBytes.file(target, called: "the result").exactly) else {
             return

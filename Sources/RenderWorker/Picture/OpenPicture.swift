@@ -80,8 +80,9 @@ struct OpenPicture {
             filters: filters, resizers: resizers, cancellation: cancellation, maxPixels: request.maxPixels)
     }
 
-    /// Refuses a picture with more than `maxPixels`. Of several pages only the first is decoded and counts, unless an
-    /// animation is kept. A camera's file may have more pixels (`atLeast`) than the picture that is read from it.
+    /// Refuses a picture with more than `maxPixels`. Unless an animation is kept, only the first of several pages
+    /// counts, because only that page is decoded. A camera's file may have more pixels (`atLeast`) than the picture
+    /// that is read from it.
     private static func check(
         _ width: Int, _ height: Int, frames: Int, atLeast: Int64, maxPixels: Int64
     ) throws(WorkerFailure) {
@@ -96,11 +97,12 @@ struct OpenPicture {
 
     var pixelsToRead: Int64 { header.pixelsToRead }
 
-    /// How often all pixels are evaluated: once for each output; once more, into memory, if the picture must be
-    /// rotated, a filter needs all of it, or the first resize crops rows; and once for each decoding that several
-    /// outputs share or that develops a camera's samples. Brief evaluations are not counted.
+    /// How often all pixels are evaluated. Each output needs one evaluation. It needs another one, into memory, if the
+    /// picture must be rotated, if a filter needs the whole picture, or if the first resize crops rows. Each decoding
+    /// that several outputs share, or that develops a camera's samples, is also an evaluation. Brief evaluations are
+    /// not counted.
     var evaluations: Int {
-        // All frames of an animation are evaluated together.
+        // All frames of an animation together count as one evaluation.
         let stills = zip(rendering.outputs, header.framesTaken).filter { $1 == 1 }.map(\.0.stages)
         let wholePictures = stills.joined().count { rendering.filters.traits($0.name).contains(.wholePicture) }
         return rendering.outputs.count - stills.count
@@ -116,7 +118,7 @@ struct OpenPicture {
         return streaming.flatMap(\.outputs).count { rendering.target(of: $0)?.cutsRows == true }
     }
 
-    /// The work of all encoders after the last pixel. One evaluation of the pixels counts as 1.
+    /// The work of all encoders after the last pixel, in units of one evaluation of all pixels.
     var encoding: Double {
         zip(rendering.outputs, header.framesTaken).map { output, frames in
             output.stages.last.map(SaveStage.init)?.encoding(frames: frames) ?? 0
@@ -132,7 +134,8 @@ struct OpenPicture {
         return targets.indices.compactMap { results[$0] }
     }
 
-    /// Throws if the file was written to during the render: the result may show neither its old nor its new picture.
+    /// Throws if somebody wrote to the file during the render, because the result may then mix the old picture and the
+    /// new one.
     func refuseChange() throws {
         guard try rendering.source.hasChanged() else { return }
         throw WorkerFailure(

@@ -20,7 +20,8 @@ enum JPEGPlanes {
             return Planes(luma: luma, colours: [], shared: .none, range: .full, exactSize: exactSize)
         }
         guard let shared = header.sharedColours else { return nil }
-        // TurboJPEG writes whole groups of pixels that share a chroma sample, also beyond the edge.
+        // TurboJPEG writes whole groups of pixels that share a chroma sample, even if a group extends beyond the
+        // picture's edge.
         let size = shared.size(width, height)
         guard let luma = Plane(size.width * shared.across, size.height * shared.down),
             let blue = Plane(size.width, size.height), let red = Plane(size.width, size.height)

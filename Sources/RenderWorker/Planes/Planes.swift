@@ -60,8 +60,8 @@ struct Planes: SizedPixels {
         let stored = turn.isTurned ? shared.turned : shared
 
         func region(_ count: (width: Int, height: Int), _ from: Subsampling, _ to: Subsampling) -> Plane.Region {
-            // Groups of pixels that share chroma begin at the edge of the upright picture, which may be the other edge
-            // here.
+            // Groups of pixels that share chroma begin at the edge of the upright picture. In the stored picture, this
+            // may be the opposite edge.
             let shiftX = turn.mirrorsX ? cutWidth - count.width * to.across : 0
             let shiftY = turn.mirrorsY ? cutHeight - count.height * to.down : 0
             return Plane.Region(

@@ -16,7 +16,8 @@ enum AttachedPart: String, CaseIterable {
             || name.local == extended
     }
 
-    /// Whether an XMP packet may contain such a property. This is a quick search, because few packets do.
+    /// Whether an XMP packet may contain a property that `isPromised` accepts. This is a quick search, because few
+    /// packets do.
     static func mayBePromised(in xmp: [UInt8]) -> Bool {
         (gainMapSpaces + videoNames + [containerSpace, extended, provenance]).contains { xmp.contains(text: $0) }
     }

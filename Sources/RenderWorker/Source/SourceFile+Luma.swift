@@ -1,6 +1,6 @@
 extension SourceFile {
-    /// Lengths to try when the header is read. EXIF and the profile precede it; they rarely exceed the first length,
-    /// and hardly ever the second.
+    /// Numbers of bytes to read from the start of the file, until the header is found. EXIF and the colour profile may
+    /// precede the header. They rarely exceed the first length, and hardly ever the second.
     static let headerLengths = [1 << 16, 1 << 20]
 
     /// Planes that can be decoded as the file stores them.

@@ -96,7 +96,8 @@ struct SourceFile {
             case .bmp, .raw: -1
             }
         }
-        // Remove this field: with it, libvips would save a result of several times that height as frames.
+        // Remove this field: otherwise libvips would treat a result as frames if its height is a multiple of the
+        // field's value.
         picture.removeField("page-height")
         return acceptsDamage && format == .png ? try PNGRows.present(of: picture, in: content, size: size) : picture
     }

@@ -12,8 +12,8 @@ final class SourceReader {
         (self.bytes, self.size, self.end) = (bytes, end?.size ?? size, end)
     }
 
-    /// A libvips source of the first `size` bytes, or of the bytes before the artificial end and that end. The caller
-    /// owns the source.
+    /// A libvips source of the file's first `size` bytes. With `end`, which replaces the missing end of a truncated
+    /// file, the source consists of the file's bytes and then `end`. The caller owns the source.
     static func source(_ bytes: SourceBytes, size: Int, end: PNGEnd? = nil) -> UnsafeMutablePointer<VipsSource>? {
         cvips_source_new(
             { _, bytes, count, this in this.map { SourceReader.from($0).read(bytes, Int(count)) } ?? -1 },
@@ -26,8 +26,8 @@ final class SourceReader {
         Unmanaged.fromOpaque(data).takeUnretainedValue()
     }
 
-    /// Reads nothing beyond `size`. Near the end, libvips requests more than its buffer has room for, and a file may
-    /// grow.
+    /// Reads nothing beyond `size`, for two reasons: near the end libvips requests more bytes than its buffer can hold,
+    /// and a file may grow while it is read.
     private func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int) -> gint64 {
         if let end, offset >= size { return read(end, UnsafeMutableRawBufferPointer(start: bytes, count: count)) }
         let count = max(0, min(count, size - offset))

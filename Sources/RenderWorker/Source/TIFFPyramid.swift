@@ -25,7 +25,7 @@ struct TIFFPyramid {
         var places: [Int: Place] = [:]
         var page = 0
         var directory = first
-        // A pyramid has at most 16 levels; one with more would begin with more pixels than a file can hold.
+        // Read at most 16 further pages: each smaller copy halves both sides, so no real picture has more copies.
         while page < 16, directory.next > 0, let next = first.directory(at: directory.next) {
             page += 1
             if let shrink = first.shrink(of: next) { places[shrink] = .page(page) }

@@ -39,19 +39,20 @@ struct QualitySearch {
         case (_, nil): return middle + 1
         case (nil, let tooLong?):
             let steps = (Self.halving * log2(Double(tooLong.length) / Double(limit))).rounded(.up)
-            // Lengths at very low qualities say little about higher ones, so don't drop below a sixth.
+            // Lengths at very low qualities say little about higher ones, so don't guess below a sixth of the latest
+            // quality.
             let guess = max(tooLong.quality - max(1, Int(steps)), tooLong.quality / 6)
             return row < 2 ? guess : min(guess, middle)
         case (let fits?, let tooLong?):
-            // A last try that is too long gains nothing, so stay below the highest candidate.
+            // If the last try is too long, it is wasted, so choose a quality below the highest candidate.
             if row >= 2, !latestFits, tries == Self.mostTries - 1 { return high - (high - low) / 6 }
             // If the lengths are far apart, the length grows exponentially with the quality, so interpolate its
             // logarithm.
             let grows = tooLong.length / 3 > fits.length
             func place(_ length: Int) -> Double { grows ? log(Double(max(length, 1))) : Double(length) }
             var (below, above) = (place(limit) - place(fits.length), place(tooLong.length) - place(limit))
-            // If the same bound has stayed twice, halve its weight, so that the next try is nearer to it (Illinois
-            // method).
+            // If two tries in a row have left the same bound unchanged, halve its weight, so that the next try is
+            // nearer to it (Illinois method).
             if row >= 2 {
                 if latestFits { above /= 2 } else { below /= 2 }
             }

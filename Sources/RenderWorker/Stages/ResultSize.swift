@@ -32,7 +32,7 @@ struct ResultSize {
             advice: "ask for a smaller size, or raise MaxPixels in [Daemon]; then pipectl retry")
     }
 
-    /// Maximum pixels per side. PNG and TIFF hold more than any picture can have.
+    /// Maximum pixels per side. PNG and TIFF are not listed, because they allow larger sides than any picture has.
     private static let mostASide = ["jpeg": 65500, "webp": 16383, "avif": 16384, "gif": 65535]
 
     /// Refuses a size that the format can't store. Encoders report that late, obscurely, or not at all.

@@ -59,8 +59,8 @@ struct SaveStage {
     /// and need little time (JPEG 0.09, PNG 0.06, TIFF 0.10).
     private static let shares = ["webp": 0.85, "avif": 0.98, "jxl": 0.96]
 
-    /// Work after the last pixel, if evaluating the pixels counts as 1. Frames are encoded as they arrive, so an
-    /// animation leaves no work.
+    /// The encoder's work after the last pixel, as a multiple of the work to evaluate all pixels. Frames are encoded as
+    /// they arrive, so an animation leaves no work.
     func encoding(frames: Int) -> Double { frames > 1 ? 0 : encoding }
 
     private var encoding: Double {
@@ -74,8 +74,8 @@ struct SaveStage {
     /// The sample range of the planes that are encoded.
     var range: SampleRange { format == "webp" ? .limited : .full }
 
-    /// Whether files are several times as long as usual. Not with `max-bytes=`, because files that fit are short at any
-    /// quality.
+    /// Whether files are several times as long as usual. This is never so with `max-bytes=`, because a file that fits
+    /// is short at any quality.
     var isFine: Bool { quality > 90 && maxBytes == nil }
 
     /// The chroma subsampling that the encoder uses; libvips makes the same choice.

@@ -58,8 +58,7 @@ enum SavedFile {
             hasField: saved.hasField, hasComments: saved.hasComments)
     }
 
-    /// Reads the header without libvips, which would need as much time for it as a small picture's whole render takes
-    /// otherwise.
+    /// Reads the header without libvips, which would take as long for it as the rest of a small picture's render takes.
     private static func header(ofJPEG file: SourceFile) throws -> Header {
         for length in SourceFile.headerLengths + [file.size] {
             let start = try file.bytes(length)

@@ -43,7 +43,7 @@ final class WebPContainer {
         return Array(UnsafeBufferPointer(start: whole.bytes, count: whole.size))
     }
 
-    /// A failure that counts as the encoder's because its text begins with the encoder's name; without the name it
-    /// would count as a failure to read the picture.
+    /// A failure of the encoder. The text must begin with the encoder's name, because otherwise it would count as a
+    /// failure to read the picture.
     private static func failure(_ reason: String) -> VipsError { VipsError(lines: ["webpsave: \(reason)"]) }
 }

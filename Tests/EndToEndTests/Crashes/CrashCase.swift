@@ -18,7 +18,8 @@ struct CrashCase: CustomTestStringConvertible, Sendable {
     var archiveIsElsewhere = false
     /// Calls on the ledger at which the daemon is killed as well. Every commit ends with `fdatasync`.
     var callsOnLedger = Sweep.of([], all: ["fdatasync"])
-    /// Arguments for pipectl. If there are any, the picture is done before, and the sweep interrupts this command.
+    /// Arguments for pipectl. If there are any, the picture is done before the sweep begins, and the sweep interrupts
+    /// this command.
     var command: [String] = []
     /// Files that are written after the picture is done and before the command runs.
     var then: [String: String] = [:]

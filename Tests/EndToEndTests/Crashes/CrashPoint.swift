@@ -11,7 +11,8 @@ struct CrashPoint: Hashable, CustomStringConvertible {
 
     static let ledger = "state/ledger.sqlite-wal"
 
-    /// The recorded calls at which a kill makes a difference and that `isWanted`, except calls on the ledger.
+    /// The recorded calls that `isWanted` accepts and at which a kill makes a difference. Calls on the ledger are
+    /// excluded.
     ///
     /// A kill before a call that changes nothing leaves the disk in the same state as a kill before the next call. A
     /// sweep that is not whole therefore tests each state of the disk only once.
@@ -36,9 +37,9 @@ struct CrashPoint: Hashable, CustomStringConvertible {
 
 /// Distributes the points of a sweep among several concurrent daemons.
 ///
-/// The number of writes to the ledger differs between runs, so it is not known beforehand. For each kind of call on the
-/// ledger, the sweep kills before the first call, then before the second, and so on, until a run ends without reaching
-/// its point.
+/// The number of writes to the ledger differs between runs and is not known beforehand. So the sweep first kills the
+/// daemon before the first call of a kind on the ledger, then before the second, and so on. It stops when a run
+/// finishes without reaching its point.
 final class CrashPoints: Sendable {
     private struct State {
         var points: ArraySlice<CrashPoint>

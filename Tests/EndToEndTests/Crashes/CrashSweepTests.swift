@@ -46,7 +46,7 @@ struct CrashSweepTests {
         let wanted = CrashPoint.all(in: reference.calls, isWhole: Sweep.of(false, all: true), where: isWanted)
         #expect(wanted.count > (crash.command.isEmpty ? 5 : 2))
         let points = CrashPoints(wanted, onLedger: crash.callsOnLedger)
-        // A daemon often waits during its start. Other runs can proceed meanwhile.
+        // Run four daemons at once, because a daemon often waits during its start.
         try await withThrowingTaskGroup { group in
             for _ in 0..<4 {
                 group.addTask { try await interrupt(crash, root, at: points, reference.before, reference.accounts) }

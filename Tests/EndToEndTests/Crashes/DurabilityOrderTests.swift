@@ -51,7 +51,7 @@ struct DurabilityOrderTests {
             let rename = try #require(
                 calls.first { $0.name.hasPrefix("rename") && $0.paths.first?.contains(".staging") == true })
             try check(rename, of: "one.png", among: calls)
-            // A worker writes the bytes, so only the kernel's trace contains the write.
+            // A worker writes the results' bytes, and only strace records the calls of workers.
             let lines = try pair.a.text(seen).split(separator: "\n")
             let staging = "<\(pair.a.path(rename.paths[0]))>"
             let written = try #require(lines.lastIndex { $0.contains(" pwrite64(") && $0.contains(staging) })

@@ -295,7 +295,8 @@ struct FaultyDiskTests {
     func takingBack() async throws {
         let chain = "[Output]\nChain=save\n[Output small]\nChain=resize scale=0.5\n"
         try await Self.withDisk(["all"], chain: chain) { daemon, disk in
-            // The second result's failed rename fails the job, while the first result can't be moved out of the outbox.
+            // The rename of the second result fails, and so does the job. The first result is already published, and
+            // can't be moved out of the outbox again.
             try disk.refuse("rename", "/outbox/all/.staging/test/1-1.jpg", [EISDIR])
             try disk.refuse("rename", "/outbox/all/x.jpg", from: 2, [EPERM])
             try disk.put(as: "inbox/all/x.png")

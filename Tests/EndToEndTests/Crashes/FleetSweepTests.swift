@@ -132,7 +132,8 @@ private struct SweptFleet {
         print("\(loss.rawValue): lost at \(steps.count) steps, \(names.count) pictures")
     }
 
-    /// Drops pictures until one reaches the step, at which the loss strikes. Then waits until all of them are done.
+    /// Drops pictures until one reaches the step, and causes the loss at that moment. Then waits until all of them are
+    /// done.
     private func lose(at step: FleetStep) async throws -> [String] {
         try await knows(2)
         let wire = Wire()

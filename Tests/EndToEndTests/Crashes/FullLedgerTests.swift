@@ -57,7 +57,7 @@ struct FullLedgerTests {
                 try disk.free()
                 try await noticed(daemon, isFull: false)
             }
-            // Here the copy of the added file already fails, before the ledger is written.
+            // On the full disk, the copy of the added file fails before the daemon tries to write the ledger.
             try disk.fill()
             let (status, text) = try await pipectl(daemon, ["add", daemon.path("mine/more.png")])
             #expect(status == 1 && text.contains("No space left"), "\(text)")

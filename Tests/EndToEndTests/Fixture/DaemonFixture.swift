@@ -124,7 +124,8 @@ final class DaemonFixture {
     func copy(_ other: URL) async throws {
         let copied = try await Programs.run(path: "/usr/bin/cp", ["-a", "\(other.path)/.", root.path])
         try #require(copied.status == 0, "\(copied.errors)")
-        // Without this file's new content, the daemon would adapt the ledger as after a move.
+        // This file contains the root's path. If it contained the old path, the daemon would change the ledger's paths,
+        // as it does after a move.
         try write("\(root.path)\n", to: "state/place")
     }
 

@@ -19,7 +19,7 @@ struct PowerCut {
         }
 
         var change: Change
-        /// A sync that was left out would have made the change durable.
+        /// Whether the sync that was left out would have made the change durable.
         var isOwed = false
     }
 
@@ -134,9 +134,10 @@ struct PowerCut {
         (.firstHalf(block: 512), "torn at 512"), (.secondHalf(block: 4096), "torn at 4096, the end first"),
     ]
 
-    /// A selection of the possible outcomes of a power cut at this moment. It contains all changes in order up to each
-    /// point. It contains each change of a name lost, and each alone. For all files together and for each file, it
-    /// contains every kind of `Bytes`. In addition it has `draws` random outcomes.
+    /// A selection of the possible outcomes of a power cut at this moment. In some outcomes only the first changes
+    /// reached the disk, up to each of the changes. In others exactly one change of a name is lost, or exactly one
+    /// reached the disk. For all files together and for each file alone, there is an outcome for every kind of `Bytes`.
+    /// Another `draws` outcomes are random.
     func choices(draws: Int, random: inout SeededNumbers) -> [Choice] {
         let (all, files) = (Set(pending.indices), files)
         let names = pending.indices.filter(isName)
@@ -181,8 +182,8 @@ struct PowerCut {
         return choices
     }
 
-    /// Outcomes that are possible only because syncs were left out. Every change reached the disk, except those that
-    /// the syncs should have saved: all names, or one name, or the bytes of a file.
+    /// Outcomes that are possible only because syncs were left out. Each lacks some changes that the syncs would have
+    /// saved: those of all names, of one name, or of the bytes of one file. All other changes reached the disk.
     func choicesOwed() -> [Choice] {
         let all = Set(pending.indices)
         let names = pending.indices.filter { pending[$0].isOwed && isName($0) }

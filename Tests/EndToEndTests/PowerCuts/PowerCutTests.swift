@@ -71,7 +71,7 @@ struct PowerCutTests {
             let round = rounds
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (index, crash) in PowerCutCase.all.enumerated() {
-                    // A daemon often waits during its start. Other trials can proceed meanwhile.
+                    // Run three trials at once, because a daemon often waits during its start.
                     if index >= 3 { try await group.next() }
                     group.addTask {
                         try await PowerCutTrial.with(crash) { trial in

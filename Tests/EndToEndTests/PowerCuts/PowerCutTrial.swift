@@ -8,7 +8,7 @@ struct PowerCutTrial {
     let crash: PowerCutCase
     var record: DiskRecord
     private let daemon: DaemonFixture
-    /// The accounts at the end, without the command and with it.
+    /// The accounts at the end: `before` without the command, `after` with it.
     private(set) var before = Accounts()
     private(set) var after = Accounts()
 
@@ -33,9 +33,9 @@ struct PowerCutTrial {
         var description: String { "cut \(moment); \(choice.words)" }
     }
 
-    /// Records the case. For the states, the daemon's root is then an empty disk in memory. Files that are written
-    /// there have other inodes than the recorded files, which a real cut would have kept, so inode numbers don't count
-    /// on that disk.
+    /// Records the case, then runs `body`, in which the daemon's root is an empty disk in memory. States are written to
+    /// that disk, so their files get other inodes than the recorded files, unlike after a real power cut. So the daemon
+    /// ignores inode numbers on that disk.
     static func with(_ crash: PowerCutCase, _ body: (PowerCutTrial) async throws -> Void) async throws {
         try await DaemonFixture.with(started: false) { daemon in
             let record: DiskRecord = try await FaultyDisk.with(daemon.root.path) { disk in

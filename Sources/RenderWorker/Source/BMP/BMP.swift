@@ -18,7 +18,7 @@ struct BMP {
         }
 
         var isEmpty: Bool { bits == 0 }
-        /// Whether its bits are adjacent.
+        /// Whether the mask's bits are adjacent.
         var isWhole: Bool { most & (most &+ 1) == 0 }
 
         /// The colour as a byte, rounded.
@@ -126,14 +126,15 @@ struct BMP {
     }
 
     var hasAlpha: Bool { !masks[3].isEmpty }
-    /// Whether all its colours are greys.
+    /// Whether the picture has a palette that consists of greys alone.
     var isGrey: Bool { !palette.isEmpty && palette.allSatisfy { $0[0] == $0[1] && $0[1] == $0[2] } }
     var bands: Int { isGrey ? 1 : hasAlpha ? 4 : 3 }
     var isCompressed: Bool { compression == .rle8 || compression == .rle4 }
 
     /// Rows begin at multiples of four bytes.
     var bytesPerRow: Int { (width * bitsPerPixel + 31) / 32 * 4 }
-    /// The offset after the last pixel or, because the length of compressed pixels is unknown, after their first byte.
+    /// The offset after the last pixel. For compressed pixels, whose length is unknown, the offset after their first
+    /// byte.
     var end: Int { isCompressed ? start + 1 : start + bytesPerRow * height }
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> Int {

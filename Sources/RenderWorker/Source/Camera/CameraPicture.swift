@@ -55,8 +55,8 @@ struct CameraPicture {
 
     private var rawSize: PictureSize { PictureSize(width: Int(header.width), height: Int(header.height)) }
 
-    /// The number of pixels that `MaxPixels=` limits, if the samples are developed. A preview's size is checked as its
-    /// own.
+    /// The number of pixels that `MaxPixels=` limits if the samples are developed. It is 0 if the preview is used,
+    /// because the preview's own size is checked elsewhere.
     var pixels: Int64 {
         preview == nil
             ? max(Int64(header.raw_width) * Int64(header.raw_height), Int64(header.width) * Int64(header.height)) : 0
@@ -135,9 +135,11 @@ extension CameraPicture {
         let preview = preview.isHigh == raw.isHigh ? preview : PictureSize(width: preview.height, height: preview.width)
         let wanted = PictureSize(resize.target(raw.width, raw.height))
         let made = PictureSize(resize.target(preview.width, preview.height))
-        // Either the resize leaves both pictures as they are, or it changes only the sensor's picture, or it scales by
-        // a factor, so that the results differ in size.
+        // If the resize leaves both pictures unchanged, the preview may be half as large as the sensor's picture. If
+        // the resize changes only the sensor's picture, the preview must be almost as large, or have the wanted size
+        // already.
         if made == preview { return wanted == raw ? isHalf : isWhole || made == wanted }
+        // If the two results differ in size, the resize scales by a factor, and half the sensor's size is enough again.
         guard abs(wanted.longer - made.longer) * 50 <= wanted.longer else { return isHalf }
         return isWhole || made.width <= preview.width && made.height <= preview.height
     }
