@@ -65,8 +65,6 @@ package actor Ledger: QueueActor {
     }
 
     package nonisolated let executor = QueueExecutor("pipelined.ledger")
-    /// Runs completions and callbacks in order, so that the work that they begin doesn't delay the next commit.
-    private nonisolated let completions = DispatchQueue(label: "pipelined.ledger.completions")
     private nonisolated let state: Mutex<State>
     private nonisolated let reading: LedgerReading
 
@@ -98,7 +96,7 @@ package actor Ledger: QueueActor {
         reading = try LedgerReading(path: path)
     }
 
-    // MARK: - Callbacks, on the queue of completions
+    // MARK: - Callbacks, on the ledger's queue
 
     /// Called after each committed group.
     package nonisolated func afterCommit(_ call: @escaping @Sendable () -> Void) { async { $0.afterCommit = call } }
@@ -196,7 +194,7 @@ package actor Ledger: QueueActor {
     private nonisolated func give(
         _ wanted: Wanted, _ isAsked: Bool, refused: Completion?, _ change: @escaping Change
     ) {
-        if isAsked, problem != nil { return completions.async { refused?() } }
+        if isAsked, problem != nil { return async { _ in refused?() } }
         let schedule = state.withLock { state in
             state.pending.append(Write(change: change, refused: refused, isAsked: isAsked))
             if wanted == .now { state.isWanted = true }
@@ -268,7 +266,7 @@ package actor Ledger: QueueActor {
             case .refused(let index, let problem):
                 let refused = group.remove(at: index)
                 Log.failure("the ledger refuses an entry, which is left out: \(problem)")
-                refuse([refused])
+                refused.refused?()
             }
         }
     }
@@ -311,21 +309,15 @@ package actor Ledger: QueueActor {
             return state.problem != nil
         }
         if recovered {
-            if let problemChanged { completions.async(execute: problemChanged) }
+            problemChanged?()
             Log.notice("the ledger can be written again")
         }
-        completions.async { [othersChanged, batchChanged, afterCommit] in
-            for write in written {
-                if !write.consequences.isEmpty { othersChanged?(write.consequences) }
-                write.done?()
-            }
-            for (batch, news) in news { batchChanged?(batch, news) }
-            afterCommit?()
+        for write in written {
+            if !write.consequences.isEmpty { othersChanged?(write.consequences) }
+            write.done?()
         }
-    }
-
-    private func refuse(_ writes: [Write]) {
-        completions.async { for write in writes { write.refused?() } }
+        for (batch, news) in news { batchChanged?(batch, news) }
+        afterCommit?()
     }
 
     /// Deletes the oldest events. Does so once per 1000 new events, not in each group.
@@ -346,11 +338,11 @@ package actor Ledger: QueueActor {
         }
         retrying = true
         if isNews {
-            if let problemChanged { completions.async(execute: problemChanged) }
+            problemChanged?()
             Log.failure(
                 "can't write to the ledger: \(problem); no work is taken until it can be, which is tried every second")
         }
-        refuse(asked)
+        for write in asked { write.refused?() }
         attempts += 1
         after(.seconds(1)) { [attempts] ledger in if ledger.attempts == attempts { ledger.commit(again: true) } }
     }

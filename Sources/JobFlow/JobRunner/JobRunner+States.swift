@@ -137,12 +137,15 @@ extension JobRunner {
         let record = job.record
         jobs.beginEnding(record.id)
         ledger.record(record) { [self] in
-            done()
-            // Staging files are needed until this is recorded. Those of an intent stay.
-            if record.intent == nil, state == .failed || (state == .waiting && !goesOn), let image = job.render.image {
-                operations.discard(image)
-            }
             Coordination.async { [self] in
+                // Another job's publication may begin in `done`, so this is not the ledger's queue.
+                done()
+                // Staging files are needed until this is recorded. Those of an intent stay.
+                if record.intent == nil, state == .failed || (state == .waiting && !goesOn),
+                    let image = job.render.image
+                {
+                    operations.discard(image)
+                }
                 jobs.progress.left(record)
                 jobs.finishEnding(record.id, arrived: state == .queued ? Priority(rank: record.priority) : nil)
                 if state.isFinal {
