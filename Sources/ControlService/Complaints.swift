@@ -1,7 +1,7 @@
 import Dispatch
 
-/// Limits the log lines about clients, because a faulty client repeats its errors fast: one line of each kind per
-/// pause, with the number of suppressed lines.
+/// Limits how often client errors are logged, because a faulty client repeats its errors fast. Logs one line of each
+/// kind per `pause`; the next logged line reports how many were suppressed.
 struct Complaints {
     enum Kind {
         case nonsense, excess, stall, full
@@ -10,7 +10,7 @@ struct Complaints {
     private static let pause = 10.0
     private var last: [Kind: (time: DispatchTime, unsaid: Int)] = [:]
 
-    /// The line to log; nil if a line of this kind was just logged.
+    /// Returns the line to log, or nil if a line of this kind was logged less than `pause` ago.
     mutating func line(_ kind: Kind, _ line: String, at now: DispatchTime) -> String? {
         guard let (time, unsaid) = last[kind] else {
             last[kind] = (now, 0)

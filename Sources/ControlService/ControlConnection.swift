@@ -8,44 +8,47 @@ import SystemCalls
 
 /// A client's connection. Calls are answered one after another, in the order of their arrival.
 ///
-/// Its memory is bounded: it reads no more while a call waits for its turn, and starts no call while much output is
-/// unsent. A client that pipelines calls without reading the answers holds up only itself.
+/// The memory of a connection is bounded: it stops reading while more than `maxCall` bytes are buffered, and starts no
+/// call while `maxUnread` bytes of output are unsent. A client that sends calls without reading the answers delays only
+/// itself.
 actor ControlConnection: QueueActor {
     /// The next step of a stream.
     enum Step: Sendable {
         case frame([UInt8])
         case last([UInt8])
-        /// Nothing now; `pump` asks again.
+        /// No data yet; the next `pump` asks the stream again.
         case nothing
     }
 
-    /// No call takes this many descriptors. A client that has passed more is not read until they are taken.
+    /// Maximum number of received descriptors that no call has claimed yet; no call takes this many. Reading is
+    /// suspended while a client exceeds it.
     private static let mostDescriptors = 4
 
     /// The server's executor.
     nonisolated let executor: QueueExecutor
     /// The client's user and process, for the log.
     nonisolated let peer: String
-    /// Nil once closed: pending answers keep the connection alive, and must not keep the descriptor open.
+    /// Nil once the connection is closed. Pending answers may keep this object alive, but must not keep the descriptor
+    /// open.
     private var socket: Descriptor?
     private let service: ControlService
     private let over: @Sendable (ControlConnection) -> Void
     private let reading: ReadySource
-    /// Whether reading is suspended, because the limit is reached.
+    /// Whether reading is suspended because a limit is reached.
     private var isFull = false
-    /// Set while the socket's buffer is full.
+    /// Reports when the socket can be written again. Nil unless its send buffer is full.
     private var writing: ReadySource?
     private var received = FrameBuffer()
     private var passing = PassingDescriptors()
     private var outgoing: [UInt8] = []
     /// Bytes sent so far.
     private var sent = 0
-    /// Descriptors to be sent with the byte of this number.
+    /// Descriptors to send. Each group is sent with the byte at offset `at`, counted over all output of the connection.
     private var leaving: [(at: Int, descriptors: [Descriptor])] = []
     private(set) var lastActive = DispatchTime.now()
     private var watchesForStall = false
     private var watchesForHangUp = false
-    /// Whether a call is in progress, whose answer is not complete.
+    /// Whether a call is in progress, that is, its answer is not complete.
     private var isBusy = false
     private var hasAnswered = false
     /// Whether the client has closed its side.
@@ -55,7 +58,7 @@ actor ControlConnection: QueueActor {
     private var isPumping = false
     private var closings: [@Sendable () -> Void] = []
 
-    /// `over` is called once it is closed and no work for it is left.
+    /// Calls `over` once the connection is closed and no call is in progress.
     init(
         _ socket: Descriptor, on executor: QueueExecutor, service: ControlService,
         over: @escaping @Sendable (ControlConnection) -> Void
@@ -73,9 +76,10 @@ actor ControlConnection: QueueActor {
 
     private var limits: ControlSettings { service.limits }
 
-    /// Whether no call is in progress, and no output is unsent.
+    /// Whether no call is in progress and all output is sent.
     var isIdle: Bool { socket != nil && !isBusy && outgoing.isEmpty }
-    /// Whether no call of the client is waiting for its answer.
+    /// Whether a stopping server need not wait for this connection: it is closed or streaming, or it has answered a
+    /// call and is idle.
     var isAnswered: Bool { socket == nil || isStreaming || isIdle && hasAnswered }
 
     // MARK: - Reading
@@ -89,14 +93,14 @@ actor ControlConnection: QueueActor {
             received.append(packet.bytes)
             passing.append(packet, end: received.taken + received.count)
             next()
-            // Read until nothing is left: EOF that arrives with data raises no separate event.
+            // Read until the socket is empty: EOF that arrives with data raises no separate event.
             async { $0.receive() }
         } catch {
             if error.code != EAGAIN { close() }
         }
     }
 
-    /// Still answers calls that came before EOF, unless the client no longer reads the answers.
+    /// Handles EOF. Calls that arrived before EOF are still answered, unless the client no longer reads.
     private func end() {
         guard let socket else { return }
         hasEnded = true
@@ -106,7 +110,7 @@ actor ControlConnection: QueueActor {
         next()
     }
 
-    /// Takes the next complete call, if the previous one is answered.
+    /// Starts the next complete call if the previous call is answered.
     private func next() {
         guard socket != nil else { return }
         if !isBusy, outgoing.count < limits.maxUnread, let frame = received.next() {
@@ -126,7 +130,7 @@ actor ControlConnection: QueueActor {
         service.answer(ControlRequest(head: head, frame: frame, connection: self), passed)
     }
 
-    /// Resumes or suspends reading: it never reads more than it needs to have the next call ready.
+    /// Suspends reading while a limit is reached, and resumes it afterwards.
     private func balance() {
         guard socket != nil, !hasEnded else { return }
         let (isLong, isHeavy) = (received.count > limits.maxCall, passing.count > Self.mostDescriptors)
@@ -159,7 +163,7 @@ actor ControlConnection: QueueActor {
         isFull = false
     }
 
-    /// While reading is suspended, no event reports that the client has gone, so this polls.
+    /// While reading is suspended, and after EOF, no event reports a disconnect, so this polls.
     private func watchForHangUp() {
         guard !watchesForHangUp else { return }
         watchesForHangUp = true
@@ -174,7 +178,8 @@ actor ControlConnection: QueueActor {
 
     // MARK: - Answering, from any queue
 
-    /// Sends a part of the answer; `last` ends it. Descriptors go with its first byte.
+    /// Sends a part of the answer; the `last` part completes the call. The descriptors are sent with the first byte of
+    /// the part.
     nonisolated func send(_ frame: [UInt8], _ descriptors: [Descriptor] = [], last: Bool) {
         async { connection in
             connection.enqueue(frame, descriptors)
@@ -184,8 +189,9 @@ actor ControlConnection: QueueActor {
 
     nonisolated func finishWithoutReply() { async { $0.finish() } }
 
-    /// Answers with a stream, until its last step or another answer to the call. Whenever there is room, it calls
-    /// `produce`, which keeps its position in `state`. It calls `abandoned` if the client goes away first.
+    /// Answers the call with a stream: calls `produce` for the next step whenever the output buffer has room. `produce`
+    /// keeps its position in `state`. The stream finishes with its last step, or with another answer to the call. Calls
+    /// `abandoned` if the client disconnects first.
     nonisolated func follow<State: Sendable>(
         _ state: State, _ produce: @escaping @Sendable (inout State) -> Step,
         abandoned: @escaping @Sendable () -> Void = {}
@@ -206,7 +212,8 @@ actor ControlConnection: QueueActor {
         pump()
     }
 
-    /// Asks the stream for more. It makes one step in each turn, so that other clients get theirs.
+    /// Schedules the stream's next step. Each step runs separately on the queue, so that other clients are served in
+    /// between.
     nonisolated func pump() {
         async { connection in
             guard connection.producer != nil, !connection.isPumping else { return }
@@ -243,7 +250,7 @@ actor ControlConnection: QueueActor {
         hasAnswered = true
         endStream()
         if socket == nil { return over(self) }
-        // Not recursively: many calls may have arrived at once.
+        // Called asynchronously, because recursion could go deep if many calls have arrived at once.
         async { $0.next() }
     }
 
@@ -275,7 +282,7 @@ actor ControlConnection: QueueActor {
             writing.cancel()
             self.writing = nil
         }
-        // There may be room again for the stream and for waiting calls.
+        // The output buffer may have room again for the stream and for waiting calls.
         if producer != nil { pump() }
         next()
     }

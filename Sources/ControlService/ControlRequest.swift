@@ -3,7 +3,7 @@ import PipelineControl
 import Synchronization
 import SystemCalls
 
-/// A client's call, and the way to answer it.
+/// A client's call, with the methods that answer it.
 package final class ControlRequest: Sendable {
     let method: String
     let more: Bool
@@ -19,7 +19,7 @@ package final class ControlRequest: Sendable {
         (self.frame, self.connection) = (frame, connection)
     }
 
-    /// The call's parameters. A call without any may leave them out.
+    /// Decodes the call's parameters. A message without `parameters` is read as if they were an empty object.
     func parameters<Parameters: Codable & Sendable>(_ type: Parameters.Type) throws(ControlError) -> Parameters {
         try Self.parameters(type, in: frame)
     }
@@ -34,8 +34,8 @@ package final class ControlRequest: Sendable {
         }
     }
 
-    /// Runs work for this request that may wait for a disk. If the lane is full, the request is refused at once. If the
-    /// client goes away first, the work is withdrawn.
+    /// Runs `body`, which may block on a disk, on a file lane. If the lane is full, the request fails at once. If the
+    /// client disconnects before `body` starts, `body` never runs.
     func work(on lane: FileLane, _ body: @escaping @Sendable () -> Void) {
         do {
             let place = try lane.take(body)
@@ -49,7 +49,8 @@ package final class ControlRequest: Sendable {
 
     var isAnswered: Bool { answered.withLock { $0 } }
 
-    /// Sends only the first answer: the client may already have learned that the ledger can't be written.
+    /// Returns true for the first answer only. Later answers are dropped: the request may have failed already because
+    /// the ledger can't be written.
     private func takeAnswer() -> Bool {
         answered.withLock { isAnswered in
             defer { isAnswered = true }
@@ -94,7 +95,7 @@ package final class ControlRequest: Sendable {
         }
     }
 
-    /// The parameter that a decoding error is about.
+    /// Name of the parameter that caused a decoding error.
     private static func name(of error: any Error) -> String {
         var path: [any CodingKey] = []
         switch error {

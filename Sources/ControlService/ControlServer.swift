@@ -6,9 +6,10 @@ import PipelineModel
 package import SystemCalls
 import WorkerPools
 
-/// Listens at the control socket. It has its own queue, so that it answers even if everything else is busy.
+/// Listens on the control socket. The server has its own queue, so that it accepts calls even while all other queues
+/// are busy.
 package actor ControlServer: QueueActor {
-    /// Descriptors that a client may hold, including one for a copy that is being made for it.
+    /// Descriptors reserved for each client, including the descriptor of a file that is being copied for the client.
     private static let descriptorsPerClient = 8
     private static let mostDescriptors = 65536
 
@@ -17,11 +18,12 @@ package actor ControlServer: QueueActor {
     private var listener: Descriptor?
     private var source: ReadySource?
     private var connections: [ObjectIdentifier: ControlConnection] = [:]
-    /// Number of clients for which there are descriptors, if half of all are left for pictures.
+    /// Maximum number of clients that the descriptor limit allows, because half of the descriptors are reserved for
+    /// pictures.
     private var room = Int.max
     private var isResting = false
     private let path: String
-    /// The listening socket, if systemd holds it before the daemon begins and after it has ended.
+    /// The listening socket if systemd passed it; systemd keeps it open while the daemon does not run.
     private let passed: Descriptor?
 
     package init(path: String, passed: Descriptor?, service: ControlService) {
@@ -51,12 +53,14 @@ package actor ControlServer: QueueActor {
 
     private func listen() throws -> Descriptor {
         let listener = try Socket.listen(path)
-        // Everybody who can connect may give orders; the socket's mode and group decide who can.
+        // Every process that can connect may make every call. The socket's mode and group decide which users can
+        // connect.
         chmod(path, 0o660)
         return listener
     }
 
-    /// Accepts no more clients. Calls `done` once the accepted ones have their answers, after a second at most.
+    /// Stops accepting clients. Calls `done` once all accepted clients have their answers, but after one second at the
+    /// latest.
     package nonisolated func stop(_ done: @escaping @Sendable () -> Void) {
         async { server in
             server.source?.cancel()
@@ -72,7 +76,7 @@ package actor ControlServer: QueueActor {
         after(.milliseconds(5)) { $0.awaitAnswers(until: end, done) }
     }
 
-    /// Wakes the clients that follow events, because some have been committed.
+    /// Wakes the streaming clients after new events are committed.
     package nonisolated func tellFollowers() {
         async { server in
             for connection in server.connections.values where connection.assumeIsolated({ $0.isStreaming }) {
@@ -98,8 +102,8 @@ package actor ControlServer: QueueActor {
         }
     }
 
-    /// Suspends accepting, most likely because too many descriptors are open. Without a pause, the waiting clients
-    /// would cause the same error at once, again and again.
+    /// Suspends accepting for a second after an error, most likely because too many descriptors are open. Without the
+    /// pause, the pending connections would cause the same error in a busy loop.
     private func rest(_ error: any Error) {
         if !isResting { Log.failure("the control socket takes no connection: \(error); trying again every second") }
         isResting = true
@@ -115,7 +119,8 @@ package actor ControlServer: QueueActor {
         connection.assumeIsolated { $0.begin() }
     }
 
-    /// Closes the client that has been idle longest, if the maximum is reached. False if none is idle.
+    /// If the maximum number of clients is reached, closes the connection that has been idle longest. Returns false if
+    /// no connection is idle.
     private func makeRoom() -> Bool {
         let most = min(room, service.limits.maxClients)
         guard connections.count >= most else { return true }
@@ -136,7 +141,8 @@ package actor ControlServer: QueueActor {
         return true
     }
 
-    /// Tells the client why it is refused; it sees this if it reads before it writes, or despite an error.
+    /// Sends the reason of the refusal. The client receives it only if it reads before it writes, or reads despite a
+    /// write error.
     private func refuse(_ socket: Descriptor) {
         let most = min(room, service.limits.maxClients)
         let error = ControlError.refused(

@@ -109,7 +109,7 @@ extension ControlService {
         }
     }
 
-    /// The order and the priority for an addition. Throws if the daemon can't take it.
+    /// Returns the work order and the priority for what a client adds. Throws if the daemon can't accept it.
     func adding(
         _ recipe: String?, _ chain: String?, _ raw: String?, _ batch: Int?, _ after: [Int]?, _ priority: String?
     ) throws(ControlError) -> (WorkOrder, Priority?) {
@@ -122,7 +122,7 @@ extension ControlService {
         return (order, try priority.map(self.priority(named:)))
     }
 
-    /// `raw` is only allowed with a chain, because a recipe has its own setting.
+    /// `raw` is only allowed with a chain, because a recipe has its own setting, `Raw=`.
     package func order(recipe: String?, chain: String?, raw: String? = nil) throws(ControlError) -> WorkOrder {
         if let chain {
             guard recipe == nil else { throw .badValue("either a recipe or a chain can be given, not both") }

@@ -15,7 +15,7 @@ extension ControlService {
             }
             write(for: request)
             let batch = owners.jobs.takeBatch()
-            // A client that has gone adds no more jobs.
+            // A disconnected client adds no more jobs, so its batch is closed.
             request.connection.whenClosed { [ledger] in ledger.close(batch: batch) }
             ledger.open(batch: batch, name: call.name) { request.reply(Call.NewBatch.Reply(batch: batch)) }
         }
@@ -46,7 +46,7 @@ extension ControlService {
         }
     }
 
-    /// Batches in a single reply, and in each of several.
+    /// Maximum number of batches in a single reply, and in each reply of a stream.
     private static let (longPage, page) = (500, 100)
 
     private func batches(_ call: Call.Batches, _ request: ControlRequest) throws(ControlError) {
@@ -76,7 +76,7 @@ extension ControlService {
     private static let mostNames = 1000
 
     private func noSuchBatch(_ word: String) throws(ControlError) -> ControlError {
-        // A number has no similar names.
+        // An unknown number gets no suggestion of similar names.
         let names = try Int(word) == nil ? ledger.answer { try $0.batchNames(limit: Self.mostNames) } : []
         let hint = nearest(word, among: names).map { "; did you mean '\($0)'?" } ?? ""
         return .badValue("there is no batch '\(word.prefix(200))'\(hint); `pipectl batches` lists them".printable)

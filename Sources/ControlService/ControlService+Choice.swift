@@ -7,7 +7,7 @@ import PictureFiles
 package import PipelineControl
 import PipelineModel
 
-/// Calls about many jobs at once.
+/// Calls that cancel or prioritise many jobs at once.
 extension ControlService {
     func addChoiceCalls() {
         onWriting(Call.CancelMatching.self) { [self] call, request in
@@ -52,7 +52,7 @@ extension ControlService {
             }
             states.append(state)
         }
-        // Queued jobs of a queue that starts nothing are shown as waiting.
+        // Queued jobs are shown as waiting while their queue starts no operations.
         let held = states.contains(.waiting) ? waitReasons().map(\.entry) : []
         return JobChoice(batch: call.batch, recipe: call.recipe, states: states.isEmpty ? nil : states, held: held)
     }
@@ -94,14 +94,14 @@ extension ControlService {
         .badValue("there is no batch \(batch); `pipectl batches` lists them")
     }
 
-    /// A removed recipe may still have jobs.
+    /// Throws if the recipe is unknown. A removed recipe is accepted while the ledger still has jobs of it.
     package func check(recipe: String?) throws(ControlError) {
         guard let recipe, current.recipe(recipe) == nil, current.held(recipe) == nil else { return }
         if try ledger.answer({ try $0.knows(recipe: recipe) }) { return }
         throw missing(recipe: recipe)
     }
 
-    /// Why this recipe can't be used.
+    /// The error for a recipe that is held because of a mistake, or that does not exist.
     package func missing(recipe: String) -> ControlError {
         if let held = current.held(recipe) { return .refused(held.reason) }
         return .noSuchRecipe(recipe, recipes: current.configuration.recipes.map(\.name))

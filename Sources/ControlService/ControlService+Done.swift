@@ -12,7 +12,7 @@ extension ControlService {
             guard let path = call.path, path.hasPrefix("/"), !path.contains("\0") else { return redo(call, request) }
             request.work(on: FileLanes.looks(at: path)) { [self] in
                 var call = call
-                // A link may lead into the archive.
+                // The path may lead into the archive through a link, so convert it to the path in the ledger.
                 call.path = originals.known(path)
                 redo(call, request)
             }
@@ -22,7 +22,8 @@ extension ControlService {
         }
     }
 
-    /// Calls `body`; a call that changes anything needs a writable ledger.
+    /// Calls `body`. If `isAsking`, the call changes nothing, so `body` runs at once. Otherwise `body` runs only if the
+    /// ledger is writable.
     private func unlessAsking(
         _ isAsking: Bool?, _ request: ControlRequest, _ body: @escaping @Coordination @Sendable () throws -> Void
     ) {
@@ -72,7 +73,8 @@ extension ControlService {
             of: LogSubject(jobs: ids, batch: batch, recipe: recipe))
     }
 
-    /// Counts the files at the path that no job knows, on a lane that may wait for a disk.
+    /// Adds the number of files at the path that belong to no job. They are counted on a file lane, because the disk
+    /// may block.
     private func answer(_ call: Call.Redo, _ outcome: DoneJobs.Outcome, _ request: ControlRequest) {
         let reply = Call.Redo.Reply(
             jobs: outcome.ids, refused: outcome.refused.shown, remarks: outcome.remarks.shown, unknown: 0)

@@ -14,7 +14,7 @@ import WorkerProtocol
 extension ControlService {
     func addExplaining() {
         onPassing(Call.Explain.self) { [self] call, passed, request in
-            // The search for the file may meet a hanging mount.
+            // Looking up the file may block on a hanging mount.
             request.work(on: FileLanes.looks(at: call.file ?? places.data)) { [self] in
                 let there = call.file.flatMap { try? FileSystem.status($0) }
                 // A disk error does not prove that the file is missing.
@@ -37,11 +37,11 @@ extension ControlService {
 
 @Coordination
 extension ControlService {
-    /// The next free worker looks at the picture. An explanation waits no longer than this.
+    /// Maximum time to wait until a worker is free and has read the picture's header.
     private static let patience = Duration.seconds(3)
 
-    /// Explains as much as is known without the picture, and also its decoder path if the caller has opened it. `there`
-    /// is the status of the file at the path.
+    /// Explains what the daemon would do with the file at a path. If the client has passed the open file, a worker also
+    /// reads its header, which decides the decoder path. `there` is the status of the file at the path.
     fileprivate func explain(
         _ call: Call.Explain, _ there: FileStatus?, mayExist: Bool, opened file: Descriptor?,
         _ done: @escaping @Sendable (Result<Control.Explanation, ControlError>) -> Void
@@ -70,13 +70,13 @@ extension ControlService {
             }
         case .failure(let problem):
             explanation.problem = problem.words
-            // An unreadable picture goes through no operations.
+            // An unreadable picture passes through no operations.
             if problem.isLasting { (explanation.operations, explanation.names) = ([], []) }
         }
         return explanation
     }
 
-    /// Has a worker read only a picture's header.
+    /// Has a worker read the picture's header, but not its pixels.
     private func look(
         at file: Descriptor, _ name: String, _ known: Known,
         _ done: @escaping @Sendable (Result<PictureHeader, Unread>) -> Void
@@ -129,7 +129,7 @@ extension ControlService {
         return try explain(outside: file, there)
     }
 
-    /// Explains the results of a chain for a file in any place.
+    /// Explains the results of a chain for a file in any folder.
     private func explain(
         _ file: String, by chain: WorkOrder, _ there: FileStatus?, mayExist: Bool
     ) throws(ControlError) -> Known {
@@ -140,7 +140,8 @@ extension ControlService {
         return known
     }
 
-    /// Names the recipe that would take the file, the operations, and the reason why they don't run.
+    /// Explains a file in an inbox: the recipe that would claim it, its operations, and the reason why they do not run
+    /// now.
     private func explain(
         _ file: String, in inbox: Inbox, _ there: FileStatus?, mayExist: Bool
     ) throws(ControlError) -> Known {
@@ -178,7 +179,7 @@ extension ControlService {
 
     private func explain(outside file: String, _ there: FileStatus?) throws(ControlError) -> Known {
         let name = FileSystem.name(of: file)
-        // An added file is known only by its name and size.
+        // A file from `pipectl add` was copied, so the ledger has only its name and size.
         let added = try ledger.answer { try $0.newest(path: name) { $0.origin == .spooled && $0.url == nil } }
         if let record = added, let there, Int64(record.file.size) == there.size {
             return linked(record, "a file of this name and size is")
@@ -195,7 +196,7 @@ extension ControlService {
         return known
     }
 
-    /// The job whose original, or the text beside it, lies at this path in `failed/`, `archive/` or `cancelled/`.
+    /// The ended job whose original, or whose error text, is at this path in `failed/`, `archive/` or `cancelled/`.
     private func job(ofEnded file: String, _ there: FileStatus?) throws(ControlError) -> JobRecord? {
         let text = ".error.txt"
         let original = file.hasSuffix(text) ? String(file.dropLast(text.count)) : file
@@ -209,7 +210,7 @@ extension ControlService {
         for path in [path, ResultName.unnumbered(path)] {
             let record = try ledger.answer { ledger in
                 try ledger.newest(path: path) {
-                    // The move precedes its record.
+                    // The ledger records a move only afterwards, so `source` may be outdated. Compare the inode, too.
                     $0.source == original || $0.file.inode == there?.identity.inode
                         || $0.needsDownload && Disposal.absentPath($0, places) == original
                 }
@@ -224,20 +225,20 @@ extension ControlService {
     private struct Known {
         var explanation: Control.Explanation
         var order: WorkOrder
-        /// The results planned for the original.
+        /// The pictures that the first render operation makes.
         var pictures: [PlannedPicture]
-        /// Nil if there are no names to show.
+        /// Nil if no result names can be shown.
         var named: Named?
     }
 
-    /// The facts that names consist of.
+    /// The facts that result names are made from.
     private struct Named {
         var path: String
         var modified: Int?
         var batch: Int?
     }
 
-    /// Adds the names of the results. Their date is known only with the header.
+    /// Adds the names of the results. The date in a name is known only with the header.
     private func named(_ known: Known, _ header: PictureHeader?) -> Known {
         guard let named = known.named else { return known }
         var known = known

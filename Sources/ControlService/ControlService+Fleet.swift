@@ -50,7 +50,7 @@ extension ControlService {
         }
     }
 
-    /// The nodes of a call, without duplicates. Throws if a node is unknown.
+    /// Returns the nodes that a call names, without duplicates. Throws if a node is unknown.
     private func nodes(_ names: [String]) throws(ControlError) -> [String] {
         guard owners.fleet.isOn else {
             throw .refused("this machine is in no fleet; docs/fleet.md tells how to make one")

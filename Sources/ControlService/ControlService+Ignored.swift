@@ -27,7 +27,7 @@ extension ControlService {
                 throw missing(recipe: name)
             }
             let inboxes = owners.inboxes.all.filter { call.recipe == nil || $0.recipe.name == call.recipe }
-            // Sorting very many files here would hold up all other calls.
+            // Sorting very many files on the coordination queue would delay all other calls.
             FileLanes.ledger.async {
                 let files = inboxes.flatMap { $0.report.reasons }.map { (path: $0.key.path, reason: $0.value) }
                     .filter { file in call.after.map { file.path > $0 } ?? true }
@@ -38,7 +38,7 @@ extension ControlService {
         }
     }
 
-    /// Files in a single reply, and in each of several.
+    /// Maximum number of files in a single reply, and in each reply of a stream.
     private static let (longPage, page) = (500, 100)
 
     private static func send(_ files: [Control.Ignored], _ request: ControlRequest) {

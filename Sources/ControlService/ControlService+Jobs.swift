@@ -36,7 +36,7 @@ extension ControlService {
         onOwners(Call.Show.self) { [self] call, request in
             let record = try record(of: call.id)
             let current = current(of: call.id)
-            // The search for the original may meet a hanging mount.
+            // Looking up the original may block on a hanging mount.
             request.work(on: FileLanes.looks(at: record.source)) { [self] in
                 do {
                     var story = try story(of: record)
@@ -95,7 +95,7 @@ extension ControlService {
 
     // MARK: - List
 
-    /// Jobs in a single reply, and in each of several.
+    /// Maximum number of jobs in a single reply, and in each reply of a stream.
     private static let (longPage, page) = (500, 100)
 
     private func filter(
@@ -110,7 +110,7 @@ extension ControlService {
             }
             filter.states.append(state)
         }
-        // Queued jobs of a queue that starts nothing are shown as waiting.
+        // Queued jobs are shown as waiting while their queue starts no operations.
         filter.held = waitReasons().map(\.entry)
         return filter
     }
@@ -175,7 +175,8 @@ extension ControlService {
         }
     }
 
-    /// A call may name only existing jobs, and not too many at once, because other clients wait.
+    /// Throws if a job does not exist, or if the call names too many jobs. A call with very many jobs would delay other
+    /// clients.
     package func check(_ ids: [Int]) throws(ControlError) {
         try check(numberOf: ids)
         if let unknown = try ledger.answer({ try $0.unknown(of: ids) }) { throw .noSuchJob(unknown) }
@@ -193,18 +194,20 @@ extension ControlService {
             followers: neighbours.followers.shown)
     }
 
-    /// Operations that have begun, of every attempt; then the rest of the latest attempt, or all of the next one.
+    /// Returns the started operations of every attempt, then the operations that the latest attempt has not started. If
+    /// the job waits for its next attempt, returns all operations of that attempt instead.
     nonisolated private func operations(of record: JobRecord) -> [Control.Operation] {
         let chapters = record.story?.chapters ?? []
         let last = chapters.last?.attempt ?? 1
-        // The attempt before a redo ended with the publication, or was cancelled.
+        // The attempt before a redo finished with its publication, or was cancelled.
         let isPublished = chapters.last.map { $0.queue == "publish" && $0.state == "finished" }
         let isOver = isPublished.map { $0 || chapters.last?.state == "cancelled" }
         let isBegunAnew = record.former != nil && isOver ?? true
         let isBetween =
             [.waiting, .queued].contains(record.state) && (chapters.last?.state == "failed" || isBegunAnew)
         let attempt = isBetween ? last + 1 : last
-        // A job that was undone had been announced.
+        // A published job that is now cancelled was undone: all its operations, including `announce`, had finished
+        // before.
         let isWhole = record.state == .done ? record.redoEnd == nil : record.state == .cancelled && isPublished == true
         let unrecorded = isWhole ? "finished" : record.state.isFinal ? "cancelled" : "pending"
         func operation(_ planned: PlannedOperation, _ state: String) -> Control.Operation {
@@ -219,7 +222,7 @@ extension ControlService {
             }
             shown.append(chapter.shown)
         }
-        // Operations that were taken back run again.
+        // An unfinished job runs its cancelled operations again, so they count as not started.
         let tried = chapters.filter {
             ($0.attempt ?? 1) == attempt && ($0.state != "cancelled" || record.state.isFinal)
         }
@@ -228,13 +231,14 @@ extension ControlService {
         for next in (record.url == nil ? [] : [.download]) + record.plan.operations {
             defer { if next == .announceBatch { planned += 1 } }
             if next == .announceBatch {
-                // A job that waits at a barrier, or was cancelled there, already counts as behind it.
+                // The recorded segment of a job that waits at a barrier, or was cancelled there, is already the segment
+                // behind it.
                 let isPast = planned < record.segment && record.waitReason != .barrier && !record.state.isFinal
                 if planned >= segment { shown.append(operation(next, isPast ? "finished" : unrecorded)) }
             } else if next == .download, record.needsDownload, begun.contains("render 0") {
-                // Another node downloads what it renders.
+                // No download is shown here: the node that renders the picture also downloads it.
             } else if next == .download, !record.needsDownload {
-                // A finished download stays, however often the other operations are retried.
+                // A finished download is not repeated when the other operations are retried.
                 if !chapters.contains(where: { $0.kind == next.kind }) {
                     shown.insert(operation(next, "finished"), at: 0)
                 }
@@ -256,7 +260,7 @@ extension JobStory.Chapter {
 }
 
 extension WorkOrder {
-    /// The chains by output name; the unnamed output is "".
+    /// The chains by output name; the key of the unnamed output is "".
     package var chains: [String: String] {
         Dictionary(outputs.map { ($0.name ?? "", $0.chain.text) }, uniquingKeysWith: { first, _ in first })
     }

@@ -8,7 +8,7 @@ import PipelineModel
 import Previewing
 import WorkerPools
 
-/// Calls about files and rows that ended jobs have left.
+/// Calls that remove files and ledger rows of ended jobs.
 extension ControlService {
     func addKeepingCalls() {
         onOwners(Call.Clean.self) { [self] call, request in
@@ -41,7 +41,8 @@ extension ControlService {
         }
     }
 
-    /// The kept files of each place, with its rule. Places with neither are left out.
+    /// The number and size of the kept files in each place, with the place's rule. Places without kept files and
+    /// without a rule are left out.
     package func kept() throws -> [Control.Kept] {
         let sums = try ledger.keptSums()
         let rules = owners.configuration.settings.keep
@@ -121,7 +122,7 @@ extension Tidying.Outcome {
 }
 
 extension Control.Overview {
-    /// The status with figures about these disks.
+    /// Returns the status with the sizes of these disks.
     package func with(_ disks: [DiskFigures.Figure]) -> Control.Overview {
         var status = self
         status.disks = disks.map { Control.Disk(path: $0.path, bytes: $0.bytes, free: $0.free) }

@@ -8,7 +8,7 @@ package import SystemCalls
 import WorkerPools
 
 extension ControlService {
-    /// Adds the list in `file`. Calls `done` with the reply, or answers the request with an error.
+    /// Adds the URLs of the list in `file`. Calls `done` with the reply, or answers the request with an error.
     package func add(
         _ call: Call.AddList, _ file: Descriptor, answering request: ControlRequest,
         done: @escaping @Sendable (Call.AddList.Reply) -> Void
@@ -27,7 +27,8 @@ extension ControlService {
         }
     }
 
-    /// Turns URLs into a list file. Each is checked first, so none can be read as a comment or as two lines.
+    /// Writes URLs to a list file in memory. Each URL is checked first, so that none can be read as a comment or as two
+    /// lines.
     package static func list(of call: Call.AddUrls) throws -> (Call.AddList, Descriptor) {
         for url in call.urls {
             do throws(Refusal) {
@@ -46,8 +47,8 @@ extension ControlService {
 
 @Coordination
 extension ControlService {
-    /// Adds a list that `pipectl add` has passed. Calls `done` once its jobs are in the ledger, with the first and the
-    /// last of them.
+    /// Adds the list that a client has passed. Calls `done` once its jobs are in the ledger, with the IDs of the first
+    /// and the last job.
     package func add(
         _ call: Call.AddList, _ file: Descriptor, for request: ControlRequest,
         done: @escaping @Sendable (Result<Call.AddList.Reply, ControlError>) -> Void

@@ -30,7 +30,7 @@ extension ControlService {
                         metrics.gauge(
                             "disk_free_ratio", "The free part of the fullest disk of originals and results.", free)
                         let known = metrics
-                        // Reading rows takes time, so it runs on the ledger's lane.
+                        // Reading rows takes time, so the remaining metrics are read on the ledger's lane.
                         FileLanes.ledger.async { [self] in answer(known, request) }
                     }
                 }

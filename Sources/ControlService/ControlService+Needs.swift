@@ -36,7 +36,7 @@ extension ControlService {
         owners.changes.depend(call.id, after: call.after, remove: call.remove, anyway: call.anyway, done: done)
     }
 
-    /// The error for the client if the dependency can't be changed.
+    /// The error for the client, or nil if the dependency was changed.
     package nonisolated func error(_ answer: Ledger.NeedsAnswer, of job: Int) -> ControlError? {
         switch answer {
         case .done: return nil
@@ -57,15 +57,15 @@ extension ControlService {
         }
     }
 
-    /// `#3 → #7 → #3`; a long path shows only both ends.
+    /// Formats a cycle as `#3 → #7 → #3`, leaving out the middle of a long one.
     private nonisolated static func said(_ path: [Int]) -> String {
         let words = path.map { "#\($0)" }
         guard words.count > 12 else { return words.joined(separator: " → ") }
         return (words.prefix(8) + ["… \(words.count - 10) more …"] + words.suffix(2)).joined(separator: " → ")
     }
 
-    /// Refuses to retry a job that depends on a failed one, because it would fail again, unless that one is retried,
-    /// too.
+    /// Throws if one of these jobs comes after an unsuccessful job that is not retried as well, because the job would
+    /// only fail again.
     func checkNeeds(ofRetried ids: [Int], _ states: [JobState]) throws(ControlError) {
         guard let found = try ledger.answer({ try $0.hindered(of: ids, bringingBack: states) }) else { return }
         let word =

@@ -34,7 +34,7 @@ extension ControlService {
 
     @Coordination
     private func open(_ result: Int?, of record: JobRecord, _ request: ControlRequest) {
-        // The picture may lie on a mount that hangs.
+        // Opening the picture may block on a hanging mount.
         request.work(on: owners.pictures.lane(of: result, of: record)) { [pictures = owners.pictures] in
             request.hand(
                 Result {

@@ -24,13 +24,13 @@ extension ControlService {
     }
 }
 
-/// Progress of the work. Operations keep their own figures; a call for progress combines them.
+/// Reports progress. Each operation keeps its own figures; a `Progress` call combines them.
 @Coordination
 extension ControlService {
-    /// The progress of one batch, or of all work.
+    /// The progress of one batch, or of all work if `batch` is nil.
     func progress(of batch: Int?) throws(ControlError) -> Call.Progress.Reply {
         let now = Timestamp.now()
-        // Jobs that wait for their next operation come last, because the limit cuts the end of the list.
+        // Sort jobs that wait for their next operation to the end, because the limit cuts off the end of the list.
         let working = owners.jobs.all.filter { $0.isInWork && (batch == nil || $0.record.batch == batch) }
             .map { JobProgress($0, at: now) }
             .sorted { ($0.current == nil ? 1 : 0, $0.job.record.id) < ($1.current == nil ? 1 : 0, $1.job.record.id) }
@@ -58,7 +58,7 @@ extension ControlService {
         }
     }
 
-    /// Batches with jobs in the window first, then the oldest.
+    /// Chooses the batches to report: first those with jobs in memory, then the oldest unfinished ones.
     private func chosen(_ unfinished: [Int]) -> [Int] {
         let present = owners.jobs.progress.present
         let known = Set(present)
@@ -83,7 +83,7 @@ extension ControlService {
     private func shown(_ record: BatchRecord, _ working: [JobProgress], at now: Double) -> Control.Progress {
         let fraction = record.tree(over: working).fractionCompleted
         let all = record.ended + record.unended
-        // Jobs that wait for something other than their own batch don't finish at the batch's pace.
+        // Jobs that wait for something outside the batch don't finish at its pace, so the forecast leaves them out.
         let left = Double(all) * (1 - fraction) - Double(record.waiting)
         let (rate, remaining) = outlook(of: owners.jobs.progress[record.id], left, working, at: now)
         return Control.Progress(
@@ -91,7 +91,7 @@ extension ControlService {
             rate: rate, remaining: record.isOpen ? nil : remaining)
     }
 
-    /// The progress of jobs without a batch.
+    /// The progress of jobs without a batch. `ofBatches` is the number of unfinished jobs that have a batch.
     private func others(than ofBatches: Int, _ working: [JobProgress], at now: Double) -> Control.Progress {
         let unended = [JobState.waiting, .queued, .running, .cancelling].reduce(0) { $0 + owners.jobs.counts[$1] }
         let (open, done) = (max(0, unended - ofBatches), Int(owners.jobs.progress[nil]?.pace.done ?? 0))
@@ -103,7 +103,8 @@ extension ControlService {
             rate: rate, remaining: remaining)
     }
 
-    /// Makes no forecast while nothing runs. The remaining time is never shorter than that of any running job.
+    /// Forecasts the rate and the remaining time. Both are nil while no job runs or a queue is paused. The remaining
+    /// time is at least that of the slowest running operation.
     private func outlook(
         of batch: BatchProgress?, _ left: Double, _ working: [JobProgress], at now: Double
     ) -> (rate: Double?, remaining: Double?) {
@@ -146,7 +147,7 @@ final class ProgressWatchers {
 }
 
 extension Job {
-    /// Whether an operation of it has begun.
+    /// Whether the job's first operation has started.
     fileprivate var isInWork: Bool { (download ?? render).hasBegun }
 }
 
@@ -163,13 +164,14 @@ extension Progress {
 }
 
 extension Double {
-    /// Rounds to the digits that still matter for one job of a hundred thousand.
+    /// Rounded to three decimals.
     fileprivate var figure: Double { (self * 1000).rounded() / 1000 }
-    /// Rounds down, so that 1 always means the end.
+    /// Rounded down to five decimals, so that 1 always means complete.
     fileprivate var share: Double { (self * 100_000).rounded(.down) / 100_000 }
 }
 
-/// A client that follows progress. A newer report replaces one that is not sent yet, so a slow reader costs nothing.
+/// A client that follows progress. A newer report replaces an unsent one, so that reports don't pile up for a slow
+/// client.
 final class ProgressWatcher: Sendable {
     private struct State {
         var told: Result<Call.Progress.Reply, ControlError>?
@@ -214,7 +216,7 @@ final class ProgressWatcher: Sendable {
         }
     }
 
-    /// Whether the watched batch has ended, or the call has failed.
+    /// Whether no report follows this one: the watched batch has ended, or the call has failed.
     private func isLast(_ news: Result<Call.Progress.Reply, ControlError>?) -> Bool {
         switch news {
         case .success(let reply)?: batch != nil && reply.unfinished == 0

@@ -8,9 +8,9 @@ import WorkerPools
 
 @Coordination
 extension ControlService {
-    /// Brings back jobs that failed or were cancelled, under the present version of their recipe; jobs that wait for a
-    /// retry no longer wait. Calls `done` with their IDs when that is durable, or with an error that names the jobs
-    /// that can't be brought back.
+    /// Retries failed and cancelled jobs with the current version of their recipe. Jobs that wait for an automatic
+    /// retry are retried now. Calls `done` with the IDs once the change is durable, or with an error that names the
+    /// jobs that can't be retried.
     func retry(_ call: Call.Retry, done: @escaping @Sendable (Result<[Int], ControlError>) -> Void) throws(ControlError)
     {
         guard call.ids.isEmpty || call.batch == nil else { throw .badValue("Retry takes either IDs or a batch") }

@@ -49,7 +49,7 @@ extension ControlService {
     private func answer(_ status: Control.Overview, _ request: ControlRequest) {
         owners.disks.look { [self] disks in
             let status = status.with(disks)
-            // Counting rows takes time, so it runs on the ledger's lane.
+            // Counting rows takes time, so the reasons are added on the ledger's lane.
             FileLanes.ledger.async { [self] in request.reply(Call.Status.Reply(status: withReasons(status))) }
         }
     }
@@ -84,19 +84,20 @@ extension ControlService {
             fleet: owners.fleet.report)
     }
 
-    /// The queues in which no queued job starts, with the reason.
+    /// The queues that start no operations at present, each with the reason.
     nonisolated func waitReasons() -> [(entry: FirstQueue, reason: String)] {
         FirstQueue.allCases.compactMap { entry in owners.queues.waitReason(entry, ledger).map { (entry, $0) } }
     }
 
-    /// Queued jobs by the queue that they begin in. If the ledger can't be read, the status lists that as a problem.
+    /// Number of queued jobs by the first queue of each job. If the ledger can't be read, all of them count for
+    /// `render`, and the status reports the error as a problem.
     private func queuedCounts() -> [FirstQueue: Int] {
         let all = max(0, owners.jobs.counts[.queued])
         let downloads = all == 0 ? 0 : (try? ledger.queuedDownloads(among: all)) ?? 0
         return [.download: downloads, .render: all - downloads]
     }
 
-    /// Adds the reasons for which jobs wait.
+    /// Adds the reasons why jobs wait, and the kept files.
     nonisolated func withReasons(_ status: Control.Overview) -> Control.Overview {
         var status = status
         status.waiting += status.inboxes.map { Control.Waiting(reason: $0.problem ?? "settling", jobs: $0.settling) }
@@ -122,7 +123,7 @@ extension ControlService {
         return .batch(batch)
     }
 
-    /// Why these jobs wait. A queued job waits for its queue if that starts nothing.
+    /// The reasons why these jobs wait. A queued job counts as waiting while its queue starts no operations.
     nonisolated func reasons(
         of who: Ledger.Waiters, _ queues: [(entry: FirstQueue, reason: String)]
     ) throws -> [Control.Waiting] {
@@ -155,8 +156,8 @@ extension ControlService {
         return reports
     }
 
-    /// A job as clients see it. A queued job is shown as waiting, with the reason, while its queue starts nothing. A
-    /// job whose original can't be moved shows that reason.
+    /// A job as clients see it. While its queue starts no operations, a queued job is shown as waiting, with the
+    /// reason. If the original can't be moved, the job shows that reason.
     package nonisolated func shown(_ record: JobRecord) -> Control.Job {
         let waits = record.state == .queued ? owners.queues.waitReason(record.entry, ledger) : nil
         let stays = record.disposed ? nil : owners.originals.reason(for: record.id)
@@ -165,7 +166,7 @@ extension ControlService {
 }
 
 extension InboxReport {
-    /// Describes files that can't be taken.
+    /// Describes the files that can't be claimed.
     fileprivate var stuckProblem: String? {
         guard let (path, reason) = stuckFile else { return nil }
         let others = stuck.count - 1
@@ -193,7 +194,7 @@ extension JobRecord {
 }
 
 extension [Control.Waiting] {
-    /// Each reason once, the most frequent first.
+    /// Merges equal reasons, and sorts the most frequent first.
     fileprivate var grouped: [Control.Waiting] {
         let jobs = reduce(into: [String: Int]()) { $0[$1.reason, default: 0] += $1.jobs }
         return jobs.filter { $0.value > 0 }.map { Control.Waiting(reason: $0.key, jobs: $0.value) }
@@ -202,8 +203,8 @@ extension [Control.Waiting] {
 }
 
 extension JobRecord {
-    /// Updates the text of the retry's time, because the time or the day may have changed since the reason was
-    /// recorded.
+    /// Rewrites the retry's time in the reason. The text may be outdated: the time may have been changed, and it
+    /// contains the date unless the retry is today.
     private func sayingWhen(_ reason: String) -> String {
         guard let due, let rest = reason.firstRange(of: " (") else { return reason }
         return "retry at \(Timestamp.local(due))\(reason[rest.lowerBound...])"

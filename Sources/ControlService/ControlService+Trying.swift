@@ -88,7 +88,8 @@ extension ChainTrial.Candidate {
 }
 
 extension ChainTrial.Made {
-    /// A small picture for a sheet has its own format, so its suffix is unknown unless the chain sets one.
+    /// A small picture on a sheet has a format of its own. So the suffix of the actual result is unknown, unless the
+    /// chain sets its format.
     fileprivate func shown(_ candidate: ChainTrial.Candidate, isSmall: Bool) -> Control.Proof {
         Control.Proof(
             recipe: candidate.recipe, output: picture.name, chain: candidate.order.chain(of: picture),
@@ -105,7 +106,7 @@ extension RenderedOutput {
 }
 
 extension WorkOrder {
-    /// The output's chain as the user wrote it. A tee counts for the chain that contains it.
+    /// The chain of the picture's output, as the user wrote it. For a tee, returns the chain that contains the tee.
     fileprivate func chain(of picture: PlannedPicture) -> String {
         let output = outputs.first { $0.name == picture.name || $0.chain.tees.contains { $0 == picture.name } }
         return (output ?? outputs.first)?.chain.text ?? ""

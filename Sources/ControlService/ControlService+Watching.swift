@@ -59,8 +59,8 @@ extension ControlService {
         }
     }
 
-    /// Reads the event log from the cursor at the client's pace, and continues as it grows. If events are missing, the
-    /// client gets an event that says so.
+    /// Streams the event log from the cursor on, at the client's pace, including new events. If events have been
+    /// deleted, the client receives a `lost` event first.
     private func watch(_ call: Call.Watch, _ request: ControlRequest) throws {
         let ledger = ledger
         let last = ledger.cursor
@@ -103,19 +103,20 @@ extension ControlService {
     }
 }
 
-/// Ended jobs that a waiting client has not received yet. The client may be slow, so only their IDs and states are
-/// kept.
+/// Ended jobs that a waiting client has not received yet. The client may be slow, so memory holds only their IDs and
+/// states.
 private final class Endings: Sendable {
     private struct State {
         var ended: [JobEnd] = []
-        /// Number of jobs that the client has received.
+        /// Number of jobs at the start of `ended` that were already sent.
         var taken = 0
         var isOver = false
         var isWanted = true
         var delay: String?
         var isDelayTold = true
 
-        /// Takes the next few. Received jobs are removed in large blocks, because very many may follow them.
+        /// Returns the next unsent jobs, at most `most`. Sent jobs are removed in large blocks, because a removal moves
+        /// all jobs that follow in the array.
         mutating func take(_ most: Int) -> [JobEnd] {
             let page = Array(ended[taken...].prefix(most))
             taken += page.count
@@ -127,7 +128,7 @@ private final class Endings: Sendable {
         }
     }
 
-    /// Jobs in one reply.
+    /// Maximum number of jobs in one reply.
     private static let page = 100
     private let state = Mutex(State())
 
@@ -135,7 +136,7 @@ private final class Endings: Sendable {
 
     func append(_ over: [JobEnd]) { state.withLock { $0.ended += over } }
 
-    /// Sets the reason that delays the remaining jobs.
+    /// Sets the reason why the remaining jobs are delayed; nil if nothing delays them.
     func tell(_ delay: String?) { state.withLock { ($0.delay, $0.isDelayTold) = (delay, false) } }
 
     func end() { state.withLock { $0.isOver = true } }
@@ -164,7 +165,7 @@ private final class Endings: Sendable {
         } catch {
             return .last(ControlRequest.frame(error))
         }
-        // Jobs appear in the order and the state in which they ended, even if they have been brought back since.
+        // Report each job in the state in which it ended, even if it has been retried since.
         let jobs = page.compactMap { ending in
             records[ending.id].map { $0.shown(state: ending.state, reason: $0.state == ending.state ? $0.reason : nil) }
         }
@@ -193,7 +194,8 @@ extension Control.Event {
 }
 
 extension JobRecord {
-    /// Whether the event reports the job's present end or something later, and not an earlier end.
+    /// Whether the event dates from the job's latest end or later. Otherwise it may report an earlier end, from before
+    /// a retry.
     fileprivate func hasEnded(at event: LoggedEvent) -> Bool {
         finished.map { event.time >= $0 } ?? false
     }

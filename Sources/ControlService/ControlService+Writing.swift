@@ -5,16 +5,17 @@ import PictureFiles
 import PipelineControl
 import Synchronization
 
-/// A request whose answer waits for the ledger.
+/// A request that is answered once a change is in the ledger.
 struct WritingRequest: Sendable {
     let request: ControlRequest
-    /// Describes an effect that took place but can't be recorded.
+    /// Describes, for the error message, an effect that takes place even if it can't be recorded. Nil if there is none.
     let holds: String?
 }
 
-/// While the ledger can't be written, refuses calls at once that change something.
+/// Makes calls that change something fail at once while the ledger can't be written.
 extension ControlService {
-    /// Calls `body` if the ledger is writable; refuses the request if it is not, now or before the answer.
+    /// Calls `body` if the ledger is writable. Otherwise, and if the ledger becomes unwritable before the answer, the
+    /// request fails.
     func whenWritable(_ request: ControlRequest, _ body: @escaping @Coordination @Sendable () throws -> Void) {
         write(for: request)
         ledger.whenTried { [self] isWritable in
@@ -25,7 +26,7 @@ extension ControlService {
         }
     }
 
-    /// Refuses the request as soon as the ledger can't be written.
+    /// Makes the request fail as soon as the ledger can't be written, unless it is answered first.
     package func write(for request: ControlRequest, but holds: String? = nil) {
         writing.withLock { writing in
             writing.removeAll(where: \.request.isAnswered)
@@ -34,7 +35,7 @@ extension ControlService {
         refuseWriting()
     }
 
-    /// Refuses all waiting requests if the ledger can't be written now.
+    /// Makes all unanswered requests fail if the ledger can't be written now.
     package func refuseWriting() {
         guard ledger.problem != nil else { return }
         let waiting = writing.withLock { writing in

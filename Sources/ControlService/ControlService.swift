@@ -10,7 +10,8 @@ import Synchronization
 import SystemCalls
 import WorkerPools
 
-/// Answers the calls of the interface. Each method has one handler; the handlers of one subject share a file.
+/// Answers the calls of the Varlink interfaces. Each method has one handler; handlers for the same subject share a
+/// file.
 package final class ControlService: Sendable {
     package let owners: Owners
     package let version: String
@@ -48,14 +49,14 @@ package final class ControlService: Sendable {
     package var places: Places { owners.configuration.places }
     package var current: LoadedConfiguration { owners.configuration.now }
 
-    /// Adds a method with `Call` as its parameters. Descriptors that are passed with it are closed at once.
+    /// Adds a method's handler. Descriptors that a client passes with the call are closed unused.
     package func on<Call: ControlCall>(
         _ call: Call.Type, _ handler: @escaping @Sendable (Call, ControlRequest) throws -> Void
     ) {
         onPassing(call) { call, _, request in try handler(call, request) }
     }
 
-    /// Adds a method that uses the descriptors passed with it.
+    /// Adds a method's handler that also receives the descriptors passed with the call.
     func onPassing<Call: ControlCall>(
         _ call: Call.Type, _ handler: @escaping @Sendable (Call, PassedDescriptors, ControlRequest) throws -> Void
     ) {
@@ -66,7 +67,7 @@ package final class ControlService: Sendable {
         }
     }
 
-    /// Adds a method that is answered on the coordination queue.
+    /// Adds a method's handler that runs on the coordination queue.
     func onOwners<Call: ControlCall>(
         _ call: Call.Type, _ handler: @escaping @Coordination @Sendable (Call, ControlRequest) throws -> Void
     ) {
@@ -77,15 +78,16 @@ package final class ControlService: Sendable {
         }
     }
 
-    /// Adds a method that changes the ledger. If the ledger can't be written, the call is refused at once, before it
-    /// changes anything.
+    /// Adds a method's handler that changes the ledger. If the ledger can't be written, the call fails at once and
+    /// changes nothing.
     func onWriting<Call: ControlCall>(
         _ call: Call.Type, _ handler: @escaping @Coordination @Sendable (Call, ControlRequest) throws -> Void
     ) {
         on(call) { [self] call, request in whenWritable(request) { try handler(call, request) } }
     }
 
-    /// Adds a method that works even then. The client learns at once what took effect, and that it is not recorded.
+    /// Adds a method's handler that runs even while the ledger can't be written. The client then gets an error at once.
+    /// It tells what took effect, in the words of `holds`, and that this is not recorded.
     func onWriting<Call: ControlCall>(
         _ call: Call.Type, but holds: String,
         _ handler: @escaping @Coordination @Sendable (Call, ControlRequest) throws -> Void
@@ -117,7 +119,7 @@ package final class ControlService: Sendable {
         return .interfaceNotFound(method.split(separator: ".").dropLast().joined(separator: "."))
     }
 
-    /// Varlink's own interface, which describes the service.
+    /// Adds the calls of `org.varlink.service`, the interface by which clients ask what a service offers.
     private func addServiceCalls() {
         let version = version
         on(Call.GetInfo.self) { _, request in

@@ -4,7 +4,7 @@ import WorkerPools
 import WorkerProtocol
 
 extension FleetMember {
-    /// Nil without a fleet.
+    /// The fleet as clients see it; nil if this node is in no fleet.
     package var report: Control.Fleet? {
         guard isOn else { return nil }
         let state = state

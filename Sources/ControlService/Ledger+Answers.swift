@@ -2,7 +2,7 @@ package import JobLedger
 package import PipelineControl
 
 extension Ledger {
-    /// Reads the answer to a client's call.
+    /// Reads from the ledger for a client's call; a failure becomes an error for the client.
     package nonisolated func answer<Result>(_ body: (Ledger) throws -> Result) throws(ControlError) -> Result {
         do { return try body(self) } catch { throw .unread(error) }
     }

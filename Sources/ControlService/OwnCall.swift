@@ -4,7 +4,7 @@ package import FleetSharing
 import PipelineControl
 package import WorkerProtocol
 
-/// Makes a call that another node asks for, as a client of this daemon's own control socket.
+/// Executes a call for another node, as a client of this daemon's own control socket.
 package enum OwnCall {
     private static let queue = DispatchQueue(label: "pipelined.fleet.calls")
     /// Timeout in seconds, because a disk may hang.

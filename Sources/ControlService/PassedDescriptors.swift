@@ -3,24 +3,24 @@ import SystemCalls
 /// The descriptors that arrived with a call.
 package struct PassedDescriptors: Sendable {
     var descriptors: [Descriptor] = []
-    /// Whether more arrived than this process could take.
+    /// Whether the kernel dropped descriptors, most likely because this process has too many open.
     var lost = false
 }
 
-/// Descriptors until their call is read. The stream only shows the byte count at which they arrived; they belong to the
-/// call that contains that byte.
+/// Descriptors of calls that have not been read yet. The socket only shows the byte count at which descriptors arrived;
+/// they belong to the call that contains that byte.
 struct PassingDescriptors {
     private var waiting: [(end: Int, passed: PassedDescriptors)] = []
     private(set) var count = 0
 
-    /// `end` is the number of bytes that the stream has brought so far.
+    /// `end` is the number of bytes received so far.
     mutating func append(_ packet: Received, end: Int) {
         guard !packet.descriptors.isEmpty || packet.truncated else { return }
         waiting.append((end, PassedDescriptors(descriptors: packet.descriptors, lost: packet.truncated)))
         count += packet.descriptors.count
     }
 
-    /// Descriptors of the call that ends at `end`.
+    /// Removes and returns the descriptors of the call that ends at byte `end`.
     mutating func take(upTo end: Int) -> PassedDescriptors {
         var taken = PassedDescriptors()
         while let first = waiting.first, first.end <= end {

@@ -13,14 +13,15 @@ package final class ServiceStatus {
     private let isDue = Atomic(false)
     private var latest: DispatchTime?
     private var told = ""
-    /// The counted failures: the number of failed jobs at that time, and the time from which failures count.
+    /// The number of jobs that failed today. This `count` stays valid while the number of all failed jobs is `all` and
+    /// the last midnight is `since`.
     private var failed = (all: 0, since: 0.0, count: 0)
 
     package nonisolated init(of service: ControlService) {
         self.service = service
     }
 
-    /// Schedules an update, because something may have changed. Any thread may call it, any number of times.
+    /// Schedules an update after a possible change. Any thread may call it, however often: calls are merged.
     package nonisolated func changed() {
         guard ServiceManager.isListening, !isDue.exchange(true, ordering: .relaxed) else { return }
         Coordination.async { [self] in
@@ -34,12 +35,12 @@ package final class ServiceStatus {
         isDue.store(false, ordering: .relaxed)
         let status = service.status()
         let known = failed
-        // Counting rows takes time, so it runs on the ledger's lane.
+        // Counting rows takes time, so the line is made on the ledger's lane.
         FileLanes.ledger.async { [self] in
             let midnight = Timestamp.midnight()
             var failed = known
             if failed.all != status.jobs.failed || failed.since != midnight {
-                // If the ledger can't be read, the former number stays.
+                // If the ledger can't be read, keep the previous count.
                 let count = try? service.ledger.failedCount(since: midnight)
                 if let count { failed = (status.jobs.failed, midnight, count) }
             }

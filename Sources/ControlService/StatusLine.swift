@@ -1,7 +1,7 @@
 import PipelineControl
 import SystemCalls
 
-/// The state in one line: problems first, then work in progress, then waiting work.
+/// The daemon's state in one line: the numbers of jobs, then problems, then the reasons why jobs wait.
 enum StatusLine {
     private static let mostReasons = 3
     private static let longestReason = 160
@@ -20,7 +20,7 @@ enum StatusLine {
         return ([doing] + listed(status.problems + inboxes) + listed(waiting)).joined(separator: "; ").printable
     }
 
-    /// The first reasons, and the number of further ones.
+    /// The first few reasons, and the number of reasons left out.
     private static func listed(_ reasons: [String]) -> [String] {
         let shown = reasons.prefix(mostReasons).map { reason in
             reason.count > longestReason ? "\(reason.prefix(longestReason))…" : reason

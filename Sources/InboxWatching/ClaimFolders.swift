@@ -28,7 +28,7 @@ package final class ClaimFolders: Sendable {
     /// Identifies this daemon's root folder among daemons that share an inbox.
     private let root: String
     private let known = Mutex<[String: Known]>([:])
-    /// Claim folders opened a moment ago, by inbox, so that many originals in a burst share one.
+    /// Claim folders opened a moment ago, by inbox, so that the originals of a burst share an open folder.
     private let fresh = Mutex<[String: ClaimFolder]>([:])
     private let queue = DispatchQueue(label: "pipelined.claims")
 

@@ -145,7 +145,7 @@ extension Inbox {
         guard !stopped else { return }
         for event in events {
             step()
-            // The inbox's own claim caused this event, and the inbox has moved the file back since.
+            // Ignore this event: the inbox itself caused it by claiming the file, and has moved the file back since.
             if case .gone(let path) = event, givenBack.contains(FileSystem.Key(path)) { continue }
             settling.heard(event, at: .now()) { (try? FileSystem.status($0))?.size == 0 }
             switch event {

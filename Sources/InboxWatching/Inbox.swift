@@ -101,7 +101,7 @@ package actor Inbox: QueueActor {
         }
     }
 
-    /// State that an inbox hands to its successor for the same folder.
+    /// The state that an inbox passes to the next inbox for the same folder, its successor.
     package struct Remains: Sendable {
         var marked: Set<FileSystem.Key> = []
         var unsure: [String: UnsureClaim] = [:]

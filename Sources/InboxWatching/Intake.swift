@@ -33,12 +33,12 @@ package protocol IntakeSink: AnyObject, Sendable {
     func ended(folder: String, of inbox: Inbox)
     /// Whether a claimed file belongs to an unfinished job.
     func knows(source: String) throws -> Bool
-    /// Calls `each` for each file in a folder that belongs to an unfinished job.
+    /// Calls `each` with the name of every file in the folder that belongs to an unfinished job.
     func forEachKnown(in folder: String, _ each: (String) -> Void) throws
     /// Whether any job still needs a file claimed in this inbox.
     func needsClaims(in folder: String) throws -> Bool
-    /// Whether a claimed file that no row of the ledger names is the lost original of a job. If so, corrects that job's
-    /// row.
+    /// Whether a claimed file is the lost original of a job, if no row of the ledger contains the file's path. If so,
+    /// corrects that job's row.
     func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool
     /// Files in the folder that were taken and must not be taken again.
     func kept(in folder: String) throws -> KeptFiles
@@ -66,7 +66,8 @@ package struct InboxReport: Sendable {
     package var stuckFile: (path: String, reason: String)? {
         stuck.first.flatMap { key in reasons[key].map { (key.path, $0) } }
     }
-    /// Whether the inbox is watched, or `problem` explains why not.
+    /// Whether the first attempt to open the inbox is over. Since then, either the inbox is watched, or `problem`
+    /// contains the reason why it is not.
     package var isOpen = false
     /// Whether the first scan is complete.
     package var scanned = false

@@ -1,8 +1,8 @@
 package import PipelineModel
 
-/// State changes that one write caused in other jobs, by releasing or failing their dependents.
+/// State changes that one write caused in other jobs: it ended jobs, so that their dependents were queued or failed.
 package struct Consequences: Sendable {
-    /// Change in the number of jobs per state.
+    /// Change in the number of jobs in each state.
     package var counts: [JobState: Int] = [:]
     /// Jobs that failed because a dependency failed, was cancelled or is unknown.
     package var failed: [Int] = []

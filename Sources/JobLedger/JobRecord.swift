@@ -13,7 +13,8 @@ package struct JobRecord: Sendable {
         case spooled
     }
 
-    /// Why the row is `waiting`. Nil if the job waits in its queue's window, because a restart ends such a wait.
+    /// Why the job is `waiting`. Nil if the job waits in memory, in the window of its queue, because a restart ends
+    /// such a wait.
     package enum WaitReason: String, Sendable {
         /// The job waits for a resource in a `Shortage`, such as space in its outbox or the disk of its inbox.
         case place

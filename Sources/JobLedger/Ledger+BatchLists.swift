@@ -8,8 +8,9 @@ extension Ledger {
         return Dictionary(uniqueKeysWithValues: records)
     }
 
-    /// A page of the batches that are unfinished or have jobs, oldest first, after `id`, optionally only those called
-    /// `name`. `newest` restricts the finished batches to those among the `newest` latest batches.
+    /// A page of the batches that are unfinished or have jobs, oldest first, with IDs greater than `id`. If `name` is
+    /// given, only batches of that name. If `newest` is given, a finished batch must be among the `newest` latest
+    /// batches.
     package nonisolated func batches(
         named name: String?, newest: Int?, after id: Int, limit: Int
     ) throws -> [BatchRecord] {
@@ -35,8 +36,8 @@ extension Ledger {
         return try named.last.flatMap { try batches([$0])[$0] }.map { ($0, named.count - 1) }
     }
 
-    /// A page of the jobs of a batch that are over, by ID, after `id`. Reads only the columns that a waiting client
-    /// needs.
+    /// A page of the jobs of a batch that are over, in the order of their IDs, with IDs greater than `id`. Reads only
+    /// the columns that a waiting client needs.
     package nonisolated func over(inBatch batch: Int, after id: Int, limit: Int) throws -> [JobEnd] {
         try rows(
             """

@@ -115,8 +115,8 @@ extension Ledger {
         return changes
     }
 
-    /// The news of the batches that match `condition` and whose jobs have all ended or reached a barrier. Leaves out
-    /// batches that are open or finished.
+    /// The batches that match `condition` and whose jobs have all ended or reached a barrier, each with its news.
+    /// Leaves out batches that are open or finished.
     private func news(_ condition: String, _ values: [Database.Value]) throws -> [(batch: Int, news: BatchNews)] {
         try writer.rows(
             """
@@ -148,7 +148,7 @@ extension Ledger {
     }
 
     private func release(_ batch: Int) throws -> Int {
-        // All its jobs may have ended meanwhile.
+        // All jobs of the batch may have ended meanwhile.
         guard let news = try news("id = ?", [.integer(batch)]).first?.news, news != .ended else { return 0 }
         let event = LoggedEvent(kind: "batch", text: news.rawValue, batch: batch)
         if news == .arrived { try add(event) }

@@ -2,7 +2,7 @@ package import PipelineModel
 
 /// Lists, counts and forgets past jobs.
 extension Ledger {
-    /// A page of the jobs that match the filter, oldest first, after `id`.
+    /// A page of the jobs that match the filter, oldest first, with IDs greater than `id`.
     package nonisolated func list(_ filter: JobFilter, after id: Int, limit: Int) throws -> [JobRecord] {
         try jobs(
             "WHERE j.id IN (\(filter.ids("id > ?1 ORDER BY id LIMIT ?2"))) ORDER BY j.id LIMIT ?2",

@@ -86,8 +86,8 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Records the changes of a running job in a few columns. The other columns are written when the job leaves the
-    /// window, so that their indexes need no update before.
+    /// Records the changes of a running job in a few columns. The other columns are written when the job no longer
+    /// runs, so that their indexes are updated only once.
     private func recordWork(_ job: JobRecord) throws {
         try writer.run(
             "UPDATE jobs SET state = ?, reason = ?, story = ?, started = ?, partial = ? WHERE id = ?",
@@ -151,10 +151,11 @@ extension Ledger {
         write { try $0.writer.run("UPDATE jobs SET source = ? WHERE id = ?", [.text(source), .integer(job)]) }
     }
 
-    /// The numbers of cancelled jobs, by their state before.
+    /// The numbers of cancelled jobs, by their state before the cancellation.
     package struct Cancelled: Sendable {
         package var (queued, waiting) = (0, 0)
-        /// Jobs whose redo was cancelled. They return to `done`.
+        /// The numbers of cancelled redos, by the state of the job before the cancellation. These jobs return to
+        /// `done`.
         package var (queuedAgain, waitingAgain) = (0, 0)
 
         package var all: Int { queued + waiting + queuedAgain + waitingAgain }

@@ -85,8 +85,8 @@ extension Ledger {
             return try writer.run("DELETE FROM ended")
         }
         let now = Database.Value.real(Timestamp.now())
-        // Adds the dependents that can't run any more because a job in `ended` is not done, and in turn the dependents
-        // of these. `cause` is the dependency at fault.
+        // Adds the dependents that can't run any more because a job in `ended` is not done, and recursively the
+        // dependents of those dependents. `cause` is the dependency at fault.
         try writer.run(
             """
             INSERT OR IGNORE INTO ended (id, cause)
@@ -139,7 +139,7 @@ extension Ledger {
         consequences.move(ranks.count, from: .waiting, to: .queued)
     }
 
-    /// Returns those of `jobs` that have unmet dependencies.
+    /// Returns the jobs among `jobs` that have unmet dependencies.
     func jobsWithNeeds(among jobs: [Int]) throws -> [Int] {
         try writer.rows(
             "SELECT DISTINCT job FROM needs WHERE met = 0 AND job IN (SELECT value FROM json_each(?)) ORDER BY job",
@@ -168,7 +168,8 @@ extension Ledger {
     }
 
     /// Deletes the dependencies of deleted jobs, and the met dependencies of other jobs on deleted jobs. Unmet
-    /// dependencies on deleted jobs stay: if such a dependent is brought back, it must not run as if they were met.
+    /// dependencies on deleted jobs stay: if the dependent job is brought back, it must not run as if these
+    /// dependencies were met.
     func forgetNeeds(of jobs: [Int]) throws {
         guard !jobs.isEmpty else { return }
         try writer.run("DELETE FROM needs WHERE job IN (SELECT value FROM json_each(?))", [.list(jobs)])
@@ -283,8 +284,8 @@ extension Ledger {
             """, [.integer(job)])
     }
 
-    /// Updates a job's state after its dependencies have changed. For an ended job this happens when it is brought
-    /// back.
+    /// Updates the state of an unfinished job after its dependencies have changed. An ended job keeps its state; its
+    /// dependencies are applied when it is brought back.
     private func applyNeeds(of job: Int, _ state: JobState, _ waitReason: JobRecord.WaitReason?) throws {
         switch (state, waitReason) {
         case (.queued, _): try waitForNeeds(job)

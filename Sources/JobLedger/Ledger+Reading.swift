@@ -26,7 +26,7 @@ extension Ledger {
 
     package nonisolated func job(_ id: Int) throws -> JobRecord? { try jobs("WHERE j.id = ?", [.integer(id)]).first }
 
-    /// Those of the jobs with these IDs that exist.
+    /// The existing jobs among these IDs.
     package nonisolated func jobs(_ ids: [Int]) throws -> [JobRecord] {
         try jobs("WHERE j.id IN (SELECT value FROM json_each(?)) ORDER BY j.id", [.list(ids)])
     }
@@ -131,7 +131,7 @@ extension Ledger {
             """)
     }
 
-    /// Ended jobs of an inbox, after `id`, whose originals have still to be moved.
+    /// Ended jobs of an inbox, with IDs greater than `id`, whose originals have still to be moved.
     package nonisolated func undisposed(of inbox: String, after id: Int, limit: Int) throws -> [JobRecord] {
         try jobs(
             by: "jobs_undisposed",
@@ -142,7 +142,7 @@ extension Ledger {
             [.integer(id), .text(inbox), .integer(limit)])
     }
 
-    /// The end times, by ID, of those of the jobs `ids` that have ended and whose originals have still to be moved.
+    /// The end times, by job ID, of the ended jobs among `ids` whose originals have still to be moved.
     package nonisolated func undisposed(_ ids: [Int]) throws -> [Int: Double] {
         let left = try rows(
             """

@@ -11,7 +11,7 @@ extension Ledger {
         /// The results to withdraw, in the form of a publish intent.
         var intent: PublishIntent
         var reason: String
-        /// The target folder of the original; nil stands for `cancelled/`.
+        /// The target folder of the original; nil means `cancelled/`.
         var goal: String?
 
         package init(job: Int, intent: PublishIntent, reason: String, goal: String?) {

@@ -44,7 +44,7 @@ extension Ledger {
         }
     }
 
-    /// Records another target path, because a file exists at the first one.
+    /// Records another target path, because a file exists at the first path.
     package nonisolated func changeReturn(of job: Int, to place: String) {
         wait(refused: ()) {
             try $0.writer.run("UPDATE jobs SET returns = ? WHERE id = ?", [.text(place), .integer(job)])
@@ -78,7 +78,7 @@ extension Ledger {
 
     // MARK: - Originals at unrecorded paths
 
-    /// Jobs whose original may be this file, because it had the same path and identity.
+    /// Jobs whose original may be this file, because their rows record the same path and identity.
     package nonisolated func candidates(forPath path: String, _ file: FileStatus.Identity) throws -> [JobRecord] {
         try jobs(
             by: "jobs_by_path",
@@ -87,8 +87,9 @@ extension Ledger {
             """, [.text(path), .integer(file.inode), .integer(file.size), .integer(file.modified)])
     }
 
-    /// Records where a job's original was found. If the job has ended, its disposal moves the original from there.
-    /// Blocks until the record is durable, so that a client that waits for the job does not see it as over.
+    /// Records the path at which the job's original was found, and marks the job as not over. If the job has ended, its
+    /// disposal then moves the original from that path to its final place. Blocks until the record is durable; before
+    /// that, a client that waits for the job could be told that it is over.
     package nonisolated func putRight(_ job: Int, source: String) {
         wait(refused: ()) {
             try $0.writer.run(

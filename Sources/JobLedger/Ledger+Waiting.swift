@@ -135,8 +135,9 @@ extension Ledger {
         }
     }
 
-    /// Queues jobs that wait for a retry at once, at the end of the queue. Selects the jobs with an ID up to `last`
-    /// that are in `ids` and in `batch`, if these are given. Passes their IDs to `done`.
+    /// Queues jobs that wait for a retry, without waiting until the retry is due. Appends them to the queue, from
+    /// `position` on. Selects the jobs with an ID up to `last` that are in `ids` and in `batch`, if these are given.
+    /// Passes their IDs to `done`.
     package nonisolated func bringBackEarly(
         _ ids: [Int]?, of batch: Int? = nil, upTo last: Int, at position: Int, done: @escaping @Sendable ([Int]) -> Void
     ) {

@@ -10,9 +10,10 @@ import Synchronization
 /// succeeds. So the call of `done` means that a write is durable. The ledger drops a write, and calls `refused`, in two
 /// cases only. First, a write on behalf of a client (`isAsked`) is dropped while the ledger can't commit, because the
 /// client may be gone before a later attempt takes effect. Second, a write that SQLite would always reject is dropped,
-/// so that it does not block the others.
+/// so that it does not block later writes.
 ///
-/// Any thread may read and write. Changes, completions and callbacks run on the ledger's queue.
+/// Any thread may read and write. Changes run on the ledger's queue. Completions and callbacks run in order, on a queue
+/// of their own.
 package actor Ledger: QueueActor {
     /// How soon a change should be durable.
     enum Wanted {
@@ -179,7 +180,7 @@ package actor Ledger: QueueActor {
         }
     }
 
-    /// Applies `change` in the same way, and passes its answer to `done`. If the change was dropped, the answer is
+    /// Like the method above, but passes the answer of `change` to `done`. If the change was dropped, the answer is
     /// `refused`.
     nonisolated func write<Answer: Sendable>(
         wanted: Wanted = .now, isAsked: Bool = false, refused: Answer,

@@ -227,7 +227,7 @@ enum Schema {
         """,
 
         // `returns`: the target path of an original that is being brought back. An older version could lose an original
-        // on that way; with `disposed = 0` the daemon searches for it again.
+        // during that move; with `disposed = 0` the daemon searches for it again.
         """
         ALTER TABLE jobs ADD COLUMN returns TEXT;
         CREATE INDEX jobs_returning ON jobs(returns) WHERE returns IS NOT NULL;

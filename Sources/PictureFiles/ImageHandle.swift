@@ -1,8 +1,8 @@
 package import PipelineModel
 package import WorkerProtocol
 
-/// The paths of a job's picture, and its known properties. It contains no pixels, because the supervisor never loads
-/// any.
+/// The paths of a job's picture, and its known properties. The handle contains no pixels, because the supervisor never
+/// loads any.
 package struct ImageHandle: Sendable {
     package struct Staged: Sendable {
         package var picture: PlannedPicture
@@ -16,7 +16,7 @@ package struct ImageHandle: Sendable {
 
     /// The path of the original.
     package var source: String
-    /// The picture's name, if it was unknown before the download.
+    /// The picture's name, if only its download has revealed it.
     package var name: String?
     package var size: Int?
     /// When the file was last written to, in nanoseconds since 1970.

@@ -7,11 +7,11 @@ import PipelineModel
 import WorkerPools
 import WorkerProtocol
 
-/// `pipelined --check`: reads all that a start would read, changes nothing, and reports every problem.
+/// `pipelined --check`: reads everything that a start would read, changes nothing, and reports every problem.
 enum Check {
     static func run(_ places: Places) throws -> Int32 {
         let user = try DaemonUser.become(places)
-        // Uses its own folder for copies of plugins.
+        // Copy plugins into a temporary folder, because a check changes nothing in the daemon's folder.
         let copies = FileManager.default.temporaryDirectory.appendingPathComponent("pipelined-check-\(getpid())").path
         defer { try? FileManager.default.removeItem(atPath: copies) }
         let (_, hello, _) = try Daemon.startPool(
@@ -38,7 +38,7 @@ enum Check {
         }
         print("Filters: \(filters.isEmpty ? "none" : filters)")
         if let user { print("Files were judged as the user \(user).") }
-        // A start goes on without the plugin or the hook; a check reports that something is wrong.
+        // A start would continue without the plugin or the hook, but a check reports a failure.
         guard complaint == nil else { return ExitStatus.failed.rawValue }
         return exceptions.isEmpty ? ExitStatus.done.rawValue : ExitStatus.configuration.rawValue
     }

@@ -15,7 +15,7 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// Puts the parts of the daemon together, and stops them.
+/// Creates and connects the parts of the daemon, and shuts them down.
 final class Daemon: Sendable {
     private let places: Places
     private let pool: WorkerPool
@@ -28,13 +28,14 @@ final class Daemon: Sendable {
     private let signals = Mutex<[any DispatchSourceSignal]>([])
     private let askedAt = Mutex<DispatchTime?>(nil)
 
-    /// Each job briefly needs a little memory. Returning it to the kernel each time would cost more than the work.
+    /// Makes `malloc` keep freed memory. Each job needs a little memory for a short time; returning it to the kernel
+    /// each time would cost more than the job's work.
     private static func keepMemory() {
         mallopt(M_TRIM_THRESHOLD, 1 << 20)
         mallopt(M_MMAP_THRESHOLD, 1 << 20)
     }
 
-    /// Makes the folders. Everything else is read and checked before anything is changed.
+    /// Creates the folders, then reads and checks everything else before it changes anything.
     init(places: Places) throws {
         self.places = places
         Self.keepMemory()
@@ -107,7 +108,8 @@ final class Daemon: Sendable {
         Coordination.sync { owners.delegate = self }
     }
 
-    /// All queues and loops that work passes through, except those that may wait for a disk.
+    /// The queues and loops that the watchdog checks: all that work passes through, except those that may block on a
+    /// disk.
     private static func stations(_ queues: Queues, _ server: ControlServer) throws -> [Watchdog.Station] {
         [
             try .readyLoop(), .queue("the main queue", .main), .queue("the control socket", server.queue),
@@ -118,10 +120,10 @@ final class Daemon: Sendable {
             }
     }
 
-    /// Locks the root: two daemons on one root would take each other's files.
+    /// Locks the root, because two daemons with the same root would claim each other's files.
     static func lock(_ places: Places) throws -> Descriptor {
         let file = try Descriptor.open(places.lock, O_RDWR | O_CREAT)
-        // If a daemon was killed while it started a worker, that worker holds the lock for a moment longer.
+        // If the previous daemon was killed while it started a worker, that worker keeps the lock for a moment longer.
         for attempt in 0..<20 {
             if attempt > 0 { usleep(100_000) }
             if clinux_lock(file.number) == 0 { return file }
@@ -132,7 +134,7 @@ final class Daemon: Sendable {
                 + "`pipectl\(places.words) status` shows it")
     }
 
-    /// Makes the pool with its first worker, which reports the available filters.
+    /// Creates the pool and starts its first worker, which reports the available filters.
     static func startPool(
         with plugins: PluginShelf, within timeout: Duration, _ fleet: FleetPool? = nil
     ) throws -> (pool: WorkerPool, hello: Hello, accept: @Sendable (Bool) -> Void) {
@@ -156,8 +158,8 @@ final class Daemon: Sendable {
         handleSignals()
         if let interval = ServiceManager.watchdogInterval { watchdog.begin(interval) }
         owners.whenOpen { [self] in
-            // On this queue, which activates the signals' sources first: a reader of this line may send a signal at
-            // once.
+            // Reports readiness on the main queue, after that queue has activated the signal sources: a program that
+            // reads the log line may send a signal at once.
             DispatchQueue.main.async { self.tellReady() }
         }
         dispatchMain()
@@ -171,7 +173,7 @@ final class Daemon: Sendable {
         Coordination.async { self.owners.statusChanged() }
     }
 
-    /// Maximum time of a stop, which waits for running work, then for hooks, then for the ledger.
+    /// Maximum time that a stop takes. It waits for running work, then for hooks, then for the ledger.
     private var stopTime: Duration {
         let settings = owners.configuration.settings
         return settings.drainTimeout * 2 + settings.cancelGrace + .seconds(30)
@@ -180,7 +182,8 @@ final class Daemon: Sendable {
     private func handleSignals() {
         for number in [SIGTERM, SIGINT] {
             on(number) { [self] in
-                // Senders that signal a whole process group often send the signal twice.
+                // Ignore a second signal within a second: a program that signals the whole process group often sends it
+                // twice.
                 let before = askedAt.withLock { $0 }
                 if let before, DispatchTime.now() < before + .seconds(1) { return }
                 if before != nil {

@@ -8,8 +8,8 @@ import PipelineModel
 import SystemCalls
 import WorkerPools
 
-/// `pipelined --give-back`: moves claimed pictures out of the hidden folders to places where a person finds them,
-/// before pipelined is removed.
+/// `pipelined --give-back`, called before pipelined is removed: moves claimed pictures out of the hidden folders to
+/// places where a person finds them.
 struct GiveBack {
     private let places: Places
     private let ledger: Ledger
@@ -20,7 +20,7 @@ struct GiveBack {
     private var isComplete = true
 
     static func run(_ places: Places) throws -> Int32 {
-        // Without an earlier start no picture was ever claimed.
+        // If the daemon has never started, it has never claimed a picture.
         guard try FileSystem.exists(places.ledger) || FileSystem.exists(places.place) else {
             return ExitStatus.done.rawValue
         }
@@ -71,11 +71,12 @@ struct GiveBack {
         folder.removeIfEmpty()
     }
 
-    /// Returns the original of an unfinished job to its inbox, and moves that of an ended job where the daemon would
-    /// have.
+    /// Returns the original of an unfinished job to its inbox. Moves the original of an ended job to the folder to
+    /// which the daemon would have moved it.
     private mutating func giveBack(_ source: String, as path: String, from folder: ClaimFolder) throws {
         var job = try ledger.job(claimedAt: source)
-        // A job that is not done has no published results, or only those from before a redo.
+        // Withdraw results whose publication was interrupted. A job that is not done may keep only results from before
+        // a redo.
         if let intent = job?.intent {
             try Publisher().takeBack(intent)
             for step in intent.steps { try FileSystem.remove(step.staging) }
@@ -125,8 +126,8 @@ struct GiveBack {
         ledger.recordDisposal(of: [(job.id, place)]) {}
     }
 
-    /// Gives downloaded and added files their own names. They stay in the spool for the next daemon, and after a purge
-    /// only the name tells what they are.
+    /// Gives downloaded and added files in the spool the names of their pictures. They stay in the spool for the next
+    /// daemon. If the ledger is purged, only the names identify the files.
     private mutating func nameSpooled() throws {
         for job in try ledger.spooled() where try FileSystem.status(job.source) != nil {
             let named = FileSystem.join(FileSystem.folder(of: job.source), FileSystem.name(of: job.path))

@@ -11,7 +11,8 @@ import WorkerProtocol
 var none = sigset_t()
 sigemptyset(&none)
 sigprocmask(SIG_SETMASK, &none, nil)
-// A client that goes away becomes an error of `send`; a broken lease (FileSystem.isOpenForWriting) needs no action.
+// Ignore SIGPIPE: if a client disconnects, `send` returns an error instead. Ignore SIGIO: a broken lease (see
+// FileSystem.isOpenForWriting) needs no action.
 signal(SIGPIPE, SIG_IGN)
 signal(SIGIO, SIG_IGN)
 

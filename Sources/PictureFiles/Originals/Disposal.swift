@@ -79,8 +79,8 @@ package struct Disposal: Sendable {
         job.state == .done && (job.order.original == .delete || (job.origin == .spooled && job.url == nil))
     }
 
-    /// What the ledger records about an original that now is at `source`, so that [Keep] can remove it later. Nil if
-    /// the original was removed, or if [Keep] must not remove it.
+    /// Returns a record of the original, which now is at `source`, so that [Keep] can remove it later. Returns nil if
+    /// the original was removed already, or if [Keep] must not remove it.
     package func kept(_ job: JobRecord, _ source: String) -> KeptMarks? {
         if job.needsDownload {
             guard job.state == .failed else { return nil }

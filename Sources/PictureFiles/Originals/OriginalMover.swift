@@ -14,7 +14,7 @@ package protocol OriginalMoverDelegate: AnyObject {
     func originalsWillMove()
     /// The originals of these ended jobs have reached their final places, and the ledger has recorded that.
     func originalsArrived(of jobs: [JobRecord])
-    /// These jobs were being brought back, but that failed or was interrupted. It has been undone.
+    /// An attempt to bring these jobs back failed or was interrupted, and has been undone.
     func returnsUndone(of jobs: Set<Int>)
     /// The reasons why originals can't be moved have changed.
     func delaysChanged()
@@ -30,8 +30,8 @@ package protocol OriginalMoverDelegate: AnyObject {
 /// where it is. The mover then reports the reason, and retries the move.
 @Coordination
 package final class OriginalMover {
-    /// The queues of an inbox. The second queue brings originals back. It may run beside the first, because no other
-    /// move touches these originals.
+    /// The queues of an inbox: `moves` for the originals of ended jobs, and `returns` for originals that are brought
+    /// back. Both may run at the same time, because they never move the same original.
     private struct Line {
         let moves = DispatchQueue(label: "pipelined.disposal")
         let returns = DispatchQueue(label: "pipelined.return")
@@ -218,7 +218,8 @@ package final class OriginalMover {
         }
     }
 
-    /// Undoes the unfinished returns in an inbox. Returns the jobs whose original can't be found now.
+    /// Brings originals of an inbox whose return failed or was interrupted to their previous state. Returns the jobs
+    /// whose original can't be found now.
     nonisolated private func endReturns(in inbox: String) throws -> Set<Int> {
         let (ended, lost) = try returns.end(in: inbox)
         for (job, error) in lost {

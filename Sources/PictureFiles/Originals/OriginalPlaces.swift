@@ -58,8 +58,8 @@ package struct OriginalPlaces: Sendable {
         throw SystemError("rename", job.path, code: EEXIST)
     }
 
-    /// Of the paths that `start` would try first for these jobs, those that no job uses. One query for many jobs costs
-    /// less than one query for each job.
+    /// Returns the paths that `start` would try first for these jobs and that no job uses. One query for many jobs
+    /// costs less than one query for each job.
     package func free(_ jobs: [(job: JobRecord, order: WorkOrder)]) throws -> Set<String> {
         let moved = jobs.lazy.filter { !$0.job.needsDownload && isMoved($0.job, $0.order) }
         let first = try moved.map { try place(0, of: $0.job, $0.order) }
@@ -97,8 +97,8 @@ extension Places {
 }
 
 extension JobRecord {
-    /// The place at this path; nil if its folder does not exist. `claims` opens the claim folder of the job's inbox.
-    /// Throws if the inbox is missing and the disk with the originals may be unmounted.
+    /// The folder and the name of the file at this path; nil if the folder does not exist. `claims` opens the claim
+    /// folder of the job's inbox. Throws if the inbox is missing and the disk with the originals may be unmounted.
     package func spot(of path: String, in claims: () throws -> ClaimFolder) throws -> FilePlace? {
         guard origin == .claimed, FileSystem.lies(path, within: order.inbox) else { return FilePlace(path) }
         let folder: ClaimFolder

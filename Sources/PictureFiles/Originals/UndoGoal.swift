@@ -15,8 +15,8 @@ package enum UndoGoal {
     ]
 
     /// Why the daemon refuses to move originals to a folder; nil if it accepts the folder. The check blocks on the
-    /// folder's disk. `own` are folders that the daemon watches or keeps to itself; `tops` are the folders that contain
-    /// these.
+    /// folder's disk. `own` are folders that the daemon watches or keeps to itself; `tops` are the folders in which the
+    /// `own` folders lie.
     package static func refusal(of folder: String, own: [String], tops: [String] = []) -> String? {
         guard folder.hasPrefix("/"), !folder.contains("\0") else {
             return "'\(folder.prefix(200))' is no absolute path"

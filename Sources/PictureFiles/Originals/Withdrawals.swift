@@ -25,8 +25,7 @@ package struct Withdrawals: Sendable {
     package let check: DoneCheck
     package let staging: Staging
 
-    /// Undoes those of the jobs that can be undone. `goal` is the folder for the originals; nil stands for
-    /// `cancelled/`.
+    /// Undoes the jobs that can be undone. `goal` is the folder for the originals; nil means `cancelled/`.
     package func undo(_ ids: [Int], to goal: String?) -> Outcome {
         var outcome = Outcome()
         var wanted: [Ledger.Undone] = []
@@ -82,7 +81,7 @@ package struct Withdrawals: Sendable {
 }
 
 extension [String] {
-    /// A text which says that these results stay in the outbox; nil if there are none.
+    /// Says that these results stay in the outbox; nil if there are none.
     package var saidToStay: String? {
         if isEmpty { return nil }
         return "left, because somebody may have changed \(count == 1 ? "it" : "them"): \(joined(separator: ", "))"

@@ -5,7 +5,8 @@ package import SystemCalls
 package struct DiskRoom: Sendable {
     /// Capacity in bytes.
     private let bytes: Int64
-    /// Bytes that the daemon's user may fill in all, and how many of these are free.
+    /// `usable` is the number of bytes that the daemon's user can fill, including the bytes already used; `free` is the
+    /// number of bytes that are still free.
     package let usable: Int64
     package let free: Int64
     private let files: Int64

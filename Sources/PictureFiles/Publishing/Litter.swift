@@ -2,8 +2,8 @@ import DaemonRuntime
 import SystemCalls
 import WorkerPools
 
-/// Removes files that are no longer needed. A failed removal is retried a few times; the sweep of the next start
-/// removes the rest.
+/// Removes files that are no longer needed. A failed removal is retried a few times. If a file still remains, the sweep
+/// at the next start removes it.
 package enum Litter {
     package static func remove(_ path: String, tries: Int = 5) {
         do {

@@ -4,9 +4,9 @@ package import Synchronization
 import SystemCalls
 import WorkerPools
 
-/// Performs all jobs' work on one outbox, on a queue of its own, so that a hanging disk blocks no other outbox. Turns
-/// that arrive together form a group. All files of a group are written to the disk together, and each changed folder is
-/// synced once for the whole group.
+/// Performs the work of all jobs on one outbox, on a queue of its own, so that a hanging disk blocks no other outbox.
+/// Each job gives its work as a `Turn`; turns that arrive together form a group. All files of a group are written to
+/// the disk together, and each changed folder is synced once for the whole group.
 package final class OutboxLine: Sendable {
     package struct Turn: Sendable {
         /// Files to make durable before `work` runs.
@@ -29,7 +29,7 @@ package final class OutboxLine: Sendable {
     /// disk.
     package let reserved = Mutex<Set<String>>([])
     private let waiting = Mutex<[Turn]>([])
-    /// Called in a burst; returns whether to wait for the results of other jobs in flight.
+    /// Called while many results arrive at once; returns whether to wait for the results of other jobs in flight.
     private let awaitsOthers: @Sendable () -> Bool
     /// Delays a group if the previous group had several turns, so a single job never waits. Used only on `queue`.
     private let spacing = Mutex(Spacing())

@@ -55,7 +55,7 @@ extension Publisher {
     }
 
     /// The paths for all results. Reuses the paths of the job's earlier results, if there are any; otherwise chooses
-    /// free ones.
+    /// free paths.
     private func targets(
         _ staged: [ImageHandle.Staged], _ name: ResultName, _ conflict: ConflictPolicy, _ former: Former?,
         _ isFree: (String) throws -> Bool
@@ -94,7 +94,7 @@ extension Publisher {
 }
 
 extension Set<String> {
-    /// Adds names, and returns those that no other publication had reserved.
+    /// Adds names, and returns the names that no other publication had reserved.
     fileprivate mutating func take(_ names: [String]) -> Set<String> {
         let new = Set(names).subtracting(self)
         formUnion(new)

@@ -52,7 +52,7 @@ package final class Publisher: Sendable {
     package typealias Record = (PublishIntent, @escaping @Sendable (Bool) -> Void) -> Void
 
     private let lines = Mutex<[String: OutboxLine]>([:])
-    /// Called in a burst; returns whether to wait for the results of other jobs in flight.
+    /// Called while many results arrive at once; returns whether to wait for the results of other jobs in flight.
     private let awaitsOthers: @Sendable () -> Bool
 
     package init(awaitsOthers: @escaping @Sendable () -> Bool = { false }) { self.awaitsOthers = awaitsOthers }
@@ -242,12 +242,13 @@ package final class Publisher: Sendable {
 }
 
 extension PublishIntent {
-    /// Notes that an earlier result stays at this step's target: somebody has changed it since its name was chosen.
+    /// Records that the earlier result at this step's target stays there, because somebody has changed that file since
+    /// the results' names were chosen.
     fileprivate mutating func leave(_ index: Int) throws {
         if try FileSystem.exists(steps[index].target) { left = (left ?? []) + [steps[index].target] }
     }
 
-    /// Whether files stay in staging after all renames.
+    /// Whether earlier results are in staging after all renames, and must be removed from there.
     package var leavesFiles: Bool { steps.contains { $0.replaces != nil } }
 }
 

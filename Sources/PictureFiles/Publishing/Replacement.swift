@@ -6,7 +6,8 @@ extension PublishIntent.Step {
     /// Whether the earlier result has no successor, so that it is withdrawn from `target` to `staging`.
     var isWithdrawal: Bool { replaces != nil && file == nil }
 
-    /// The path of the earlier result during an exchange that takes several renames. Nobody else writes to that folder.
+    /// The path of the earlier result during an exchange that takes several renames. Only the daemon writes to that
+    /// folder.
     var aside: String { "\(staging)\(PublishIntent.aside)" }
 }
 

@@ -77,7 +77,7 @@ package struct ResultName {
         return FileSystem.join(FileSystem.folder(of: path), shortened(stem, toFit: ending) + ending)
     }
 
-    /// Whether `other` is `name`, or a name that `numbered` makes of it.
+    /// Whether `other` is `name`, or is `name` with a number that `numbered` has added.
     static func isVariant(_ other: String, of name: String) -> Bool {
         if other == name { return true }
         guard let digits = split(other).stem.split(separator: "-").last, let number = Int(digits) else { return false }

@@ -1,6 +1,6 @@
 import DaemonRuntime
 
-/// The folders of `spool/`: one for each original that `pipectl add` passed, or that is downloaded.
+/// The folders of `spool/`. Each contains one original, which is a download or a file that `pipectl add` passed.
 package enum Spool {
     package static func folder(in spool: String) -> String { "\(spool)/\(UUIDName.makeNext())" }
 

@@ -8,18 +8,18 @@ import PictureFiles
 import PipelineModel
 import SystemCalls
 
-/// Implements `pipelined --backup DIR`, which `pipectl backup DIR` runs: copies all data of the daemon, whether it runs
-/// or not, and checks the copy.
+/// Implements `pipelined --backup DIR`, which `pipectl backup DIR` runs. It copies all data of the daemon, whether the
+/// daemon runs or not, and checks the copy.
 struct Backup {
-    /// Maximum rounds through the folders. Another round follows if jobs ended between the copies, and their originals
-    /// moved on.
+    /// Maximum number of rounds through the folders. If jobs end between the copy of the folders and the copy of the
+    /// ledger, their originals move, and another round is needed.
     private static let mostRounds = 5
 
     private let places: Places
     private let mirror: Mirror
     private let output: BackupOutput
     private var folder: BackupFolder
-    /// Inboxes and outboxes outside the daemon's folder.
+    /// Inboxes and outboxes outside the daemon's folder. The backup does not contain them.
     private let elsewhere: [String]
     private var jobs = 0
 
@@ -72,8 +72,8 @@ struct Backup {
                 jobs: jobs, elsewhere: elsewhere))
     }
 
-    /// Copies the ledger, checks it, and copies the files that its rows need. Returns originals that no longer exist
-    /// anywhere.
+    /// Copies the ledger, checks the copy, and adds the files that its rows refer to. Returns originals that could not
+    /// be found.
     private mutating func copyLedger() throws -> [LedgerView.Original] {
         guard try FileSystem.exists(places.ledger) else { return [] }
         let live = try LedgerView(path: places.ledger)
@@ -108,7 +108,7 @@ struct Backup {
         if let loss = LedgerFile.loss(places) { throw BackupError("Refused", loss) }
     }
 
-    /// The inboxes and outboxes of all recipes, including held ones.
+    /// The inboxes and outboxes of all recipes, including recipes that are held because of a mistake.
     private static func folders(_ places: Places) -> [String] {
         let files = ConfigurationFiles(places)
         let loaded = Configuration.load(settings: files.allSettings, recipes: files.recipes, catalog: .builtIn)
@@ -120,7 +120,7 @@ struct Backup {
         return Set(folders).sorted()
     }
 
-    /// Returns the amount that will be copied.
+    /// Throws if the backup's disk has too little room. Returns the amount that will be copied.
     private static func checkRoom(_ places: Places, _ folder: BackupFolder) throws -> Mirror.Amount {
         let trial = Mirror(leaving: places.leftOutOfBackups, order: places.way, isTrial: true)
         for root in places.backedUp { try trial.copyFolder(root, to: folder.place(of: root)) }

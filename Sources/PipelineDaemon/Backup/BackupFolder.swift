@@ -5,7 +5,7 @@ import Glibc
 import PictureFiles
 import SystemCalls
 
-/// Why there is no backup, or an incomplete one.
+/// The reason why a backup failed or is incomplete.
 struct BackupError: Error, CustomStringConvertible {
     var name: String
     var description: String
@@ -13,11 +13,12 @@ struct BackupError: Error, CustomStringConvertible {
     init(_ name: String, _ description: String) { (self.name, self.description) = (name, description) }
 }
 
-/// The folder of a backup. It holds each file at its full path, and a note that says whether the backup is complete.
+/// A backup's folder. It contains each file at the file's full path, and a note that says whether the backup is
+/// complete.
 struct BackupFolder {
-    /// `pipelined-backup.json`.
+    /// The content of `pipelined-backup.json`.
     struct Note: Codable {
-        /// The daemon's folder.
+        /// The data folder of the daemon that was backed up.
         var of: String
         var isComplete: Bool
         var begun: String
@@ -35,8 +36,8 @@ struct BackupFolder {
     private var note: Note
     private let lock: Descriptor
 
-    /// Makes the folder, or opens that of an earlier backup, and locks it for this process. `watched` are the inboxes
-    /// and outboxes.
+    /// Creates the folder, or opens the folder of an earlier backup, and locks it for this process. Throws if the
+    /// folder lies in one of `watched`, the inboxes and outboxes.
     init(_ folder: String, of places: Places, watched: [String]) throws {
         path = FileSystem.resolved(FileSystem.absolute(folder))
         try Self.check(path, against: watched + places.backedUp)
@@ -59,7 +60,7 @@ struct BackupFolder {
         }
         guard let there = try FileSystem.status(path) else { return }
         guard there.kind == .folder else { throw BackupError("Refused", "\(path) is no folder") }
-        // A new ext4 file system contains the folder lost+found.
+        // Ignore lost+found, which every new ext4 file system contains.
         let names = try FileSystem.names(in: path).filter { $0 != "lost+found" }
         guard names.isEmpty || names.contains(note) else {
             throw BackupError(
@@ -76,10 +77,10 @@ struct BackupFolder {
         return note
     }
 
-    /// The path of a file's copy.
+    /// The path of the backup's copy of the file at `path`.
     func place(of path: String) -> String { self.path + path }
 
-    /// Marks the backup as incomplete from here on.
+    /// Marks the backup as incomplete until `finish` is called.
     func begin() throws { try write(note) }
 
     /// Makes everything durable, and marks the backup as complete.
@@ -97,7 +98,8 @@ struct BackupFolder {
 }
 
 extension Places {
-    /// The folders in a backup: the daemon's own, its settings, and the administrator's own filters.
+    /// The folders to back up: the daemon's data, its configuration, and the filters that the administrator has
+    /// installed.
     var backedUp: [String] {
         var folders = [data]
         for folder in [configuration, plugins[0]] where !FileSystem.lies(folder, within: data) {
@@ -106,7 +108,8 @@ extension Places {
         return folders.filter(FileSystem.isFolder)
     }
 
-    /// Files that a start makes again, and files that a plain copy could not capture consistently.
+    /// Paths that a backup leaves out: files that the daemon recreates at its start, and the ledger's files, because a
+    /// plain copy of a database in use may be inconsistent.
     var leftOutOfBackups: Set<String> {
         Set([run, previews, lock, reserve, pluginCopies, comeback] + ["", "-wal", "-shm"].map { ledger + $0 })
     }

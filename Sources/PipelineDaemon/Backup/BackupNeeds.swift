@@ -3,8 +3,9 @@ import JobLedger
 import PictureFiles
 import SystemCalls
 
-/// Completes a backup with the files that the rows of its ledger need. Pictures may have moved after their folders were
-/// copied and before the ledger was. Each is copied from its present place to the place that its row names.
+/// Adds missing files to a backup, namely files that the rows of its ledger refer to. Pictures may have moved after
+/// their folders were copied and before the ledger was copied. Such a picture is copied from its current path to the
+/// path in its row.
 struct BackupNeeds {
     private let data: String
     private let copyOfData: String
@@ -12,7 +13,7 @@ struct BackupNeeds {
     private let mirror: Mirror
     private let source: Descriptor
     private let target: Descriptor
-    /// Originals that are needed but not found, because their jobs have ended since.
+    /// Originals that were not found, because their jobs have ended since the ledger was copied.
     private(set) var late: [LedgerView.Original] = []
 
     init(_ places: Places, _ folder: BackupFolder, live: LedgerView, mirror: Mirror) throws {
@@ -26,15 +27,15 @@ struct BackupNeeds {
         var late: [LedgerView.Original] = []
         try copy.forEachOriginal { original in
             guard !isThere(original.places), try !bring(original) else { return }
-            // A user may have removed the original of a job that is over.
+            // An original may be missing if its job is over, because a user may have removed it.
             if !original.isOver { late.append(original) }
         }
         self.late = late
         try copy.forEachMade { path in if !isThere([path]) { _ = try bring(path, to: path) } }
     }
 
-    /// Whether the backup has a file at one of these paths. Files outside the daemon's folder don't belong to this
-    /// backup.
+    /// Whether the backup contains a file at one of these paths. Paths outside the daemon's folder count as contained,
+    /// because the backup leaves them out.
     private func isThere(_ paths: [String]) -> Bool {
         paths.contains { path in
             guard let relative = relative(path) else { return true }
@@ -42,7 +43,7 @@ struct BackupNeeds {
                 _ = try target.open(relative, O_RDONLY | O_NONBLOCK | O_NOCTTY)
                 return true
             } catch {
-                // Other errors come from a link that leads elsewhere.
+                // Other errors mean that a link at this path leads out of the backup. It counts as a file.
                 return ![ENOENT, ENOTDIR].contains(error.code)
             }
         }
@@ -50,7 +51,7 @@ struct BackupNeeds {
 
     private func bring(_ original: LedgerView.Original) throws -> Bool {
         for place in original.places where try bring(place, to: place) { return true }
-        // It may move during the search, but only a few times.
+        // The original may move during the search, but only a few times.
         for _ in 0..<5 {
             guard let now = try live.original(of: original.job) else { return false }
             for place in now.places where try bring(place, to: original.places[0]) { return true }

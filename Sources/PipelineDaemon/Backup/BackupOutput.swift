@@ -5,9 +5,9 @@ import SystemCalls
 /// The result of a backup, as JSON or as text.
 struct BackupReport: Encodable {
     var folder: String
-    /// The daemon's folder.
+    /// The data folder of the daemon.
     var of: String
-    /// All files of the backup, except the ledger's.
+    /// All files of the backup, except the files of the ledger.
     var all: Mirror.Amount
     var copied: Mirror.Amount
     /// Number of files and folders that were removed from the backup, because the daemon no longer has them.
@@ -29,8 +29,8 @@ struct BackupReport: Encodable {
     }
 }
 
-/// Writes the report to standard output, and the reason of a failure to standard error, which also shows the progress
-/// if it is a terminal. `pipectl backup` becomes this process.
+/// Writes the report to standard output, and errors to standard error. If standard error is a terminal, it also shows
+/// the progress. `pipectl backup` replaces itself with this process, so errors start with `pipectl:`.
 final class BackupOutput {
     private let json: Bool
     private let showsProgress: Bool

@@ -5,11 +5,11 @@ import InboxWatching
 import PictureFiles
 import SystemCalls
 
-/// Copies folders into a backup. It skips files that the backup already has, and finally removes files that the daemon
-/// no longer has. Meanwhile files may come, move and go.
+/// Copies folders into a backup. It skips files that the backup already has. At the end, it removes files from the
+/// backup that the daemon no longer has. The daemon may create, move and remove files meanwhile.
 ///
-/// Pictures move in one direction, and folders are read in the same direction, so that a moving picture is met at least
-/// once.
+/// Pictures move through the daemon's folders in a fixed order. The folders are read in the same order, so that a
+/// picture that moves meanwhile is found at least once.
 final class Mirror {
     struct Amount: Encodable {
         var files = 0
@@ -18,7 +18,8 @@ final class Mirror {
         mutating func add(_ size: Int64) { (files, bytes) = (files + 1, bytes + size) }
     }
 
-    /// All files that belong in the backup; `copied` counts those that were copied, or would be.
+    /// All files that belong in the backup. `copied` counts only the files that were copied, or that a trial would
+    /// copy.
     private(set) var all = Amount()
     private(set) var copied = Amount()
     private(set) var removed = 0
@@ -30,19 +31,20 @@ final class Mirror {
     private let tell: (Mirror) -> Void
     private var gone: [String] = []
 
-    /// Paths in `left` are not copied. Folders in `order` are read in that order, after all other entries of their
-    /// parent. A trial only counts.
+    /// Paths in `left` are not copied. Folders in `order` are read in that order, after the other files and folders
+    /// beside them. A trial writes nothing; it only counts the files that it would copy.
     init(leaving left: Set<String>, order: [String], isTrial: Bool = false, tell: @escaping (Mirror) -> Void = { _ in })
     {
         (self.left, self.order, self.isTrial, self.tell) = (left, order, isTrial, tell)
     }
 
-    /// The name of an unfinished copy. A leftover is removed along with files that have no original.
+    /// The name of an unfinished copy. If a backup is killed and leaves such a file, the next backup removes it,
+    /// because the daemon has no file with this name.
     private static let unfinished = ".pipelined-backup.part"
 
     // MARK: - Folders
 
-    /// Starts another round through all folders, which retries files that the previous one could not read.
+    /// Starts another round through all folders. It retries files that the previous round could not read.
     func begin() { (all, problems) = (Amount(), []) }
 
     /// Copies the folder at `path` into the folder `target`.
@@ -81,8 +83,9 @@ final class Mirror {
         }
     }
 
-    /// Files come before folders, and staging before the outbox's other files. Claimed originals, which came from the
-    /// inbox, are last.
+    /// Sorts files before folders, and the folder of staging files before everything else, because staging files move
+    /// into the outbox around it. The folder of claimed originals is last, because originals move into it from the
+    /// inbox around it.
     private func sorted(
         _ names: [String], in folder: Descriptor, _ path: String
     ) throws -> [(name: String, status: FileStatus)] {
@@ -103,7 +106,8 @@ final class Mirror {
         try FileSystem.makeFolders(target, mode: 0o700)
     }
 
-    /// Removes files that the daemon no longer has. By now the backup has a moved picture at its new place.
+    /// Removes files from the backup that the daemon no longer has. Called last, so that the backup already contains a
+    /// moved picture at its new path.
     func removeGone() throws {
         for path in gone where try FileSystem.exists(path) {
             try FileManager.default.removeItem(atPath: path)
@@ -132,7 +136,8 @@ final class Mirror {
         if let there, there.kind != .file { try FileManager.default.removeItem(atPath: target) }
         let part = FileSystem.join(FileSystem.folder(of: target), Self.unfinished)
         let copy = try Descriptor.open(part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o600)
-        // Marks from before the copying: a file that changes meanwhile is copied again next time.
+        // Give the copy the time that the file had before it was copied. If the file changes meanwhile, the times
+        // differ, and the next backup copies it again.
         let before = FileStatus(try source.status())
         do throws(SystemError) {
             try FileSystem.copy(source, to: copy, called: path, durably: false)
@@ -154,13 +159,14 @@ final class Mirror {
         try FileManager.default.createSymbolicLink(atPath: target, withDestinationPath: aim)
     }
 
-    /// Nil if the file is gone, or is unreadable, which is recorded as a problem.
+    /// Opens a file or folder to copy. Returns nil if it has moved or been removed, or if it can't be read, which
+    /// becomes a problem of the backup.
     private func open(_ name: String, _ flags: Int32, in folder: Descriptor, called path: String) throws -> Descriptor?
     {
         do throws(SystemError) {
             return try folder.open(name, O_RDONLY | flags)
         } catch {
-            // A link has replaced it, or it has moved on.
+            // The file has moved or been removed, or a link has replaced it.
             if [ENOENT, ENOTDIR, ELOOP, EXDEV].contains(error.code) { return nil }
             guard !isTrial else { return nil }
             problems.append("\(path): \(error.reason)")
@@ -170,7 +176,7 @@ final class Mirror {
 
     // MARK: - Marks
 
-    /// Only root can set owners. Copies that another user makes belong to that user.
+    /// Only root can set owners. A copy that another user makes belongs to that user.
     private static let givesAway = geteuid() == 0
 
     private static func isOther(_ there: FileStatus, _ status: FileStatus) -> Bool {
@@ -179,7 +185,7 @@ final class Mirror {
 
     /// Sets owner, mode, extended attributes such as access lists, and times.
     private func setMarks(_ status: FileStatus, of source: Descriptor?, on copy: Descriptor) throws {
-        // Some file systems have no owners; a restore sets them.
+        // Ignore an error: some file systems store no owners, and a restore sets them.
         if Self.givesAway { _ = fchown(copy.number, status.owner, status.group) }
         _ = fchmod(copy.number, status.mode & 0o7777)
         if let source { clinux_copy_attributes(source.number, copy.number) }

@@ -1,6 +1,6 @@
 import PipelineModel
 
-/// An initial `pipelined.conf`, made from the table of settings. Each setting is a comment with its default.
+/// An initial `pipelined.conf`, made from the table of settings. Each setting is commented out and shows its default.
 enum CommentedSettings {
     private static let width = 100
 
@@ -13,7 +13,7 @@ enum CommentedSettings {
         return (beginning.flatMap(comment) + settings).joined(separator: "\n") + "\n"
     }
 
-    /// `mark` precedes the names of sections that are comments as well.
+    /// `mark` precedes the section headers; "#" makes them comments as well.
     private static func sections(of rows: [SettingRow], _ mark: String) -> [String] {
         var lines: [String] = []
         var section: String?

@@ -38,7 +38,7 @@ extension Manual {
                 ] + ManualPage.others(("pipelined", 8), ("pipelined.recipe", 5), ("pipectl", 1)))
     }
 
-    /// The syntax of both kinds of files.
+    /// The syntax that `pipelined.conf` and recipes have in common.
     static let dialect: [ManualPage.Part] = [
         .paragraph(
             "A file has sections, `[Section]`, of lines `Key=value`. Lines that begin with # or ; are comments. A line "

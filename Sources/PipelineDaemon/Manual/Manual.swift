@@ -8,7 +8,7 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// The manual pages that this program prints. Their text comes from the tables of settings, stages and options.
+/// The manual pages that this program prints. They are generated from the tables of settings, stages and options.
 enum Manual: String, CaseIterable {
     case daemon = "pipelined"
     case configuration = "pipelined.conf"

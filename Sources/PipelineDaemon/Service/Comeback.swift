@@ -6,20 +6,20 @@ import PipelineModel
 import SystemCalls
 import WorkerPools
 
-/// Counts unclean exits in a row. systemd always restarts the daemon at once. After the first crash the daemon begins
-/// at once; after each further crash it waits longer first.
+/// Counts consecutive crashes. systemd always restarts the daemon at once. After the first crash the daemon begins its
+/// work at once; after each further crash it waits longer before it begins.
 ///
-/// The unit can't do this: systemd supports such a growing pause (`RestartSteps=`) only since version 254.
+/// The systemd unit can't do this: systemd supports such a growing pause (`RestartSteps=`) only since version 254.
 struct Comeback: Equatable {
     var crashes = 0
     /// When the latest run began, in seconds since 1970.
     var began = 0.0
 
-    /// After a run that lasted longer than this many seconds, the count starts again.
+    /// A run that lasted longer than this many seconds resets the count.
     private static let row = 600.0
     private static let longest = 60
 
-    /// `text` comes from the previous run; a clean stop removes it.
+    /// `text` is the file that the previous run wrote. It is nil after a clean stop, which removes the file.
     init(after text: String?, at now: Double) {
         began = now
         guard let words = text?.split(whereSeparator: \.isWhitespace), words.count == 2, let before = Int(words[0]),
@@ -30,13 +30,13 @@ struct Comeback: Equatable {
 
     var text: String { "\(crashes) \(began)\n" }
 
-    /// The wait before the daemon begins.
+    /// The pause before the daemon begins its work.
     var pause: Duration { crashes < 2 ? .zero : .seconds(min(Self.longest, 1 << min(crashes - 2, 6))) }
 
     // MARK: - On disk
 
-    /// Called at the start, under a service manager. Returns true when the daemon may begin, or false if it was asked
-    /// to stop meanwhile.
+    /// Called at the start. Under a service manager, waits for `pause`. Returns false if the daemon is asked to stop
+    /// meanwhile.
     static func begin(_ places: Places) -> Bool {
         guard ServiceManager.isListening else { return true }
         let text = try? String(contentsOfFile: places.comeback, encoding: .utf8)
@@ -57,13 +57,14 @@ struct Comeback: Equatable {
         return true
     }
 
-    /// Called for an exit that is no crash: the daemon was asked to stop, or a person has to act first.
+    /// Called before an exit that is no crash: the daemon was asked to stop, or it can't start until a person mends
+    /// something.
     static func end(_ places: Places) {
         guard ServiceManager.isListening else { return }
         try? FileSystem.remove(places.comeback)
     }
 
-    /// Waits for `time`; false if a signal asks the daemon to stop.
+    /// Waits for `time`. Returns false if a signal asks the daemon to stop meanwhile.
     private static func isLeftAlone(for time: Duration) -> Bool {
         var (ends, before) = (sigset_t(), sigset_t())
         sigemptyset(&ends)

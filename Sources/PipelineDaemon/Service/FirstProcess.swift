@@ -4,8 +4,8 @@ import PictureFiles
 import SystemCalls
 
 /// The first process of a container. The kernel treats it specially: orphans become its children, and stay zombies
-/// until it waits for them; a signal without a handler does not reach it. So it starts the daemon as its child, passes
-/// signals on, waits for every child that ends, and exits with the daemon's status.
+/// until it waits for them; a signal without a handler does not reach it. So this process starts the daemon as its
+/// child, passes signals on to the daemon, waits for every child that ends, and exits with the daemon's status.
 enum FirstProcess {
     static var isThis: Bool { getpid() == 1 }
 
@@ -13,7 +13,7 @@ enum FirstProcess {
         var awaited = sigset_t()
         sigemptyset(&awaited)
         for number in [SIGTERM, SIGINT, SIGHUP, SIGCHLD] { sigaddset(&awaited, number) }
-        // Blocked signals stay pending until `sigwait` takes them, also those that arrive before it runs.
+        // Blocked signals stay pending until `sigwait` takes them, even if they arrive before `sigwait` runs.
         sigprocmask(SIG_BLOCK, &awaited, nil)
         let environment = ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }
         let daemon = try ChildProgram.start(
@@ -30,13 +30,13 @@ enum FirstProcess {
         }
     }
 
-    /// One signal may stand for several ended children.
+    /// Reaps all ended children, because one SIGCHLD may stand for several.
     private static func reap(_ daemon: Int32) {
         var status: Int32 = 0
         while true {
             let ended = waitpid(-1, &status, WNOHANG)
             guard ended > 0 else { return }
-            // The exit status in a shell's notation.
+            // Convert the wait status to the exit status that a shell would report.
             if ended == daemon { exit(status & 0x7f == 0 ? status >> 8 & 0xff : 128 + status & 0x7f) }
         }
     }
