@@ -12,8 +12,7 @@ import Synchronization
 /// client may be gone before a later attempt takes effect. Second, a write that SQLite would always reject is dropped,
 /// so that it does not block later writes.
 ///
-/// Any thread may read and write. Changes run on the ledger's queue. Completions and callbacks run in order, on a queue
-/// of their own.
+/// Any thread may read and write. Changes, completions and callbacks run on the ledger's queue.
 package actor Ledger: QueueActor {
     /// How soon a change should be durable.
     enum Wanted {

@@ -67,7 +67,7 @@ package struct Places: Sendable, Hashable {
     package var identity: String { "\(state)/id" }
     /// Records the data folder's path at the latest start.
     package var place: String { "\(state)/place" }
-    /// A file that exists from each start to a clean stop: see `Comeback`.
+    /// A file that exists from each start to a clean stop: see `CrashPause`.
     package var comeback: String { "\(state)/comeback" }
     package var lock: String { "\(state)/lock" }
     package var socket: String { "\(run)/control.sock" }

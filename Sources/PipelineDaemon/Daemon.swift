@@ -58,8 +58,8 @@ final class Daemon: Sendable {
                 description: "\(error); run as a user who may write there, or use --root DIR with a folder of yours")
         }
         LedgerReserve.give(toStartOf: places)
-        guard Comeback.begin(places) else {
-            Comeback.end(places)
+        guard CrashPause.begin(places) else {
+            CrashPause.end(places)
             exit(ExitStatus.done.rawValue)
         }
         ServiceManager.tell("STATUS=reading plugins and configuration")
@@ -73,7 +73,7 @@ final class Daemon: Sendable {
         do throws(StartError) {
             loaded = try LoadedConfiguration.start(places, hello: hello)
         } catch {
-            Comeback.end(places)
+            CrashPause.end(places)
             throw error
         }
         accept(true)
@@ -187,7 +187,7 @@ final class Daemon: Sendable {
                 let before = askedAt.withLock { $0 }
                 if let before, DispatchTime.now() < before + .seconds(1) { return }
                 if before != nil {
-                    Comeback.end(places)
+                    CrashPause.end(places)
                     Log.notice(
                         "asked again: stopping at once; what was running goes back to the queue at the next start")
                     exit(0)
@@ -198,7 +198,7 @@ final class Daemon: Sendable {
                 owners.stop { [self] in
                     owners.hooks.stop(within: owners.configuration.settings.drainTimeout) { [self] in
                         server.stop { [self] in
-                            Comeback.end(places)
+                            CrashPause.end(places)
                             Log.notice("stopped")
                             exit(0)
                         }

@@ -264,7 +264,7 @@ package final class FleetPool {
         process?.send(FleetOrder.takeBack(id))
     }
 
-    private func comeHome(_ id: Int) {
+    private func renderLocally(_ id: Int) {
         guard let task = lent.removeValue(forKey: id)?.task else { return }
         if task.cancelled || starter.isStopped {
             task.done(.failure(.cancelled))
@@ -388,7 +388,7 @@ package final class FleetPool {
             lent[id]?.task.opened(header)
             finish(id, .success(outputs))
         case .failed(let id, let failure): finish(id, .failure(.picture(failure)))
-        case .returned(let id): comeHome(id)
+        case .returned(let id): renderLocally(id)
         case .untaken(let id, let reason): finish(id, .failure(.notLent(reason)))
         case .offered(let id, let picture, let origin):
             guard let guests else { return process.send(FleetOrder.refuse(id, reason: "nothing is taken here")) }
@@ -421,7 +421,7 @@ package final class FleetPool {
         }
         state = FleetState()
         starter.forget(process)
-        for id in lent.keys.sorted() { comeHome(id) }
+        for id in lent.keys.sorted() { renderLocally(id) }
         for id in commands.keys.sorted() { commands.removeValue(forKey: id)?(nil) }
         guests?.leftAll()
         roomChanged()

@@ -345,7 +345,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         guard let first = paths.first else { return ended(outcome, failure) }
         onDisk(of: first) {
             let written = failure == nil ? 0 : paths.reduce(0) { $0 + ((try? FileSystem.status($1))?.size ?? 0) }
-            for path in paths { Litter.remove(path) }
+            for path in paths { Leftover.remove(path) }
             return written
         } then: { [self] written in
             var failure = failure

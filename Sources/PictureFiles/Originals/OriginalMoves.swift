@@ -111,7 +111,7 @@ package final class OriginalMoves {
             if !steps.isEmpty {
                 discards.enter()
                 FileLanes.work(on: steps[0].staging).async { [discards] in
-                    for step in steps { Litter.remove(step.staging) }
+                    for step in steps { Leftover.remove(step.staging) }
                     discards.leave()
                 }
             }

@@ -209,8 +209,8 @@ package final class Publisher: Sendable {
     /// After a recorded publication, removes from staging the results that were replaced, withdrawn or left out.
     package func discard(_ intent: PublishIntent) {
         for step in intent.steps {
-            Litter.remove(step.staging)
-            if step.replaces != nil { Litter.remove(step.aside) }
+            Leftover.remove(step.staging)
+            if step.replaces != nil { Leftover.remove(step.aside) }
         }
         OutboxFolders.removeEmpty(around: intent.steps.filter(\.isWithdrawal))
     }
@@ -221,7 +221,7 @@ package final class Publisher: Sendable {
     }
 
     package func discard(_ staged: [ImageHandle.Staged]) {
-        for file in staged { Litter.remove(file.path) }
+        for file in staged { Leftover.remove(file.path) }
     }
 
     /// Returns false if the name is taken.

@@ -4,7 +4,7 @@ import WorkerPools
 
 /// Removes files that are no longer needed. A failed removal is retried a few times. If a file still remains, the sweep
 /// at the next start removes it.
-package enum Litter {
+package enum Leftover {
     package static func remove(_ path: String, tries: Int = 5) {
         do {
             try FileSystem.remove(path)

@@ -10,14 +10,14 @@ import WorkerPools
 /// work at once; after each further crash it waits longer before it begins.
 ///
 /// The systemd unit can't do this: systemd supports such a growing pause (`RestartSteps=`) only since version 254.
-struct Comeback: Equatable {
+struct CrashPause: Equatable {
     var crashes = 0
     /// When the latest run began, in seconds since 1970.
     var began = 0.0
 
     /// A run that lasted longer than this many seconds resets the count.
-    private static let row = 600.0
-    private static let longest = 60
+    private static let longestGap = 600.0
+    private static let longestPause = 60
 
     /// `text` is the file that the previous run wrote. It is nil after a clean stop, which removes the file.
     init(after text: String?, at now: Double) {
@@ -25,13 +25,13 @@ struct Comeback: Equatable {
         guard let words = text?.split(whereSeparator: \.isWhitespace), words.count == 2, let before = Int(words[0]),
             let then = Double(words[1])
         else { return }
-        crashes = (0..<Self.row).contains(now - then) ? min(before + 1, Self.longest) : 1
+        crashes = (0..<Self.longestGap).contains(now - then) ? min(before + 1, Self.longestPause) : 1
     }
 
     var text: String { "\(crashes) \(began)\n" }
 
     /// The pause before the daemon begins its work.
-    var pause: Duration { crashes < 2 ? .zero : .seconds(min(Self.longest, 1 << min(crashes - 2, 6))) }
+    var pause: Duration { crashes < 2 ? .zero : .seconds(min(Self.longestPause, 1 << min(crashes - 2, 6))) }
 
     // MARK: - On disk
 
@@ -40,17 +40,17 @@ struct Comeback: Equatable {
     static func begin(_ places: Places) -> Bool {
         guard ServiceManager.isListening else { return true }
         let text = try? String(contentsOfFile: places.comeback, encoding: .utf8)
-        var comeback = Comeback(after: text, at: Timestamp.now())
-        if comeback.pause > .zero {
+        var latest = CrashPause(after: text, at: Timestamp.now())
+        if latest.pause > .zero {
             let line =
-                "it has ended \(comeback.crashes) times in a row without being asked to, and begins in \(comeback.pause.text)"
+                "it has ended \(latest.crashes) times in a row without being asked to, and begins in \(latest.pause.text)"
             Log.failure(line)
             ServiceManager.tell("STATUS=\(line)")
-            guard isLeftAlone(for: comeback.pause) else { return false }
-            comeback.began = Timestamp.now()
+            guard isLeftAlone(for: latest.pause) else { return false }
+            latest.began = Timestamp.now()
         }
         do {
-            try FileSystem.write(Array(comeback.text.utf8), to: places.comeback)
+            try FileSystem.write(Array(latest.text.utf8), to: places.comeback)
         } catch {
             Log.failure("\(error), ignoring: it is not counted how often the daemon crashes")
         }

@@ -3,21 +3,21 @@ import Testing
 @testable import PipelineDaemon
 
 @Suite("Restarting after a crash")
-struct ComebackTests {
+struct CrashPauseTests {
     @Test("the restart is immediate, and slower with each crash in a row, but the daemon never gives up")
     func pauses() {
-        var latest = Comeback(after: nil, at: 1000)
+        var latest = CrashPause(after: nil, at: 1000)
         #expect((latest.crashes, latest.pause) == (0, .zero))
         var pauses: [Int] = []
         for number in 1...100 {
-            latest = Comeback(after: latest.text, at: 1000 + Double(number))
+            latest = CrashPause(after: latest.text, at: 1000 + Double(number))
             pauses.append(Int(latest.pause / .seconds(1)))
         }
         #expect(pauses.prefix(10) == [0, 1, 2, 4, 8, 16, 32, 60, 60, 60])
         #expect(pauses.last == 60)
         // The count restarts once the daemon has run for a while, and when the file with the count is invalid.
-        #expect(Comeback(after: latest.text, at: latest.began + 600).crashes == 1)
-        #expect(Comeback(after: "x", at: 1).crashes == 0)
-        #expect(Comeback(after: "3 5000", at: 1).pause == .zero)
+        #expect(CrashPause(after: latest.text, at: latest.began + 600).crashes == 1)
+        #expect(CrashPause(after: "x", at: 1).crashes == 0)
+        #expect(CrashPause(after: "3 5000", at: 1).pause == .zero)
     }
 }
