@@ -8,10 +8,10 @@ package import PipelineModel
 package import SystemCalls
 import WorkerPools
 
-/// Files that clients pass. Each is copied into the spool before the answer. The daemon reads only what the client can
-/// read, and the client keeps its file.
+/// Takes in files that clients pass as descriptors. The daemon copies each file into the spool before it answers. It
+/// can read only what the client can read, and the client keeps its file.
 extension JobIntake {
-    /// A client's request for a file that it passes.
+    /// A client's request to process a file that it passes.
     package struct Passed: Sendable {
         package var name: String
         /// The subfolder of the outbox for its results.
@@ -34,11 +34,11 @@ extension JobIntake {
     }
 
     package enum PassedFailure: Error {
-        /// No job can be made of this file.
+        /// No job can be made from this file.
         case unfit(String)
         /// The file can't be added now.
         case failed(String)
-        /// The job can't depend on the others.
+        /// The requested dependencies of the job are not possible.
         case needs(Ledger.NeedsAnswer, job: Int)
     }
 
@@ -62,7 +62,7 @@ extension JobIntake {
         }
     }
 
-    /// Copies the file, which blocks on its disk.
+    /// Copies the file into the spool and enters its job. Blocks on the disks.
     package nonisolated func add(
         _ file: Descriptor, _ wish: Passed, done: @escaping @Sendable (Result<JobRecord, PassedFailure>) -> Void
     ) {

@@ -1,29 +1,31 @@
 package import PipelineModel
 
-/// The life of a job in the window, as a table: the state that follows each event, and what the runner then does. The
-/// table reads no clock and touches no file, so a test goes through all its pairs.
+/// The state machine of a job in the window: a table of the next state, and of the effects that the runner carries out,
+/// for each event in each state. It reads no clock and touches no file, so a test can check every pair of event and
+/// state.
 package enum JobLife: Hashable {
-    /// How far the job is. A cancelled job that has begun is shown as `cancelling` instead.
+    /// The progress that clients see. A job that is cancelled after it has begun is shown as `cancelling` instead.
     package enum Stage: Hashable, CaseIterable {
         case queued
         case running
-        /// It has begun, and a pause or a disk that does not answer delays it.
+        /// It has begun, but a pause or a disk that does not answer delays it.
         case waiting
     }
 
-    /// Why a job leaves the window before its end.
+    /// Why a job leaves the window before it has ended.
     package enum Stop: Hashable {
         case cancel
-        /// It returns to the queue: the daemon stops, its row is to be changed, or another node has returned it.
+        /// It returns to the queue, because the daemon stops, its row has to be changed, or another node has returned
+        /// it.
         case giveBack
-        /// It waits as a row for a missing resource, for this reason.
+        /// It leaves to wait as a row for a missing resource; the text is the reason.
         case wait(String)
     }
 
-    /// Its operations wait or work.
+    /// Its operations wait or execute.
     case working(Stage)
-    /// The ledger has its intent to publish, or is recording it: the job ends `done` unless publishing fails. A stop
-    /// from before the intent then takes effect.
+    /// The ledger has recorded its publish intent, or is recording it. The job ends `done` unless publishing fails.
+    /// `pending` is a stop that was requested before that; it takes effect only if publishing fails.
     case publishing(Stage, pending: Stop?)
     /// Its operations are being stopped.
     case stopping(Stop, Stage)
@@ -36,7 +38,7 @@ package enum JobLife: Hashable {
         /// A user cancels the job.
         case cancel
         case giveBack
-        /// A resource that the job needs is missing, for this reason.
+        /// A resource that the job needs is missing; the text is the reason.
         case setAside(String)
         /// Its operations were withdrawn before the first one began, so that its row can be changed.
         case withdrawn
@@ -52,7 +54,7 @@ package enum JobLife: Hashable {
         /// The ledger refuses the intent.
         case intentRefused
         case publishingFailed
-        /// All its operations have stopped, and have left staging files or not.
+        /// All its operations have stopped. `leavesFiles` says whether staging files have to be removed.
         case stopped(leavesFiles: Bool)
         /// Its staging files are removed.
         case discarded
@@ -76,7 +78,8 @@ package enum JobLife: Hashable {
         package var effects: [Effect] = []
     }
 
-    /// The state that the ledger and clients see; nil after the end, which the runner decides.
+    /// The state that the ledger and clients see. Nil once the job has left the window, because the runner then sets
+    /// its state.
     package var state: JobState? {
         switch self {
         case .ended: nil
@@ -98,10 +101,10 @@ package enum JobLife: Hashable {
         }
     }
 
-    /// Whether the job has to leave, even if it could go on in the window.
+    /// Whether the job must leave the window even if its operations finish or could be retried.
     package var hasToLeave: Bool { stop == .cancel || stop == .giveBack }
 
-    /// Whether its operations may still be withdrawn.
+    /// Whether its operations may still be withdrawn, because none has begun.
     package var canBeWithdrawn: Bool {
         switch self {
         case .working(.queued), .stopping(.wait, .queued): true
