@@ -12,7 +12,7 @@ struct DownloadShares {
     private(set) var there = 0
     private(set) var here = 0
     /// Jobs that another node has returned. This node will download them itself.
-    private var home: Set<Int> = []
+    private var returned: Set<Int> = []
     /// Hosts from which other nodes have recently failed to download.
     private var hosts: [String: Host] = [:]
 
@@ -27,16 +27,16 @@ struct DownloadShares {
     }
 
     /// Whether another node has returned this job. If so, forgets the job.
-    mutating func isHome(_ id: Int) -> Bool { home.remove(id) != nil }
+    mutating func takeReturned(_ id: Int) -> Bool { returned.remove(id) != nil }
 
     func takes(_ host: String) -> Bool { hosts[host].map { $0.failures < Self.mostFailures || $0.end < .now } ?? true }
 
     /// Makes this node download the job itself next time. `host` is set if the other node failed to download from it.
-    mutating func keepHome(_ id: Int, host: String?) {
+    mutating func downloadHere(_ id: Int, host: String?) {
         // Cancelled jobs are never looked up and removed, so the size of the set is limited. If a job is forgotten, it
         // may be lent and returned once more.
-        if home.count > 10_000 { home = [] }
-        home.insert(id)
+        if returned.count > 10_000 { returned = [] }
+        returned.insert(id)
         hosts = hosts.filter { $0.value.end > .now }
         guard let host else { return }
         hosts[host, default: Host()].failures += 1

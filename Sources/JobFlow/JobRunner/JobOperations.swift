@@ -157,7 +157,7 @@ final class JobOperations {
         -> RenderOperation.RemoteDownload?
     {
         let settings = configuration.settings
-        guard record.needsDownload, !shares.isHome(record.id), isLendable(record), record.intent == nil,
+        guard record.needsDownload, !shares.takeReturned(record.id), isLendable(record), record.intent == nil,
             record.partial == nil, record.order.original == .delete, record.crashes == 0, plan.segments.count == 1,
             pictures.allSatisfy({ $0.source == nil }), let host = record.host, shares.takes(host),
             shares.here >= 2 * queues.render.report.effective,
@@ -174,8 +174,8 @@ final class JobOperations {
     }
 
     /// Makes this node download the picture next time.
-    func keepHome(_ record: JobRecord, because reason: JobFailure) {
-        shares.keepHome(record.id, host: reason.stage == FetchedFile.stage ? record.host : nil)
+    func downloadHere(_ record: JobRecord, because reason: JobFailure) {
+        shares.downloadHere(record.id, host: reason.stage == FetchedFile.stage ? record.host : nil)
     }
 
     private func isLendable(_ record: JobRecord) -> Bool {

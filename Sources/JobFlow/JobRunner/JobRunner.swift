@@ -63,7 +63,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
             advance(job, .began)
             events?.workBegan()
         case .finished:
-            if let response = job.download?.response { came(job, response) }
+            if let response = job.download?.response { recordDownload(job, response) }
             showPause(job)
             stopIfStill(job)
         case .failed:
@@ -88,7 +88,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
 
     /// Records the downloaded file as the job's original. The file is in the spool, like a file from `pipectl add`.
     /// From now on, it is not downloaded again, not even after a crash.
-    private func came(_ job: Job, _ response: DownloadOperation.Response) {
+    private func recordDownload(_ job: Job, _ response: DownloadOperation.Response) {
         job.record.path = response.name
         job.record.file = response.file
         job.record.partial = nil
@@ -99,7 +99,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
     }
 
     /// Records the name of a picture that another node has downloaded and rendered. This node has no original.
-    private func cameElsewhere(_ job: Job, _ name: String) {
+    private func recordRemoteDownload(_ job: Job, _ name: String) {
         job.record.path = name
         ledger.recordDownload(of: job.record)
     }
@@ -116,7 +116,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
             advance(job, .began)
             events?.workBegan()
         case .finished:
-            if let name = job.render.downloadedName { cameElsewhere(job, name) }
+            if let name = job.render.downloadedName { recordRemoteDownload(job, name) }
             if job.record.segment == 0 { job.note(job.render.header) }
             job.end("render", state, job.render.detail, job.render.account)
             showPause(job)
@@ -132,9 +132,9 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
             if job.life.hasToLeave { return stopIfStill(job) }
             fail(job, job.render.failure ?? JobFailure("rendering failed"))
         case .cancelled:
-            job.end("render", state, job.render.homecoming?.message, job.render.account)
-            if let reason = job.render.homecoming, job.life.stop == nil {
-                operations.keepHome(job.record, because: reason)
+            job.end("render", state, job.render.fallbackReason?.message, job.render.account)
+            if let reason = job.render.fallbackReason, job.life.stop == nil {
+                operations.downloadHere(job.record, because: reason)
                 return giveBack(job)
             }
             stopIfStill(job)

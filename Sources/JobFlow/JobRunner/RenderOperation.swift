@@ -75,7 +75,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         /// The file that the other node has downloaded.
         var downloaded: FetchedFile?
         /// Why this node has to download the picture itself.
-        var homecoming: JobFailure?
+        var fallbackReason: JobFailure?
         var figures = Figures(.pixels)
     }
 
@@ -119,7 +119,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
     /// The name of the file that another node has downloaded.
     var downloadedName: String? { downloaded?.name }
     /// Why this node has to download the picture itself after all.
-    var homecoming: JobFailure? { box.withLock { $0.homecoming } }
+    var fallbackReason: JobFailure? { box.withLock { $0.fallbackReason } }
     package var image: ImageHandle? { box.withLock { $0.image } }
     var failure: JobFailure? { box.withLock { $0.failure } }
     var header: PictureHeader? { box.withLock { $0.header } }
@@ -165,7 +165,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
             box.header = nil
             box.figures.begin()
         }
-        if work.remote?.isPaused() == true { return comeHome(JobFailure("the download queue is paused")) }
+        if work.remote?.isPaused() == true { return fallBack(because: JobFailure("the download queue is paused")) }
         begin(0)
     }
 
@@ -301,29 +301,29 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
             begin(number + 1)
         case .success:
             failed(JobFailure("the worker answered with the wrong number of results", class: .crash))
-        case .failure(.notLent): comeHome(JobFailure("no node takes it"))
+        case .failure(.notLent): fallBack(because: JobFailure("no node takes it"))
         case .failure(let reason):
             if let failure = JobFailure(reason, atTry: tries) { failed(failure) } else { end(.cancelled, nil) }
         }
     }
 
     private func failed(_ failure: JobFailure) {
-        if isRemote, !isCancelled { return comeHome(failure) }
+        if isRemote, !isCancelled { return fallBack(because: failure) }
         guard failure.class.remedy == .alone, tries < 2, !isCancelled else { return end(.failed, failure) }
         lost(failure, account)
         execute()
     }
 
     /// Cancels the operation so that this node downloads the picture itself. The other node's attempt does not count.
-    private func comeHome(_ reason: JobFailure) {
-        box.withLock { ($0.homecoming, $0.tries) = (reason, 0) }
+    private func fallBack(because reason: JobFailure) {
+        box.withLock { ($0.fallbackReason, $0.tries) = (reason, 0) }
         end(.cancelled, nil)
     }
 
     private func made() {
         let (header, results) = box.withLock { ($0.header, $0.results) }
         guard var image = input else {
-            return isRemote ? comeHome(JobFailure("it came without its download")) : finish(.cancelled)
+            return isRemote ? fallBack(because: JobFailure("it came without its download")) : finish(.cancelled)
         }
         image.header = header
         image.staged = zip(work.pictures, work.staging).map { picture, path in
@@ -332,7 +332,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         image.earlier = work.earlier
         if isRemote {
             do { try work.names.check(image) } catch {
-                return comeHome(error as? JobFailure ?? JobFailure(error, during: "naming the results"))
+                return fallBack(because: error as? JobFailure ?? JobFailure(error, during: "naming the results"))
             }
         }
         box.withLock { [image] in $0.image = image }
