@@ -5,7 +5,7 @@ package import PictureFiles
 import PipelineModel
 import SystemCalls
 
-/// Processes done jobs again, under the present version of their recipe, or undoes them.
+/// Processes done jobs again with the current version of their recipe, or undoes them.
 @Coordination
 package final class DoneJobs {
     package enum Choice: Sendable {
@@ -13,13 +13,14 @@ package final class DoneJobs {
         case all(JobFilter)
     }
 
-    /// The chosen jobs: those that were or would be changed, and those that were refused.
+    /// The outcome of a redo or an undo: the jobs that were changed (or would be changed, if the caller only asks), and
+    /// the jobs that were refused.
     package struct Outcome: Sendable {
         package var ids: [Int] = []
         package fileprivate(set) var refused = Tally()
-        /// Remarks about jobs that can be changed.
+        /// Warnings about jobs that were not refused.
         package fileprivate(set) var remarks = Tally()
-        /// Why the search for jobs stopped early.
+        /// The read error that stopped the search for jobs early.
         package fileprivate(set) var unread: (any Error)?
     }
 
@@ -38,8 +39,8 @@ package final class DoneJobs {
         (self.originals, self.revivals, self.check) = (originals, revivals, check)
     }
 
-    /// Brings the originals back to work. The earlier results stay until new ones replace them. Calls `done` when this
-    /// is durable. With `asking`, it changes nothing.
+    /// Brings the originals back and queues the jobs again. The earlier results stay until new ones replace them. Calls
+    /// `done` when the changes are durable. With `asking`, it changes nothing, and only reports what it would do.
     package func redo(_ choice: Choice, asking: Bool, done: @escaping @Coordination @Sendable (Outcome) -> Void) {
         each(of: choice) { [self] records, outcome, goOn in
             lane(of: records).async { [check] in
@@ -86,8 +87,8 @@ package final class DoneJobs {
         }
     }
 
-    /// Takes results back, and moves originals to `cancelled/` or to `goal`. Calls `done` when they have arrived; it
-    /// does not wait for originals that can't be moved.
+    /// Removes the jobs' results from the outbox, and moves their originals to `cancelled/`, or to `goal`. Calls `done`
+    /// when the originals have arrived, without waiting for originals that can't be moved.
     package func undo(
         _ choice: Choice, to goal: String?, asking: Bool, done: @escaping @Coordination @Sendable (Outcome) -> Void
     ) {
@@ -108,8 +109,8 @@ package final class DoneJobs {
 
     nonisolated private static let stays = "somebody has changed a result, which stays in the outbox"
 
-    /// Calls `done` with the folder for the originals, as a path without links, or with the reason why it can't take
-    /// any.
+    /// Checks the folder to which originals shall be moved. Calls `done` with its path, free of symlinks, and with the
+    /// reason if the folder is refused.
     package func checkGoal(
         _ goal: String?, done: @escaping @Coordination @Sendable (_ place: String?, _ refusal: String?) -> Void
     ) {

@@ -1,16 +1,16 @@
 import JobLedger
 import PipelineModel
 
-/// Counts the unfinished downloads of each host in the jobs. Each host has a share, so a long list from one host
-/// leaves room for the others.
+/// Counts the unfinished downloads of each lane (a host at a priority) in the window. Each lane may use only its share
+/// of the window, so that a long list from one host leaves room for other hosts.
 struct HostTurns {
     var share = 8
     private var pending: [HostLane: Int] = [:]
-    /// Lanes that have used up their share, and may have more rows outside.
+    /// Lanes that have used up their share, and may have more rows outside the window.
     private(set) var full: Set<HostLane> = []
-    /// Full lanes in which enough downloads have ended to be worth a query.
+    /// Full lanes in which enough downloads have ended to justify a query for more rows.
     private(set) var due: Set<HostLane> = []
-    /// The host that was served last.
+    /// The host whose rows were read last, for each priority.
     private var last: [Priority: String] = [:]
 
     func room(for lane: HostLane) -> Int { max(0, share - (pending[lane] ?? 0)) }
@@ -23,20 +23,20 @@ struct HostTurns {
         if full.contains(lane), left <= share / 2 { due.insert(lane) }
     }
 
-    /// Marks a lane that has used up its share, and may have more rows outside.
+    /// Marks a lane that has used up its share, and may have more rows outside the window.
     mutating func close(_ lane: HostLane) {
         full.insert(lane)
         if room(for: lane) > share / 2 { due.insert(lane) } else { due.remove(lane) }
     }
 
-    /// Unmarks a lane that has no more rows, or whose rows the general search finds.
+    /// Unmarks a lane that has no more rows outside the window, or whose rows a later query for all lanes will find.
     mutating func open(_ lane: HostLane) {
         full.remove(lane)
         due.remove(lane)
     }
 
-    /// Queued rows of the hosts that have room, host by host, beginning after the host served last. Fewer than `limit`
-    /// means that no more exist.
+    /// Reads queued rows host by host, and skips full lanes. Starts after the host that was read last. If it returns
+    /// fewer rows than `limit`, no other rows can enter the window.
     mutating func rows(of ledger: Ledger, atLeast least: Priority, except: [Int], limit: Int) throws -> [JobRecord] {
         var rows: [JobRecord] = []
         for priority in Priority.allCases.reversed() where priority >= least {
@@ -57,7 +57,7 @@ struct HostTurns {
                 let room = room(for: lane)
                 let found = try ledger.queued(lane, except: except, limit: min(room, limit - rows.count))
                 rows += found
-                // The lane may have more rows.
+                // With these rows, the lane has used up its share, and it may have more rows.
                 if found.count == room { close(lane) }
             }
             self.last[priority] = host

@@ -7,7 +7,7 @@ package import PipelineModel
 import Synchronization
 import WorkerPools
 
-/// Applies users' changes to jobs, in the window and as rows: cancellations, priorities and dependencies.
+/// Applies users' changes to jobs in the window and to rows outside it: cancellations, priorities and dependencies.
 @Coordination
 package final class JobChanges {
     private let ledger: Ledger
@@ -26,9 +26,9 @@ package final class JobChanges {
 
     // MARK: - Cancelling
 
-    /// Cancels the chosen jobs that were accepted before the call, and the chosen files in these inboxes. Calls `done`
-    /// with their number once none of them runs any more: cancelled means stopped. `left` says why files in some
-    /// inboxes are not cancelled.
+    /// Cancels the chosen jobs that were accepted before the call, and the chosen files that are settling in the
+    /// inboxes `some`. Calls `done` once none of these jobs runs any more, with the number of cancelled jobs and files.
+    /// `left` explains which inboxes could not cancel their files.
     package func cancel(
         _ choice: JobChoice, settling files: SettlingChoice = .all, in some: [Inbox],
         done: @escaping @Coordination @Sendable (_ cancelled: Int, _ left: String?) -> Void
@@ -36,7 +36,8 @@ package final class JobChanges {
         let counted = Mutex((cancelled: 0, left: [String]()))
         let group = DispatchGroup()
         for _ in 0..<2 { group.enter() }
-        // First: a file that becomes a job from now on is cancelled at once.
+        // Starts with the inboxes. From now on, a chosen file that settles becomes a cancelled job instead of a queued
+        // one.
         inboxes.catchUp(cancelling: files, some) { settling, left in
             counted.withLock { $0 = ($0.cancelled + settling, left) }
             group.leave()
@@ -51,23 +52,26 @@ package final class JobChanges {
         }
     }
 
-    /// Cancels jobs in the window, and rows.
+    /// Cancels the chosen jobs in the window and the chosen rows outside it.
     package func cancel(_ choice: JobChoice, done: @escaping @Coordination @Sendable (Int) -> Void) {
         let chosen = jobs.all.filter { choice.speaks(of: $0.record) }
         let rows = Mutex(0)
         let group = DispatchGroup()
         for _ in 0..<2 { group.enter() }
-        // Rows first: a dependent row must be cancelled with its job in the window, and not fail because of it.
+        // Cancels the rows first. Otherwise, rows that depend on a job in the window would fail instead of being
+        // cancelled.
         cancelRows(choice) { count in
             rows.withLock { $0 = count }
             group.leave()
         }
-        // Newest first, so that a worker that becomes free finds nothing left to start.
+        // Cancels from the end of the queue. Otherwise, a worker freed by one cancellation would start another chosen
+        // job.
         for job in chosen.sorted(by: { $0.record.position > $1.record.position }) { runner.cancel(job) }
         waiters.waitUntilStopped(chosen.lazy.map(\.record.id)) { group.leave() }
         Coordination.notify(group) { [ledger] in
             let rows = rows.withLock { $0 }
-            // Jobs that had not begun have left at once, and their ends may not be durable yet.
+            // Jobs that had not begun have left the window at once, but the ledger may not have recorded their
+            // cancellation durably yet.
             ledger.whenDurable {
                 Coordination.async {
                     let isCancelled: (Job) -> Bool = {
@@ -79,9 +83,9 @@ package final class JobChanges {
         }
     }
 
-    /// Cancels rows outside the window with one statement; their originals are moved in the background.
+    /// Cancels rows outside the window with one SQL statement. Their originals are moved later, in the background.
     private func cancelRows(_ choice: JobChoice, done: @escaping @Coordination @Sendable (Int) -> Void) {
-        // Rows that are about to be cancelled must not replace the jobs that leave the jobs.
+        // Rows that are about to be cancelled must not enter the window in place of the jobs that leave it.
         jobs.hold()
         ledger.cancelQueued(upTo: jobs.numbers.lastID, choice, except: jobs.ids, at: Timestamp.now()) {
             [self] cancelled in
@@ -101,11 +105,13 @@ package final class JobChanges {
 
     // MARK: - Order
 
-    /// Gives jobs that have not begun another priority; calls `done` with the number of jobs that have it now.
+    /// Changes the priority of the chosen jobs that have not begun. Calls `done` with the number of jobs that now have
+    /// this priority.
     package func prioritise(
         _ choice: JobChoice, _ priority: Priority, done: @escaping @Coordination @Sendable (Int) -> Void
     ) {
-        // Rows outside the window may now come first, so the chosen jobs in the window go back to the queue.
+        // After the change, a row outside the window may precede a job in it. So the chosen jobs return from the window
+        // to the queue, to be taken in the new order.
         jobs.hold()
         for job in jobs.all where choice.speaks(of: job.record) && !runner.takeBack(job) {
             if job.record.state == .waiting { job.record.priority = priority.rank }
@@ -124,7 +130,7 @@ package final class JobChanges {
         done: @escaping @Coordination @Sendable (Ledger.NeedsAnswer) -> Void
     ) {
         if let job = jobs[id], !runner.takeBack(job) { return done(.begun(job.record.state)) }
-        // Keeps the row out of the window while it changes.
+        // Keeps the row out of the window while its dependencies change.
         jobs.hold()
         ledger.depend(id, after: others, remove: remove, anyway: anyway) { [jobs] answer in
             Coordination.async {
@@ -134,8 +140,9 @@ package final class JobChanges {
         }
     }
 
-    /// Adopts changes to dependent jobs, after others have ended or a user has edited dependencies. The dependents wait
-    /// as rows. The ledger releases them, or fails them, in the transaction that ends the others.
+    /// Adopts the ledger's changes to dependent jobs after their dependencies have ended or were edited. Dependent jobs
+    /// wait as rows outside the window. The ledger releases or fails them in the transaction that ends their
+    /// dependencies.
     func adopt(_ consequences: Consequences) {
         jobs.add(consequences.counts)
         let failed = consequences.failed

@@ -1,6 +1,6 @@
 package import PipelineModel
 
-/// Number of jobs in each state, so that nobody has to count the ledger's rows.
+/// Number of jobs in each state, kept in memory so that no query has to count the ledger's rows.
 package struct JobCounts {
     private var counts: [JobState: Int]
 
@@ -8,7 +8,7 @@ package struct JobCounts {
 
     package subscript(state: JobState) -> Int { counts[state] ?? 0 }
 
-    /// Whether some job has not ended.
+    /// Whether any job is unfinished.
     var isBusy: Bool { unended > 0 }
     package var unended: Int { JobState.allCases.reduce(0) { $1.isFinal ? $0 : $0 + max(0, self[$1]) } }
 

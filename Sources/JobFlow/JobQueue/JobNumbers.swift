@@ -1,4 +1,4 @@
-/// The next numbers of a job and a batch, and the next position in the queue.
+/// Allocates the numbers of jobs and batches, and the positions in the queue.
 struct JobNumbers {
     private var nextID = 1
     private var nextPosition = 1
@@ -11,13 +11,13 @@ struct JobNumbers {
         (nextID, nextPosition, nextBatch) = (highest.id + 1, highest.position + 1, highest.batch + 1)
     }
 
-    /// Returns the first of `count` job numbers, and the first of as many positions at the end of the queue.
+    /// Allocates `count` job numbers, and as many positions at the end of the queue. Returns the first of each.
     mutating func takeJobs(_ count: Int = 1) -> (id: Int, position: Int) {
         defer { nextID += count }
         return (nextID, takePositions(count))
     }
 
-    /// Returns the first of `count` positions at the end of the queue.
+    /// Allocates `count` positions at the end of the queue, and returns the first.
     mutating func takePositions(_ count: Int = 1) -> Int {
         defer { nextPosition += count }
         return nextPosition

@@ -3,18 +3,18 @@ import JobLedger
 import PictureFiles
 import WorkerPools
 
-/// The jobs of a filter, up to an ID, in portions that leave turns for other work.
+/// Reads the jobs that match a filter, up to the ID `last`, in portions, so that other work can run in between.
 @Coordination
 struct JobPortions {
-    /// Jobs that are changed together, and share the cost of a few commits.
+    /// Jobs per portion. They are changed together, and share the cost of a few commits.
     nonisolated static let size = 2000
 
     let ledger: Ledger
     let filter: JobFilter
     let last: Int
 
-    /// Calls `each` with each portion; `each` calls `goOn` when it has finished. Calls `done` after the last, or with
-    /// the error that ended the reading.
+    /// Calls `each` with each portion, and waits until it calls `goOn`. Calls `done` after the last portion, or with
+    /// the error that stopped the reading.
     func each<Outcome: Sendable>(
         _ outcome: Outcome, after id: Int = 0,
         _ each:

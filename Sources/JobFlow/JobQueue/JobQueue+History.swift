@@ -3,27 +3,27 @@ import DaemonRuntime
 package import JobLedger
 import PipelineModel
 
-/// Forgets ended jobs after a while.
+/// Forgets ended jobs that exceed the limits of HistoryJobs= and History=.
 extension JobQueue {
     private static let longestSweepInterval = 3600.0
 
-    /// Counts ended jobs, and forgets old ones now and then rather than at each end.
+    /// Counts ended jobs. Forgets old jobs after every HistoryJobs=/8 ended jobs, not after each one.
     func ended(_ count: Int) {
         endedSinceForgetting += count
         if endedSinceForgetting >= max(1, configuration.settings.historyJobs / 8) { forgetOld() }
     }
 
-    /// Forgets jobs beyond HistoryJobs= and History=.
+    /// Forgets the oldest jobs beyond HistoryJobs=, and jobs older than History=.
     func forgetOld() {
         endedSinceForgetting = 0
         let settings = configuration.settings
         let seconds = settings.history / .seconds(1)
-        // While the clock is in doubt, no job is too old.
+        // While the system clock can't be trusted, no job counts as too old.
         let oldest = ages.now.map { $0 - seconds } ?? -.infinity
         ledger.forget(allBut: settings.historyJobs, endedBefore: oldest) { [self] forgotten in
             Coordination.async { [self] in
                 add(forgotten, times: -1)
-                // One portion at a time, so that no urgent work waits behind a large one.
+                // Each call removes one portion, so that urgent writes don't wait for a large removal.
                 if !forgotten.isEmpty { return forgetOld() }
                 ledger.forgetOrders()
                 ledger.forgetBatches()
@@ -32,7 +32,7 @@ extension JobQueue {
         }
     }
 
-    /// Forgets the chosen jobs that are over and ended before `time`; calls `done` with their number.
+    /// Forgets the chosen jobs that are over and that ended before `time`. Calls `done` with their number.
     package func forget(
         _ choice: JobChoice, endedBefore time: Double, soFar: Int = 0, done: @escaping @Sendable (Int) -> Void
     ) {

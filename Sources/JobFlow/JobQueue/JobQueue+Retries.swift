@@ -3,13 +3,13 @@ import DaemonRuntime
 import JobLedger
 import PipelineModel
 
-/// Queues jobs that wait for a retry when it is due, or earlier on request.
+/// Queues jobs again that wait for a retry: when the retry is due, or earlier on request.
 extension JobQueue {
-    /// Schedules the retries that are due at this time.
+    /// Schedules `queueDue` for this time, unless it is scheduled for an earlier one.
     func retry(at time: Double) { nextRetry.make(at: time) }
 
-    /// Queues due retries at the end of the queue, then schedules the next. `setBack` is the number of seconds by which
-    /// the clock was set back.
+    /// Moves jobs whose retry is due to the end of the queue, then schedules the next retry. `setBack` is the number of
+    /// seconds by which the clock was set back.
     func queueDue(setBack: Double = 0) {
         let most = configuration.settings.retry.most / .seconds(1)
         ledger.bringBackDue(at: positions(), setBack: setBack, most: most) { [self] count, next in
@@ -21,7 +21,8 @@ extension JobQueue {
         }
     }
 
-    /// Queues these jobs, or all, or all of a batch, before their time; calls `done` with the jobs that it queued.
+    /// Queues jobs before their retry is due: the jobs in `ids`, or those of a batch, or all. Calls `done` with the
+    /// queued jobs.
     func queueEarly(_ ids: [Int]?, of batch: Int? = nil, done: @escaping @Coordination @Sendable ([Int]) -> Void) {
         if ids?.isEmpty == true { return done([]) }
         ledger.bringBackEarly(ids, of: batch, upTo: numbers.lastID, at: positions()) { [self] brought in
@@ -32,15 +33,16 @@ extension JobQueue {
         }
     }
 
-    /// Queues the jobs that wait for `resource` at the end of the queue.
+    /// Moves the jobs that wait for `resource` to the end of the queue.
     func queue(waitingFor resource: Resource) {
         ledger.bringBack(resource, except: ids, at: positions()) { [self] count in
             Coordination.async { [self] in cameBack(count) }
         }
     }
 
-    /// Positions at the end of the queue for all jobs that may come back. The counts are no upper bound: more jobs may
-    /// wait in the ledger than it has reported.
+    /// Allocates positions at the end of the queue for all jobs that the ledger may queue again, one for each job
+    /// number. The number of waiting jobs in `counts` could be too low, because the ledger may contain waiting jobs
+    /// that it has not reported yet.
     private func positions() -> Int { numbers.takePositions(numbers.lastID) }
 
     /// Queues jobs whose originals were brought back.

@@ -7,12 +7,13 @@ import PipelineModel
 /// Turns a row that enters the window into a job.
 @Coordination
 protocol JobQueueDelegate: AnyObject {
-    /// False if the window should take no more rows for now.
+    /// Returns false if the window should take no more rows for now.
     func take(_ row: JobRecord) -> Bool
 }
 
-/// All jobs. The window holds the jobs that have operations. All others wait as rows of the ledger, and follow in the
-/// order of their position. Downloads and pictures each have their own room in the window.
+/// All jobs. Jobs in the window have operations. All other jobs wait as rows of the ledger, and enter the window by
+/// priority and position. The window has separate room for jobs that start with a download and jobs that start with
+/// rendering.
 @Coordination
 package final class JobQueue {
     let ledger: Ledger
@@ -28,22 +29,22 @@ package final class JobQueue {
     package nonisolated let progress = ProgressBoard()
 
     private var jobs: [Int: Job] = [:]
-    /// Number of jobs by the queue in which they began.
+    /// Number of jobs in the window, by the queue in which they start.
     private var begun: [FirstQueue: Int] = [:]
     /// Jobs that have left the window, but whose new state is not recorded yet.
     private var ending: Set<Int> = []
-    /// Highest priority of the rows that are not in the window, or nil.
+    /// Highest priority of the rows outside the window, for each queue. No entry means that no row is left outside.
     private var outside: [FirstQueue: Priority] = [.download: .high, .render: .high]
     private var turns = HostTurns()
-    /// Number of bulk changes in progress. Meanwhile the window takes no row.
+    /// Number of bulk changes in progress. As long as there are any, no row enters the window.
     private var holds = 0
     private var isClosed = false
 
-    /// For the earliest retry.
+    /// Calls `queueDue` when the earliest retry is due.
     private(set) lazy var nextRetry = Appointment { [unowned self] in queueDue(setBack: $0) }
-    /// Jobs that have ended since the latest cleanup.
+    /// Number of jobs that have ended since old jobs were last forgotten.
     var endedSinceForgetting = 0
-    /// Forgets jobs that grow old while no others end.
+    /// Forgets jobs that reach the age limit while no other job ends.
     private(set) lazy var sweeps = Appointment { [unowned self] _ in forgetOld() }
 
     init(
@@ -54,7 +55,7 @@ package final class JobQueue {
         (self.limits, self.ages) = (limits, ages)
     }
 
-    /// Continues with the numbers and counts of the ledger's rows.
+    /// Continues the numbers and counts from the rows in the ledger.
     func begin(after highest: (id: Int, position: Int, batch: Int)) { numbers.begin(after: highest) }
     func begin(with counts: [JobState: Int]) { self.counts = JobCounts(counts) }
 
@@ -76,7 +77,7 @@ package final class JobQueue {
     var ids: [Int] { Array(jobs.keys) }
     var count: Int { jobs.count }
     var isEmpty: Bool { jobs.isEmpty }
-    /// Whether the new state of every job that has left is recorded.
+    /// Whether the new state of every job that has left the window is recorded.
     var isRecorded: Bool { ending.isEmpty }
 
     func enter(_ job: Job) {
@@ -94,13 +95,13 @@ package final class JobQueue {
     /// Keeps the row from being read again until its new state is recorded.
     func beginEnding(_ id: Int) { ending.insert(id) }
 
-    /// `arrived` is the row's priority if the window may take it again.
+    /// `arrived` is the row's priority if the row is queued again, so that the window may take it.
     func finishEnding(_ id: Int, arrived: Priority? = nil) {
         ending.remove(id)
         fill(arrived: arrived)
     }
 
-    /// The job's download has ended, so its host has room for another.
+    /// Notes that the job's download has ended, which makes room for another download from its host.
     func downloaded(_ job: Job) {
         guard let lane = job.lane else { return }
         turns.leave(lane)
@@ -109,7 +110,7 @@ package final class JobQueue {
 
     // MARK: - Rows
 
-    /// Stops taking rows until `goOn` has been called as often as `hold`.
+    /// Stops taking rows into the window until `goOn` has been called as often as `hold`.
     func hold() { holds += 1 }
 
     func goOn(arrived: Priority? = .high) {
@@ -117,22 +118,22 @@ package final class JobQueue {
         fill(arrived: arrived)
     }
 
-    /// Stops taking rows for good.
+    /// Stops taking rows into the window for good.
     func close() { isClosed = true }
 
-    /// The ledger has queued `count` waiting rows again.
+    /// Notes that the ledger has queued `count` waiting rows again, and fills the window.
     func cameBack(_ count: Int) {
         counts.move(count, from: .waiting, to: .queued)
         fill()
     }
 
-    /// Sets the maximum of downloads that a host may have in the window.
+    /// Sets each host's share of the window, from the maximum number of its simultaneous downloads.
     func set(perHost: Int) {
         turns.share = min(max(8, 2 * perHost), max(perHost, configuration.settings.window / 2))
     }
 
-    /// Takes rows that were just inserted. Jobs that precede all rows outside are taken at once; the others are read
-    /// when their turn comes.
+    /// Takes newly inserted rows into the window. Rows that precede all rows outside the window enter at once. The
+    /// window reads the other rows from the ledger later, when it has room.
     func fill(inserted rows: [JobRecord]) {
         var left: Priority?
         for row in rows where row.state == .queued && (left != nil || !takeAtOnce(row)) {
@@ -141,8 +142,8 @@ package final class JobQueue {
         fill(arrived: left)
     }
 
-    /// True if the row needs no later read, also because another call has already taken it. Downloads wait for their
-    /// host's turn.
+    /// Takes the row into the window if it may enter at once. Returns true if the row is in the window, or has been
+    /// there, so that it need not be read from the ledger. Downloads never enter at once, because hosts take turns.
     private func takeAtOnce(_ row: JobRecord) -> Bool {
         if jobs[row.id] != nil || ending.contains(row.id) { return true }
         let room = WindowRoom(size: configuration.settings.window)
@@ -160,8 +161,8 @@ package final class JobQueue {
 
     private func mayTake(_ entry: FirstQueue) -> Bool { !isClosed && holds == 0 && !queues[entry].report.paused }
 
-    /// Takes rows into the window, as far as there is room. `arrived` is the highest priority of rows that may have
-    /// joined the queue.
+    /// Takes rows into the window while it has room. `arrived` is the highest priority of rows that may have joined the
+    /// queue, or nil if none has.
     func fill(arrived: Priority? = .high) {
         for entry in FirstQueue.allCases { fill(entry, arrived: arrived) }
     }
@@ -179,7 +180,7 @@ package final class JobQueue {
             guard isNews || count(entry) <= room.limit(of: highest) - room.portion else { return }
             try fillFromOutside(entry, room)
         } catch {
-            // The ledger has logged it, and `RepeatedReads` retries.
+            // The ledger has logged the error, and `RepeatedReads` retries.
         }
     }
 
@@ -215,7 +216,7 @@ package final class JobQueue {
     /// Refills full lanes in which downloads have ended.
     private func fillLanes(_ room: WindowRoom) throws {
         while !room.isBlocked(by: ending.count), let lane = turns.due.first {
-            // The window is full, so a later general search finds the lane's rows.
+            // The window is full, so it leaves the lane's rows to a later query for all lanes.
             guard count(.download) < room.limit(of: lane.priority) else {
                 turns.open(lane)
                 outside[.download] = max(outside[.download] ?? .low, lane.priority)

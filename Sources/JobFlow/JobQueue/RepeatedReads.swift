@@ -9,14 +9,14 @@ protocol ReadsDelegate: AnyObject {
     func statusChanged()
 }
 
-/// Repeats failed reads of the ledger. Until one succeeds, nothing is assumed about the rows.
+/// Retries failed reads of the ledger. Until a read succeeds, the daemon assumes nothing about the rows.
 @Coordination
 package final class RepeatedReads {
-    /// Work to repeat once the ledger can be read, besides filling the jobs.
+    /// Work to repeat once the ledger can be read, besides filling the window.
     struct Missed {
-        /// Ended jobs that waiters have not been told of.
+        /// Jobs that may have ended without a report to the clients that wait for them.
         var ended: Set<Int> = []
-        /// Whether originals still have to be moved.
+        /// Whether the originals that still have to be moved could not be listed.
         var backlog = false
     }
 
@@ -27,7 +27,7 @@ package final class RepeatedReads {
 
     init(_ ledger: Ledger) { self.ledger = ledger }
 
-    /// These jobs are over, but waiters could not be told.
+    /// Notes jobs whose rows could not be read. They may be over without a report to the clients that wait for them.
     func missed(ended ids: some Sequence<Int>) {
         missed.ended.formUnion(ids)
         later()

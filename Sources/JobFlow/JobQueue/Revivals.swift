@@ -4,8 +4,8 @@ package import JobLedger
 package import PictureFiles
 package import PipelineModel
 
-/// Retries jobs that failed or were cancelled, under the present version of their recipe. Jobs that wait for a retry no
-/// longer wait.
+/// Retries failed and cancelled jobs with the current version of their recipe. Jobs that wait for a scheduled retry are
+/// queued at once.
 @Coordination
 package final class Revivals {
     private let ledger: Ledger
@@ -13,10 +13,10 @@ package final class Revivals {
     private let jobs: JobQueue
     private let originals: OriginalMover
 
-    /// The outcome of a request, as far as it is known.
+    /// The outcome of a request to retry jobs, so far.
     package struct Outcome: Sendable {
         package var ids: [Int]
-        /// Why the search for jobs stopped early.
+        /// The read error that stopped the search for jobs early.
         package fileprivate(set) var unread: (any Error)?
         /// The first few jobs that could not be brought back, with the reason.
         package fileprivate(set) var lost: [String] = []
@@ -35,8 +35,9 @@ package final class Revivals {
         self.originals = originals
     }
 
-    /// Retries these jobs, and all jobs in `states` up to the newest, or those of a batch. Jobs that wait for a retry
-    /// are queued early: those in `early`, or all if it is nil. Calls `done` when this is durable.
+    /// Retries the jobs in `records`, and all jobs accepted so far (or only those of `batch`) that are in one of
+    /// `states`. Jobs that wait for a scheduled retry are queued early: those in `early`, or all if it is nil. Calls
+    /// `done` when the changes are durable.
     package func revive(
         _ records: [JobRecord], early: [Int]?, _ states: [JobState], of batch: Int? = nil,
         done: @escaping @Coordination @Sendable (Outcome) -> Void
@@ -47,7 +48,8 @@ package final class Revivals {
             bringBack(records, isNamed: true, for: revival) { [self] in
                 bringBackAll(JobFilter(states: states, batch: batch), upTo: last, for: revival) { [ledger] in
                     revival.whenOver {
-                        // Behind the queued jobs. Jobs that depend on a job that was not brought back must fail again.
+                        // Runs after the jobs were queued. A queued job must fail again if a job that it depends on was
+                        // not brought back.
                         ledger.followAll { Coordination.async { done(revival.outcome) } }
                     }
                 }
@@ -55,13 +57,13 @@ package final class Revivals {
         }
     }
 
-    /// The order for a job's next attempt; nil if its recipe is gone or held.
+    /// The work order for a job's next attempt; nil if its recipe no longer exists or is held.
     package func order(of record: JobRecord) -> WorkOrder? {
         if record.order.adHoc { return record.order }
         return configuration.now.recipe(record.order.recipe).map(configuration.order)
     }
 
-    /// Brings back all jobs of the filter, up to an ID.
+    /// Brings back all jobs that match the filter, up to the ID `last`.
     private func bringBackAll(
         _ filter: JobFilter, upTo last: Int, for revival: Revival, done: @escaping @Coordination @Sendable () -> Void
     ) {
@@ -74,7 +76,7 @@ package final class Revivals {
         }
     }
 
-    /// Calls `goOn` when it can take more jobs.
+    /// Brings back the originals of these jobs and queues the jobs. Calls `goOn` when it can accept the next jobs.
     private func bringBack(
         _ records: [JobRecord], isNamed: Bool, for revival: Revival,
         goOn: @escaping @Coordination @Sendable () -> Void
@@ -93,7 +95,7 @@ package final class Revivals {
         originals.bringBack(wanted) { [jobs] returned in
             jobs.queueAgain(returned.brought)
             for (job, why) in returned.lost { revival.outcome.lose(job, why) }
-            // A request for all jobs passes over those that another request brings back.
+            // A request for all jobs ignores the jobs that another request brings back.
             if isNamed { for job in returned.others { revival.outcome.lose(job, "somebody else has brought it back") } }
             revival.outcome.ids += returned.brought.map(\.id)
             revival.end()
@@ -102,11 +104,12 @@ package final class Revivals {
     }
 }
 
-/// A request to bring jobs back, in progress. It prepares the next jobs while others are moved, and keeps more queued,
-/// so that the inboxes never wait.
+/// A request to bring jobs back, in progress. While the originals of one portion are moved, it prepares the next
+/// portion, and keeps a third one waiting. So the queues that move the originals never idle.
 @Coordination
 private final class Revival {
-    /// Portions in flight: one is moved, one is prepared, and one waits, so that both steps have the next at hand.
+    /// Maximum number of portions in flight: one is being moved, one is being prepared, and one waits, so that neither
+    /// step idles.
     private static let mostUnderWay = 3
 
     var outcome: Revivals.Outcome

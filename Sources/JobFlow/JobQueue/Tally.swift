@@ -3,7 +3,7 @@ package struct Tally: Sendable {
     package struct Entry: Sendable {
         package var reason: String
         package var jobs: Int
-        /// The first few jobs.
+        /// IDs of the first few jobs.
         package var first: [Int]
     }
 
@@ -16,6 +16,6 @@ package struct Tally: Sendable {
         entries[reason] = entry
     }
 
-    /// The most frequent first.
+    /// The entries, most frequent reason first.
     package var sorted: [Entry] { entries.values.sorted { ($1.jobs, $0.reason) < ($0.jobs, $1.reason) } }
 }

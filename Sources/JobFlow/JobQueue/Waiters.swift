@@ -8,13 +8,13 @@ import WorkerPools
 /// A client that waits for jobs to end.
 package struct Waiter {
     package enum Kind {
-        /// Certain jobs; the set holds the unended ones.
+        /// Certain jobs, until all are over. The set contains the jobs that are not over yet.
         case these(Set<Int>)
-        /// All jobs, until no work is left.
+        /// All jobs, until the daemon has no work left.
         case everything
         /// The jobs of a batch, until it has ended.
         case batch(Int)
-        /// Certain jobs, until none of them is being worked on; their originals may still be on their way.
+        /// Certain jobs, until no operation works on them. Their originals may still have to be moved.
         case stopping(Set<Int>)
     }
 
@@ -28,7 +28,7 @@ package struct Waiter {
     /// Jobs of the batch that were reported to the waiter.
     package var told: Set<Int> = []
     var batchHasEnded = false
-    /// False once the client is gone.
+    /// False once the client has disconnected.
     package var isWanted: @Sendable () -> Bool = { true }
 
     package init(
@@ -57,7 +57,8 @@ package final class Waiters {
     private let reads: RepeatedReads
     private let originals: OriginalMover
     private var waiters: [Waiter] = []
-    /// Batches that are being read, and whether they have changed since the reading began.
+    /// Batches whose jobs are being read from the ledger. The value says whether the batch has changed since the read
+    /// began, so that it must be read again.
     private var reading: [Int: Bool] = [:]
 
     package init(
@@ -67,8 +68,8 @@ package final class Waiters {
         (self.inboxes, self.reads, self.originals) = (inboxes, reads, originals)
     }
 
-    /// Reports each job as it is over, and calls `done` after the last. Jobs that are over already are reported at
-    /// once.
+    /// Reports each of these jobs when it is over, and calls the waiter's `done` after the last. Reports jobs that are
+    /// already over at once.
     package func wait(for ids: [Int], _ waiter: Waiter) {
         var (left, waiter) = (Set(ids), waiter)
         do {
@@ -83,8 +84,8 @@ package final class Waiters {
         check()
     }
 
-    /// Reports each job of a batch as it is over, including those that are over already, and calls `done` when the
-    /// batch has ended.
+    /// Reports each job of a batch when it is over, including jobs that are already over. Calls the waiter's `done`
+    /// when the batch has ended.
     package func wait(forBatch batch: Int, _ waiter: Waiter) {
         var waiter = waiter
         waiter.kind = .batch(batch)
@@ -93,15 +94,15 @@ package final class Waiters {
         check()
     }
 
-    /// Re-evaluates a batch that has changed as a whole.
+    /// Looks up a batch whose end was announced, and re-evaluates all waiters.
     package func changed(batch: Int) {
         lookUp(batch: batch)
         check()
     }
 
     /// Finds out whether a batch has ended, and which of its jobs are over but not yet reported: jobs that ended before
-    /// the waiter came, and jobs that were changed in bulk. They may be many, so another queue reads them. If each
-    /// waiter knows as many jobs as have ended, none is read.
+    /// a waiter registered, and jobs that were changed in bulk. Reads these jobs on another queue, because they may be
+    /// many. Reads no jobs if every waiter has received as many reports as jobs have ended.
     private func lookUp(batch: Int) {
         guard reading.updateValue(reading[batch] != nil, forKey: batch) == nil else { return }
         let told = waiters.filter { $0.batch == batch }.map(\.told.count).min()
@@ -128,7 +129,7 @@ package final class Waiters {
         let isOutdated = reading.removeValue(forKey: batch) == true
         switch hasEnded {
         case .success(let hasEnded):
-            // A new waiter may have come meanwhile, without any reports so far.
+            // The batch changed or a waiter registered during the read, so some reports may be missing.
             if isOutdated { return lookUp(batch: batch) }
             for index in waiters.indices where waiters[index].batch == batch { waiters[index].batchHasEnded = hasEnded }
             check()
@@ -143,7 +144,8 @@ package final class Waiters {
         }
     }
 
-    /// Reports every job that ends, until no file settles, no job waits or runs, and no original is on its way.
+    /// Reports every job that ends, and calls the waiter's `done` once no file is settling, no job waits or runs, and
+    /// no original is being moved.
     package func waitForAll(_ waiter: Waiter) {
         inboxes.catchUp { [self] _, _ in
             waiters.append(waiter)
@@ -151,7 +153,7 @@ package final class Waiters {
         }
     }
 
-    /// Calls `done` when none of these jobs is being worked on, and their ends are recorded.
+    /// Calls `done` when no operation works on these jobs any more, and their final states are recorded.
     func waitUntilStopped(_ ids: some Sequence<Int>, _ done: @escaping @Sendable () -> Void) {
         let present = Set(ids.filter { jobs[$0] != nil })
         guard !present.isEmpty else { return done() }
@@ -184,7 +186,7 @@ package final class Waiters {
         }
     }
 
-    /// Notes that nothing works on the job any more, and that its end is recorded.
+    /// Notes that no operation works on the job any more, and that its final state is recorded.
     package func stopped(_ id: Int) {
         for index in waiters.indices {
             guard case .stopping(var left) = waiters[index].kind, left.remove(id) != nil else { continue }
@@ -193,7 +195,7 @@ package final class Waiters {
         check()
     }
 
-    /// Looks up all jobs that clients wait for, because rows were changed in bulk.
+    /// Looks up all jobs that clients wait for, after rows were changed in bulk.
     func lookUp() {
         var ids: Set<Int> = []
         for case .these(let left) in waiters.map(\.kind) { ids.formUnion(left) }
@@ -201,7 +203,7 @@ package final class Waiters {
         lookUp(ids)
     }
 
-    /// Reports the jobs among these that are over.
+    /// Reports which of these jobs are over.
     func lookUp(_ ids: Set<Int>) {
         let rows = ids.filter { jobs[$0] == nil }
         do {
@@ -240,7 +242,7 @@ package final class Waiters {
         }
     }
 
-    /// What holds up the originals of these jobs, or of all.
+    /// The reasons that delay the originals of these jobs, or of all jobs if `ids` is nil.
     private func delay(_ ids: Set<Int>?) -> String? {
         let reasons = originals.delays(among: ids)
         return reasons.isEmpty ? nil : reasons.joined(separator: "; ")

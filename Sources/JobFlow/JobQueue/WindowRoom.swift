@@ -1,12 +1,12 @@
 import PipelineModel
 
-/// The room of a window of this size for jobs of each priority.
+/// How many jobs of each priority a window of `size` jobs can take.
 struct WindowRoom {
     let size: Int
 
-    /// The window takes a job of this priority while it holds fewer jobs than this. Each priority has room that lower
-    /// ones can't use, so it need not wait for them: low ones leave part of the window free, and high ones may exceed
-    /// it.
+    /// A job of this priority may enter while the window contains fewer jobs than this limit. Each priority has room
+    /// that lower priorities can't use, so a job need not wait for jobs of lower priority. Low-priority jobs leave part
+    /// of the window free, and high-priority jobs may exceed its size.
     func limit(of priority: Priority) -> Int {
         let reserve = max(4, size / 8)
         return switch priority {
@@ -19,9 +19,11 @@ struct WindowRoom {
     /// The lowest priority that still has room beside `count` jobs.
     func lowest(beside count: Int) -> Priority? { Priority.allCases.first { count < limit(of: $0) } }
 
-    /// Number of rows taken at a time: a query for each job that ends would cost more than the job.
+    /// Number of free places in the window that justifies another query. One query for each job that ends would cost
+    /// more than the job.
     var portion: Int { max(1, size / 16) }
 
-    /// Jobs that reach a barrier without any work leave at once, so the window takes no more while many are unrecorded.
+    /// Whether the window takes no more rows, because the new states of too many jobs are still unrecorded. Rows that
+    /// reach a barrier without any work leave the window at once, so its size does not limit their number.
     func isBlocked(by unrecorded: Int) -> Bool { unrecorded > max(256, size) }
 }
