@@ -3,19 +3,19 @@ package import OperationGraph
 import PipelineModel
 import Synchronization
 
-/// Tells those who follow the daemon's log that a job is published, or releases a batch that has reached a barrier. The
-/// ledger has logged the end of a job already, in the transaction that ended it.
+/// Logs that a job is published, or releases a batch that has reached a barrier. It adds no event to the ledger: the
+/// transaction that ended the job has done that already.
 package final class AnnounceOperation: AsyncOperation, @unchecked Sendable {
     // `@unchecked`: its state is in `news`.
 
-    /// Calls its argument when the next announcement may begin.
+    /// Makes an announcement. Calls its argument when the next announcement may begin.
     typealias News = @Sendable (@escaping @Sendable () -> Void) -> Void
 
     private let news: Mutex<News?>
 
     init(_ news: News? = nil) { self.news = Mutex(news) }
 
-    /// Sets the news. The operation must not have begun.
+    /// Sets the announcement. The operation must not have begun.
     func tells(_ news: @escaping @Sendable () -> Void) {
         self.news.withLock {
             $0 = { done in

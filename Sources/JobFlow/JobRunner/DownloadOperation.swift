@@ -24,7 +24,7 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
         /// A safe file name.
         var name: String
         var bytes: Int64
-        /// The file, once it is durable.
+        /// Identity of the downloaded file, which is durable.
         var file: FileStatus.Identity
     }
 
@@ -35,32 +35,33 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
         var figures = Figures(.bytes)
         var tries = 0
         var partial: FetchResume?
-        /// The worker's latest report about the part that has arrived.
+        /// The part that has been downloaded so far, as the worker reported it last.
         var come: FetchResume?
-        /// Bytes of the part that the ledger knows.
+        /// Size of the part as recorded in the ledger.
         var recorded: Int64 = 0
         var isRecording = false
         var keepsPart = false
     }
 
-    /// Bytes between records of the part. A kill loses no more of the download than this, plus the bytes of one report.
+    /// Bytes of progress after which the ledger records the partial download again. If the daemon is killed, it loses
+    /// no more than these bytes, plus those of one progress report.
     private static let portion: Int64 = 4 << 20
 
     let url: WebAddress
     private let path: String
-    /// The part that an earlier download left at `path`.
+    /// The partial download that an earlier attempt left at `path`.
     private let earlier: FetchResume?
     private let limits: DownloadLimits
     private let login: (host: String, login: HostLogin)?
     private let pool: FetchPool
-    /// Runs work that may wait for the disk, in order.
+    /// Runs work that may wait for the disk, one task after another.
     private let files = FileLane(threads: 1)
     private let record: @Sendable (FetchResume?, @escaping @Sendable () -> Void) -> Void
     private let box: Mutex<Box>
 
-    /// Downloads into the file at `path`. If the file does not hold the part in `earlier`, it is made anew. `record`
-    /// makes the description of the part durable, so that another daemon can resume it, and calls back afterwards. Nil
-    /// if `string` is no http or https URL.
+    /// Downloads into the file at `path`. If the file does not contain the part described in `earlier`, starts from
+    /// byte 0. `record` stores the description of a part durably, so that a restarted daemon can resume the download,
+    /// and then calls back. Returns nil if `string` is not an http or https URL.
     init?(
         string: String, into path: String, goingOn earlier: FetchResume? = nil,
         limits: DownloadLimits = DownloadLimits(),
@@ -82,12 +83,12 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
     var response: Response? { box.withLock { $0.response } }
     var failure: JobFailure? { box.withLock { $0.failure } }
     var tries: Int { box.withLock { $0.tries } }
-    /// The part that stays in the file after a failure or an interruption, if a later download can resume it.
+    /// The part that stays in the file after a failure or an interruption; nil if no later download can resume it.
     var partial: FetchResume? { box.withLock { $0.partial } }
     var account: JobStory.Account {
         box.withLock { JobStory.Account(written: $0.figures.done > 0 ? Int($0.figures.done) : nil) }
     }
-    /// The bytes so far, and their total if the server has sent it.
+    /// The number of bytes downloaded so far, and the total if the server has sent it.
     package var figures: Figures { box.withLock { $0.figures } }
 
     package override func execute() {
@@ -96,7 +97,7 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
                 try FileSystem.makeFolders(FileSystem.folder(of: path))
                 let there = try FileSystem.status(path)?.size ?? 0
                 guard let earlier else { return try begin(try open(O_CREAT | O_TRUNC), resume: nil) }
-                // Without its part in the file, the record is worthless.
+                // The file does not contain the recorded part, so the download starts again.
                 guard earlier.offset > 0, there >= earlier.offset else { return forget() }
                 try begin(try open(), resume: earlier)
             } catch let failure as JobFailure {
@@ -111,7 +112,7 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
         if let task = box.withLock({ $0.task }) { pool.cancel(task) }
     }
 
-    /// Makes a later cancellation keep the part that has arrived.
+    /// Makes a later cancellation keep the part that has been downloaded.
     func keepPart() { box.withLock { $0.keepsPart = true } }
 
     private func open(_ flags: Int32 = 0) throws -> Descriptor {
@@ -134,7 +135,7 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
         pool.run(task)
     }
 
-    // MARK: - On the way
+    // MARK: - Progress
 
     private func heard(_ received: Int64, _ total: Int64?, _ kept: FetchResume?) {
         let isDue = box.withLock { box in
@@ -147,7 +148,7 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
         if isDue, let kept { files.async { self.recordPart(kept) } }
     }
 
-    /// Syncs the bytes before the ledger records them.
+    /// Syncs the file before the ledger records the part, so that a power cut can't lose recorded bytes.
     private func recordPart(_ part: FetchResume) {
         guard (try? FileSystem.sync(path)) != nil else { return box.withLock { $0.isRecording = false } }
         record(part) { [self] in
@@ -158,7 +159,7 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
         }
     }
 
-    // MARK: - The answer
+    // MARK: - Result
 
     private func answered(_ result: Result<FetchedFile, FetchTask.Failure>) {
         box.withLock { $0.task = nil }
@@ -169,7 +170,7 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
             guard let resume = failure.resume, tries <= limits.retries, !isCancelled else {
                 return end(JobFailure(failure), keeping: isCancelled && !keepsPart ? nil : failure.kept)
             }
-            // A part has arrived, so the rest may arrive as well.
+            // Part of the file has arrived, so an immediate retry can resume the download.
             do { try begin(try open(), resume: resume) } catch {
                 end(
                     error as? JobFailure ?? JobFailure(error, during: "going on with the download"),
@@ -182,8 +183,8 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
 
     private var keepsPart: Bool { box.withLock { $0.keepsPart } }
 
-    /// Begins again from byte 0. First the ledger must forget the old part: after a crash, it would resume new bytes as
-    /// if they were the old ones.
+    /// Starts again from byte 0. The ledger must forget the old part first. Otherwise, after a crash, the daemon would
+    /// resume the download as if the new bytes in the file were the old part.
     private func forget() { record(nil) { [self] in files.async { self.beginAgain() } } }
 
     private func beginAgain() {
@@ -196,7 +197,7 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
         do {
             try FileSystem.sync(path)
             try FileSystem.sync(FileSystem.folder(of: path))
-            // The worker reads foreign bytes, so the length that it reports is checked.
+            // The worker handles untrusted data, so the supervisor checks the length that the worker reports.
             guard let there = try FileSystem.status(path), there.size == file.bytes else {
                 throw JobFailure("the file is not as long as the fetch worker says")
             }
@@ -213,8 +214,8 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
         }
     }
 
-    /// Removes the partial file, unless a later attempt can resume it, before it reports the end. Without a failure the
-    /// operation was cancelled.
+    /// Removes the partial file, unless a later attempt can resume it, then finishes the operation: as failed, or as
+    /// cancelled if `failure` is nil.
     private func end(_ failure: JobFailure?, keeping kept: FetchResume? = nil) {
         var failure = failure
         failure?.stage = FetchedFile.stage

@@ -1,15 +1,17 @@
-/// Counts URL jobs by the node that downloads them, and knows which jobs other nodes must not download.
+/// Counts URL jobs by whether this or another node downloads them, and remembers the jobs that only this node may
+/// download.
 struct DownloadShares {
     private struct Host {
         var failures = 0
-        /// This node downloads from the host until then.
+        /// After too many failures, other nodes don't download from the host until this time.
         var end = ContinuousClock.now
     }
 
-    /// Jobs in the window that another node downloads and renders; `here` counts those that this node downloads.
+    /// Number of jobs in the window that another node downloads and renders. `here` counts the jobs that this node
+    /// downloads.
     private(set) var there = 0
     private(set) var here = 0
-    /// Jobs that another node has returned. This node downloads them next time.
+    /// Jobs that another node has returned. This node will download them itself.
     private var home: Set<Int> = []
     /// Hosts from which other nodes have recently failed to download.
     private var hosts: [String: Host] = [:]
@@ -24,15 +26,15 @@ struct DownloadShares {
         if isThere, made, let host { hosts[host] = nil }
     }
 
-    /// Whether another node has returned this job; forgets it then.
+    /// Whether another node has returned this job. If so, also forgets that, because this node now downloads the job.
     mutating func isHome(_ id: Int) -> Bool { home.remove(id) != nil }
 
     func takes(_ host: String) -> Bool { hosts[host].map { $0.failures < Self.mostFailures || $0.end < .now } ?? true }
 
-    /// `host` is set if the download has failed.
+    /// Makes this node download the job itself next time. `host` is set if the other node failed to download from it.
     mutating func keepHome(_ id: Int, host: String?) {
-        // Cancelled jobs are never looked up, so the set has a limit. A forgotten job may be lent once more, and is
-        // returned again.
+        // Cancelled jobs are never looked up and removed, so the size of the set is limited. If a job is forgotten, it
+        // may be lent and returned once more.
         if home.count > 10_000 { home = [] }
         home.insert(id)
         hosts = hosts.filter { $0.value.end > .now }

@@ -1,18 +1,19 @@
 import JobLedger
 import PipelineModel
 
-/// Counts successive pictures with which a filter has crashed or hung. Such a filter would fail all further pictures.
+/// Counts the successive pictures on which a filter has crashed or hung. Such a filter would probably fail on all
+/// further pictures.
 struct FilterCrashes {
-    /// Pictures by filter, since the filter last worked.
+    /// For each filter, the pictures on which it has crashed or hung since it last worked.
     private var pictures: [String: Set<String>] = [:]
 
-    /// Returns the number of such pictures in a row.
+    /// Adds a picture on which the filter has crashed or hung. Returns the number of such pictures in a row.
     mutating func add(_ filter: String, with picture: String) -> Int {
         pictures[filter, default: []].insert(picture)
         return pictures[filter]?.count ?? 0
     }
 
-    /// A picture has passed through all filters of an order.
+    /// Resets the counts of all filters in this order, because a picture has passed through them.
     mutating func passed(_ order: WorkOrder) {
         guard !pictures.isEmpty else { return }
         pictures = pictures.filter { !order.outputs.uses(filter: $0.key) }

@@ -13,19 +13,20 @@ package import WorkerProtocol
 package final class Job {
     package var record: JobRecord
     private let meters: Meters
-    /// The lane of its download's host.
+    /// The lane of the host from which the job downloads; nil without a download.
     package let lane: HostLane?
     package let entry: FirstQueue
-    /// Fetches the URL; nil without a URL, if the picture is already here, or if another node fetches it.
+    /// Downloads the URL. Nil if the job has no URL, if the picture is already on this node, or if another node
+    /// downloads it.
     package let download: DownloadOperation?
     package let render: RenderOperation
-    /// Only after the last barrier.
+    /// Publishes the results. Nil if another barrier follows, because jobs publish only after the last barrier.
     package let publish: PublishOperation?
     package let announce: AnnounceOperation?
     package var life = JobLife.working(.queued)
-    /// Why its intent could not be recorded.
+    /// Why the ledger refused the publish intent.
     package var refusal: JobFailure?
-    /// Number of segments that barriers divide it into.
+    /// Number of segments into which barriers divide the job.
     package private(set) lazy var segments = max(record.segment + 1, record.plan.segments.count)
 
     package init(
@@ -37,7 +38,7 @@ package final class Job {
         (self.download, self.render, self.publish, self.announce) = (download, render, publish, announce)
     }
 
-    /// Cancels its operations unless it has begun; false if it has.
+    /// Cancels the job's operations if none has begun; returns false if one has.
     package func withdraw() -> Bool {
         let first: AsyncOperation = download ?? render
         guard first.withdraw() else { return false }
@@ -45,30 +46,32 @@ package final class Job {
         return true
     }
 
-    /// The place of its operations in their queues.
+    /// The place of the job's operations in their queues.
     package var place: QueuePlace { QueuePlace(priority: record.priority, position: record.position) }
 
     /// The operations that work on the picture, the last one first.
     package var operations: [AsyncOperation] { [publish, render, download].compactMap(\.self) }
 
-    /// Cancels from the tail, so that no cancelled operation releases its dependent.
+    /// Cancels the last operation first. If an earlier one were cancelled first, it would release its dependent, which
+    /// might begin.
     func cancelOperations() {
         announce?.cancel()
         for operation in operations { operation.cancel() }
     }
 
-    /// Whether all its operations have ended, and its record has the downloaded file. The record learns of the file one
-    /// turn later, and the job's disposal needs it.
+    /// Whether all operations of the job have ended, and its record names the downloaded file. The runner records the
+    /// file one turn of the coordination queue after the download has finished. Without that record, the original could
+    /// not be disposed of.
     var isStill: Bool {
         operations.allSatisfy(\.state.isFinal) && !(record.needsDownload && download?.state == .finished)
     }
 
-    /// Whether none of its operations executes, and the next one waits behind a pause.
+    /// Whether the job is queued or waiting, and none of its operations executes.
     var rests: Bool {
         [.queued, .waiting].contains(record.state) && !operations.contains { $0.state == .executing }
     }
 
-    /// Whether its picture is rendered, and its publishing has not begun.
+    /// Whether the picture is rendered, and publishing has not begun.
     var waitsForPublish: Bool { render.state == .finished && publish?.hasBegun == false }
 
     package var story: JobStory { record.story ?? JobStory() }
@@ -97,7 +100,7 @@ package final class Job {
         end(kind, .failed, failure?.message, account, failure?.class)
     }
 
-    /// Attempts so far. A download does not count as an attempt of its own.
+    /// Number of attempts since the job entered the window. A download and the render after it count as one attempt.
     package var tries: Int { max(render.tries, download.map { min(1, $0.tries) } ?? 0) }
 
     /// The record at this moment, with the accounts of the operations in progress.
@@ -109,7 +112,7 @@ package final class Job {
         return now
     }
 
-    /// Notes what the picture's header said.
+    /// Records the picture's format and size, as read from its header.
     package func note(_ header: PictureHeader?) {
         guard let header else { return }
         var story = story
@@ -132,7 +135,7 @@ extension PictureHeader {
         return parts.joined(separator: ", ")
     }
 
-    /// Says which of several pictures becomes the result.
+    /// For a file of several pictures: which of them become results.
     private var others: String? {
         guard pages > 1 else { return nil }
         if !framesTaken.isEmpty, framesTaken.allSatisfy({ $0 == pages }) { return "all its \(pages) frames" }

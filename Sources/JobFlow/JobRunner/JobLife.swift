@@ -1,62 +1,65 @@
 package import PipelineModel
 
-/// The life of a job in the window, as a table: the state that follows each event, and what the runner then does. The
-/// table reads no clock and touches no file, so a test goes through all its pairs.
+/// The state machine of a job in the window: a table of the next state, and of the effects that the runner carries out,
+/// for each event in each state. It reads no clock and touches no file, so a test can check every pair of event and
+/// state.
 package enum JobLife: Hashable {
-    /// How far the job is. A cancelled job that has begun is shown as `cancelling` instead.
+    /// The progress of the job, as clients see it. A job that is cancelled after it has begun is shown as `cancelling`
+    /// instead.
     package enum Stage: Hashable, CaseIterable {
         case queued
         case running
-        /// It has begun, and a pause or a disk that does not answer delays it.
+        /// The job has begun, but a pause or a disk that does not answer delays it.
         case waiting
     }
 
-    /// Why a job leaves the window before its end.
+    /// Why a job leaves the window before it has ended.
     package enum Stop: Hashable {
         case cancel
-        /// It returns to the queue: the daemon stops, its row is to be changed, or another node has returned it.
+        /// The job returns to the queue, because the daemon stops, its row has to be changed, or another node has
+        /// returned it.
         case giveBack
-        /// It waits as a row for a missing resource, for this reason.
+        /// The job leaves the window to wait as a row for a missing resource. The text is the reason.
         case wait(String)
     }
 
-    /// Its operations wait or work.
+    /// The job's operations wait or execute.
     case working(Stage)
-    /// The ledger has its intent to publish, or is recording it: the job ends `done` unless publishing fails. A stop
-    /// from before the intent then takes effect.
+    /// The ledger has recorded the job's publish intent, or is recording it. The job ends `done` unless publishing
+    /// fails. `pending` is a stop that was requested earlier; it takes effect only if publishing fails.
     case publishing(Stage, pending: Stop?)
-    /// Its operations are being stopped.
+    /// The job's operations are being stopped.
     case stopping(Stop, Stage)
-    /// Its operations have stopped, and its staging files are being removed.
+    /// The job's operations have stopped, and its staging files are being removed.
     case discarding(Stop, Stage)
-    /// It has left the window.
+    /// The job has left the window.
     case ended
 
     package enum Event: Hashable {
         /// A user cancels the job.
         case cancel
         case giveBack
-        /// A resource that the job needs is missing, for this reason.
+        /// A resource that the job needs is missing; the text is the reason.
         case setAside(String)
-        /// Its operations were withdrawn before the first one began, so that its row can be changed.
+        /// The job's operations were withdrawn before the first one began, so that its row can be changed.
         case withdrawn
         /// An operation has begun, and nothing delays it.
         case began
         case delayed
-        /// The delay is over.
+        /// The delay of the job is over.
         case resumed
-        /// Its publish operation is about to record the intent.
+        /// The publish operation is about to record the intent.
         case intends
-        /// Its publish operation has begun to finish the intent of an earlier attempt.
+        /// The publish operation has begun to finish the intent of an earlier attempt.
         case resumesIntent
         /// The ledger refuses the intent.
         case intentRefused
         case publishingFailed
-        /// All its operations have stopped, and have left staging files or not.
+        /// All operations of the job have stopped. `leavesFiles` says whether staging files have to be removed.
         case stopped(leavesFiles: Bool)
-        /// Its staging files are removed.
+        /// The job's staging files have been removed.
         case discarded
-        /// The runner takes it out of the window, because it is done, has failed, or waits as a row.
+        /// The runner takes the job out of the window, because it is done, has failed, or waits as a row.
         case leaves
     }
 
@@ -76,7 +79,8 @@ package enum JobLife: Hashable {
         package var effects: [Effect] = []
     }
 
-    /// The state that the ledger and clients see; nil after the end, which the runner decides.
+    /// The state that the ledger and clients see. Nil once the job has left the window, because the runner then sets
+    /// its state.
     package var state: JobState? {
         switch self {
         case .ended: nil
@@ -98,10 +102,10 @@ package enum JobLife: Hashable {
         }
     }
 
-    /// Whether the job has to leave, even if it could go on in the window.
+    /// Whether the job must leave the window even if its operations finish or could be retried.
     package var hasToLeave: Bool { stop == .cancel || stop == .giveBack }
 
-    /// Whether its operations may still be withdrawn.
+    /// Whether the job's operations may be withdrawn, because none has begun.
     package var canBeWithdrawn: Bool {
         switch self {
         case .working(.queued), .stopping(.wait, .queued): true

@@ -15,19 +15,19 @@ protocol JobOperationsDelegate: AnyObject {
     func downloading(_ job: Job, _ state: OperationState)
     func rendering(_ job: Job, _ state: OperationState)
     func publishing(_ job: Job, _ state: OperationState)
-    /// The unfinished download has left this part in its file; nil if no later attempt could continue it.
+    /// Records the part of the file that the unfinished download has fetched; nil if no later attempt can resume it.
     func holds(_ id: Int, _ part: FetchResume?, _ recorded: @escaping @Sendable () -> Void)
-    /// A job in progress waits for this reason; nil ends the wait.
+    /// A job in progress is delayed for this reason; nil when the delay is over.
     func showWait(_ id: Int, _ reason: String?)
     /// The job's worker was lost, and another one retries the picture.
     func lost(_ id: Int, _ failure: JobFailure, _ account: JobStory.Account)
     /// Records the publish intent; answers false if the job was cancelled first, or the ledger refuses it.
     func intend(_ id: Int, _ intent: PublishIntent, _ done: @escaping @Sendable (Bool) -> Void)
-    /// Records the job's end.
+    /// Records that the job is done.
     func conclude(_ id: Int, _ outcome: Publisher.Outcome, _ done: @escaping @Sendable () -> Void)
 }
 
-/// Makes and starts the operations of a job, and looks after the files that they make.
+/// Creates and starts the operations of jobs, and keeps or discards the pictures that they render.
 @Coordination
 final class JobOperations {
     /// Provides the paths of originals and results, and publishes.
@@ -59,10 +59,10 @@ final class JobOperations {
         self.meters = meters
     }
 
-    /// Returns nil if there is no work before the next barrier.
+    /// Creates a job with its operations up to the next barrier. Returns nil if there is no work before that barrier.
     func job(for record: JobRecord) -> Job? {
         let plan = record.plan
-        // With an intent, all pictures are made and only have to be published.
+        // If there is an intent, all pictures are already rendered and only have to be published.
         let pictures = record.intent == nil ? plan.segments[record.segment] : []
         // Each download needs a render after it, even one that makes no picture, because the render hands on the file.
         guard !pictures.isEmpty || record.needsDownload || record.intent != nil else { return nil }
@@ -103,7 +103,7 @@ final class JobOperations {
         if let announce = job.announce { queues.announce.add(announce, of: OperationSubject.job(subject)) }
     }
 
-    /// Reports from `executing` on, because each report costs a turn of the queue.
+    /// Reports only `executing` and later states, because each report costs a turn of the coordination queue.
     private func observe(
         _ operation: AsyncOperation,
         _ report: @escaping @Coordination @Sendable (any JobOperationsDelegate, OperationState) -> Void
@@ -115,7 +115,7 @@ final class JobOperations {
     }
 
     private func download(_ record: JobRecord) -> DownloadOperation? {
-        // With an intent, another node has downloaded the picture, and the results are made.
+        // If there is an intent, another node has already downloaded and rendered the picture.
         guard record.needsDownload, record.intent == nil, let url = record.url else { return nil }
         return DownloadOperation(
             string: url, into: record.source, goingOn: record.partial,
@@ -151,8 +151,8 @@ final class JobOperations {
             lost: { [self] failure, account in Coordination.async { self.delegate?.lost(id, failure, account) } })
     }
 
-    /// A picture to be downloaded by the node that takes it: the recipe keeps no original, and this node has enough
-    /// downloads of its own to fill its places.
+    /// The URL of a picture that another node shall download itself. Nil unless the recipe keeps no original, and this
+    /// node has enough downloads of its own to keep its workers busy.
     private func urlForOthers(_ record: JobRecord, _ plan: Plan, _ pictures: [PlannedPicture])
         -> RenderOperation.RemoteDownload?
     {
@@ -162,7 +162,7 @@ final class JobOperations {
             pictures.allSatisfy({ $0.source == nil }), let host = record.host, shares.takes(host),
             shares.here >= 2 * queues.render.report.effective,
             let url = record.url.flatMap({ try? WebAddress($0) }),
-            // Secrets stay on this node.
+            // URLs that contain secrets or need a login stay on this node.
             settings.login(for: url) == nil, url.shown == url.text
         else { return nil }
         let picture = RenderOperation.RemoteDownload(url: url, most: settings.downloads.maxSize) {
@@ -210,7 +210,7 @@ final class JobOperations {
         }
     }
 
-    /// Makes pictures durable that pass a barrier, because they outlive the job's time in the jobs.
+    /// Makes pictures that pass a barrier durable, because they must remain after the job has left the window.
     func keep(_ image: ImageHandle, in outbox: String, done: @escaping @Coordination @Sendable ((any Error)?) -> Void) {
         publisher.line(of: outbox).take(
             OutboxLine.Turn(files: image.staged) {
@@ -222,7 +222,7 @@ final class JobOperations {
 }
 
 extension JobRecord {
-    /// The pictures from before a barrier.
+    /// The pictures that were rendered before a barrier.
     fileprivate func staged(_ plan: Plan) -> [ImageHandle.Staged] {
         let pictures = Dictionary(plan.pictures.map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
         return staged.compactMap { file in
@@ -230,7 +230,7 @@ extension JobRecord {
         }
     }
 
-    /// The size of the files that these pictures are made from.
+    /// Total size of the files from which these pictures are made.
     fileprivate func size(of pictures: [PlannedPicture]) -> Int {
         Set(pictures.map(\.source)).reduce(0) { size, source in
             guard let source else { return size + file.size }

@@ -2,7 +2,7 @@ package import JobLedger
 package import PictureFiles
 
 extension JobRecord {
-    /// The log's line for a done job.
+    /// The log line for a done job.
     package func line(_ places: Places) -> String {
         let time = (finished ?? 0) - (started ?? 0)
         let results = outputs.map(\.path).map { path in

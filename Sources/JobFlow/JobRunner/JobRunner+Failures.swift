@@ -41,7 +41,7 @@ extension JobRunner: ShortagesDelegate {
             of: LogSubject(job.record, failure))
     }
 
-    /// Retries later, after growing pauses, up to the limit of attempts.
+    /// Retries the job later, after growing pauses, up to the limit of attempts. Then the job fails.
     private func retryLater(_ job: Job, _ failure: JobFailure) {
         let retry = configuration.settings.retry
         guard job.record.setbacks < retry.tries else { return end(job, failure) }
@@ -58,8 +58,8 @@ extension JobRunner: ShortagesDelegate {
         jobs.retry(at: due)
     }
 
-    /// Counts a job that failed inside this filter. After `CrashStrikes=` different pictures in a row, recipes with the
-    /// filter wait for another version of it.
+    /// Counts a job in which this filter crashed or hung. If that happens with `CrashStrikes=` different pictures in a
+    /// row, recipes with the filter wait until another version of the filter is loaded.
     private func countCrash(of filter: String, with job: Job) {
         let count = crashes.add(filter, with: job.record.path)
         guard count >= configuration.settings.crashStrikes, shortages[.filter(filter)] == nil else { return }
@@ -70,7 +70,7 @@ extension JobRunner: ShortagesDelegate {
 
     // MARK: - Waiting for missing resources
 
-    /// Makes a job wait that has met a full outbox, or has no room for its download.
+    /// Makes a job wait because its outbox is full, or because the spool has no room for its download.
     private func waitForRoom(_ job: Job, _ failure: JobFailure) {
         let spool = configuration.places.spool
         let isOfDownload = failure.stage == FetchedFile.stage
@@ -89,7 +89,7 @@ extension JobRunner: ShortagesDelegate {
         }
     }
 
-    /// False if the job was cancelled or given back during the check of a disk.
+    /// Returns false if the job was cancelled or given back during the check of a disk.
     private func goesOn(_ job: Job) -> Bool {
         if job.life == .ended { return false }
         if job.life.hasToLeave {
@@ -99,7 +99,7 @@ extension JobRunner: ShortagesDelegate {
         return true
     }
 
-    /// Makes a job wait that has met a missing file or filter, or a missing permission.
+    /// Makes a job wait because its filter is not loaded, or because its outbox is not writable.
     private func waitForMending(_ job: Job, _ failure: JobFailure) {
         if let filter = failure.filter {
             let catalog = configuration.now.catalog
@@ -111,7 +111,8 @@ extension JobRunner: ShortagesDelegate {
         let outbox = job.record.order.outbox
         shortages.lookForPermission(in: outbox) { [self] refusal in
             guard goesOn(job), !waitsForResource(job) else { return }
-            // The outbox itself is writable, so one folder in it must be at fault. Only the jobs that go there retry.
+            // The outbox itself is writable, so a folder in it must be at fault. Only jobs that publish into that
+            // folder retry.
             guard let refusal else { return retryLater(job, failure) }
             let reason = "\(outbox) can't be written: \(refusal.reason)"
             shortages.begin(Shortage(reason: reason, need: .permission), of: .place(outbox))
@@ -132,8 +133,9 @@ extension JobRunner: ShortagesDelegate {
         wait(job, .place, shortages[resource]?.reason ?? "\(resource)")
     }
 
-    /// Sets aside the rows that lack the same resource as this one: a filter or an encoder, without which the job would
-    /// fail, or the sweep of the outbox. False if nothing is missing.
+    /// Checks whether the row needs a resource that is known to be missing. If so, makes all rows that need the
+    /// resource wait, and returns true. Considers only filters and encoders, without which the job would fail, and
+    /// outboxes that have not been swept.
     func isSetAside(_ row: JobRecord) -> Bool {
         guard
             let missing = shortages.first(where: {
@@ -146,7 +148,7 @@ extension JobRunner: ShortagesDelegate {
     }
 
     func setAside(_ resource: Resource, because reason: String) {
-        // Rows that are about to be changed must not enter the jobs.
+        // Rows that are about to wait must not enter the window.
         jobs.hold()
         ledger.setAside(resource, reason: reason, except: jobs.ids) { [self] count in
             Coordination.async { [self] in

@@ -4,7 +4,7 @@ import OperationGraph
 import PictureFiles
 import PipelineModel
 
-/// Changes the states of jobs in the window by the table of `JobLife`, records each change, and takes jobs out of the
+/// Changes the states of jobs in the window as `JobLife` demands, records each change, and takes jobs out of the
 /// window.
 extension JobRunner {
     // MARK: - The table
@@ -46,17 +46,18 @@ extension JobRunner {
     /// Returns the job to the queue: the daemon stops, or another node has returned the picture.
     func giveBack(_ job: Job) { advance(job, .giveBack) }
 
-    /// Turns a job that has not begun into a row again; false if it has begun.
+    /// Turns a job that has not begun into a row again. Returns false if the job has begun.
     func takeBack(_ job: Job) -> Bool {
         guard job.life.canBeWithdrawn, job.withdraw() else { return false }
         advance(job, .withdrawn)
         return true
     }
 
-    /// Ends a job that has to stop, once none of its operations works any more.
+    /// Stops a job that has to leave the window, if all its operations have ended.
     func stopIfStill(_ job: Job) {
         guard case .stopping = job.life, job.isStill else { return }
-        // The intent names the staging files: the next attempt publishes them, or the disposal takes them back.
+        // If there is an intent, its staging files stay. The next attempt publishes them, or the disposal of the job
+        // removes them.
         advance(job, .stopped(leavesFiles: job.render.image != nil && job.record.intent == nil))
     }
 
@@ -113,7 +114,7 @@ extension JobRunner {
         showWait(job.record.id, report.paused ? report.pauseText : nil)
     }
 
-    /// Takes the job out of the window: in its last state, as `queued` to be taken again, or as `waiting`.
+    /// Takes the job out of the window, in its final state or as `waiting`.
     func finish(_ job: Job, _ state: JobState, done: @escaping @Sendable () -> Void = {}) {
         advance(job, .leaves)
         leave(job, as: state, done: done)
@@ -121,7 +122,7 @@ extension JobRunner {
 
     private func leave(_ job: Job, as state: JobState, done: @escaping @Sendable () -> Void = {}) {
         jobs.leave(job)
-        // A job that never began is still recorded as the row it was.
+        // The row of a job that never began is still up to date, so nothing has to be recorded.
         if state == .queued, job.record.state == .queued {
             jobs.progress.left(job.record)
             events?.jobRested()
@@ -138,7 +139,8 @@ extension JobRunner {
         jobs.beginEnding(record.id)
         ledger.record(record) { [self] in
             done()
-            // Staging files are needed until this is recorded. Those of an intent stay.
+            // Removes staging files only after the new state is recorded, because they are needed until then. Keeps
+            // staging files that an intent names.
             if record.intent == nil, state == .failed || (state == .waiting && !goesOn), let image = job.render.image {
                 operations.discard(image)
             }
@@ -155,7 +157,7 @@ extension JobRunner {
         jobs.fill(arrived: nil)
     }
 
-    /// Lets a row wait at a barrier without entering the window, because its chains begin with one.
+    /// Makes a row wait at a barrier without entering the window, because there is no work before the barrier.
     func arrive(_ record: JobRecord) {
         var record = record
         record.arrive()

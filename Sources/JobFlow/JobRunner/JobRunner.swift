@@ -9,8 +9,8 @@ import WorkerPools
 import WorkerProtocol
 
 /// Takes each job through the window, from its row to its end. It translates the reports of the job's operations into
-/// events for `JobLife`, and carries out their effects. It never reads a picture, which is the workers' task, and it
-/// never waits for a disk.
+/// events for `JobLife`, and carries out the effects that follow. It never reads a picture, which is the workers' task,
+/// and it never waits for a disk.
 @Coordination
 package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
     let ledger: Ledger
@@ -86,8 +86,8 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
         ledger.recordPart(of: job.record, done: recorded)
     }
 
-    /// Records the downloaded file as the original. Like a file from `pipectl add` it lies in the spool, and it is not
-    /// downloaded again, not even after a crash.
+    /// Records the downloaded file as the job's original. The file stays in the spool, like a file from `pipectl add`.
+    /// After this, the daemon never downloads it again, not even after a crash.
     private func came(_ job: Job, _ response: DownloadOperation.Response) {
         job.record.path = response.name
         job.record.file = response.file
@@ -109,7 +109,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
         switch state {
         case .executing:
             job.begin("render")
-            // Behind a barrier, an earlier start counts.
+            // A job that has passed a barrier keeps the start time of its first segment.
             if job.record.state == .queued, job.record.segment == 0 || job.record.started == nil {
                 job.record.started = Timestamp.now()
             }
@@ -122,7 +122,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
             showPause(job)
             stopIfStill(job)
             if job.publish == nil { cross(job) }
-            // A drain does not wait for rendered jobs that can't be published.
+            // A drain does not wait for rendered jobs that can't be published, so it may have ended now.
             events?.jobRested()
         case .failed:
             job.note(job.render.header)
@@ -148,7 +148,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
         job.begin("render")
     }
 
-    /// Hands the pictures over to the next segment, and waits at the barrier.
+    /// Hands the rendered pictures over to the next segment, then makes the job wait at the barrier.
     private func cross(_ job: Job) {
         guard let image = job.render.image, job.life != .ended else { return }
         operations.keep(image, in: job.record.order.outbox) { [self] error in
@@ -167,7 +167,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
 
     func publishing(_ job: Job, _ state: OperationState) {
         if state.isFinal { shortages.answered(job.record.id) }
-        // The job may have ended before this report of an earlier state arrives.
+        // This report may arrive after the job has ended.
         guard job.life != .ended else { return }
         switch state {
         case .executing:
@@ -186,10 +186,10 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
         }
     }
 
-    /// Records the publish intent. From here on the job ends `done`, unless it was cancelled first.
+    /// Records the publish intent. After that, the job can no longer be cancelled.
     func intend(_ id: Int, _ intent: PublishIntent, _ done: @escaping @Sendable (Bool) -> Void) {
         guard let job = jobs[id], job.life.mayPublish else { return done(false) }
-        // Nil at first; later the intent from before somebody else took a name.
+        // Nil on the first call. A later call replaces the intent, because somebody else has taken one of its names.
         let former = job.record.intent
         advance(job, .intends)
         job.record.intent = intent
@@ -222,7 +222,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
 
     // MARK: - Batches
 
-    /// Announces that a batch has reached a barrier or ended. Lets its jobs pass the barrier.
+    /// Announces that a batch has ended or has reached a barrier. Releases the jobs that wait at the barrier.
     func announce(_ news: BatchNews, of batch: Int) {
         switch news {
         case .ended:

@@ -13,7 +13,7 @@ package struct ListedJobs: Sequence, Sendable {
     let order: WorkOrder
     let priority: Priority
     package let batch: BatchRecord
-    /// The folder below which each download has a folder of its own.
+    /// The spool, in which each download has a folder of its own.
     let spool: String
     /// ID and position of the first job; the others follow consecutively.
     package let id: Int
@@ -22,7 +22,7 @@ package struct ListedJobs: Sequence, Sendable {
 
     package var count: Int { list.entries.count }
 
-    /// Number of lines that are no URL. Each becomes a failed job.
+    /// Number of lines that are not URLs. Each becomes a failed job.
     package var wrong: Int {
         list.entries.count { if case .wrong = $0 { true } else { false } }
     }
@@ -41,7 +41,7 @@ package struct ListedJobs: Sequence, Sendable {
         case .wrong(let line, let reason):
             record.path = "\(name ?? "the list") line \(line)"
             (record.state, record.finished, record.error, record.failure) = (.failed, created, reason, .input)
-            // It has no original to move.
+            // A job without a URL has no original to move.
             record.disposed = true
         }
         return record

@@ -13,11 +13,11 @@ package final class PublishOperation: AsyncOperation, ImageProviding, @unchecked
 
     /// The steps that the operation leaves to the supervisor.
     struct Steps: Sendable {
-        /// Provides the facts for names that the picture's path lacks.
+        /// Provides the facts that the results' names need beyond the picture's path.
         var facts: @Sendable (ImageHandle) throws -> NameFacts = { _ in NameFacts() }
         /// Makes the intent durable; answers false if the job was cancelled first, or the ledger refuses it.
         var intend: @Sendable (PublishIntent, @escaping @Sendable (Bool) -> Void) -> Void
-        /// Makes the job's end durable.
+        /// Makes the job's final state durable.
         var conclude: @Sendable (Publisher.Outcome, @escaping @Sendable () -> Void) -> Void
     }
 
@@ -25,17 +25,17 @@ package final class PublishOperation: AsyncOperation, ImageProviding, @unchecked
         var outcome = Publisher.Outcome()
         var image: ImageHandle?
         var failure: JobFailure?
-        /// Whether neither staging files nor results of the intent were left.
+        /// Whether the intent can't be finished, because neither its staging files nor its results exist any more.
         var isLost = false
-        /// The date in the names.
+        /// The date in the results' names.
         var date: PictureDate?
     }
 
     private let order: WorkOrder
     private let path: String
-    /// The intent of an unfinished attempt, which this one finishes.
+    /// The intent of an earlier, unfinished attempt. If set, the operation completes it.
     private let resuming: PublishIntent?
-    /// The earlier results of a job that is processed again.
+    /// The earlier results of a job that is processed again. The new results replace them.
     private let before: Publisher.Before?
     private let publisher: Publisher
     private let steps: Steps
@@ -52,7 +52,7 @@ package final class PublishOperation: AsyncOperation, ImageProviding, @unchecked
     var image: ImageHandle? { box.withLock { $0.image } }
     var failure: JobFailure? { box.withLock { $0.failure } }
     var isLost: Bool { box.withLock { $0.isLost } }
-    /// The date in the names, and its source.
+    /// The date in the results' names, and its source.
     var detail: String? { box.withLock { $0.date.map { "dated \($0.words)" } } }
 
     package override func execute() {
@@ -70,7 +70,7 @@ package final class PublishOperation: AsyncOperation, ImageProviding, @unchecked
         with files: [ImageHandle.Staged] = [], _ work: @escaping @Sendable () throws -> Set<String>,
         done: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        // The wait counts as file work, because an outbox that does not answer may hold up the turns before this one.
+        // The wait counts as file work, because an outbox that does not answer may block the turns before this one.
         fileWork.begin(order.outbox)
         publisher.line(of: order.outbox).take(
             OutboxLine.Turn(files: files, work: work) { [self] error in
@@ -102,7 +102,7 @@ package final class PublishOperation: AsyncOperation, ImageProviding, @unchecked
             box.withLock { $0.outcome = outcome }
             return outcome.folders
         } done: { [self] error in
-            // The intent is recorded: the next attempt finishes it, or the disposal of a failed job takes it back.
+            // The recorded intent stays. The next attempt completes it, or the disposal of the failed job reverts it.
             if let error { return end(error) }
             conclude(image, publication.intent)
         }

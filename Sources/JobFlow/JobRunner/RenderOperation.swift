@@ -12,35 +12,35 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// Renders source pictures into result pictures: every stage of every output between two cuts. A worker makes all
-/// pictures of one source.
+/// Renders the pictures of one segment of the plan: every stage of every output up to the next barrier. One worker
+/// renders all pictures that have the same source.
 package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable {
     // `@unchecked`: all mutable state is in `box`.
 
     struct Work: Sendable {
         var name: String
         var subject: LogSubject
-        /// The pictures to make, with a path for each.
+        /// The pictures to render; `staging` contains a path for each.
         var pictures: [PlannedPicture]
         var staging: [String]
-        /// Nil if the operation before provides the picture, or another node downloads it.
+        /// Nil if the download operation provides the picture, or if another node downloads it.
         var source: ImageHandle?
-        /// The picture's URL, if the node that takes the picture has to download it. This node does not have the
-        /// picture.
+        /// The picture's URL, if another node downloads and renders the picture. This node then has no original.
         var remote: RemoteDownload?
-        /// Bytes to read.
+        /// Total size of the source files in bytes.
         var size: Int
-        /// The inbox that holds the original. Others can move files in it.
+        /// The inbox that contains the original, if any. Other users can move files in an inbox.
         var inbox: String?
-        /// Pictures from before a barrier.
+        /// Pictures that were rendered before a barrier.
         var earlier: [ImageHandle.Staged] = []
         var limits: RenderTask.Limits
         var names: JobNames
-        /// Whether its names have been chosen already.
+        /// Whether the names of the results have been chosen already.
         var isNamed = false
-        /// Whether it was in work when the daemon crashed. If so, nothing else is in work beside it.
+        /// Whether the picture was being rendered when the daemon crashed. If so, it is rendered while no other picture
+        /// is.
         var suspect: Bool
-        /// Nil if the picture may not be lent to other nodes.
+        /// Nil if the picture must not be lent to other nodes.
         var priority: Priority?
     }
 
@@ -68,13 +68,13 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         var task: RenderTask?
         var results: [Int: RenderedOutput] = [:]
         var tries = 0
-        /// The process that worked on it last.
+        /// The worker process that rendered it last.
         var worker: Int32?
-        /// The node that has rendered it, if not this one.
+        /// The other node that rendered it, if any.
         var node: String?
-        /// The file that this node has downloaded.
+        /// The file that the other node has downloaded.
         var downloaded: FetchedFile?
-        /// Why this node has to download the picture.
+        /// Why this node has to download the picture itself.
         var homecoming: JobFailure?
         var figures = Figures(.pixels)
     }
@@ -83,7 +83,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
     private let work: Work
     private let pool: WorkerPool
     private let claims: ClaimFolders
-    /// Called with the reason while it waits, and with nil when it resumes.
+    /// Called with a reason when the operation has to wait, and with nil when it resumes.
     private let waits: @Sendable (String?) -> Void
     /// Called before another attempt, with the failure and account of the previous one.
     private let lost: @Sendable (JobFailure, JobStory.Account) -> Void
@@ -118,7 +118,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
     var isRemote: Bool { work.remote != nil }
     /// The name of the file that another node has downloaded.
     var downloadedName: String? { downloaded?.name }
-    /// Why this node has to download the picture after all.
+    /// Why this node has to download the picture itself after all.
     var homecoming: JobFailure? { box.withLock { $0.homecoming } }
     package var image: ImageHandle? { box.withLock { $0.image } }
     var failure: JobFailure? { box.withLock { $0.failure } }
@@ -157,7 +157,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
     }
 
     package override func execute() {
-        // The operation before it has failed, or was cancelled.
+        // Without an input, the preceding download has failed or was cancelled.
         guard input != nil || isRemote else { return finish(.cancelled) }
         box.withLock { box in
             box.tries += 1
@@ -169,7 +169,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         begin(0)
     }
 
-    /// Parts run one after another, each in a free worker.
+    /// Renders the part with this number, then the parts after it, each in a free worker.
     private func begin(_ number: Int) {
         guard number < parts.count else { return made() }
         let paths = paths(of: parts[number])
@@ -182,7 +182,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
     }
 
     /// Runs work that may wait for the disk of `path`, in that disk's lane. The time in the lane counts as file work,
-    /// because the disk may hold up the turns before this one.
+    /// because a disk that does not answer may block earlier work in the lane.
     private func onDisk<Value: Sendable>(
         of path: String, _ body: @escaping @Sendable () throws -> Value,
         then next: @escaping @Sendable (Result<Value, any Error>) -> Void
@@ -274,8 +274,8 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         }
     }
 
-    /// Reports the progress of one part. All results count alike, because the sizes of later parts are unknown until
-    /// they open.
+    /// Updates the progress. All results count equally, because the sizes of later parts are unknown until their
+    /// sources are opened.
     private func read(_ fraction: Double, of number: Int) {
         let before = parts[..<number].reduce(0) { $0 + $1.pictures.count }
         let made = Double(before) + min(1, fraction) * Double(parts[number].pictures.count)
@@ -314,7 +314,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         execute()
     }
 
-    /// Ends the operation so that this node downloads the picture; only that attempt's outcome counts.
+    /// Cancels the operation so that this node downloads the picture itself. The other node's attempt does not count.
     private func comeHome(_ reason: JobFailure) {
         box.withLock { ($0.homecoming, $0.tries) = (reason, 0) }
         end(.cancelled, nil)
@@ -339,7 +339,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         finish(.finished)
     }
 
-    /// Removes partial files before it reports the end.
+    /// Removes unfinished files, then finishes the operation.
     private func end(_ outcome: OperationState, _ failure: JobFailure?) {
         let paths = work.staging
         guard let first = paths.first else { return ended(outcome, failure) }
