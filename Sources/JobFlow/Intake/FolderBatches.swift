@@ -3,8 +3,9 @@ package import InboxWatching
 import JobLedger
 import Synchronization
 
-/// The open batches of dropped folders: files from a folder of an inbox belong together until the inbox reports that
-/// the folder is quiet. After a crash the ledger closes them, and the rest of a folder becomes a batch of its own.
+/// The open batches of dropped folders. Files from one folder of an inbox join the same batch until the inbox reports
+/// that the folder is quiet. After a crash, the ledger closes all open batches, and the remaining files of a folder
+/// form a new batch.
 @Coordination
 package final class FolderBatches {
     private struct Place: Hashable {
@@ -31,8 +32,8 @@ package final class FolderBatches {
         return BatchRecord(id: id, name: folder, isOpen: true)
     }
 
-    /// Opens the batch of a folder of this name while its first pictures still settle. Calls `done` when it is durable,
-    /// or if no such folder exists.
+    /// Opens the batch of a folder with this name while its first pictures are still settling. Calls `done` when the
+    /// batch is durable, or if no such folder exists.
     package func expect(_ folder: String, done: @escaping @Sendable () -> Void) {
         let isFound = Mutex(false)
         inboxes.expect(folder) { [self] inbox in
@@ -43,7 +44,7 @@ package final class FolderBatches {
         }
     }
 
-    /// The inbox and the folder that still fill this batch.
+    /// The inbox and the folder from which files still join this batch.
     package func place(of batch: Int) -> (inbox: Inbox, folder: String)? {
         guard let place = open.first(where: { $0.value == batch })?.key,
             let inbox = inboxes.all.first(where: { place.inbox.elementsEqual($0.folder.utf8) })

@@ -14,7 +14,8 @@ package final class Inboxes {
     private let configuration: ConfigurationInForce
     private let claims: ClaimFolders
     package private(set) var all: [Inbox] = []
-    /// Whether each inbox is watched, or the start has stopped waiting for it.
+    /// Whether the startup no longer waits for the inboxes: each is watched, has reported why it can't be, or has not
+    /// answered in time.
     private(set) var areOpen = false
     /// Called when `areOpen` becomes true.
     private var whenOpen: (@Sendable () -> Void)?
@@ -23,7 +24,8 @@ package final class Inboxes {
         (self.configuration, self.claims) = (configuration, claims)
     }
 
-    /// Whether no file settles in them, and all files from before the start have been seen.
+    /// Whether no file is settling in any inbox, and every inbox has seen the files from before the start or has a
+    /// lasting problem.
     var areIdle: Bool {
         all.allSatisfy { inbox in
             let report = inbox.report
@@ -31,7 +33,7 @@ package final class Inboxes {
         }
     }
 
-    /// Passing problems of inboxes whose files are unknown for now.
+    /// Temporary problems of inboxes. While an inbox has such a problem, its files are unknown.
     var delays: [String] {
         all.compactMap { inbox in
             let report = inbox.report
@@ -39,13 +41,13 @@ package final class Inboxes {
         }
     }
 
-    /// Number of files that settle in them.
+    /// Number of settling files in all inboxes.
     var settling: Int { all.reduce(0) { $0 + $1.report.settling } }
 
     package func inbox(of recipe: String) -> Inbox? { all.first { $0.recipe.name == recipe } }
 
-    /// Opens the inboxes of the configuration. If one replaces another on the same folder, it begins once that has
-    /// stopped.
+    /// Opens the inboxes of the configuration. An inbox that replaces another one on the same folder begins once the
+    /// other has stopped.
     func open(adopting: Bool = false, into sink: any IntakeSink) {
         let old = all
         let current = configuration.now
@@ -77,20 +79,20 @@ package final class Inboxes {
         for inbox in all { inbox.mountsChanged() }
     }
 
-    /// Bytes of the longest folder path that an original or a result of a recipe may have.
+    /// Maximum length in bytes of the folder paths in which an original or a result of the recipe may be placed.
     private func longestPlace(of recipe: Recipe, _ inbox: String) -> Int {
         let places = configuration.places
         let claimed = "\(inbox)/\(ClaimFolder.name)/\(UUIDName.make())/0000"
         let others = [places.archive, places.failed, places.cancelled].map { "\($0)/\(recipe.name)" }
-        // Room for the numbers and suffixes that follow a name.
+        // Adds 64 bytes for the numbers and suffixes that may follow a name.
         return 64 + ([claimed, configuration.outbox(of: recipe)] + others).reduce(0) { max($0, $1.utf8.count) }
     }
 
     // MARK: - Waiting for inboxes
 
-    /// Lets these inboxes, or all, process every event so far. The chosen files in them end cancelled. Calls `done`
-    /// with their number, and with the inboxes that have not cancelled theirs. It does not wait for an inbox that
-    /// hangs.
+    /// Makes these inboxes, or all, process every event so far, and cancels the chosen settling files in them. Calls
+    /// `done` with the number of cancelled files, and with a message for each inbox that could not cancel its files.
+    /// Does not wait for an inbox that hangs.
     func catchUp(
         cancelling chosen: SettlingChoice? = nil, _ some: [Inbox]? = nil,
         done: @escaping @Coordination @Sendable (_ cancelled: Int, _ left: [String]) -> Void
@@ -106,7 +108,7 @@ package final class Inboxes {
         }
     }
 
-    /// Why the files in an inbox are not cancelled; nil if they are.
+    /// Why an inbox could not cancel its files; nil if it has cancelled them.
     private func leaves(_ inbox: Inbox, _ silent: [Inbox]) -> String? {
         let report = inbox.report
         let isSilent = silent.contains { $0 === inbox }
@@ -118,22 +120,22 @@ package final class Inboxes {
         return "\(line); \(advice)"
     }
 
-    /// Calls `found` with each inbox that is taking in pictures from a folder of this name, and `done` after all. The
-    /// inbox tells its sink later that the folder has ended.
+    /// Calls `found` for each inbox that is taking in pictures from a folder with this name, then calls `done`. Each
+    /// such inbox reports to its sink later that the folder has ended.
     func expect(
         _ folder: String, found: @escaping @Coordination @Sendable (Inbox) -> Void,
         done: @escaping @Coordination @Sendable () -> Void
     ) {
         each(all) { inbox, wanted, over in
-            // The folder's end is reported later on the same queue.
+            // The end of the folder is reported later on the same queue, so always after `found`.
             inbox.expect(folder, wanted: wanted, found: { Coordination.async { found(inbox) } }, done: over)
         } done: { _ in
             done()
         }
     }
 
-    /// Asks these inboxes. Calls `done` when each has called `over` or is silent: it gives up on an inbox that makes no
-    /// progress within HangTimeout.
+    /// Calls `ask` for each of these inboxes, and `done` once each inbox has answered by calling `over`. Gives up on
+    /// inboxes that neither answer nor make progress within HangTimeout.
     private func each(
         _ some: [Inbox],
         _ ask: (Inbox, _ wanted: @escaping @Sendable () -> Bool, _ over: @escaping @Sendable () -> Void) -> Void,
@@ -152,7 +154,7 @@ package final class Inboxes {
         giveUp(once, after: some.map(\.steps))
     }
 
-    /// Waits on while any silent inbox makes progress: it answers after its present work.
+    /// Keeps waiting while any silent inbox makes progress, because such an inbox will answer after its current work.
     private func giveUp(_ once: Once, after former: [Int]) {
         Coordination.after(configuration.settings.hangTimeout) { [self] in
             guard !once.isOver else { return }
@@ -161,8 +163,8 @@ package final class Inboxes {
         }
     }
 
-    /// Runs `body` on `line` once the inboxes of these folders are open. At the start they take in claimed files that
-    /// the ledger does not know.
+    /// Runs `body` on `line` once the inboxes of these folders have opened. At startup, opening includes taking in
+    /// claimed files that the ledger does not contain.
     func whenOpened(_ folders: Set<String>, on line: DispatchQueue, _ body: @escaping @Sendable () -> Void) {
         let opened = DispatchGroup()
         for inbox in all where folders.contains(inbox.folder) {
@@ -172,8 +174,8 @@ package final class Inboxes {
         opened.notify(queue: line, execute: body)
     }
 
-    /// Calls `done` when each inbox is watched, or has reported why it can't be. An inbox that does not answer delays
-    /// this by HangTimeout at most.
+    /// Calls `done` when each inbox is watched, or has reported why it can't be. Waits at most HangTimeout for inboxes
+    /// that do not answer.
     func whenOpen(_ done: @escaping @Sendable () -> Void) {
         whenOpen = done
         lookWhetherOpen()
@@ -199,7 +201,7 @@ package final class Inboxes {
     }
 }
 
-/// A completion with two callers, which runs once; and the inboxes that have not answered.
+/// Runs a completion only once, although two callers may call it. Also tracks the inboxes that have not answered.
 private final class Once: Sendable {
     typealias Body = @Coordination @Sendable (_ silent: [Inbox]) -> Void
 

@@ -9,16 +9,16 @@ package import PipelineModel
 package import SystemCalls
 package import WorkerPools
 
-/// Lists of URLs: each becomes a batch with a job for each URL. All jobs are entered together, so that a crash leaves
-/// all of them or none.
+/// Turns lists of URLs into batches, with a job for each URL. All jobs of a list are entered together, so that a crash
+/// leaves all of them or none.
 extension JobIntake {
-    /// A list that was read, or the reason why it can't be.
+    /// The parsed list, or the reason why it can't be read.
     package typealias Reading = Result<AddressList, JobFailure>
 
-    /// Enters files of an inbox that include lists. A list is an original, too: its job ends as it is entered, and it
-    /// is archived.
+    /// Enters files from an inbox, some of which are lists. A list is an original, too: its own job ends as soon as it
+    /// is entered, so that the list is disposed of like any other original.
     ///
-    /// Runs on the inbox's queue, where its disk may hang.
+    /// Runs on the inbox's queue, because the inbox's disk may hang.
     package nonisolated func accept(
         _ lists: [Claim], and others: [Claim], from inbox: Inbox, counted: @escaping @Sendable () -> Void,
         done: @escaping @Sendable () -> Void
@@ -66,7 +66,7 @@ extension JobIntake {
         }
     }
 
-    /// Makes the jobs of a list, which the caller enters.
+    /// Makes the jobs of a list, but leaves it to the caller to enter them.
     package func jobs(
         of list: AddressList, called name: String?, _ order: WorkOrder, in known: Int? = nil,
         _ priority: Priority? = nil
@@ -83,14 +83,14 @@ extension JobIntake {
     nonisolated private func reading(_ claim: Claim, in inbox: Inbox) -> Reading {
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
         return Result {
-            // Others can move files about in the inbox.
+            // Other users can move files in the inbox, so the path alone is not safe to open.
             try claims.open(inbox.folder).spot(claim.source).open(flags)
         }
         .mapError { JobFailure($0, during: "reading the list") }
         .flatMap { reading($0, called: FileSystem.name(of: claim.path)) }
     }
 
-    /// Reads the only foreign text that the supervisor itself reads.
+    /// Reads a list. It is the only foreign text that the supervisor itself reads.
     package nonisolated func reading(_ file: Descriptor, called name: String) -> Reading {
         let limits = configuration.settings.downloads
         do {

@@ -8,13 +8,13 @@ package import PipelineModel
 package import SystemCalls
 import WorkerPools
 
-/// Files that clients pass. Each is copied into the spool before the answer. The daemon reads only what the client can
-/// read, and the client keeps its file.
+/// Takes in files that clients pass as descriptors. The daemon copies each file into the spool before it answers the
+/// client. A descriptor gives it access only to files that the client can read, and the client keeps its own file.
 extension JobIntake {
-    /// A client's request for a file that it passes.
+    /// A client's request to process a file that it passes.
     package struct Passed: Sendable {
         package var name: String
-        /// The subfolder of the outbox for its results.
+        /// The subfolder of the outbox for the results.
         package var folder: String?
         package var order: WorkOrder
         package var batch: Int?
@@ -34,11 +34,11 @@ extension JobIntake {
     }
 
     package enum PassedFailure: Error {
-        /// No job can be made of this file.
+        /// No job can be made from this file.
         case unfit(String)
         /// The file can't be added now.
         case failed(String)
-        /// The job can't depend on the others.
+        /// The requested dependencies of the job are not possible.
         case needs(Ledger.NeedsAnswer, job: Int)
     }
 
@@ -53,7 +53,7 @@ extension JobIntake {
         }
         FileLanes.work(on: spool).async {
             do {
-                // The check includes room for the copy that adding makes.
+                // The check includes room for the copy that `add` makes later.
                 try DiskRoom.check(in: spool, written: bytes, freeSpace: freeSpace)
                 done(.success(try Descriptor.unnamed(in: spool)))
             } catch {
@@ -62,7 +62,7 @@ extension JobIntake {
         }
     }
 
-    /// Copies the file, which blocks on its disk.
+    /// Copies the file into the spool and enters its job. Blocks on the disks.
     package nonisolated func add(
         _ file: Descriptor, _ wish: Passed, done: @escaping @Sendable (Result<JobRecord, PassedFailure>) -> Void
     ) {
@@ -112,8 +112,8 @@ extension JobIntake {
         }
     }
 
-    /// Makes a complete and durable copy of a regular file that did not change meanwhile. Other kinds of descriptors
-    /// are not read.
+    /// Makes a complete and durable copy of a regular file. Throws if the file changes meanwhile, or if the descriptor
+    /// is not a regular file.
     nonisolated private static func copy(
         _ file: Descriptor, called name: String, to folder: String, most: Int64
     ) throws -> FileStatus.Identity {

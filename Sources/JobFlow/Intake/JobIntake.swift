@@ -8,7 +8,8 @@ import PipelineModel
 package import SystemCalls
 import WorkerPools
 
-/// Takes pictures in from inboxes and clients. Each becomes a record, and a job once the record is durable.
+/// Takes pictures in from inboxes and clients. Records each picture in the ledger, and makes a job of it once the
+/// record is durable.
 @Coordination
 package final class JobIntake: IntakeSink {
     package let ledger: Ledger
@@ -88,7 +89,7 @@ package final class JobIntake: IntakeSink {
             priority: order.priority.rank)
     }
 
-    /// Records new jobs, and calls `done` when they are durable. A record that the ledger refuses becomes no job: its
+    /// Records new jobs, and calls `done` when they are durable. If the ledger refuses a record, no job is made: the
     /// file stays claimed, and the next start takes it in.
     package func enter(
         _ records: [JobRecord], _ listed: ListedJobs? = nil, batches: [BatchRecord] = [], isAsked: Bool = false,
@@ -105,7 +106,7 @@ package final class JobIntake: IntakeSink {
         } refused: { [self] in
             Coordination.async { [self] in
                 count(records, listed, -1)
-                // The client gets an error, so nothing may be done behind its back.
+                // The client gets an error, so the daemon must not enter any of the jobs after all.
                 if isAsked, ledger.problem != nil { return (refused ?? done)() }
                 let records = records + (listed.map { listed in (0..<listed.count).map(listed.record) } ?? [])
                 guard records.count > 1 else {
@@ -115,7 +116,7 @@ package final class JobIntake: IntakeSink {
                     events?.jobsRefused()
                     return (refused ?? done)()
                 }
-                // Leaves out only the faulty record.
+                // Enters the records one by one, so that only the faulty one is left out.
                 let group = DispatchGroup()
                 for record in records {
                     group.enter()

@@ -19,11 +19,12 @@ package struct Recovery: Sendable {
 
     private var places: Places { configuration.places }
 
-    /// Repairs the ledger and the spool. It touches no other disk, because one that hangs would hold up the start.
+    /// Repairs the ledger and the spool. Touches no other disk, because a disk that hangs would delay the start.
     func recover() throws {
         for var job in try ledger.interrupted() {
             if job.intent != nil {
-                // The job's operations finish the intent, in their turn and on the outbox's line.
+                // The job is queued again. Its publish operation then finishes the intent, in turn with the other work
+                // on the outbox.
                 queueAgain(&job)
             } else if job.state == .cancelling {
                 job.end(.cancelled, at: Timestamp.now())
@@ -37,8 +38,8 @@ package struct Recovery: Sendable {
         guard ledger.flush(seconds: 30) else { throw JobFailure("the ledger can't be written; see above") }
     }
 
-    /// Retries a job that was in work at a crash, with nothing else in work beside it, and a limited number of times: a
-    /// picture that crashes the daemon would do so at every start.
+    /// Retries a job that was running at a crash. It runs with no other job beside it, and only a limited number of
+    /// times, because a picture that crashes the daemon would otherwise do so at every start.
     private func again(_ job: inout JobRecord) {
         if job.state == .running {
             job.tries += 1
@@ -65,18 +66,18 @@ package struct Recovery: Sendable {
         Log.failure("\(job.order.recipe): \(job.path) failed: \(failure.message) (job \(job.id))", of: LogSubject(job))
     }
 
-    /// Removes staging files that no row names, in each outbox on its line.
+    /// Removes staging files that no row names. Each outbox is swept on its own queue.
     func sweepStaging() throws -> StagingSweep {
         var outboxes = Set(configuration.outboxes)
         outboxes.insert(configuration.adHocOutbox)
-        // The recipes may have changed since.
+        // Recipes may have changed since the jobs began, so former outboxes are included.
         outboxes.formUnion(try ledger.unfinishedOutboxes())
         let kept = try ledger.stagedPaths()
         return StagingSweep(outboxes, publisher) { [staging] in staging.sweep($0, except: kept) }
     }
 
-    /// Moves files that no job knows to `recovered/`: if the ledger was lost, they may be the only copies. Removes only
-    /// unfinished copies.
+    /// Moves spool files that belong to no job to `recovered/`, because they may be the only copies if the ledger was
+    /// lost. Deletes only unfinished copies.
     private func sweepSpool() throws {
         var recovered = 0
         for name in (try? FileSystem.names(in: places.spool).compactMap(\.self)) ?? [] {
@@ -106,29 +107,31 @@ package struct Recovery: Sendable {
                 + "\(places.recovered)/added; drop them into an inbox, or remove them")
     }
 
-    /// Whether a file that no row names is an original that a job has lost. If so, the row is corrected.
+    /// Whether a file that no row names is the missing original of a job. If so, corrects the row.
     func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool {
         let jobs = try ledger.candidates(forPath: path, file)
-        // Only jobs in work can lose an original. One that had left, or was removed, belongs to its owner again, who
-        // may have put it into the inbox once more.
+        // Considers only jobs whose original should be in a work folder. An original that was moved to its final place
+        // or removed belongs to the user again, who may have dropped the same file into the inbox once more.
         return try jobs.filter { isAtWork($0) && !Disposal.isRemoved($0) }
             .contains { try putRight($0.id, source: source) }
     }
 
-    /// Whether the row's original still lies where work is done, as it does until the job is over.
+    /// Whether the recorded path of the original is in a work folder. The original leaves that folder only when the job
+    /// is over.
     private func isAtWork(_ job: JobRecord) -> Bool { places.isWorkplace(of: job, job.source, job.order) }
 
-    /// False if the job has its original, or is being brought back.
+    /// Records `source` as the original of the job. Returns false if the job has its original elsewhere, or is being
+    /// brought back.
     private func putRight(_ id: Int, source: String) throws -> Bool {
         guard let job = try ledger.job(id), job.returns == nil else { return false }
-        // If the original is where the row says, its disk was away when it was recorded as gone.
+        // If the file is at its recorded path, its disk was not mounted when the ledger recorded the original as gone.
         guard try job.source == source || FileSystem.status(job.source) == nil else { return false }
         Log.notice(
             job.source == source
                 ? "job \(id): its original, which was gone, lies at \(source) again"
                 : "job \(id): its original lay at \(source), and not at \(job.source) as is recorded; that is put right",
             of: LogSubject(job))
-        // If the job is over, the file is moved to its recorded place.
+        // If the job is over, the file returns to its recorded place.
         if job.isOver, !isAtWork(job), (try? FileSystem.renameWithoutReplacing(source, job.source)) != nil {
             return true
         }

@@ -7,15 +7,15 @@ import WorkerPools
 package import WorkerProtocol
 
 package struct Reloaded: Sendable {
-    /// If there are any, nothing was changed.
+    /// Why the reload changed nothing; empty if it succeeded.
     package var problems: [Problem] = []
-    /// Plugins left out of the set in use.
+    /// Plugins that the reload left out.
     package var skipped: [SkippedPlugin] = []
-    /// Hooks that can't be run.
+    /// Hooks whose program can't be run.
     package var hooks: [Problem] = []
 }
 
-/// Reloads configuration and plugins: all of it takes effect, or, with problems, none.
+/// Reloads configuration and plugins. If there are any problems, nothing takes effect.
 @Coordination
 package final class Reloads {
     package typealias Done = @Coordination @Sendable (Reloaded) -> Void
@@ -24,12 +24,12 @@ package final class Reloads {
     private let plugins: PluginShelf
     private let pool: WorkerPool
     private let inboxes: Inboxes
-    /// Reads and tries files, whose disk may not answer.
+    /// Runs work on files whose disk may not answer.
     nonisolated private let lane = FileLane(threads: 1)
     weak var events: (any DaemonEvents)?
-    /// Whether plugins are being tried.
+    /// Whether a reload or a trial of plugins is in progress.
     private var isReloading = false
-    /// Callers that have asked meanwhile for a reload, or for a trial, which changes nothing.
+    /// Callers whose reload or trial has not begun. A trial only reports problems.
     private var waiting: [(isTrial: Bool, done: Done)] = []
     /// Why the latest reload changed nothing.
     private var problems: [Problem] = []
@@ -39,7 +39,7 @@ package final class Reloads {
         (self.pool, self.inboxes) = (pool, inboxes)
     }
 
-    /// Says why the configuration in force is older than the files; nil if it is not.
+    /// Why the configuration in force is older than the files; nil if the latest reload succeeded.
     var problem: String? {
         guard let first = problems.first else { return nil }
         let more = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
@@ -106,7 +106,8 @@ package final class Reloads {
         }
     }
 
-    /// Copies the present plugins and tries them, one set at a time. `done` may wait for a disk.
+    /// Copies the current plugins and tests the copies, one set at a time. Calls `done` on `lane`, so it may wait for a
+    /// disk.
     nonisolated private func tryPlugins(
         _ done: @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>) -> Void
     ) {
@@ -116,8 +117,8 @@ package final class Reloads {
         }
     }
 
-    /// Makes new copies of the plugins if a configured filter's file exists but a worker lacked the filter, because the
-    /// copy is damaged. Calls `done` once the filter is there.
+    /// Makes new copies of the plugins if a worker lacked a configured filter although the filter's file exists,
+    /// because the copy in use must be damaged. Calls `done` if the new copy provides the filter.
     func look(for filter: String, done: @escaping @Coordination @Sendable () -> Void) {
         guard !isReloading, let stage = configuration.now.catalog.stages.first(where: { $0.name == filter }) else {
             return
