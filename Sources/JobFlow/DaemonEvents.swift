@@ -1,25 +1,25 @@
 package import DaemonRuntime
 package import JobLedger
 
-/// What the daemon's owners tell the object that puts them together.
+/// Events that the owners of the daemon's state report to the object that composes them.
 @Coordination
 package protocol DaemonEvents: AnyObject {
     /// The limit of a queue has changed.
     func limitsChanged()
-    /// A job of the window has begun to work.
+    /// A job in the window, or the move of an original, has begun.
     func workBegan()
-    /// A job of the window has ended, and its end is recorded. Its original has not moved yet.
+    /// A job in the window has ended, and its final state is recorded. Its original has not been moved yet.
     func jobEnded(_ record: JobRecord)
-    /// Jobs have ended as rows, in bulk. Their originals have not moved yet.
+    /// Jobs outside the window have ended in bulk. Their originals have not been moved yet.
     func jobsEndedAsRows()
     func batchEnded(_ batch: Int)
     /// The ledger has refused to record new jobs.
     func jobsRefused()
-    /// A job has left the window, or waits; or its end is recorded.
+    /// A job has left the window or has begun to wait, or its new state has been recorded.
     func jobRested()
-    /// An inbox has another state.
+    /// The state of an inbox has changed.
     func inboxChanged()
-    /// Another configuration is in force.
+    /// A new configuration is in force.
     func configurationAdopted()
     /// Something else that `status` shows may have changed.
     func statusChanged()

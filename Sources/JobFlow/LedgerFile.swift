@@ -6,14 +6,14 @@ import SystemCalls
 import WorkerPools
 
 /// Opens the ledger's file. A new ledger never silently replaces a lost or damaged one: the damaged file is kept beside
-/// the new one, and a note explains the loss until somebody removes it.
+/// the new one, and a note explains the loss until a user removes the note.
 package enum LedgerFile {
     package static func open(_ places: Places) throws -> Ledger {
         let hadLedger = try hadLedger(places)
         if hadLedger, try isEmpty(places) { try setAside(places) }
         do {
             return try Ledger(path: places.ledger) {
-                // A file with only a header had its rows in the lost write-ahead log.
+                // This also covers a file with only a header: its rows were in a write-ahead log, which is lost.
                 if hadLedger { try tell("the ledger \(places.ledger) is missing or empty", places) }
             }
         } catch let error as LedgerError where error.isDamage {
@@ -22,7 +22,7 @@ package enum LedgerFile {
         }
     }
 
-    /// The first line of the note about a lost ledger; nil without a loss, or if somebody has removed the note.
+    /// The first line of the note about a lost ledger; nil if no ledger was lost, or if a user has removed the note.
     package static func note(_ places: Places) -> String? {
         guard let file = try? Descriptor.open(places.ledgerNote, O_RDONLY | O_NOFOLLOW),
             let bytes = try? FileSystem.read(file, most: 4096, called: places.ledgerNote)
@@ -31,26 +31,26 @@ package enum LedgerFile {
         return "\(line); \(places.ledgerNote) says what to do; remove it then"
     }
 
-    /// Why a start would begin a new ledger.
+    /// The note about a lost ledger, or why the next start would begin a new ledger; nil if neither applies.
     package static func complaint(_ places: Places) -> String? {
         if let note = note(places) { return note }
         return loss(places).map { "\($0); a start begins a new one, and keeps what is left of the old one" }
     }
 
-    /// Reports that an earlier ledger is gone.
+    /// Reports that an earlier ledger is missing or empty; nil if not.
     package static func loss(_ places: Places) -> String? {
         guard (try? hadLedger(places)) == true, (try? isEmpty(places)) == true else { return nil }
         return "the ledger \(places.ledger) is missing or empty"
     }
 
-    /// Whether an earlier start had a ledger: a start writes the file `place` after opening it.
+    /// Whether an earlier start had a ledger. Each start writes the file `place` after it has opened the ledger.
     private static func hadLedger(_ places: Places) throws -> Bool { try FileSystem.exists(places.place) }
 
     private static func isEmpty(_ places: Places) throws -> Bool {
         try FileSystem.status(places.ledger)?.size ?? 0 == 0
     }
 
-    /// Renames the remains of a ledger.
+    /// Renames the files that are left of a lost or damaged ledger.
     private static func setAside(_ places: Places) throws {
         let time = Timestamp.dated(Timestamp.now()).replacing(" ", with: "-").replacing(":", with: "")
         for suffix in ["-wal", "-shm", ""] {
@@ -73,8 +73,8 @@ package enum LedgerFile {
         return Set(lost).sorted().map { FileSystem.join(places.state, $0) }
     }
 
-    /// Writes the note before a new ledger exists: if the start ends in between, the next one finds the same loss
-    /// again.
+    /// Writes the note about a lost ledger, before a new ledger exists. If the start is interrupted in between, the
+    /// next start thus detects the loss again.
     private static func tell(_ what: String, _ places: Places) throws {
         let line = "\(what), and a new one is begun (\(Timestamp.dated(Timestamp.now())))"
         let lost = try lostLedgers(places)

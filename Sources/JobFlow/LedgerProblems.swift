@@ -1,7 +1,7 @@
 package import JobLedger
 
 extension Ledger {
-    /// Why no work may begin: work that can't be recorded must not begin.
+    /// Why no work may begin: the ledger could not record it. Nil if the ledger can be written.
     package nonisolated var unwritableReason: String? { problem.map { "the ledger can't be written: \($0)" } }
 
     package nonisolated var unreadableReason: String? {

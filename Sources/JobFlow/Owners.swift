@@ -12,14 +12,14 @@ import SystemCalls
 package import WorkerPools
 package import WorkerProtocol
 
-/// What the owners of the daemon's state tell the program around them, and ask of it.
+/// Receives reports and questions from the owners of the daemon's state.
 @Coordination
 package protocol OwnersDelegate: AnyObject {
     /// Something that `status` shows may have changed.
     func statusChanged()
-    /// The ledger can't be written any more, or can be again.
+    /// The ledger has become unwritable, or can be written again.
     func ledgerChanged()
-    /// Answers another node's question as a client of this daemon would be answered.
+    /// Answers another node's question in the same way as a client's.
     func answer(_ question: NodeQuestion, done: @escaping CommandRefusal.Done)
 }
 
@@ -60,7 +60,7 @@ package final class Owners: ReadsDelegate {
     private let hangs: HangWatch
     private let reads: RepeatedReads
     private let recovery: Recovery
-    /// The note about a lost ledger, until somebody removes it.
+    /// The note about a lost ledger, until a user removes it.
     private var ledgerNote: String?
     package weak var delegate: (any OwnersDelegate)? { didSet { commands.delegate = delegate } }
 
@@ -200,7 +200,7 @@ package final class Owners: ReadsDelegate {
             keeping: Set(configuration.now.configuration.held.map(\.recipe.name)))
     }
 
-    /// Names the folders that may lie on disks of their own.
+    /// Registers the folders that may be on separate disks.
     private func knowFolders() {
         let places = configuration.places
         FileLanes.know(
@@ -251,7 +251,7 @@ package final class Owners: ReadsDelegate {
         waiters.lookUp()
     }
 
-    /// The reasons that keep the daemon from its work, in words.
+    /// Messages about everything that keeps the daemon from its work.
     package var problems: [String] {
         let ledger = [
             ledger.unwritableReason.map { "\($0); nothing is taken until it can" }, ledger.unreadableReason,
@@ -322,7 +322,7 @@ extension Owners: ShutdownDelegate {
 
 extension Owners: DaemonEvents {
     package func workBegan() {
-        // A call that hangs can't be stopped, so the watch looks for it while there is work.
+        // A system call that hangs can't be stopped, so `hangs` looks for such calls while there is work.
         hangs.watch { [runner] job, reason in runner.showWait(job.record.id, reason) }
     }
 

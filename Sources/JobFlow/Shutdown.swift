@@ -5,14 +5,14 @@ import JobLedger
 import OperationGraph
 import PipelineModel
 
-/// Stops the parts of the daemon around the jobs.
+/// Stops the parts of the daemon that surround the jobs.
 @Coordination
 protocol ShutdownDelegate: AnyObject {
     func stopIntake()
     /// Leaves originals that have not begun to move where they are; the next start moves them.
     func leaveOriginals()
-    /// Stops the workers after the last job. Calls `done` when they have stopped; unless the ledger can't be written,
-    /// all events are durable and all moving originals have arrived by then.
+    /// Stops the workers after the last job. Calls `done` when they have stopped. With `isRecorded`, all events are
+    /// durable and all moving originals have arrived by then.
     func stopWorkers(isRecorded: Bool, done: @escaping @Coordination @Sendable () -> Void)
 }
 
@@ -26,7 +26,7 @@ package final class Shutdown {
     private let jobs: JobQueue
     weak var delegate: (any ShutdownDelegate)?
     package private(set) var isStopping = false
-    /// No job is in work any more; originals may still be on their way.
+    /// Whether all jobs have left the window. Originals may still be moving.
     private var isDrained = false
     private var done: (@Sendable () -> Void)?
 
@@ -44,13 +44,14 @@ package final class Shutdown {
         self.done = done
         delegate?.stopIntake()
         jobs.close()
-        // Downloading and rendering close; publishing and announcing finish the rendered jobs.
+        // Closes the download and render queues. The publish and announce queues stay open, to finish the rendered
+        // jobs.
         queues.download.close()
         queues.render.close()
         let isHeld = queues.publish.report.paused || queues.publish.report.effective == 0
         for job in jobs.all {
             let waitsForNobody = isHeld && job.render.state.isFinal && job.publish?.state != .executing
-            // Its picture could not be rendered any more, even if its download finished.
+            // The picture could not be rendered any more, even if its download finished.
             let isEarly = [.pending, .ready].contains(job.render.state)
             if [.queued, .waiting].contains(job.record.state) || waitsForNobody || isEarly { runner.giveBack(job) }
         }
@@ -60,7 +61,7 @@ package final class Shutdown {
             Log.notice("stopping: \(running) running, which have \(settings.drainTimeout.text) to finish")
         }
         check()
-        // If the ledger can't record ends, nothing can finish.
+        // If the ledger can't record final states, no job can finish, so waiting would be useless.
         let patience = ledger.problem == nil ? settings.drainTimeout : .zero
         Coordination.after(patience) { self.drainTimedOut() }
         Coordination.after(patience + settings.cancelGrace + .seconds(5)) { self.giveUp() }
@@ -74,7 +75,7 @@ package final class Shutdown {
         for job in running { runner.giveBack(job) }
     }
 
-    /// Stops without jobs that hang, for example on a mount. The next start puts them right.
+    /// Stops without waiting for jobs that hang, for example on a mount. The next start repairs their records.
     private func giveUp() {
         guard let done else { return }
         self.done = nil
@@ -86,7 +87,8 @@ package final class Shutdown {
         done()
     }
 
-    /// Continues once all jobs have left the window and the ledger has recorded their ends, or has failed to.
+    /// Continues once all jobs have left the window, and the ledger has either recorded their states or become
+    /// unwritable.
     func check() {
         guard isStopping, jobs.isEmpty, !isDrained, jobs.isRecorded || ledger.problem != nil else { return }
         isDrained = true

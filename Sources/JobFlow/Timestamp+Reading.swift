@@ -31,7 +31,7 @@ extension Timestamp {
         return Double(timegm(&parts)) + second - offset(zone)
     }
 
-    /// `+01:00` in seconds.
+    /// Converts a zone, such as `+01:00`, to seconds.
     private static func offset(_ zone: Substring) -> Double {
         let digits = zone.filter(\.isNumber)
         guard digits.count == 4, let hours = Double(digits.prefix(2)), let minutes = Double(digits.suffix(2)) else {

@@ -5,9 +5,10 @@ import Glibc
 import PipelineModel
 import SystemCalls
 
-/// One run of a hook's program. The program reads the event on its standard input, and the log keeps its output.
+/// One run of a hook's program. The program reads the event from its standard input. If the program fails, its output
+/// is included in the reported problem.
 actor HookRun: QueueActor {
-    /// Maximum bytes of output in the log.
+    /// Maximum bytes of the program's output in a reported problem.
     private static let mostWords = 1000
 
     nonisolated let executor: QueueExecutor
@@ -18,7 +19,7 @@ actor HookRun: QueueActor {
     private var said: [UInt8] = []
     private var timedOut = false
 
-    /// Starts `program`. Calls `ended` once, with the problem if there was one.
+    /// Starts `program`. Calls `ended` once, with nil if the program succeeded, and otherwise with the problem.
     init(
         _ program: String, event: [UInt8], environment: [String], timeout: Duration, on executor: QueueExecutor,
         ended: @escaping @Sendable (String?) -> Void

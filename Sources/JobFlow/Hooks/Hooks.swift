@@ -7,15 +7,15 @@ import PipelineModel
 import Synchronization
 import WorkerPools
 
-/// Runs the recipes' hooks: a program for each picture that is over and each batch that has ended, on the occasions
-/// that the recipe chooses. A recipe's runs follow one another, and no event causes a second run. Hooks follow the
-/// event log by cursor, so a slow hook delays nobody.
+/// Runs the recipes' hooks. A hook is a program that runs for pictures that are over and batches that have ended, on
+/// the occasions that the recipe chooses. A recipe's runs follow one another, and each event causes at most one run.
+/// Each hook has its own cursor in the event log, so a slow hook delays nothing else.
 package actor Hooks: QueueActor {
     package struct Report: Sendable {
         package var failures = 0
         /// Runs that have ended since the daemon's start.
         package var runs = 0
-        /// The problem of the latest run, if it had one.
+        /// The problem of the latest run; nil if that run succeeded.
         package var problem: String?
     }
 
@@ -28,7 +28,7 @@ package actor Hooks: QueueActor {
     private struct Hook {
         var order: Order
         var record: Ledger.HookRecord
-        /// The cursors of the events that it still has to run for.
+        /// Cursors of the events for which the hook still has to run.
         var due: [Int] = []
         var isBusy = false
         /// Nil while the program is being checked.
@@ -38,7 +38,7 @@ package actor Hooks: QueueActor {
 
     private static let notRun = "is not run: "
 
-    /// Announcements in one read.
+    /// Maximum number of announcements per read.
     private static let page = 500
 
     package nonisolated let executor = QueueExecutor("pipelined.hooks")
@@ -55,7 +55,7 @@ package actor Hooks: QueueActor {
     private var finished: (@Sendable () -> Void)?
     private var timeIsUp = false
 
-    /// Makes the line for a hook's standard input of an event, its job and its batch.
+    /// Encodes an event, with its job and its batch, as the line that the hook reads from its standard input.
     package typealias Encoding = @Sendable (LoggedEvent, JobRecord?, BatchRecord?) throws -> [UInt8]
 
     private let encode: Encoding
@@ -76,8 +76,8 @@ package actor Hooks: QueueActor {
         }
     }
 
-    /// Sets the hooks of the recipes in force. A new hook begins with the events from now on. The hook of a held recipe
-    /// keeps its position.
+    /// Sets the hooks of the recipes in force. A new hook starts with events from now on. The hook of a held recipe
+    /// does not run, but keeps its cursor.
     package nonisolated func set(_ orders: [String: Order], timeout: Duration, keeping held: Set<String> = []) {
         let now = ledger.cursor
         async { hooks in
@@ -88,7 +88,8 @@ package actor Hooks: QueueActor {
         }
     }
 
-    /// Only the ledger knows a hook's position: a guess would run the hook twice, or not at all.
+    /// Adopts the hooks in `awaited`. Throws if the ledger can't be read: without the recorded cursors, a hook might
+    /// run twice for an event, or not at all.
     private func setAwaited() throws {
         guard let (orders, held, now) = awaited else { return }
         let known = try ledger.hooks()
@@ -132,12 +133,13 @@ package actor Hooks: QueueActor {
         }
     }
 
-    /// Looks for new events, because some may have been appended to the log.
+    /// Looks for events that may have been appended to the log.
     package nonisolated func eventsAppended() {
         if isNeeded.withLock({ $0 }) { async { $0.look() } }
     }
 
-    /// Starts no more runs. Calls `done` when the present ones have ended, or terminates them after `time`.
+    /// Starts no more runs. Calls `done` when all current runs have ended. Terminates runs that take longer than
+    /// `time`.
     package nonisolated func stop(within time: Duration, _ done: @escaping @Sendable () -> Void) {
         async { hooks in
             hooks.finished = done
@@ -175,13 +177,14 @@ package actor Hooks: QueueActor {
             }
             for (recipe, cursor) in passed { pass(recipe, cursor) }
         } catch {
-            // The ledger has logged the error.
+            // The ledger has logged the error, so this only retries.
             lookLater()
         }
         for recipe in hooks.keys { next(recipe) }
     }
 
-    /// Skips events that the hook does not run for. If it later gets more occasions, it does not run for old events.
+    /// Skips events for which the hook does not run. If its recipe adds occasions later, the hook does not run for old
+    /// events.
     private func pass(_ recipe: String, _ cursor: Int) {
         guard let hook = hooks[recipe], hook.due.isEmpty, !hook.isBusy else { return }
         hooks[recipe]?.record.cursor = cursor
@@ -203,7 +206,7 @@ package actor Hooks: QueueActor {
         hook.record.cursor = cursor
         hook.isBusy = true
         hooks[recipe] = hook
-        // Recorded before the run, so that whatever happens then, the program never runs twice.
+        // Records the cursor before the run, so that a crash never makes the program run twice for an event.
         ledger.record(hook: recipe, hook.record) { [self] in async { $0.run(recipe, cursor) } }
     }
 
@@ -214,7 +217,7 @@ package actor Hooks: QueueActor {
             guard finished == nil else { return ended(recipe, "was not run: the event can't be read: \(error)") }
             return after(.seconds(1)) { $0.run(recipe, cursor) }
         }
-        // If this event is gone, the read returns a later one, which another run or another hook handles.
+        // If this event has been forgotten, the read returns a later event, for which another run is responsible.
         guard let (event, job, batch) = found, event.cursor == cursor else {
             return ended(recipe, "was not run for an event that is forgotten; HistoryEvents= in [Control] keeps more")
         }
@@ -224,7 +227,7 @@ package actor Hooks: QueueActor {
             guard hooks.hooks[recipe]?.isLookedAt == true else { return }
             hooks.report(recipe, program, "waits for its disk, which does not answer")
         }
-        // The program's disk may not answer.
+        // The disk of the program may not answer, so the check runs in that disk's lane.
         FileLanes.work(on: program).async { [self] in
             let refusal = HookProgram.refusal(of: program)
             async { $0.begin(recipe, program, refusal, event, job, batch) }

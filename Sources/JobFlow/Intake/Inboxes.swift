@@ -33,7 +33,7 @@ package final class Inboxes {
         }
     }
 
-    /// Temporary problems of inboxes, which can't list their files while these last.
+    /// Temporary problems of inboxes. While an inbox has such a problem, its files are unknown.
     var delays: [String] {
         all.compactMap { inbox in
             let report = inbox.report
@@ -108,7 +108,7 @@ package final class Inboxes {
         }
     }
 
-    /// Why the files in an inbox could not be cancelled; nil if they were.
+    /// Why an inbox could not cancel its files; nil if it has cancelled them.
     private func leaves(_ inbox: Inbox, _ silent: [Inbox]) -> String? {
         let report = inbox.report
         let isSilent = silent.contains { $0 === inbox }
@@ -154,7 +154,7 @@ package final class Inboxes {
         giveUp(once, after: some.map(\.steps))
     }
 
-    /// Keeps waiting while any silent inbox makes progress, because it will answer once its current work is done.
+    /// Keeps waiting while any silent inbox makes progress, because such an inbox will answer after its current work.
     private func giveUp(_ once: Once, after former: [Int]) {
         Coordination.after(configuration.settings.hangTimeout) { [self] in
             guard !once.isOver else { return }

@@ -9,8 +9,8 @@ package import PipelineModel
 package import SystemCalls
 package import WorkerPools
 
-/// Lists of URLs: each becomes a batch with a job for each URL. All jobs are entered together, so that a crash leaves
-/// all of them or none.
+/// Turns lists of URLs into batches, with a job for each URL. All jobs of a list are entered together, so that a crash
+/// leaves all of them or none.
 extension JobIntake {
     /// The parsed list, or the reason why it can't be read.
     package typealias Reading = Result<AddressList, JobFailure>
@@ -83,7 +83,7 @@ extension JobIntake {
     nonisolated private func reading(_ claim: Claim, in inbox: Inbox) -> Reading {
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
         return Result {
-            // Other users can move files in the inbox, so its path alone is not safe to open.
+            // Other users can move files in the inbox, so the path alone is not safe to open.
             try claims.open(inbox.folder).spot(claim.source).open(flags)
         }
         .mapError { JobFailure($0, during: "reading the list") }

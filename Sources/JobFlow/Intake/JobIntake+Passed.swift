@@ -8,13 +8,13 @@ package import PipelineModel
 package import SystemCalls
 import WorkerPools
 
-/// Takes in files that clients pass as descriptors. The daemon copies each file into the spool before it answers. It
-/// can read only what the client can read, and the client keeps its file.
+/// Takes in files that clients pass as descriptors. The daemon copies each file into the spool before it answers the
+/// client. A descriptor gives it access only to files that the client can read, and the client keeps its own file.
 extension JobIntake {
     /// A client's request to process a file that it passes.
     package struct Passed: Sendable {
         package var name: String
-        /// The subfolder of the outbox for its results.
+        /// The subfolder of the outbox for the results.
         package var folder: String?
         package var order: WorkOrder
         package var batch: Int?
@@ -53,7 +53,7 @@ extension JobIntake {
         }
         FileLanes.work(on: spool).async {
             do {
-                // The check includes room for the copy that adding makes.
+                // The check includes room for the copy that `add` makes later.
                 try DiskRoom.check(in: spool, written: bytes, freeSpace: freeSpace)
                 done(.success(try Descriptor.unnamed(in: spool)))
             } catch {
@@ -112,8 +112,8 @@ extension JobIntake {
         }
     }
 
-    /// Makes a complete and durable copy of a regular file that did not change meanwhile. Other kinds of descriptors
-    /// are not read.
+    /// Makes a complete and durable copy of a regular file. Throws if the file changes meanwhile, or if the descriptor
+    /// is not a regular file.
     nonisolated private static func copy(
         _ file: Descriptor, called name: String, to folder: String, most: Int64
     ) throws -> FileStatus.Identity {

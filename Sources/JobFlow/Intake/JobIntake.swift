@@ -8,7 +8,8 @@ import PipelineModel
 package import SystemCalls
 import WorkerPools
 
-/// Takes pictures in from inboxes and clients. Each becomes a record, and a job once the record is durable.
+/// Takes pictures in from inboxes and clients. Records each picture in the ledger, and makes a job of it once the
+/// record is durable.
 @Coordination
 package final class JobIntake: IntakeSink {
     package let ledger: Ledger

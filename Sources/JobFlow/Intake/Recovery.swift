@@ -23,7 +23,8 @@ package struct Recovery: Sendable {
     func recover() throws {
         for var job in try ledger.interrupted() {
             if job.intent != nil {
-                // The job runs again, and its publish operation finishes the intent on the queue of its outbox.
+                // The job is queued again. Its publish operation then finishes the intent, in turn with the other work
+                // on the outbox.
                 queueAgain(&job)
             } else if job.state == .cancelling {
                 job.end(.cancelled, at: Timestamp.now())
@@ -65,7 +66,7 @@ package struct Recovery: Sendable {
         Log.failure("\(job.order.recipe): \(job.path) failed: \(failure.message) (job \(job.id))", of: LogSubject(job))
     }
 
-    /// Removes staging files that no row names, in each outbox on the queue of that outbox.
+    /// Removes staging files that no row names. Each outbox is swept on its own queue.
     func sweepStaging() throws -> StagingSweep {
         var outboxes = Set(configuration.outboxes)
         outboxes.insert(configuration.adHocOutbox)
@@ -109,13 +110,14 @@ package struct Recovery: Sendable {
     /// Whether a file that no row names is the missing original of a job. If so, corrects the row.
     func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool {
         let jobs = try ledger.candidates(forPath: path, file)
-        // Only an original in a work folder can be missing. One that has been moved to its final place or removed
-        // belongs to the user again, who may have dropped the same file into the inbox once more.
+        // Considers only jobs whose original should be in a work folder. An original that was moved to its final place
+        // or removed belongs to the user again, who may have dropped the same file into the inbox once more.
         return try jobs.filter { isAtWork($0) && !Disposal.isRemoved($0) }
             .contains { try putRight($0.id, source: source) }
     }
 
-    /// Whether the row's original is still in a work folder. It leaves that folder only when the job is over.
+    /// Whether the recorded path of the original is in a work folder. The original leaves that folder only when the job
+    /// is over.
     private func isAtWork(_ job: JobRecord) -> Bool { places.isWorkplace(of: job, job.source, job.order) }
 
     /// Records `source` as the original of the job. Returns false if the job has its original elsewhere, or is being
@@ -129,7 +131,7 @@ package struct Recovery: Sendable {
                 ? "job \(id): its original, which was gone, lies at \(source) again"
                 : "job \(id): its original lay at \(source), and not at \(job.source) as is recorded; that is put right",
             of: LogSubject(job))
-        // If the job is over, the file is moved to its recorded place.
+        // If the job is over, the file returns to its recorded place.
         if job.isOver, !isAtWork(job), (try? FileSystem.renameWithoutReplacing(source, job.source)) != nil {
             return true
         }

@@ -9,9 +9,9 @@ package import WorkerProtocol
 package struct Reloaded: Sendable {
     /// Why the reload changed nothing; empty if it succeeded.
     package var problems: [Problem] = []
-    /// Plugins that were left out.
+    /// Plugins that the reload left out.
     package var skipped: [SkippedPlugin] = []
-    /// Hooks that can't be run.
+    /// Hooks whose program can't be run.
     package var hooks: [Problem] = []
 }
 
@@ -27,9 +27,9 @@ package final class Reloads {
     /// Runs work on files whose disk may not answer.
     nonisolated private let lane = FileLane(threads: 1)
     weak var events: (any DaemonEvents)?
-    /// Whether plugins are being tried.
+    /// Whether a reload or a trial of plugins is in progress.
     private var isReloading = false
-    /// Callers that asked for another reload meanwhile, or for a trial, which only reports problems.
+    /// Callers whose reload or trial has not begun. A trial only reports problems.
     private var waiting: [(isTrial: Bool, done: Done)] = []
     /// Why the latest reload changed nothing.
     private var problems: [Problem] = []

@@ -13,8 +13,8 @@ package final class DoneJobs {
         case all(JobFilter)
     }
 
-    /// The outcome for the chosen jobs: those that were changed (or would be, if the caller only asks), and those that
-    /// were refused.
+    /// The outcome of a redo or an undo: the jobs that were changed (or would be changed, if the caller only asks), and
+    /// the jobs that were refused.
     package struct Outcome: Sendable {
         package var ids: [Int] = []
         package fileprivate(set) var refused = Tally()

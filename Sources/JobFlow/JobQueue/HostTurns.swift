@@ -8,7 +8,7 @@ struct HostTurns {
     private var pending: [HostLane: Int] = [:]
     /// Lanes that have used up their share, and may have more rows outside the window.
     private(set) var full: Set<HostLane> = []
-    /// Full lanes in which enough downloads have ended to make a query worthwhile.
+    /// Full lanes in which enough downloads have ended to justify a query for more rows.
     private(set) var due: Set<HostLane> = []
     /// The host whose rows were read last, for each priority.
     private var last: [Priority: String] = [:]
@@ -29,14 +29,14 @@ struct HostTurns {
         if room(for: lane) > share / 2 { due.insert(lane) } else { due.remove(lane) }
     }
 
-    /// Unmarks a lane that has no more rows outside the window, or whose rows the general query will find.
+    /// Unmarks a lane that has no more rows outside the window, or whose rows a later query for all lanes will find.
     mutating func open(_ lane: HostLane) {
         full.remove(lane)
         due.remove(lane)
     }
 
-    /// Reads queued rows host by host, starting after the host that was read last, and skips full lanes. If it returns
-    /// fewer rows than `limit`, no other rows can enter.
+    /// Reads queued rows host by host, and skips full lanes. Starts after the host that was read last. If it returns
+    /// fewer rows than `limit`, no other rows can enter the window.
     mutating func rows(of ledger: Ledger, atLeast least: Priority, except: [Int], limit: Int) throws -> [JobRecord] {
         var rows: [JobRecord] = []
         for priority in Priority.allCases.reversed() where priority >= least {
@@ -57,7 +57,7 @@ struct HostTurns {
                 let room = room(for: lane)
                 let found = try ledger.queued(lane, except: except, limit: min(room, limit - rows.count))
                 rows += found
-                // The rows have used up the lane's share, and the lane may have more.
+                // With these rows, the lane has used up its share, and it may have more rows.
                 if found.count == room { close(lane) }
             }
             self.last[priority] = host

@@ -27,8 +27,8 @@ package final class JobChanges {
     // MARK: - Cancelling
 
     /// Cancels the chosen jobs that were accepted before the call, and the chosen files that are settling in the
-    /// inboxes `some`. Calls `done` with the number of cancelled jobs and files once none of the jobs runs any more:
-    /// cancelled means stopped. `left` explains which inboxes could not cancel their files.
+    /// inboxes `some`. Calls `done` once none of these jobs runs any more, with the number of cancelled jobs and files.
+    /// `left` explains which inboxes could not cancel their files.
     package func cancel(
         _ choice: JobChoice, settling files: SettlingChoice = .all, in some: [Inbox],
         done: @escaping @Coordination @Sendable (_ cancelled: Int, _ left: String?) -> Void
@@ -36,8 +36,8 @@ package final class JobChanges {
         let counted = Mutex((cancelled: 0, left: [String]()))
         let group = DispatchGroup()
         for _ in 0..<2 { group.enter() }
-        // The inboxes first: a chosen file that has settled becomes a cancelled job, so no file slips through as a new
-        // job.
+        // Starts with the inboxes. From now on, a chosen file that settles becomes a cancelled job instead of a queued
+        // one.
         inboxes.catchUp(cancelling: files, some) { settling, left in
             counted.withLock { $0 = ($0.cancelled + settling, left) }
             group.leave()
@@ -58,19 +58,20 @@ package final class JobChanges {
         let rows = Mutex(0)
         let group = DispatchGroup()
         for _ in 0..<2 { group.enter() }
-        // Rows first. If the jobs in the window were cancelled first, rows that depend on them would fail instead of
-        // being cancelled.
+        // Cancels the rows first. Otherwise, rows that depend on a job in the window would fail instead of being
+        // cancelled.
         cancelRows(choice) { count in
             rows.withLock { $0 = count }
             group.leave()
         }
-        // Starts at the end of the queue. Otherwise, a worker freed by one cancellation would start another chosen job.
+        // Cancels from the end of the queue. Otherwise, a worker freed by one cancellation would start another chosen
+        // job.
         for job in chosen.sorted(by: { $0.record.position > $1.record.position }) { runner.cancel(job) }
         waiters.waitUntilStopped(chosen.lazy.map(\.record.id)) { group.leave() }
         Coordination.notify(group) { [ledger] in
             let rows = rows.withLock { $0 }
-            // Jobs that had not begun have left the window at once, but the ledger's record of that may not be durable
-            // yet.
+            // Jobs that had not begun have left the window at once, but the ledger may not have recorded their
+            // cancellation durably yet.
             ledger.whenDurable {
                 Coordination.async {
                     let isCancelled: (Job) -> Bool = {

@@ -3,7 +3,7 @@ import DaemonRuntime
 import JobLedger
 import PipelineModel
 
-/// Queues jobs that wait for a retry: when the retry is due, or earlier on request.
+/// Queues jobs again that wait for a retry: when the retry is due, or earlier on request.
 extension JobQueue {
     /// Schedules `queueDue` for this time, unless it is scheduled for an earlier one.
     func retry(at time: Double) { nextRetry.make(at: time) }
@@ -41,8 +41,8 @@ extension JobQueue {
     }
 
     /// Allocates positions at the end of the queue for all jobs that the ledger may queue again, one for each job
-    /// number. The number of waiting jobs in `counts` would not do: more may wait in the ledger than it has reported so
-    /// far.
+    /// number. The number of waiting jobs in `counts` could be too low, because the ledger may contain waiting jobs
+    /// that it has not reported yet.
     private func positions() -> Int { numbers.takePositions(numbers.lastID) }
 
     /// Queues jobs whose originals were brought back.

@@ -7,12 +7,13 @@ import PipelineModel
 /// Turns a row that enters the window into a job.
 @Coordination
 protocol JobQueueDelegate: AnyObject {
-    /// False if the window should take no more rows for now.
+    /// Returns false if the window should take no more rows for now.
     func take(_ row: JobRecord) -> Bool
 }
 
 /// All jobs. Jobs in the window have operations. All other jobs wait as rows of the ledger, and enter the window by
-/// priority and position. Jobs that start with a download and jobs that start with rendering have separate room in it.
+/// priority and position. The window has separate room for jobs that start with a download and jobs that start with
+/// rendering.
 @Coordination
 package final class JobQueue {
     let ledger: Ledger
@@ -54,7 +55,7 @@ package final class JobQueue {
         (self.limits, self.ages) = (limits, ages)
     }
 
-    /// Continues the numbers and counts of the ledger's rows.
+    /// Continues the numbers and counts from the rows in the ledger.
     func begin(after highest: (id: Int, position: Int, batch: Int)) { numbers.begin(after: highest) }
     func begin(with counts: [JobState: Int]) { self.counts = JobCounts(counts) }
 
@@ -141,8 +142,8 @@ package final class JobQueue {
         fill(arrived: left)
     }
 
-    /// Takes the row into the window if it may enter at once. Returns true if the row has entered, now or earlier, and
-    /// so need not be read from the ledger. Downloads never enter at once, because hosts take turns.
+    /// Takes the row into the window if it may enter at once. Returns true if the row is in the window, or has been
+    /// there, so that it need not be read from the ledger. Downloads never enter at once, because hosts take turns.
     private func takeAtOnce(_ row: JobRecord) -> Bool {
         if jobs[row.id] != nil || ending.contains(row.id) { return true }
         let room = WindowRoom(size: configuration.settings.window)
@@ -215,7 +216,7 @@ package final class JobQueue {
     /// Refills full lanes in which downloads have ended.
     private func fillLanes(_ room: WindowRoom) throws {
         while !room.isBlocked(by: ending.count), let lane = turns.due.first {
-            // The window is full, so it leaves the lane's rows to a later general query.
+            // The window is full, so it leaves the lane's rows to a later query for all lanes.
             guard count(.download) < room.limit(of: lane.priority) else {
                 turns.open(lane)
                 outside[.download] = max(outside[.download] ?? .low, lane.priority)

@@ -14,7 +14,7 @@ protocol ReadsDelegate: AnyObject {
 package final class RepeatedReads {
     /// Work to repeat once the ledger can be read, besides filling the window.
     struct Missed {
-        /// Jobs that may have ended without a report to their waiters.
+        /// Jobs that may have ended without a report to the clients that wait for them.
         var ended: Set<Int> = []
         /// Whether the originals that still have to be moved could not be listed.
         var backlog = false
@@ -27,7 +27,7 @@ package final class RepeatedReads {
 
     init(_ ledger: Ledger) { self.ledger = ledger }
 
-    /// Notes jobs whose rows could not be read. If they are over, their waiters have not been informed yet.
+    /// Notes jobs whose rows could not be read. They may be over without a report to the clients that wait for them.
     func missed(ended ids: some Sequence<Int>) {
         missed.ended.formUnion(ids)
         later()

@@ -48,8 +48,8 @@ package final class Revivals {
             bringBack(records, isNamed: true, for: revival) { [self] in
                 bringBackAll(JobFilter(states: states, batch: batch), upTo: last, for: revival) { [ledger] in
                     revival.whenOver {
-                        // The ledger does this after it has queued the jobs: a job must fail again if a job that it
-                        // depends on was not brought back.
+                        // Runs after the jobs were queued. A queued job must fail again if a job that it depends on was
+                        // not brought back.
                         ledger.followAll { Coordination.async { done(revival.outcome) } }
                     }
                 }
@@ -104,8 +104,8 @@ package final class Revivals {
     }
 }
 
-/// A request to bring jobs back, in progress. While the originals of one portion are moved, it prepares the next. A
-/// third portion is kept waiting, so that the queues that move originals never idle.
+/// A request to bring jobs back, in progress. While the originals of one portion are moved, it prepares the next
+/// portion, and keeps a third one waiting. So the queues that move the originals never idle.
 @Coordination
 private final class Revival {
     /// Maximum number of portions in flight: one is being moved, one is being prepared, and one waits, so that neither

@@ -57,8 +57,8 @@ package final class Waiters {
     private let reads: RepeatedReads
     private let originals: OriginalMover
     private var waiters: [Waiter] = []
-    /// Batches whose jobs are being read from the ledger. The value says whether to read again, because of a change
-    /// since the read began.
+    /// Batches whose jobs are being read from the ledger. The value says whether the batch has changed since the read
+    /// began, so that it must be read again.
     private var reading: [Int: Bool] = [:]
 
     package init(
@@ -101,8 +101,8 @@ package final class Waiters {
     }
 
     /// Finds out whether a batch has ended, and which of its jobs are over but not yet reported: jobs that ended before
-    /// the waiter registered, and jobs that were changed in bulk. There may be many, so it reads them on another queue.
-    /// It reads no jobs if as many have been reported to every waiter as have ended.
+    /// a waiter registered, and jobs that were changed in bulk. Reads these jobs on another queue, because they may be
+    /// many. Reads no jobs if every waiter has received as many reports as jobs have ended.
     private func lookUp(batch: Int) {
         guard reading.updateValue(reading[batch] != nil, forKey: batch) == nil else { return }
         let told = waiters.filter { $0.batch == batch }.map(\.told.count).min()

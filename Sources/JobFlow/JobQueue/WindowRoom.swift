@@ -5,8 +5,8 @@ struct WindowRoom {
     let size: Int
 
     /// A job of this priority may enter while the window contains fewer jobs than this limit. Each priority has room
-    /// that lower priorities can't use, so its jobs need not wait for theirs to finish. Low-priority jobs leave part of
-    /// the window free, and high-priority jobs may exceed its size.
+    /// that lower priorities can't use, so a job need not wait for jobs of lower priority. Low-priority jobs leave part
+    /// of the window free, and high-priority jobs may exceed its size.
     func limit(of priority: Priority) -> Int {
         let reserve = max(4, size / 8)
         return switch priority {
@@ -19,10 +19,11 @@ struct WindowRoom {
     /// The lowest priority that still has room beside `count` jobs.
     func lowest(beside count: Int) -> Priority? { Priority.allCases.first { count < limit(of: $0) } }
 
-    /// Free places that make the next query worthwhile. One query for each job that ends would cost more than the job.
+    /// Number of free places in the window that justifies another query. One query for each job that ends would cost
+    /// more than the job.
     var portion: Int { max(1, size / 16) }
 
-    /// Whether too many jobs have left the window unrecorded for it to take more. Rows that reach a barrier without any
-    /// work leave at once, so the size of the window does not limit their number.
+    /// Whether the window takes no more rows, because the new states of too many jobs are still unrecorded. Rows that
+    /// reach a barrier without any work leave the window at once, so its size does not limit their number.
     func isBlocked(by unrecorded: Int) -> Bool { unrecorded > max(256, size) }
 }

@@ -3,8 +3,8 @@ package import OperationGraph
 import PipelineModel
 import Synchronization
 
-/// Logs that a job is published, or releases a batch that has reached a barrier. The ledger's event of the job's end
-/// already exists, because the transaction that ended the job has added it.
+/// Logs that a job is published, or releases a batch that has reached a barrier. It adds no event to the ledger: the
+/// transaction that ended the job has done that already.
 package final class AnnounceOperation: AsyncOperation, @unchecked Sendable {
     // `@unchecked`: its state is in `news`.
 
@@ -15,7 +15,7 @@ package final class AnnounceOperation: AsyncOperation, @unchecked Sendable {
 
     init(_ news: News? = nil) { self.news = Mutex(news) }
 
-    /// Sets the announcement, which must happen before the operation begins.
+    /// Sets the announcement. The operation must not have begun.
     func tells(_ news: @escaping @Sendable () -> Void) {
         self.news.withLock {
             $0 = { done in

@@ -83,12 +83,12 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
     var response: Response? { box.withLock { $0.response } }
     var failure: JobFailure? { box.withLock { $0.failure } }
     var tries: Int { box.withLock { $0.tries } }
-    /// The part that stays in the file after a failure or an interruption, if a later download can resume it.
+    /// The part that stays in the file after a failure or an interruption; nil if no later download can resume it.
     var partial: FetchResume? { box.withLock { $0.partial } }
     var account: JobStory.Account {
         box.withLock { JobStory.Account(written: $0.figures.done > 0 ? Int($0.figures.done) : nil) }
     }
-    /// The bytes so far, and their total if the server has sent it.
+    /// The number of bytes downloaded so far, and the total if the server has sent it.
     package var figures: Figures { box.withLock { $0.figures } }
 
     package override func execute() {
@@ -197,7 +197,7 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
         do {
             try FileSystem.sync(path)
             try FileSystem.sync(FileSystem.folder(of: path))
-            // The worker handles untrusted data, so its report of the length is verified.
+            // The worker handles untrusted data, so the supervisor checks the length that the worker reports.
             guard let there = try FileSystem.status(path), there.size == file.bytes else {
                 throw JobFailure("the file is not as long as the fetch worker says")
             }

@@ -13,17 +13,18 @@ package import WorkerProtocol
 package final class Job {
     package var record: JobRecord
     private let meters: Meters
-    /// The lane of the host from which it downloads; nil without a download.
+    /// The lane of the host from which the job downloads; nil without a download.
     package let lane: HostLane?
     package let entry: FirstQueue
-    /// Fetches the URL. Nil if the job has no URL, if this node has the picture already, or if another node fetches it.
+    /// Downloads the URL. Nil if the job has no URL, if the picture is already on this node, or if another node
+    /// downloads it.
     package let download: DownloadOperation?
     package let render: RenderOperation
-    /// Nil if a barrier is still ahead: jobs publish only after the last barrier.
+    /// Publishes the results. Nil if another barrier follows, because jobs publish only after the last barrier.
     package let publish: PublishOperation?
     package let announce: AnnounceOperation?
     package var life = JobLife.working(.queued)
-    /// Why the ledger refused its publish intent.
+    /// Why the ledger refused the publish intent.
     package var refusal: JobFailure?
     /// Number of segments into which barriers divide the job.
     package private(set) lazy var segments = max(record.segment + 1, record.plan.segments.count)
@@ -45,21 +46,22 @@ package final class Job {
         return true
     }
 
-    /// The place of its operations in their queues.
+    /// The place of the job's operations in their queues.
     package var place: QueuePlace { QueuePlace(priority: record.priority, position: record.position) }
 
     /// The operations that work on the picture, the last one first.
     package var operations: [AsyncOperation] { [publish, render, download].compactMap(\.self) }
 
-    /// Cancels the last operation first. Otherwise a cancelled operation would release its dependent, which may begin.
+    /// Cancels the last operation first. If an earlier one were cancelled first, it would release its dependent, which
+    /// might begin.
     func cancelOperations() {
         announce?.cancel()
         for operation in operations { operation.cancel() }
     }
 
-    /// Whether all its operations have ended, and its record names the downloaded file. The runner records that file
-    /// only one turn of the coordination queue after the download has finished, and needs it to dispose of the job's
-    /// original.
+    /// Whether all operations of the job have ended, and its record names the downloaded file. The runner records the
+    /// file one turn of the coordination queue after the download has finished. Without that record, the original could
+    /// not be disposed of.
     var isStill: Bool {
         operations.allSatisfy(\.state.isFinal) && !(record.needsDownload && download?.state == .finished)
     }
@@ -69,7 +71,7 @@ package final class Job {
         [.queued, .waiting].contains(record.state) && !operations.contains { $0.state == .executing }
     }
 
-    /// Whether its picture is rendered, and its publishing has not begun.
+    /// Whether the picture is rendered, and publishing has not begun.
     var waitsForPublish: Bool { render.state == .finished && publish?.hasBegun == false }
 
     package var story: JobStory { record.story ?? JobStory() }

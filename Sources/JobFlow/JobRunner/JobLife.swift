@@ -4,34 +4,35 @@ package import PipelineModel
 /// for each event in each state. It reads no clock and touches no file, so a test can check every pair of event and
 /// state.
 package enum JobLife: Hashable {
-    /// The progress that clients see. A job that is cancelled after it has begun is shown as `cancelling` instead.
+    /// The progress of the job, as clients see it. A job that is cancelled after it has begun is shown as `cancelling`
+    /// instead.
     package enum Stage: Hashable, CaseIterable {
         case queued
         case running
-        /// It has begun, but a pause or a disk that does not answer delays it.
+        /// The job has begun, but a pause or a disk that does not answer delays it.
         case waiting
     }
 
     /// Why a job leaves the window before it has ended.
     package enum Stop: Hashable {
         case cancel
-        /// It returns to the queue, because the daemon stops, its row has to be changed, or another node has returned
-        /// it.
+        /// The job returns to the queue, because the daemon stops, its row has to be changed, or another node has
+        /// returned it.
         case giveBack
-        /// It leaves to wait as a row for a missing resource; the text is the reason.
+        /// The job leaves the window to wait as a row for a missing resource. The text is the reason.
         case wait(String)
     }
 
-    /// Its operations wait or execute.
+    /// The job's operations wait or execute.
     case working(Stage)
-    /// The ledger has recorded its publish intent, or is recording it. The job ends `done` unless publishing fails.
-    /// `pending` is a stop that was requested before that; it takes effect only if publishing fails.
+    /// The ledger has recorded the job's publish intent, or is recording it. The job ends `done` unless publishing
+    /// fails. `pending` is a stop that was requested earlier; it takes effect only if publishing fails.
     case publishing(Stage, pending: Stop?)
-    /// Its operations are being stopped.
+    /// The job's operations are being stopped.
     case stopping(Stop, Stage)
-    /// Its operations have stopped, and its staging files are being removed.
+    /// The job's operations have stopped, and its staging files are being removed.
     case discarding(Stop, Stage)
-    /// It has left the window.
+    /// The job has left the window.
     case ended
 
     package enum Event: Hashable {
@@ -40,25 +41,25 @@ package enum JobLife: Hashable {
         case giveBack
         /// A resource that the job needs is missing; the text is the reason.
         case setAside(String)
-        /// Its operations were withdrawn before the first one began, so that its row can be changed.
+        /// The job's operations were withdrawn before the first one began, so that its row can be changed.
         case withdrawn
         /// An operation has begun, and nothing delays it.
         case began
         case delayed
-        /// The delay is over.
+        /// The delay of the job is over.
         case resumed
-        /// Its publish operation is about to record the intent.
+        /// The publish operation is about to record the intent.
         case intends
-        /// Its publish operation has begun to finish the intent of an earlier attempt.
+        /// The publish operation has begun to finish the intent of an earlier attempt.
         case resumesIntent
         /// The ledger refuses the intent.
         case intentRefused
         case publishingFailed
-        /// All its operations have stopped. `leavesFiles` says whether staging files have to be removed.
+        /// All operations of the job have stopped. `leavesFiles` says whether staging files have to be removed.
         case stopped(leavesFiles: Bool)
-        /// Its staging files are removed.
+        /// The job's staging files have been removed.
         case discarded
-        /// The runner takes it out of the window, because it is done, has failed, or waits as a row.
+        /// The runner takes the job out of the window, because it is done, has failed, or waits as a row.
         case leaves
     }
 
@@ -104,7 +105,7 @@ package enum JobLife: Hashable {
     /// Whether the job must leave the window even if its operations finish or could be retried.
     package var hasToLeave: Bool { stop == .cancel || stop == .giveBack }
 
-    /// Whether its operations may still be withdrawn, because none has begun.
+    /// Whether the job's operations may be withdrawn, because none has begun.
     package var canBeWithdrawn: Bool {
         switch self {
         case .working(.queued), .stopping(.wait, .queued): true

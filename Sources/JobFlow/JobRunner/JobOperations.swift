@@ -115,7 +115,7 @@ final class JobOperations {
     }
 
     private func download(_ record: JobRecord) -> DownloadOperation? {
-        // If there is an intent, another node has downloaded the picture, and the results are already rendered.
+        // If there is an intent, another node has already downloaded and rendered the picture.
         guard record.needsDownload, record.intent == nil, let url = record.url else { return nil }
         return DownloadOperation(
             string: url, into: record.source, goingOn: record.partial,
@@ -210,7 +210,7 @@ final class JobOperations {
         }
     }
 
-    /// Makes pictures durable that pass a barrier, because they stay after the job has left the window.
+    /// Makes pictures that pass a barrier durable, because they must remain after the job has left the window.
     func keep(_ image: ImageHandle, in outbox: String, done: @escaping @Coordination @Sendable ((any Error)?) -> Void) {
         publisher.line(of: outbox).take(
             OutboxLine.Turn(files: image.staged) {

@@ -58,8 +58,8 @@ extension JobRunner: ShortagesDelegate {
         jobs.retry(at: due)
     }
 
-    /// Counts a job in which this filter crashed or hung. After `CrashStrikes=` different pictures in a row, recipes
-    /// with the filter wait until the filter is replaced.
+    /// Counts a job in which this filter crashed or hung. If that happens with `CrashStrikes=` different pictures in a
+    /// row, recipes with the filter wait until another version of the filter is loaded.
     private func countCrash(of filter: String, with job: Job) {
         let count = crashes.add(filter, with: job.record.path)
         guard count >= configuration.settings.crashStrikes, shortages[.filter(filter)] == nil else { return }

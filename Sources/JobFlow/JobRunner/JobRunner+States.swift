@@ -46,7 +46,7 @@ extension JobRunner {
     /// Returns the job to the queue: the daemon stops, or another node has returned the picture.
     func giveBack(_ job: Job) { advance(job, .giveBack) }
 
-    /// Turns a job that has not begun into a row again; false if it has begun.
+    /// Turns a job that has not begun into a row again. Returns false if the job has begun.
     func takeBack(_ job: Job) -> Bool {
         guard job.life.canBeWithdrawn, job.withdraw() else { return false }
         advance(job, .withdrawn)
@@ -56,7 +56,8 @@ extension JobRunner {
     /// Stops a job that has to leave the window, if all its operations have ended.
     func stopIfStill(_ job: Job) {
         guard case .stopping = job.life, job.isStill else { return }
-        // Staging files of an intent stay. The next attempt publishes them, or the disposal of the job removes them.
+        // If there is an intent, its staging files stay. The next attempt publishes them, or the disposal of the job
+        // removes them.
         advance(job, .stopped(leavesFiles: job.render.image != nil && job.record.intent == nil))
     }
 

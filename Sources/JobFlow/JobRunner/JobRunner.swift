@@ -9,8 +9,8 @@ import WorkerPools
 import WorkerProtocol
 
 /// Takes each job through the window, from its row to its end. It translates the reports of the job's operations into
-/// events for `JobLife`, and carries out their effects. It never reads a picture, which is the workers' task, and it
-/// never waits for a disk.
+/// events for `JobLife`, and carries out the effects that follow. It never reads a picture, which is the workers' task,
+/// and it never waits for a disk.
 @Coordination
 package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
     let ledger: Ledger
@@ -86,8 +86,8 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
         ledger.recordPart(of: job.record, done: recorded)
     }
 
-    /// Records the downloaded file as the job's original. The file is in the spool, like a file from `pipectl add`.
-    /// From now on, it is not downloaded again, not even after a crash.
+    /// Records the downloaded file as the job's original. The file stays in the spool, like a file from `pipectl add`.
+    /// After this, the daemon never downloads it again, not even after a crash.
     private func recordDownload(_ job: Job, _ response: DownloadOperation.Response) {
         job.record.path = response.name
         job.record.file = response.file
@@ -109,7 +109,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
         switch state {
         case .executing:
             job.begin("render")
-            // A job that has passed a barrier keeps its original start time.
+            // A job that has passed a barrier keeps the start time of its first segment.
             if job.record.state == .queued, job.record.segment == 0 || job.record.started == nil {
                 job.record.started = Timestamp.now()
             }
@@ -122,7 +122,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
             showPause(job)
             stopIfStill(job)
             if job.publish == nil { cross(job) }
-            // Re-evaluates drains: they do not wait for rendered jobs that can't be published.
+            // A drain does not wait for rendered jobs that can't be published, so it may have ended now.
             events?.jobRested()
         case .failed:
             job.note(job.render.header)
@@ -167,7 +167,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
 
     func publishing(_ job: Job, _ state: OperationState) {
         if state.isFinal { shortages.answered(job.record.id) }
-        // The job may have ended before this report of an earlier state arrives.
+        // This report may arrive after the job has ended.
         guard job.life != .ended else { return }
         switch state {
         case .executing:

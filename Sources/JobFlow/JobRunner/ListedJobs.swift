@@ -41,7 +41,7 @@ package struct ListedJobs: Sequence, Sendable {
         case .wrong(let line, let reason):
             record.path = "\(name ?? "the list") line \(line)"
             (record.state, record.finished, record.error, record.failure) = (.failed, created, reason, .input)
-            // It has no original to move.
+            // A job without a URL has no original to move.
             record.disposed = true
         }
         return record

@@ -35,7 +35,7 @@ package final class PublishOperation: AsyncOperation, ImageProviding, @unchecked
     private let path: String
     /// The intent of an earlier, unfinished attempt. If set, the operation completes it.
     private let resuming: PublishIntent?
-    /// The earlier results of a job that is processed again, to be replaced.
+    /// The earlier results of a job that is processed again. The new results replace them.
     private let before: Publisher.Before?
     private let publisher: Publisher
     private let steps: Steps
@@ -70,8 +70,7 @@ package final class PublishOperation: AsyncOperation, ImageProviding, @unchecked
         with files: [ImageHandle.Staged] = [], _ work: @escaping @Sendable () throws -> Set<String>,
         done: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        // The wait counts as file work, because an outbox that does not answer may block earlier turns, and so this
-        // one.
+        // The wait counts as file work, because an outbox that does not answer may block the turns before this one.
         fileWork.begin(order.outbox)
         publisher.line(of: order.outbox).take(
             OutboxLine.Turn(files: files, work: work) { [self] error in

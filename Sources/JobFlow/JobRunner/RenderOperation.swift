@@ -25,11 +25,11 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         var staging: [String]
         /// Nil if the download operation provides the picture, or if another node downloads it.
         var source: ImageHandle?
-        /// The picture's URL, if the node that renders the picture has to download it. This node then has no original.
+        /// The picture's URL, if another node downloads and renders the picture. This node then has no original.
         var remote: RemoteDownload?
         /// Total size of the source files in bytes.
         var size: Int
-        /// The inbox that contains the original, if any. Other programs can move files in it.
+        /// The inbox that contains the original, if any. Other users can move files in an inbox.
         var inbox: String?
         /// Pictures that were rendered before a barrier.
         var earlier: [ImageHandle.Staged] = []
@@ -157,7 +157,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
     }
 
     package override func execute() {
-        // The preceding download has failed, or was cancelled.
+        // Without an input, the preceding download has failed or was cancelled.
         guard input != nil || isRemote else { return finish(.cancelled) }
         box.withLock { box in
             box.tries += 1

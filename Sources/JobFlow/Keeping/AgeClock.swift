@@ -25,7 +25,7 @@ package final class AgeClock {
     /// The latest trusted time, and the uptime at that moment.
     private var believed: (time: Double, uptime: Double)?
     private var recorded = 0.0
-    /// Why ages don't count, and the remedy.
+    /// Why the clock is doubted, with the remedy. Meanwhile, nothing is removed by age.
     private(set) var doubt: String? {
         didSet {
             guard (doubt == nil) != (oldValue == nil) else { return }
@@ -35,8 +35,8 @@ package final class AgeClock {
     }
     weak var events: (any DaemonEvents)?
 
-    /// No file can be from before 2026, because pipelined is no older. An earlier time comes from a machine whose clock
-    /// was not set yet.
+    /// The earliest time that a file can have, because pipelined did not exist before 2026. An earlier time comes from
+    /// a machine whose clock had not been set yet.
     nonisolated static let earliest = 1_767_225_600.0
     /// The trusted time is recorded whenever it has advanced by this many seconds.
     private static let step = 3600.0
@@ -48,14 +48,14 @@ package final class AgeClock {
         (self.ledger, self.configuration, self.read) = (ledger, configuration, read)
     }
 
-    /// Continues with the time that earlier runs trusted.
+    /// Reads the latest time that earlier runs have trusted.
     func begin() throws {
         guard let time = try ledger.believedTime() else { return }
         believed = (time, read().uptime)
         recorded = time
     }
 
-    /// The time; nil while the clock is doubted.
+    /// The current time; nil while the clock is doubted.
     var now: Double? {
         let reading = read()
         if let believed, !reading.isSynchronised {
@@ -77,7 +77,8 @@ package final class AgeClock {
     func confirm() { believe(read()) }
 
     private func believe(_ reading: Reading) {
-        // A machine without a clock battery starts in the past, and its clock is corrected later.
+        // A machine without a clock battery starts in the past, and its clock is corrected later. So only a
+        // synchronised clock can move the trusted time back.
         let time = reading.isSynchronised ? reading.time : max(reading.time, believed?.time ?? 0)
         believed = (time, reading.uptime)
         doubt = nil

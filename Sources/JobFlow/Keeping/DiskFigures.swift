@@ -5,8 +5,8 @@ import PictureFiles
 import Synchronization
 import SystemCalls
 
-/// Size and free space of the disks that hold originals and results. A disk that does not answer blocks one thread, but
-/// no client.
+/// Size and free space of the disks that contain originals and results. A disk that does not answer blocks one thread,
+/// but no client.
 @Coordination
 package final class DiskFigures {
     package struct Figure: Sendable, Hashable {
@@ -45,7 +45,7 @@ package final class DiskFigures {
                     return !answered
                 })
             else { return }
-            // If the disk does not answer now, its earlier figure is useless.
+            // The earlier figure of a disk that does not answer now is out of date.
             for folder in folders where late.contains(folder) || waits(group, for: folder) {
                 known[folder] = nil
                 late.insert(folder)

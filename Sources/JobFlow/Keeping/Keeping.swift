@@ -7,8 +7,8 @@ package import PipelineModel
 import Previewing
 import WorkerPools
 
-/// Applies the rules of [Keep] to the files that jobs have left. It checks them when new files arrive, and when
-/// the oldest file reaches its age limit.
+/// Applies the rules of [Keep] to the originals and results that jobs have left behind. It checks these files when new
+/// ones arrive, and when the oldest file reaches its age limit.
 @Coordination
 package final class Keeping {
     private let ledger: Ledger
@@ -42,7 +42,7 @@ package final class Keeping {
     func begin() {
         let tidying = tidying
         files.async {
-            // The ledger reports why it can't be read; the next start continues.
+            // If the ledger can't be read, it has reported why, and the next start continues.
             try? tidying.goOn()
         }
         look()
@@ -84,7 +84,7 @@ package final class Keeping {
         var next = Double.infinity
     }
 
-    /// Without a time, nothing is removed by age.
+    /// Removes the files that exceed a rule. If `time` is nil, removes no file by age.
     nonisolated private static func keep(_ rules: KeepSettings, _ tidying: Tidying, _ time: Double?) throws -> Seen {
         var seen = Seen()
         for place in KeptPlace.allCases {
@@ -103,7 +103,7 @@ package final class Keeping {
                 seen.problems.append("\(wish.by): \(outcome.refused) files can't be removed: \(refusal)")
                 seen.next = min(seen.next, now + pause)
             } else if let age, let oldest = try tidying.ledger.oldestKept(in: place) {
-                // A file that is old enough but stays is being brought back, or its disk is not mounted.
+                // A file beyond its age limit that still exists is being brought back, or its disk is not mounted.
                 seen.next = min(seen.next, oldest + age > now ? oldest + age : now + pause)
             }
         }
@@ -168,7 +168,7 @@ package final class Keeping {
 }
 
 extension KeepSettings {
-    /// The rule of a place, as in a configuration file.
+    /// The rule for a place, as written in a configuration file.
     package func said(of place: KeptPlace) -> String {
         let name = place.rawValue
         return "Keep \(name.prefix(1).uppercased() + name.dropFirst())=\(self[place].text)"

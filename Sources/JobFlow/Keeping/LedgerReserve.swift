@@ -6,16 +6,16 @@ package import PictureFiles
 import SystemCalls
 import WorkerPools
 
-/// A file that reserves room beside the ledger. On a full disk retention and `pipectl clean` delete it, so the ledger can
-/// record the files that they remove. Its calls block on the disk and on the ledger.
+/// A file that reserves room beside the ledger. If the disk is full, retention and `pipectl clean` delete it, so that
+/// the ledger can record the files that they remove. Its methods block on the disk and on the ledger.
 package struct LedgerReserve: Sendable {
     package let path: String
     package let ledger: Ledger
 
-    /// In bytes. Enough for the records of many thousands of files.
+    /// Size in bytes, enough for the records of many thousands of files.
     private static let size: Int64 = 4 << 20
 
-    /// Enlarges the file to its full size, but never beyond a quarter of the free space.
+    /// Enlarges the file to its full size, but to no more than a quarter of the free space or a sixteenth of the disk.
     func renew() {
         guard ledger.problem == nil, let room = try? DiskRoom(in: FileSystem.folder(of: path)),
             let present = try? FileSystem.status(path)?.size ?? 0
@@ -31,7 +31,7 @@ package struct LedgerReserve: Sendable {
         }
     }
 
-    /// Gives the space to the ledger if it is unwritable. Returns whether it is writable now.
+    /// If the ledger is unwritable, frees the reserved room for it. Returns whether that made the ledger writable.
     package func give() -> Bool {
         guard ledger.problem != nil else { return false }
         try? FileSystem.remove(path)
@@ -39,7 +39,7 @@ package struct LedgerReserve: Sendable {
         return ledger.problem == nil
     }
 
-    /// Gives the space to a start on a full disk, which copies plugins and opens the ledger.
+    /// Frees the reserved room if the disk is too full for a start, which copies plugins and opens the ledger.
     package static func give(toStartOf places: Places) {
         guard let size = try? FileSystem.status(places.reserve)?.size, isFull(places, for: size) else { return }
         do {

@@ -6,18 +6,18 @@ import Previewing
 import SystemCalls
 import WorkerPools
 
-/// Removes the oldest files that are kept in a place, as far as a rule or a user wants. It removes a file only if it is
-/// still the one that the daemon put there. It blocks on disks and on the ledger.
+/// Removes the oldest kept files of a place, as far as a rule or a user demands. It removes a file only if it is still
+/// the file that the daemon put there. Its methods block on disks and on the ledger.
 package struct Tidying: Sendable {
     package struct Wish: Sendable {
         package var place: KeptPlace
-        /// Remove files that came before this time.
+        /// Remove files that arrived before this time.
         package var before: Double?
         /// Remove the oldest files until at most this many bytes are left. If this and `before` are nil, remove all.
         package var most: Int?
         /// Remove only files of this recipe.
         package var recipe: String?
-        /// The setting or the command that asks, for the log and the job.
+        /// The setting or command that demands the removal, for the log and the job.
         package var by: String
         /// Count the files without removing them.
         package var isTrial = false
@@ -34,7 +34,7 @@ package struct Tidying: Sendable {
     package struct Outcome: Sendable {
         package var files = 0
         package var bytes = 0
-        /// Times at which the oldest and the newest of them came.
+        /// Arrival times of the oldest and the newest counted file.
         package var oldest: Double?
         package var newest: Double?
         /// Files that can't be removed, with the first reason.
@@ -60,10 +60,10 @@ package struct Tidying: Sendable {
 
     private enum Finding {
         case same
-        /// Another file lies there, or its contents have changed.
+        /// Another file has its path, or its contents have changed.
         case changed
         case gone
-        /// Its disk may be unmounted.
+        /// The file is missing, but its disk may be unmounted.
         case unknown
     }
 
@@ -74,7 +74,7 @@ package struct Tidying: Sendable {
     /// Called with the path of each file that is removed.
     package let each: @Sendable (String) -> Void
 
-    /// Gives up for now after this many files that can't be removed.
+    /// Maximum number of files that can't be removed, before the run gives up for now.
     private static let mostRefused = 20
     private static let portion = 200
 
@@ -95,7 +95,8 @@ package struct Tidying: Sendable {
                     break
                 }
                 position = Ledger.KeptPosition(of: file)
-                // Even a file that stays counts as removed here, so that no newer file has to go in its place.
+                // Counts the file as removed, even if it can't be removed, so that no newer file is removed in its
+                // place.
                 excess? -= file.file.size
                 do {
                     switch try onDisk(of: file, { try look(at: file) }) {
@@ -129,7 +130,7 @@ package struct Tidying: Sendable {
 
     private var reserve: LedgerReserve { LedgerReserve(path: places.reserve, ledger: ledger) }
 
-    /// The number of bytes above the limit.
+    /// Number of bytes above the limit; nil without a limit.
     private func excess(_ wish: Wish) throws -> Int? {
         guard let most = wish.most else { return nil }
         return try ledger.keptSum(in: wish.place, of: wish.recipe).bytes - most
@@ -148,15 +149,16 @@ package struct Tidying: Sendable {
     }
 
     private func isSame(_ file: KeptFile, _ there: FileStatus.Identity) -> Bool {
-        // Other users may write to outboxes.
+        // Other users may write to outboxes, so the whole identity must match.
         if file.place == .results { return file.file.isStill(there, at: file.path) }
-        // Restoring a backup changes inode numbers.
+        // Restoring a backup changes inode numbers, so only size and time must match.
         return (there.size, there.modified) == (file.file.size, file.file.modified)
     }
 
     /// Whether the disk of a missing file is mounted.
     private func isMounted(_ file: KeptFile) throws -> Bool {
-        // Users take results away all the time, and the results' disk is not recorded.
+        // Users remove results at any time, and the ledger does not record the disk of a result. So a missing result is
+        // gone.
         try file.place == .results || file.file.isDiskThere(at: file.path)
     }
 
@@ -196,14 +198,15 @@ package struct Tidying: Sendable {
                 left.append(file)
             }
         }
-        // An outbox elsewhere and its folders belong to its owner.
+        // An outbox outside the daemon's folder belongs to its owner, with all its folders, so none of them are
+        // removed.
         let tops = Set(
             gone.map { file in
                 file.place == .results ? FileSystem.join(places.outbox, file.recipe) : places.folder(of: file.place)
             })
         for folder in Set(gone.map { FileSystem.folder(of: $0.path) }) {
             try? FileLanes.work(on: folder).wait(patience) {
-                // If a power cut brings a file back, no job knows it, and it does no harm.
+                // A failed sync does no harm: if a power cut restores the file, no job refers to it any more.
                 try? FileSystem.sync(folder)
                 for top in tops { FileSystem.removeEmptyFolders(from: folder, upTo: top) }
             }
@@ -218,8 +221,8 @@ package struct Tidying: Sendable {
         try FileLanes.work(on: file.path).wait(patience, for: work)
     }
 
-    /// The text beside a failed original goes first: if it were left alone, it could be taken for that of a later
-    /// original with the same name.
+    /// Removes the text beside a failed original first. If the text were left alone, it could be mistaken for that of a
+    /// later original with the same name.
     private func remove(_ file: KeptFile) throws {
         if file.place == .failed { try FileSystem.remove(Explanation.path(of: file.path)) }
         if file.file != .none { try FileSystem.remove(file.path) }
@@ -233,7 +236,7 @@ extension Places {
         case .archive: archive
         case .failed: failed
         case .cancelled: cancelled
-        // An outbox may lie anywhere.
+        // Outboxes can be anywhere in the file system.
         case .results: "/"
         }
     }

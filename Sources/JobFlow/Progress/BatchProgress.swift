@@ -3,14 +3,14 @@ package import Foundation
 package import JobLedger
 package import PipelineModel
 
-/// A batch that has jobs in the jobs. The jobs without a batch count as one batch.
+/// The progress of a batch that has jobs in the window. Jobs without a batch are treated as one batch.
 @Coordination
 package final class BatchProgress {
-    /// Its jobs in the window, until their end is recorded.
+    /// Number of the batch's jobs in the window. A job counts until its new state is recorded.
     private(set) var inWindow = 0
-    /// Jobs that have ended since the first job of the batch entered the jobs.
+    /// Pace at which jobs of the batch end, measured since the first of them entered the window.
     package private(set) var pace = Pace(.jobs)
-    /// Whether some of its jobs had a download.
+    /// Whether any job of the batch has needed a download.
     package private(set) var downloads = false
 
     func entered(_ job: Job) {
@@ -26,13 +26,13 @@ package final class BatchProgress {
         pace.take(pace.done + 1, at: now)
     }
 
-    /// Restarts the measurement after a pause: the earlier pace says nothing.
+    /// Restarts the measurement after a pause, because the earlier pace is no longer valid.
     func resumed() { if pace.hasBegun { pace.begin(at: Timestamp.now()) } }
 }
 
 extension BatchRecord {
-    /// The batch as a tree of Foundation's `Progress`, with its jobs in work as children. The ledger's figures cover
-    /// all other jobs, which need no objects.
+    /// The batch as a tree of Foundation's `Progress`. The given jobs, which are in progress, are its children. The
+    /// other jobs need no objects, because the ledger's figures cover them.
     @Coordination
     package func tree(over jobs: [JobProgress]) -> Progress {
         let all = ended + unended

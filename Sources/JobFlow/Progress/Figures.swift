@@ -10,13 +10,13 @@ package struct Figures: Sendable {
 
     package let unit: Unit
     package private(set) var done: Int64 = 0
-    /// Nil as long as it is unknown: a server need not send it.
+    /// Nil while the total is unknown: a server need not send it.
     package private(set) var total: Int64?
     private var pace: Pace
     private var began: Double
-    /// When its worker last reported progress.
+    /// When the worker last reported progress.
     private var heard: Double?
-    /// The largest estimate that may have been shown: figures never go back.
+    /// The largest estimate that may have been shown. Progress never falls below it.
     private var told: Int64 = 0
 
     package init(_ unit: Unit, at time: Double = Timestamp.now()) {
@@ -25,14 +25,14 @@ package struct Figures: Sendable {
         pace = Pace(unit == .bytes ? .bytes : .pixels)
     }
 
-    /// Begins the measurement, at `done` if some of the work exists already.
+    /// Begins the measurement. `done` is work that exists already, such as the part of a resumed download.
     package mutating func begin(done: Int64 = 0, total: Int64? = nil, at time: Double = Timestamp.now()) {
         self = Figures(unit, at: time)
         (self.done, self.total) = (done, total)
     }
 
-    /// Takes a report. The first one starts the measurement of speed: the time before it, for connecting or decoding,
-    /// says nothing about the flow.
+    /// Records a report. The first report starts the measurement of speed, because the time before it was spent on
+    /// connecting or decoding.
     package mutating func take(_ done: Int64, of total: Int64?, at time: Double = Timestamp.now()) {
         if let estimate = estimate(at: time) { told = max(told, Int64(estimate.done)) }
         let (done, total) = (Self.sensible(done), total.map(Self.sensible))
@@ -50,16 +50,17 @@ package struct Figures: Sendable {
         return total.flatMap { pace.remaining(Double($0 - done), at: time) }
     }
 
-    /// Progress at `time`: at least the reported progress, and never the whole.
+    /// Progress at `time`: at least the reported progress. An estimate never reaches the total.
     package func done(at time: Double) -> Int64 { max(told, estimate(at: time).map { Int64($0.done) } ?? done) }
 
     /// Seconds without a report before progress is estimated.
     private static let patience = 1.0
-    /// Beyond this share, an estimate approaches the end more and more slowly.
+    /// Beyond this fraction, an estimate approaches the total more and more slowly.
     private static let certain = 0.95
 
-    /// Estimates progress while an encoder works on all pixels together, because its worker reports nothing then. The
-    /// rate so far also predicts the encoder's speed, because the shares of the work are chosen to match.
+    /// Estimates progress while an encoder compresses the whole picture, because the worker reports nothing during that
+    /// time. The earlier rate is valid for the encoder too, because the worker weights its work by the time that it
+    /// takes.
     private func estimate(at time: Double) -> (done: Double, remaining: Double)? {
         guard unit == .pixels, let heard, let total, total > 0, done > 0, time - heard >= Self.patience else {
             return nil

@@ -1,6 +1,6 @@
-/// The count of durations up to each bound, in seconds, and their sum.
+/// Counts durations by upper bound, in seconds, and adds them up.
 package struct Histogram: Sendable, Equatable {
-    /// From a small picture's thumbnail to an AVIF of a hundred megapixels.
+    /// The bounds cover everything from a small picture's thumbnail to an AVIF of a hundred megapixels.
     static let bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800]
 
     package private(set) var sum = 0.0

@@ -4,21 +4,21 @@ import JobLedger
 package import OperationGraph
 import PipelineModel
 
-/// A job in work as a tree of Foundation's `Progress`: the job, and below it its present operations. Work beyond the
-/// next barrier has no operations yet, and counts as remaining work.
+/// A job in progress as a tree of Foundation's `Progress`: the job is the root, and its current operations are the
+/// children. Work beyond the next barrier has no operations yet, and counts as remaining work.
 ///
-/// Each call for progress grows a new tree from the figures; none is kept. On Linux `Progress` has no lock. Its
-/// fractions are exact when the tree is put together, but lose precision with each change, and fail for a total that
-/// becomes zero. So all of this happens on the coordination queue, no child is ever changed, and nothing is computed
-/// until a client asks.
+/// Each request for progress builds a new tree from the figures, and no tree is kept. On Linux, `Progress` has no lock.
+/// Its fractions are exact when the tree is built, but lose precision with each change, and are wrong if a total
+/// becomes zero. So trees are built on the coordination queue, no child ever changes, and nothing is computed until a
+/// client asks.
 @Coordination
 package struct JobProgress {
-    /// The units of a job, and so the share of each job in its batch.
+    /// Units of each job, and so the weight of the job in its batch.
     package static let units: Int64 = 1000
 
     package let job: Job
     package let whole = Progress.discreteProgress(totalUnitCount: units)
-    /// The operation that works now, and its progress.
+    /// The executing operation, and its progress.
     package private(set) var current: (operation: AsyncOperation, progress: Progress)?
 
     package init(_ job: Job, at time: Double) {
@@ -27,14 +27,14 @@ package struct JobProgress {
         let (begin, end) = (Self.reached(segment, of: segments), Self.reached(segment + 1, of: segments))
         whole.completedUnitCount = begin
         let work: [AsyncOperation] = [job.download, job.render].compactMap(\.self)
-        // Publishing is quick, so it gets a tenth; the operations before it share the rest.
+        // Publishing is quick, so it gets a tenth. The preceding operations share the rest equally.
         let publishing = job.publish == nil ? 0 : (end - begin) / 10
         let share = (end - begin - publishing) / Int64(work.count)
         for operation in work { grow(operation, share, at: time) }
         if let publish = job.publish { grow(publish, end - begin - share * Int64(work.count), at: time) }
     }
 
-    /// The units of a job that has arrived at this barrier.
+    /// Completed units of a job that has reached this barrier.
     package static func reached(_ segment: Int, of segments: Int) -> Int64 {
         units * Int64(segment) / Int64(max(1, segments))
     }
@@ -45,7 +45,7 @@ package struct JobProgress {
             leaf.totalUnitCount = max(1, leaf.totalUnitCount)
             leaf.completedUnitCount = leaf.totalUnitCount
         } else if leaf.totalUnitCount > 0 {
-            // An operation counts as finished only when it says so.
+            // An operation that has not finished must not look complete.
             leaf.completedUnitCount = min(leaf.completedUnitCount, leaf.totalUnitCount - 1)
         }
         whole.addChild(leaf, withPendingUnitCount: share)

@@ -3,8 +3,8 @@ package import JobLedger
 package import PipelineModel
 import WorkerPools
 
-/// Counts ended jobs and operations since the daemon's start. A monitor may read the counters at any time, and misses
-/// nothing.
+/// Counts ended jobs and operations since the daemon's start. The counters never decrease, so a monitor can read them
+/// at any time without missing anything.
 @Coordination
 package final class Meters {
     package struct End: Hashable, Comparable {
@@ -34,7 +34,7 @@ package final class Meters {
         }
     }
 
-    /// The operations of one kind.
+    /// Totals of all operations of one kind.
     package struct Operations: Sendable {
         package var durations = Histogram()
         package var read = 0
@@ -50,7 +50,7 @@ package final class Meters {
     /// Time from claim to publication.
     package private(set) var jobs = Histogram()
 
-    /// Counts an ended operation, whether its job goes on, is retried, or ends with it.
+    /// Counts an ended operation, whether its job continues, is retried, or ends.
     package func ended(_ chapter: JobStory.Chapter) {
         var all = operations[chapter.kind] ?? Operations()
         if let started = chapter.started, let finished = chapter.finished { all.durations.add(finished - started) }
@@ -67,7 +67,7 @@ package final class Meters {
         }
     }
 
-    /// Counts jobs that have ended as rows.
+    /// Counts jobs that have ended in bulk, outside the window.
     package func ended(_ count: Int, _ result: JobState) {
         if count > 0 { ends[End(recipe: nil, result: result), default: 0] += count }
     }

@@ -2,24 +2,25 @@ package import DaemonRuntime
 import JobLedger
 import PipelineModel
 
-/// The pace of the batches that have jobs in the jobs. Jobs without a batch are counted together, under nil.
+/// The progress of the batches that have jobs in the window. Jobs without a batch are treated as one batch, whose key
+/// is nil.
 @Coordination
 package final class ProgressBoard {
     private var batches: [Int?: BatchProgress] = [:]
 
     package subscript(batch: Int?) -> BatchProgress? { batches[batch] }
 
-    /// Batches with jobs in the jobs.
+    /// IDs of the batches that have jobs in the window.
     package var present: [Int] { batches.keys.compactMap(\.self).sorted() }
 
-    /// A job has entered the jobs.
+    /// Notes that a job has entered the window.
     func entered(_ job: Job) {
         let batch = batches[job.record.batch] ?? BatchProgress()
         batches[job.record.batch] = batch
         batch.entered(job)
     }
 
-    /// A job has left the window, and its new state is recorded.
+    /// Notes that a job has left the window, and that its new state is recorded.
     func left(_ record: JobRecord) {
         guard let batch = batches[record.batch] else { return }
         batch.left(record)

@@ -24,9 +24,9 @@ extension GatedQueue {
 }
 
 extension GatedQueue.Report {
-    /// Why a job behind the pause waits.
+    /// The reason shown for jobs that the pause delays.
     var pauseText: String { "paused" + (reason.map { ": \($0)" } ?? "") }
 
-    /// Why nothing starts until a user changes it; nil if operations can start.
+    /// Why no operation starts until a user intervenes; nil if operations can start.
     var obstacle: String? { paused ? pauseText : effective < 1 ? "its limit is 0" : nil }
 }

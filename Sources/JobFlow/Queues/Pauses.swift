@@ -3,16 +3,16 @@ import FleetSharing
 import JobLedger
 import OperationGraph
 
-/// Pauses and resumes queues, and drains the daemon. A pause outlives a restart.
+/// Pauses and resumes queues, and drains the daemon. Pauses survive a restart.
 @Coordination
 final class Pauses {
     /// How a drain ended.
     enum DrainEnd: Sendable {
         /// Everything that was in progress is published.
         case drained
-        /// The queues were resumed first.
+        /// The queues were resumed before the drain was complete.
         case resumed
-        /// Rendered pictures can't be published, for this reason.
+        /// This number of rendered pictures can't be published, for this reason.
         case heldBack(Int, String)
     }
 
@@ -42,7 +42,7 @@ final class Pauses {
         }
     }
 
-    /// Calls `done` when nothing new starts, and the pause is recorded.
+    /// Pauses these queues. Calls `done` when nothing new starts in them, and the pause is recorded.
     func pause(_ some: [GatedQueue], reason: String?, done: @escaping @Coordination @Sendable () -> Void) {
         let changed = some.map { (queue: $0, reason: $0.pause(reason: reason)) }
         runner.showPauses()
@@ -60,8 +60,8 @@ final class Pauses {
         record(some.map { ($0, nil) }, paused: false, done: done)
     }
 
-    /// Pauses download and render. Calls `done` when all work in progress is published and no other node's picture is
-    /// here any more, or when that has become impossible.
+    /// Pauses the download and render queues. Calls `done` when all work in progress is published and this node has no
+    /// pictures of other nodes any more, or when that has become impossible.
     func drain(done: @escaping @Coordination @Sendable (DrainEnd) -> Void) {
         pause([queues.download, queues.render], reason: "drained") { [self] in
             drains.append(done)
@@ -69,7 +69,7 @@ final class Pauses {
         }
     }
 
-    /// Ends the drains if all work has come to rest.
+    /// Ends the drains if no work is in progress, or if the remaining work can't be published.
     func check() {
         guard !drains.isEmpty, fleet.takenCount == 0, jobs.isRecorded else { return }
         let obstacle = queues.publish.report.obstacle

@@ -7,7 +7,7 @@ import OperationGraph
 package import PipelineModel
 import WorkerPools
 
-/// The limits of the queues: the configured ones, those set since the start, and the present value of `auto`.
+/// The limits of the queues: configured limits, limits that were set since the start, and the current value of `auto`.
 @Coordination
 package final class QueueLimits {
     private let queues: Queues
@@ -34,7 +34,7 @@ package final class QueueLimits {
         for (queue, limit) in zip(queues.pausable, limits) { queue.set(live[queue.name] ?? limit) }
     }
 
-    /// The limit set since the start, and whether it is saved for the next one.
+    /// The limit that was set since the start, and whether it is saved for the next start.
     package func live(of key: String) -> (limit: QueueLimit, isSaved: Bool)? {
         live[key].map { ($0, saved.contains(key)) }
     }
@@ -65,7 +65,8 @@ package final class QueueLimits {
 
     // MARK: - Processors
 
-    /// `auto` follows the processors that the service may use. No event reports their changes, so this polls.
+    /// Adapts the limit `auto` to the number of processors that the service may use. No event reports a change of that
+    /// number, so it is polled.
     package func lookAtProcessors() {
         let render = queues.render
         guard render.followAutomatic() else { return }
@@ -75,7 +76,7 @@ package final class QueueLimits {
         ledger.append(LoggedEvent(kind: "queue", queue: render.name, text: "limit auto: \(limit)"))
     }
 
-    /// Checks the processors now, and again as long as there is work.
+    /// Checks the processors now, and then at intervals while there is work.
     func followProcessors(while hasWork: @escaping @Coordination @Sendable () -> Bool) {
         guard !followsProcessors else { return }
         followsProcessors = true

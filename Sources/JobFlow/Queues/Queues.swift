@@ -29,8 +29,9 @@ package struct Queues: Sendable {
         }
     }
 
-    /// Whether a publication should wait for others that will follow soon. The first and the last of a burst never
-    /// wait. None waits while half of the publish queue's places are taken, so that rendered jobs find a free one.
+    /// Whether a publication should wait for others that will follow soon. The first and the last publication of a
+    /// burst never wait. No publication waits while half of the publish queue's slots are in use, so that rendered jobs
+    /// find a free slot.
     var awaitsOthers: @Sendable () -> Bool {
         { [render, publish] in
             let behind = publish.report

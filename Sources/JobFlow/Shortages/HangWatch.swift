@@ -7,8 +7,9 @@ import PictureFiles
 import PipelineModel
 import SystemCalls
 
-/// While jobs are in work, checks now and then whether their file systems answer. A call that hangs can't be stopped.
-/// So its operation gives up its place in the queue, and no more work for the same folder begins.
+/// Checks at intervals, while jobs are in progress, whether their file systems answer. A system call that hangs can't
+/// be stopped. So the operation that has made it gives up its slot in the queue, and no further work for the same
+/// folder begins.
 @Coordination
 final class HangWatch {
     private let configuration: ConfigurationInForce
@@ -22,7 +23,8 @@ final class HangWatch {
         (self.shortages, self.originals) = (shortages, originals)
     }
 
-    /// Watches as long as jobs are in work. Calls `showWait` with each job that waits for a file system.
+    /// Watches while jobs are in progress or originals are being moved. Calls `showWait` for each job that waits for a
+    /// file system.
     func watch(showWait: @escaping @Coordination @Sendable (Job, String) -> Void) {
         guard !isWatching else { return }
         isWatching = true

@@ -4,7 +4,8 @@ import PictureFiles
 import PipelineModel
 import SystemCalls
 
-/// Remembers how many mounts each inbox and outbox lay under when first checked, and so notices when one is gone.
+/// Remembers how many mounts the path of each inbox and outbox crosses. If the number decreases, a disk has been
+/// unmounted.
 @Coordination
 final class KnownPlaces {
     private struct Place {
@@ -16,8 +17,8 @@ final class KnownPlaces {
 
     private let configuration: ConfigurationInForce
     private var known: [String: Place] = [:]
-    /// Folders being checked, and whether another check must follow. One check at a time, because a disk that does not
-    /// answer holds one thread.
+    /// Folders being checked. The value says whether to check again afterwards. A folder has only one check at a time,
+    /// so that a disk that does not answer blocks only one thread.
     private var looking: [String: Bool] = [:]
 
     init(_ configuration: ConfigurationInForce) { self.configuration = configuration }
@@ -35,7 +36,7 @@ final class KnownPlaces {
 
     private func learn(_ folder: String) {
         guard looking.updateValue(false, forKey: folder) == nil else {
-            // The mounts may have changed since that check began.
+            // A check is in progress, but the mounts may have changed since it began.
             looking[folder] = true
             return
         }

@@ -1,20 +1,21 @@
 import JobLedger
 
-/// Why work waits that needs a resource, and the event that ends the wait.
+/// Why a resource is missing, and what ends the wait of the work that needs it.
 package struct Shortage {
     enum Need {
-        /// The place was full for a job that had written `written` bytes; `hope` describes the event.
+        /// The resource must have room again. It was too full for a job that had written `written` bytes. `hope`
+        /// completes the message "its work goes on when …".
         case room(written: Int64, hope: String)
         case mount
         case permission
-        /// Only a known plugin's file is looked for.
+        /// The filter's plugin must be loaded. Only if the plugin is known does the daemon look for its file.
         case plugin(isKnown: Bool)
-        /// Another version of the filter.
+        /// Another version of the filter must be loaded.
         case replacement
         case encoder
-        /// Answers from the disk to these jobs.
+        /// The disk must answer the calls of these jobs.
         case answer(Set<Int>)
-        /// The sweep of an outbox at the start.
+        /// The outbox must be swept. Its disk did not answer at the start.
         case sweep
     }
 
@@ -33,7 +34,7 @@ package struct Shortage {
         }
     }
 
-    /// Reports that the resource is available again.
+    /// The log message when the resource is available again.
     func farewell(_ resource: Resource) -> String {
         switch need {
         case .room: "there is room in \(resource) again"

@@ -11,17 +11,18 @@ import WorkerPools
 /// Stops and restarts the work that needs a resource.
 @Coordination
 protocol ShortagesDelegate: AnyObject {
-    /// Makes work wait that needs this resource and has not begun, instead of rendering in vain.
+    /// Makes work that needs this resource and has not begun wait, because rendering would be in vain.
     func setAside(_ resource: Resource, because reason: String)
     /// Releases the work that waits for this resource.
     func bringBack(_ resource: Resource)
 }
 
-/// Knows the resources that work waits for: outboxes without room or permission, inboxes and outboxes without their
-/// disk, filters without their plugin, formats without their encoder.
+/// Tracks the missing resources that work waits for: outboxes without room or permission, inboxes and outboxes whose
+/// disk is unmounted or does not answer, filters without their plugin, formats without their encoder.
 ///
-/// None of these shortages is the picture's fault. A job that meets one waits, and goes on by itself when it is over.
-/// Meanwhile the inboxes of the recipes concerned take no files; other recipes go on.
+/// None of these shortages is the picture's fault. A job that needs a missing resource waits, and continues by itself
+/// when the resource is available again. Meanwhile, the inboxes of the affected recipes take no files; other recipes
+/// continue.
 @Coordination
 package final class Shortages {
     private let configuration: ConfigurationInForce
@@ -32,7 +33,8 @@ package final class Shortages {
     private let places: KnownPlaces
     weak var delegate: (any ShortagesDelegate)?
     private var shortages: [Resource: Shortage] = [:]
-    /// Resources being checked. One check at a time, because a disk that does not answer holds one thread.
+    /// Resources being checked. A resource has only one check at a time, so that a disk that does not answer blocks
+    /// only one thread.
     private var looking: Set<Resource> = []
     private lazy var looks = Repetition(while: { [weak self] in self?.shortages.isEmpty == false }) { [weak self] in
         self?.look()
@@ -54,7 +56,7 @@ package final class Shortages {
     /// The first missing resource that satisfies the condition.
     func first(where isNeeded: (Resource) -> Bool) -> Resource? { shortages.keys.sorted().first(where: isNeeded) }
 
-    /// Describes the missing resources, and the events that their work waits for.
+    /// Describes each missing resource, and what its work waits for.
     var problems: [String] {
         shortages.sorted { $0.key < $1.key }.map { "\($1.reason); its work goes on when \($1.hope)" }
     }
@@ -84,7 +86,7 @@ package final class Shortages {
         }
     }
 
-    /// Checks whether the whole outbox is unwritable; calls `done` with the reason, or nil.
+    /// Checks whether the outbox itself is writable. Calls `done` with the error if it is not, and otherwise with nil.
     func lookForPermission(in outbox: String, done: @escaping @Coordination @Sendable (SystemError?) -> Void) {
         FileLanes.work(on: outbox).async { [staging] in
             let refusal = staging.refusal(of: outbox)
@@ -92,7 +94,7 @@ package final class Shortages {
         }
     }
 
-    /// The first of these folders whose disk is gone.
+    /// Returns the first of these folders whose disk is no longer mounted, and makes the work that needs it wait.
     func gone(of folders: [String]) -> Resource? {
         guard let gone = folders.first(where: places.isGone) else { return nil }
         beginGone(gone)
@@ -104,7 +106,7 @@ package final class Shortages {
     }
 
     /// Makes the job wait for a file system that does not answer. Returns the reason, or nil if the job already waits
-    /// for it, or the place has another shortage.
+    /// for this file system, or if the place has another shortage.
     func begin(noAnswerFrom place: String, for job: Int) -> String? {
         switch shortages[.place(place)]?.need {
         case .answer(let jobs) where jobs.contains(job): return nil
@@ -115,7 +117,7 @@ package final class Shortages {
         return shortages[.place(place)]?.reason
     }
 
-    /// Makes jobs wait until this outbox is swept: its disk has not answered at the start.
+    /// Makes jobs wait until this outbox has been swept, because its disk did not answer at the start.
     func begin(unswept outbox: String) {
         begin(Shortage(reason: "\(outbox) does not answer", need: .sweep), of: .place(outbox))
     }
@@ -135,7 +137,7 @@ package final class Shortages {
         }
     }
 
-    // MARK: - Going on
+    // MARK: - Ending
 
     func goOn(_ resource: Resource) {
         guard let shortage = shortages.removeValue(forKey: resource) else { return }
@@ -144,15 +146,15 @@ package final class Shortages {
         holdInboxes()
     }
 
-    /// Ends the wait for other versions of filters, because plugins were reloaded.
+    /// Ends the shortages of filters that need another version, because plugins were reloaded.
     func filtersReplaced() {
         for (resource, shortage) in shortages {
             if case .replacement = shortage.need { goOn(resource) }
         }
     }
 
-    /// Compares the needed encoders with those that a start or a reload has found. A start goes on with recipes that
-    /// lack one.
+    /// Compares the encoders that the recipes need with those that the start or a reload has found. The daemon also
+    /// starts with recipes that lack an encoder, but their work waits.
     func encodersChanged() {
         let missing = configuration.now.catalog.missingEncoders
         let lacks = missing.map { ($0, Resource.encoder($0.format)) }
@@ -166,7 +168,7 @@ package final class Shortages {
         }
     }
 
-    /// Learns the mounts anew, because a reload has changed the inboxes or outboxes.
+    /// Counts the mounts again, because a reload has changed the inboxes or outboxes.
     func placesChanged() {
         holdInboxes()
         places.forget()
@@ -218,7 +220,7 @@ package final class Shortages {
 
     // MARK: - Inboxes
 
-    /// Tells each inbox whether it may take files.
+    /// Makes each inbox stop or resume taking files, depending on whether its recipe lacks a resource.
     func holdInboxes() {
         for inbox in inboxes.all {
             let order = configuration.order(for: inbox.recipe)
