@@ -3,9 +3,9 @@ import JobLedger
 /// Why a resource is missing, and what ends the wait of the work that needs it.
 package struct Shortage {
     enum Need {
-        /// The resource must have room again. It was too full for a job that had written `written` bytes. `hope`
+        /// The resource must have room again. It was too full for a job that had written `written` bytes. `awaited`
         /// completes the message "its work goes on when …".
-        case room(written: Int64, hope: String)
+        case room(written: Int64, awaited: String)
         case mount
         case permission
         /// The filter's plugin must be loaded. Only if the plugin is known does the daemon look for its file.
@@ -22,9 +22,9 @@ package struct Shortage {
     package var reason: String
     var need: Need
 
-    var hope: String {
+    var awaited: String {
         switch need {
-        case .room(_, let hope): hope
+        case .room(_, let awaited): awaited
         case .mount: "it is mounted"
         case .permission: "it can be written"
         case .plugin(isKnown: true): "its plugin is back, or `pipectl reload` finds it"
@@ -35,7 +35,7 @@ package struct Shortage {
     }
 
     /// The log message when the resource is available again.
-    func farewell(_ resource: Resource) -> String {
+    func endMessage(_ resource: Resource) -> String {
         switch need {
         case .room: "there is room in \(resource) again"
         case .mount: "\(resource) is mounted again"

@@ -58,7 +58,7 @@ package final class Shortages {
 
     /// Describes each missing resource, and what its work waits for.
     var problems: [String] {
-        shortages.sorted { $0.key < $1.key }.map { "\($1.reason); its work goes on when \($1.hope)" }
+        shortages.sorted { $0.key < $1.key }.map { "\($1.reason); its work goes on when \($1.awaited)" }
     }
 
     // MARK: - Beginning
@@ -66,7 +66,7 @@ package final class Shortages {
     func begin(_ shortage: Shortage, of resource: Resource) {
         shortages[resource] = shortage
         Log.failure(
-            "\(shortage.reason): its work waits, and goes on when \(shortage.hope)",
+            "\(shortage.reason): its work waits, and goes on when \(shortage.awaited)",
             of: LogSubject(filter: resource.filter))
         delegate?.setAside(resource, because: shortage.reason)
         holdInboxes()
@@ -77,8 +77,8 @@ package final class Shortages {
     func begin(noRoomIn place: Resource, written: Int64, _ room: DiskRoom?) {
         var written = written
         if case .room(let known, _) = shortages[place]?.need { written = max(written, known) }
-        let hope = room?.hope(written: written, freeSpace: configuration.settings.freeSpace) ?? "there is room"
-        let need = Shortage.Need.room(written: written, hope: hope)
+        let awaited = room?.awaited(written: written, freeSpace: configuration.settings.freeSpace) ?? "there is room"
+        let need = Shortage.Need.room(written: written, awaited: awaited)
         switch shortages[place]?.need {
         case .room: shortages[place]?.need = need
         case .mount, .permission, .plugin, .replacement, .encoder, .answer, .sweep: break
@@ -141,7 +141,7 @@ package final class Shortages {
 
     func goOn(_ resource: Resource) {
         guard let shortage = shortages.removeValue(forKey: resource) else { return }
-        Log.notice(shortage.farewell(resource))
+        Log.notice(shortage.endMessage(resource))
         delegate?.bringBack(resource)
         holdInboxes()
     }

@@ -34,14 +34,14 @@ package struct DiskRoom: Sendable {
     private var lacksFiles: Bool { files > 0 && filesLeft < max(1, min(64, files / 10)) }
 
     /// Describes the condition for which the work waits.
-    package func hope(written: Int64, freeSpace: Int64) -> String {
+    package func awaited(written: Int64, freeSpace: Int64) -> String {
         if lacksFiles {
             return "files are removed there: its file system has room for \(filesLeft) more, whatever their size"
         }
         let wanted = wanted(written: written, freeSpace: freeSpace)
-        let hope = "\(wanted >> 10) KB are free there"
+        let awaited = "\(wanted >> 10) KB are free there"
         return bytes == 0 || wanted <= bytes
-            ? hope : "\(hope), but it has only \(bytes >> 10) KB in all: make it larger"
+            ? awaited : "\(awaited), but it has only \(bytes >> 10) KB in all: make it larger"
     }
 
     /// Throws if there is too little space. Tests this by reserving the wanted number of bytes in a temporary file.
