@@ -70,6 +70,7 @@ let package = Package(
     products: [
         .executable(name: "pipelined", targets: ["PipelineDaemon"]),
         .executable(name: "pipelined-render", targets: ["RenderWorker"]),
+        .executable(name: "pipelined-filters", targets: ["FilterConformance"]),
         .executable(name: "pipelined-fetch", targets: ["FetchWorker"]),
         .executable(name: "pipelined-fleet", targets: ["FleetWorker"]),
         .executable(name: "pipelined-samples", targets: ["SamplePictures"]),
@@ -163,6 +164,9 @@ let package = Package(
                 "PipelineModel",
                 "WorkerProtocol", "WorkerConfinement",
             ], fast),
+        program(
+            "FilterConformance",
+            ["CLinux", "CVips", "SystemCalls", "PipelineModel", "WorkerProtocol", "WorkerConfinement"], fast),
         program(
             "FetchWorker", ["CLinux", "CCurl", "SystemCalls", "PipelineModel", "WorkerProtocol", "WorkerConfinement"]),
         program(

@@ -15,7 +15,7 @@ declare -A arguments=([crop]='ratio=3:2' [watermark]='text=Ada')
 cost() { # FILTER
     local least=999999 took
     for _ in 1 2 3 4 5; do
-        took=$({ time "$programs/pipelined-render" --try "$programs/lib$1.so" ${arguments[$1]:+"${arguments[$1]}"} \
+        took=$({ time "$programs/pipelined-filters" try "$programs/lib$1.so" ${arguments[$1]:+"${arguments[$1]}"} \
             "$folder/morning-hills.jpg" "$folder/made.jpg" >/dev/null; } 2>&1 | awk '{ print int(($1 + $2) * 1000) }')
         [ "$took" -ge "$least" ] || least=$took
     done

@@ -14,7 +14,7 @@ put() { # MODE FOLDER FILE…
 }
 
 put 755 bin "$build"/{pipelined,pipectl,pipelined-gallery}
-put 755 libexec/pipelined "$build"/pipelined-{render,fetch,fleet}
+put 755 libexec/pipelined "$build"/pipelined-{render,filters,fetch,fleet}
 install -d "$to/lib/pipelined/plugins"
 for plugin in "$build"/lib*.so; do
     if grep -q pipeline_filter "$plugin"; then
@@ -28,9 +28,9 @@ install -d "$to/lib/pkgconfig"
 cat > "$to/lib/pkgconfig/pipelined.pc" <<END
 prefix=$prefix
 includedir=\${prefix}/include/pipelined
-# The folder for filters, and the program that tries them.
+# The folder for filters, and the program that tests them.
 plugindir=\${prefix}/lib/pipelined/plugins
-render=\${prefix}/libexec/pipelined/pipelined-render
+filters=\${prefix}/libexec/pipelined/pipelined-filters
 
 Name: pipelined
 Description: the contract with filters of pipelined

@@ -1,10 +1,10 @@
 import PipelineModel
 
 struct Arguments {
-    enum Task { case work, `try`, conform, help, version }
+    enum Task { case work, help, version }
 
     var task = Task.work
-    /// Plugin files and folders. With `--try` and `--conform`: the plugin, followed by the arguments of that task.
+    /// Plugin files and folders.
     var words: [String] = []
     /// Folders that contain one resource folder per filter, with the filter's name.
     var resources: [String] = []
@@ -13,11 +13,8 @@ struct Arguments {
     var withdrawn: Set<StageTrait> = []
     /// Also loads the JPEG XL encoder.
     var writesJXL = false
-    var json = false
     /// System calls that would kill the worker fail instead, so that the worker can report their names.
     var namesCalls = false
-    /// Timeout of `--try` and `--conform`, for loading the plugin and for each picture.
-    var patience = Duration.seconds(60)
 
     init(_ words: some Sequence<String>) throws(UsageError) {
         var words = words.makeIterator()
@@ -34,14 +31,6 @@ struct Arguments {
                 withdrawn.insert(trait)
             case "--jxl": writesJXL = true
             case "--name-calls": namesCalls = true
-            case "--patience":
-                guard let seconds = words.next().flatMap({ Int($0) }), seconds > 0 else {
-                    throw UsageError("--patience takes seconds")
-                }
-                patience = .seconds(seconds)
-            case "--json": json = true
-            case "--try": task = .try
-            case "--conform": task = .conform
             case "--help", "-h": task = .help
             case "--version": task = .version
             case _ where word.hasPrefix("--"): throw UsageError("'\(word)' is not known")
@@ -54,5 +43,5 @@ struct Arguments {
 struct UsageError: Error, CustomStringConvertible {
     let description: String
 
-    init(_ complaint: String) { description = "\(complaint); `pipectl help plugins` shows what is" }
+    init(_ complaint: String) { description = "\(complaint); --help shows what is" }
 }

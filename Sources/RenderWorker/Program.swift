@@ -4,30 +4,22 @@ import SystemCalls
 import WorkerConfinement
 import WorkerProtocol
 
-/// Entry point: parses the arguments, then runs a worker, `--try` or `--conform`.
+/// Entry point: parses the arguments, then runs a worker.
 enum Program {
     static func run(_ words: [String]) -> Int32 {
-        let inJSON = words.contains("--json")
         do {
             let arguments = try Arguments(words)
             switch arguments.task {
             case .help: print(help)
             case .version: print("pipelined-render \(Release.version)")
             case .work: return try work(arguments)
-            case .try:
-                try startVips()
-                return try Trying.run(arguments)
-            case .conform:
-                try startVips()
-                return try Conforming.run(arguments)
             }
             return EX_OK
         } catch let error as UsageError {
-            try? complain("Usage", error.description, inJSON)
-            // pipectl also exits with 2 after wrong usage, and its `plugins` verbs run these tasks.
+            complain(error.description)
             return 2
         } catch {
-            try? complain("Failed", "\(error)", inJSON)
+            complain("\(error)")
             return EXIT_FAILURE
         }
     }
@@ -58,34 +50,27 @@ enum Program {
         guard Vips.start(writesJXL: writesJXL) else { throw VipsError.take() }
     }
 
-    private static func complain(_ error: String, _ message: String, _ inJSON: Bool) throws {
-        let line =
-            inJSON ? try JSONEncoder().encode(["error": error, "message": message]) : Data("pipectl: \(message)".utf8)
-        FileHandle.standardError.write(line + Data("\n".utf8))
+    private static func complain(_ message: String) {
+        FileHandle.standardError.write(Data("pipelined-render: \(message)\n".utf8))
     }
 
     private static let help = """
         pipelined-render [--resources FOLDER]… [--apart] [--withdraw TRAIT]… [--jxl] PLUGIN…
-        pipelined-render --try [--json] PLUGIN [NAME=VALUE]… IN OUT
-        pipelined-render --conform [--json] PLUGIN [NAME=VALUE]…
 
         Reads, renders and writes pictures for pipelined, one at a time. The daemon starts it, with a socket as
-        descriptor 3; `pipectl plugins try` and `pipectl plugins check` are its --try and --conform. Plugins are files, or folders of them, the first
-        filter of a name wins. Then it confines itself (Landlock, seccomp): from there on it opens no file but
-        those of its filters' own folders, and reaches no network.
+        descriptor 3. Plugins are files, or folders of them; of two filters of one name the first is used. Then the
+        worker confines itself (Landlock, seccomp): from there on it opens no file but those of its filters' own
+        folders, and reaches no network.
 
           --resources FOLDER  where filters have folders of their names; those of PLUGIN count, too
           --apart             each filter for itself, without joining several into one table
           --withdraw TRAIT    filters that have this trait are handled as if they had not
           --jxl               loads the encoder of JPEG XL, too
-          --name-calls        deadly system calls fail, and are named, as for --try and --conform
-          --patience SECONDS  --try and --conform give a filter up after so long, which is 60
-          --try               one filter on one picture, in a worker as the daemon has it
-          --conform           puts a filter through a suite of tests, and prints a report; --json for programs
+          --name-calls        deadly system calls fail, and their names are reported
           --version           the version
           --help              this text
 
         Exit codes: 0 all is well; 1 it is not; 2 wrong usage. To render pictures start the daemon:
-        pipelined --root FOLDER
+        pipelined --root FOLDER. To test a filter: pipectl plugins try, pipectl plugins check.
         """
 }

@@ -3,9 +3,9 @@ import PipelineModel
 import TestTools
 import Testing
 
-/// Runs `pipelined-render --try` and `--conform` as authors of filters do.
+/// Runs `pipelined-filters try` and `check` as authors of filters do.
 struct ConformanceTests {
-    private static let program = WorkerProcess.programs.appendingPathComponent("pipelined-render").path
+    private static let program = WorkerProcess.programs.appendingPathComponent("pipelined-filters").path
 
     private func run(_ words: String...) async throws -> Outcome {
         try await ChildProcess(Self.program, words).outcome()
@@ -25,7 +25,7 @@ struct ConformanceTests {
     private func conform(
         _ plugin: String, _ values: [String] = []
     ) async throws -> (report: Report, status: Int32) {
-        let outcome = try await ChildProcess(Self.program, ["--conform", "--json", plugin] + values).outcome()
+        let outcome = try await ChildProcess(Self.program, ["check", "--json", plugin] + values).outcome()
         return (try JSONDecoder().decode(Report.self, from: Data(outcome.output.utf8)), outcome.status)
     }
 
@@ -231,7 +231,7 @@ struct ConformanceTests {
             name: "odd", body: "system(\"true\"); fopen(\"/etc/passwd\", \"r\"); return vips_copy(in, out, NULL);",
             changes: ".author = \"Ada\""
         ).compile(to: folder.path + "/odd.so")
-        let outcome = try await run("--conform", folder.path + "/odd.so")
+        let outcome = try await run("check", folder.path + "/odd.so")
         #expect(outcome.status == 1)
         #expect(outcome.lines.first == "odd 1: a test" && outcome.output.contains("by Ada; traits: none"))
         #expect(outcome.output.contains("✗ one pixel                 1 × 1 of 1 bands: "), "\(outcome.output)")
@@ -271,7 +271,7 @@ struct ConformanceTests {
         let folder = try TemporaryFolder()
         let body = "if (in->Xsize == 7) for (;;) usleep(1000); return vips_copy(in, out, NULL);"
         try Plugin(name: "odd", body: body).compile(to: folder.path + "/odd.so")
-        let outcome = try await run("--conform", "--patience", "20", folder.path + "/odd.so")
+        let outcome = try await run("check", "--patience", "20", folder.path + "/odd.so")
         #expect(outcome.status == 1)
         let lines = outcome.lines.filter { $0.hasPrefix("✓") || $0.hasPrefix("✗") || $0.hasPrefix("–") }
         #expect(lines.count == 2 && lines.first?.hasPrefix("✓ one pixel") == true, "\(lines)")
@@ -282,7 +282,7 @@ struct ConformanceTests {
     }
 
     @Test(
-        "A file that is no filter is refused with a sentence, without checks", arguments: ["--conform", "--try"])
+        "A file that is no filter is refused with a sentence, without checks", arguments: ["check", "try"])
     func noFilter(task: String) async throws {
         let folder = try TemporaryFolder()
         for (name, loading, reason) in [
@@ -295,8 +295,8 @@ struct ConformanceTests {
             default: try Plugin(name: "odd", body: "return 0;", loading: loading ?? "").compile(to: file)
             }
             let outcome = try await run(task, file, "in.png", "out.png")
-            // `--conform` takes no parameters, so it rejects these words as invalid usage.
-            let isUsage = task == "--conform"
+            // `check` takes no parameters, so it rejects these words as invalid usage.
+            let isUsage = task == "check"
             #expect(outcome.status == (isUsage ? 2 : 1), "\(outcome)")
             let alone = isUsage ? try await run(task, file) : outcome
             #expect(alone.status == 1 && alone.errors.contains("\(file) is no filter: "), "\(alone)")
@@ -320,7 +320,7 @@ struct ConformanceTests {
         let source = try Pixels.colourful(40, 30).file(.jpeg)
         let result = folder.path + "/result.png"
 
-        let made = try await run("--try", plugin, "amount=2", #"words=full | "moon" \"#, source.path, result)
+        let made = try await run("try", plugin, "amount=2", #"words=full | "moon" \"#, source.path, result)
         #expect(made.status == 0, "\(made)")
         #expect(made.lines.first == #"odd says: full | "moon" \"#)
         let read = "\(source.path): 40 × 30, read as jpeg, whole (the chain begins at full size)"
@@ -335,11 +335,11 @@ struct ConformanceTests {
             ([source.path], "'odd' without 'words'"),
             (["words=a", "/nowhere.jpg"], "/nowhere.jpg"), (["words=a", plugin], "open: "),
         ] {
-            let outcome = try await ChildProcess(Self.program, ["--try", plugin] + words + [result]).outcome()
+            let outcome = try await ChildProcess(Self.program, ["try", plugin] + words + [result]).outcome()
             #expect(outcome.status == 1 && outcome.errors.contains(error), "\(outcome)")
             #expect(try Data(contentsOf: URL(fileURLWithPath: result)) == bytes)
         }
-        let usage = try await run("--try", plugin, source.path, folder.path + "/result.bmp")
+        let usage = try await run("try", plugin, source.path, folder.path + "/result.bmp")
         #expect(usage.status == 2 && usage.errors.contains("must end in .avif"), "\(usage)")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         #expect(names == ["odd.so", "result.png"])

@@ -31,7 +31,8 @@ struct RoomRule: CustomTestStringConvertible {
         .room("PluginKit", importsOnly: ["CVips", "CPipelinePlugin", "Glibc", "Synchronization"]),
         .only(["JobLedger"], see: "CSQLite", header: "sqlite3"),
         .only(
-            ["RenderWorker", "PluginKit", "Plugins", "CPipelinePlugin", "SamplePictures"], see: "CVips", header: "vips/"
+            ["RenderWorker", "FilterConformance", "PluginKit", "Plugins", "CPipelinePlugin", "SamplePictures"],
+            see: "CVips", header: "vips/"
         ),
         .only(["RenderWorker"], see: "CTurboJPEG", header: "turbojpeg"),
         .only(["RenderWorker"], see: "CWebP", header: "webp/"),

@@ -20,7 +20,7 @@ struct RoomTests {
                 "ControlService", "DaemonConfiguration", "DaemonRuntime", "FleetSharing", "InboxWatching", "JobFlow",
                 "JobLedger", "ManualPages", "OperationGraph", "PipelineControl",
                 "PictureFiles", "PipelineDaemon", "PipelineModel", "Plugins", "Previewing", "FetchWorker",
-                "FleetWorker", "RenderWorker",
+                "FilterConformance", "FleetWorker", "RenderWorker",
                 "SamplePictures",
                 "SystemCalls",
                 "WorkerConfinement", "WorkerPools", "WorkerProtocol", "pipectl",

@@ -1,11 +1,11 @@
 import Glibc
 import SystemCalls
 
-/// `plugins try` and `plugins check` need no daemon: they start the worker program, which runs the filter.
+/// `plugins try` and `plugins check` need no daemon: they become the program that tests filters.
 enum FilterTrial: String {
     case `try`, check
 
-    /// Replaces this process with the worker program, which then determines the output and the exit code.
+    /// Replaces this process with that program, which then determines the output and the exit code.
     func run(_ words: ArraySlice<String>, json: Bool) throws -> Never {
         guard let file = words.first else { throw Failure.usage("\(rawValue) wants a filter's file: \(usage)") }
         let (values, pictures) =
@@ -19,16 +19,15 @@ enum FilterTrial: String {
         guard FileSystem.mayExist(file) else {
             throw Failure("CannotRead", "there is no file \(file); `pipectl plugins new` begins a filter", .failed)
         }
-        guard let program = InstalledProgram.worker("pipelined-render") else {
+        guard let program = InstalledProgram.worker("pipelined-filters") else {
             throw Failure(
                 "NotInstalled",
-                "pipelined-render is not beside pipectl in \(InstalledProgram.folder); build or install it",
+                "pipelined-filters is not beside pipectl in \(InstalledProgram.folder); build or install it",
                 .failed)
         }
-        let task = self == .try ? "--try" : "--conform"
         // Without a slash in the name, the loader would search the system's folders for the file.
         let plugin = file.contains("/") ? file : "./\(file)"
-        try InstalledProgram.become(program, (json ? ["--json"] : []) + [task, plugin] + values + pictures)
+        try InstalledProgram.become(program, [rawValue] + (json ? ["--json"] : []) + [plugin] + values + pictures)
     }
 
     private var usage: String {

@@ -35,12 +35,12 @@ struct Specimen: Equatable {
     }
 
     init(_ file: Descriptor) throws {
-        let picture = try SourceFile(file, name: "result").picture()
-        is16Bit = picture.format == VIPS_FORMAT_USHORT
+        let picture = try Raster.reading(file)
+        is16Bit = vips_image_get_format(picture.image) == VIPS_FORMAT_USHORT
         let whole = try picture.then { cvips_cast($0, $1, VIPS_FORMAT_USHORT, 0) }.inMemory()
         (width, height, bands) = (whole.width, whole.height, whole.bands)
         let count = width * height * bands
-        guard let data = whole.image.pointee.data else { throw VipsError.take() }
+        guard let data = whole.image.pointee.data else { throw FilterTrouble.ofVips() }
         samples = data.withMemoryRebound(to: UInt16.self, capacity: count) {
             Array(UnsafeBufferPointer(start: $0, count: count))
         }
@@ -89,25 +89,27 @@ struct Specimen: Equatable {
         return try Self.file(many) { cvips_jpegsave($0, $1, 85, 0, VIPS_FOREIGN_SUBSAMPLE_AUTO, 0) }
     }
 
-    private func picture(_ interpretation: VipsInterpretation) throws -> Picture {
+    private func picture(_ interpretation: VipsInterpretation) throws -> Raster {
         let bytes =
             is16Bit ? samples.withUnsafeBytes { Array($0) } : samples.map { UInt8(truncatingIfNeeded: $0) }
         let format = is16Bit ? VIPS_FORMAT_USHORT : VIPS_FORMAT_UCHAR
         guard
             let image = vips_image_new_from_memory_copy(
                 bytes, bytes.count, Int32(width), Int32(height), Int32(bands), format)
-        else { throw VipsError.take() }
+        else { throw FilterTrouble.ofVips() }
         let grey = is16Bit ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W
-        return try Picture(owning: image).interpreted(bands < 3 ? grey : interpretation)
+        return try Raster(owning: image).then {
+            cvips_reinterpret($0, $1, bands < 3 ? grey : interpretation)
+        }
     }
 
     private static func file(
-        _ picture: Picture, _ save: (UnsafeMutablePointer<VipsImage>, UnsafeMutablePointer<VipsTarget>) -> Int32
+        _ picture: Raster, _ save: (UnsafeMutablePointer<VipsImage>, UnsafeMutablePointer<VipsTarget>) -> Int32
     ) throws -> Descriptor {
         let file = try Descriptor.memory([])
-        guard let target = vips_target_new_to_descriptor(file.number) else { throw VipsError.take() }
+        guard let target = vips_target_new_to_descriptor(file.number) else { throw FilterTrouble.ofVips() }
         defer { g_object_unref(target) }
-        guard save(picture.image, target) == 0 else { throw VipsError.take() }
+        guard save(picture.image, target) == 0 else { throw FilterTrouble.ofVips() }
         return file
     }
 }

@@ -3,10 +3,10 @@ import Glibc
 import PipelineModel
 import SystemCalls
 
-/// `--conform`: runs all checks, and prints a report.
+/// `check`: runs all checks, and prints a report.
 enum Conforming {
     static func run(_ arguments: Arguments) throws -> Int32 {
-        guard let plugin = arguments.words.first else { throw UsageError("--conform takes a plugin") }
+        guard let plugin = arguments.words.first else { throw UsageError("check takes a plugin") }
         let assignments = Array(arguments.words.dropFirst())
         if let word = assignments.first(where: { !$0.contains("=") }) {
             throw UsageError("'\(word)' is no NAME=VALUE")

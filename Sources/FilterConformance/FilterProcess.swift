@@ -59,13 +59,16 @@ final class FilterProcess {
     /// Starts a worker. Only the worker gets the other end of the channel, so that the channel closes when the worker
     /// ends.
     private static func start(_ words: [String]) throws -> (pid_t, WorkerChannel) {
+        guard let worker = InstalledProgram.worker("pipelined-render") else {
+            throw FilterTrouble("pipelined-render is not beside this program in \(InstalledProgram.folder)")
+        }
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
         let nothing = try Descriptor.open("/dev/null", O_RDONLY)
         // Swift's own backtrace of a crash would start a program from inside the confinement.
         let own = WorkerMemory.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
         let environment = ProcessInfo.processInfo.environment.merging(own) { $1 }
         let process = try ChildProgram.start(
-            [FileSystem.resolved("/proc/self/exe")] + words, environment: environment.map { "\($0)=\($1)" },
+            [worker] + words, environment: environment.map { "\($0)=\($1)" },
             streams: [nothing.number, STDERR_FILENO, STDERR_FILENO, theirs.number])
         return (process, WorkerChannel(ours))
     }

@@ -4,7 +4,7 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// `--try` runs one filter on one picture.
+/// `try` runs one filter on one picture.
 enum Trying {
     private static let formats = [
         "jpg": "jpeg", "jpeg": "jpeg", "png": "png", "webp": "webp", "tif": "tiff", "tiff": "tiff", "avif": "avif",
@@ -13,7 +13,7 @@ enum Trying {
 
     static func run(_ arguments: Arguments) throws -> Int32 {
         guard arguments.words.count >= 3, let plugin = arguments.words.first else {
-            throw UsageError("--try takes a plugin, values of its parameters, a picture, and a file for the result")
+            throw UsageError("try takes a plugin, values of its parameters, a picture, and a file for the result")
         }
         let (source, result) = (arguments.words[arguments.words.count - 2], arguments.words[arguments.words.count - 1])
         let suffix = FileSystem.name(of: result).split(separator: ".").last.map { $0.lowercased() } ?? ""
