@@ -1,6 +1,6 @@
 import CVips
 import Foundation
-import WorkerProtocol
+import SystemCalls
 
 /// The program `pipelined-filters`: tests a filter for its author, in workers as the daemon has them.
 enum Program {
