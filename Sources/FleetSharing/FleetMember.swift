@@ -193,7 +193,8 @@ package final class FleetMember: FleetGuests {
         done: @escaping @Coordination @Sendable (Outcome) -> Void
     ) {
         guard node == name else { return pool.command(node, command) { done($0.map { .done($0) } ?? .silent) } }
-        delegate?.obey(command, by: peer) { result in
+        guard let delegate else { return done(.silent) }
+        delegate.obey(command, by: peer) { result in
             switch result {
             case .success(let report): done(.done(report))
             case .failure(let refusal): done(.refused(refusal))
@@ -208,7 +209,8 @@ package final class FleetMember: FleetGuests {
             Log.notice("the node \(node) tells this one what to do, which Obey=no forbids")
             return done(NodeReport(error: "it obeys no other node (Obey=no in its [Fleet])"))
         }
-        delegate?.obey(command, by: "the node \(node)") { result in
+        guard let delegate else { return done(NodeReport(error: "it can't answer yet; try it again")) }
+        delegate.obey(command, by: "the node \(node)") { result in
             switch result {
             case .success(let report): done(report)
             case .failure(let refusal): done(NodeReport(error: refusal.message))

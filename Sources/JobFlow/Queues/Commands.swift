@@ -35,7 +35,9 @@ package final class Commands {
             case .concurrency(let name, let limit, let save): try self.limit(name, to: limit, save: save, peer, done)
             case .cancelAll: cancelAll(peer, done)
             case .drain: drain(peer, done)
-            case .ask(let question): delegate?.answer(question, done: done)
+            case .ask(let question):
+                guard let delegate else { throw .refused("the daemon can't answer yet; try it again") }
+                delegate.answer(question, done: done)
             }
         } catch {
             done(.failure(error))
