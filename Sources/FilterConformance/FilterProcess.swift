@@ -120,9 +120,9 @@ final class FilterProcess {
         _ = try open(source, name: "picture", stages)
         try channel.send(SupervisorMessage.render, descriptors: [target])
         let end = ContinuousClock.now + patience
-        // No message reports that the filter has reached the moment, and its note in the trail, which is shared memory,
-        // raises no event. So poll the trail. A millisecond is short compared with the filter's work on the huge
-        // picture.
+        // The worker sends no message when the filter reaches `moment`. It only writes to the trail, which is shared
+        // memory and raises no event. So poll the trail. A millisecond is short compared with the filter's work on the
+        // huge picture.
         while !channel.isReady(within: .milliseconds(1)), !has(reached: moment), .now < end {}
         let (begun, before) = (ContinuousClock.now, waits)
         var after = before

@@ -95,8 +95,8 @@ extension Ledger {
         }
     }
 
-    /// Returns the batches that reach a barrier or end through the current transaction, and logs the ends. Called before
-    /// each commit.
+    /// Returns the batches that the current transaction ends or brings to a barrier, and logs those that have ended.
+    /// Called before each commit.
     func takeBatchNews() throws -> [(batch: Int, news: BatchNews)] {
         guard try writer.isAny("SELECT 1 FROM arrivals LIMIT 1") else { return [] }
         // Recreates batches that the ledger had forgotten because they were empty, but that new jobs have joined.

@@ -76,7 +76,7 @@ public enum FetchMessage: Codable, Sendable {
 
 /// The downloaded file, as the server described it. Every field may be hostile.
 public struct FetchedFile: Codable, Sendable, Hashable {
-    /// The name of the stage that failed downloads report.
+    /// The stage that is named when a download fails.
     public static let stage = "download"
 
     public var status: Int

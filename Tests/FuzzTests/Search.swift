@@ -45,8 +45,8 @@ enum Search {
             toFile: String(option.dropFirst("-dict=".count)), atomically: true, encoding: .utf8)
     }
 
-    /// The arguments of this process, split at the first libFuzzer option, which has a single dash. libFuzzer takes its
-    /// first argument for the command that starts a child process, so `own` is joined into that argument.
+    /// The arguments of this process, split at the first libFuzzer option, which has a single dash. libFuzzer starts
+    /// its child processes with its first argument as the command, so `own` is joined into that argument.
     private static var words: (own: [String], options: [String]) {
         let all = CommandLine.arguments
         let first = all.firstIndex { $0.hasPrefix("-") && !$0.hasPrefix("--") } ?? all.endIndex

@@ -55,6 +55,7 @@ package enum PrivateFolder {
 }
 
 extension FileStatus {
-    /// Whether the group, everybody, or a user or group in the ACL may write: the group's bits are the mask of an ACL.
+    /// Whether the group, everybody, or a user or group in the ACL may write. If a file has an ACL, the group's bits of
+    /// its mode are the ACL's mask, so the mode says enough.
     fileprivate var isWritableByOthers: Bool { mode & 0o022 != 0 }
 }

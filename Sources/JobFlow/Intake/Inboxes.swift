@@ -127,7 +127,7 @@ package final class Inboxes {
         done: @escaping @Coordination @Sendable () -> Void
     ) {
         each(all) { inbox, wanted, over in
-            // The end of the folder is reported later on the same queue, so always after `found`.
+            // The inbox calls `done` later on the same queue, so always after `found`.
             inbox.expect(folder, wanted: wanted, found: { Coordination.async { found(inbox) } }, done: over)
         } done: { _ in
             done()

@@ -4,7 +4,8 @@ package struct Histogram: Sendable, Equatable {
     static let bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800]
 
     package private(set) var sum = 0.0
-    /// Counts by the first bound that is not exceeded; the last counts all longer durations.
+    /// The number of durations in each bucket. A duration belongs to the first bound that it does not exceed. The last
+    /// bucket has the durations that exceed every bound.
     private var counts = [Int](repeating: 0, count: bounds.count + 1)
 
     package mutating func add(_ seconds: Double) {

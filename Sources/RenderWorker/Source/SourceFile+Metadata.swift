@@ -18,8 +18,8 @@ extension SourceFile {
 }
 
 extension Picture {
-    /// libvips finds a HEIF's XMP only if the packet begins with its first element. Usually a header precedes the
-    /// element, so find such a packet here.
+    /// libvips finds the XMP of a HEIF only if the packet starts with the root element of the XML. Usually a header
+    /// comes first. This function finds packets with a header.
     fileprivate func findXMP() {
         guard !hasField("xmp-data") else { return }
         for name in fieldNames where name.hasPrefix("heif-mime-") {

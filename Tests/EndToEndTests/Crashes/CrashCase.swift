@@ -12,7 +12,7 @@ struct CrashCase: CustomTestStringConvertible, Sendable {
     var picture = Picture.small
     /// Files that exist beforehand: their paths and texts.
     var before: [String: String] = [:]
-    /// File calls that fail or return something else in every run.
+    /// File calls that are made to fail, or to return a false result, in every run.
     var changes: [FileCalls.Change] = []
     /// Whether the archive lies on another file system.
     var archiveIsElsewhere = false
