@@ -2,315 +2,455 @@
 // Made of the .varlink files beside it, by `./run generate`.
 public enum Control {
     public struct Jobs: Codable, Sendable, Hashable {
+        /// the number of jobs that wait for something, such as space in the outbox. This number includes the files that
+        /// still settle in an inbox, and the queued jobs whose queue starts nothing
         public var waiting: Int
+        /// the number of jobs that are ready and wait for their turn in a queue
         public var queued: Int
+        /// the number of jobs that the daemon is processing
         public var running: Int
+        /// the number of jobs that are being cancelled, but still have a running operation
         public var cancelling: Int
+        /// the number of jobs whose results are published
         public var done: Int
+        /// the number of jobs that have failed
         public var failed: Int
+        /// the number of jobs that were cancelled
         public var cancelled: Int
+        /// the number of files in the inboxes that the daemon leaves alone; these files are not jobs
         public var ignored: Int
         public init(waiting: Int, queued: Int, running: Int, cancelling: Int, done: Int, failed: Int, cancelled: Int, ignored: Int) {
             (self.waiting, self.queued, self.running, self.cancelling, self.done, self.failed, self.cancelled, self.ignored) = (waiting, queued, running, cancelling, done, failed, cancelled, ignored)
         }
     }
-    /// A queue of operations. `effective` is the maximum number of operations that run at once. `configured` is the
-    /// limit that was set; null means auto. `automatic` is the number that auto stands for.
+    /// A queue of operations.
     public struct Queue: Codable, Sendable, Hashable {
+        /// the limit that was set; null means auto
         @Omissible public var configured: Int?
+        /// the maximum number of operations that run at once
         public var effective: Int
+        /// the number of operations that run
         public var running: Int
+        /// the number of operations that wait for their turn
         public var waiting: Int
+        /// whether the queue is paused, so that it starts nothing new
         public var paused: Bool
+        /// the latest reason that was given for the pause
         @Omissible public var reason: String?
+        /// the number that auto stands for in this queue
         @Omissible public var automatic: Int?
         public init(configured: Int? = nil, effective: Int, running: Int, waiting: Int, paused: Bool, reason: String? = nil, automatic: Int? = nil) {
             (self.configured, self.effective, self.running, self.waiting, self.paused, self.reason, self.automatic) = (configured, effective, running, waiting, paused, reason, automatic)
         }
     }
     public struct Inbox: Codable, Sendable, Hashable {
+        /// the path of the folder
         public var path: String
+        /// the name of the recipe that the inbox belongs to
         public var recipe: String
+        /// how the daemon watches the folder: `inotify` or `poll`. After `poll`, the reason may follow in parentheses.
+        /// Until the daemon has opened the folder, the value is `starting`
         public var watch: String
+        /// the number of files that may still be growing
         public var settling: Int
+        /// the number of files that the daemon leaves alone
         public var ignored: Int
+        /// why the daemon can't watch the folder, or takes nothing from it, for example because the outbox has no space or
+        /// the ledger can't be written
         @Omissible public var problem: String?
         public init(path: String, recipe: String, watch: String, settling: Int, ignored: Int, problem: String? = nil) {
             (self.path, self.recipe, self.watch, self.settling, self.ignored, self.problem) = (path, recipe, watch, settling, ignored, problem)
         }
     }
     public struct Waiting: Codable, Sendable, Hashable {
+        /// the reason why the jobs wait
         public var reason: String
+        /// the number of jobs that wait for this reason. Jobs that wait for their next attempt are counted together if they
+        /// met the same error. Beyond 20 reasons, the rarest are combined into one, `other reasons`
         public var jobs: Int
         public init(reason: String, jobs: Int) {
             (self.reason, self.jobs) = (reason, jobs)
         }
     }
     public struct Ignored: Codable, Sendable, Hashable {
+        /// the path of the file
         public var path: String
+        /// why the daemon leaves the file alone
         public var reason: String
         public init(path: String, reason: String) {
             (self.path, self.reason) = (path, reason)
         }
     }
-    /// Files that jobs have left in one of the places archive, failed, cancelled and results. `rule` is the setting in
-    /// [Keep] that limits their age or total size.
+    /// Files that jobs have left in one place.
     public struct Kept: Codable, Sendable, Hashable {
+        /// the place: `archive`, `failed`, `cancelled` or `results`
         public var place: String
+        /// the setting in `[Keep]` that limits the age or the total size of the files: an age, a size, both, or `keep`,
+        /// which means no limit
         public var rule: String
+        /// the number of files, as far as the daemon knows. A file that somebody else has removed counts until the daemon
+        /// would remove it
         public var files: Int
+        /// the total size of the files when they arrived in this place, in bytes
         public var bytes: Int
         public init(place: String, rule: String, files: Int, bytes: Int) {
             (self.place, self.rule, self.files, self.bytes) = (place, rule, files, bytes)
         }
     }
-    /// The files that Clean has removed from a place, or would remove. `oldest` and `newest` are the times at which the
-    /// oldest and the newest of these files arrived there. `refused` counts the files that could not be removed, and
-    /// `refusal` is the reason for the first of them.
+    /// The files that Clean has removed from a place, or would remove.
     public struct Cleaned: Codable, Sendable, Hashable {
+        /// as in Kept
         public var place: String
+        /// the number of files that were removed, or would be removed
         public var files: Int
+        /// the total size of these files, in bytes
         public var bytes: Int
+        /// when the oldest of these files arrived in the place
         @Omissible public var oldest: String?
+        /// when the newest of these files arrived in the place
         @Omissible public var newest: String?
+        /// the number of files that could not be removed
         public var refused: Int
+        /// why the first of the `refused` files could not be removed
         @Omissible public var refusal: String?
         public init(place: String, files: Int, bytes: Int, oldest: String? = nil, newest: String? = nil, refused: Int, refusal: String? = nil) {
             (self.place, self.files, self.bytes, self.oldest, self.newest, self.refused, self.refusal) = (place, files, bytes, oldest, newest, refused, refusal)
         }
     }
-    /// A disk that holds originals or results. `path` is one of its folders. `bytes` is the space that the daemon may
-    /// fill, and `free` is the part of that space that is still free.
+    /// A disk that holds originals or results.
     public struct Disk: Codable, Sendable, Hashable {
+        /// the path of a folder on the disk
         public var path: String
+        /// the space that the daemon may fill, in bytes. It includes the space that is already used
         public var bytes: Int
+        /// the part of `bytes` that is still free
         public var free: Int
         public init(path: String, bytes: Int, free: Int) {
             (self.path, self.bytes, self.free) = (path, bytes, free)
         }
     }
-    /// Another machine of the fleet. At the moment it renders `taken` pictures of other machines, at most `places`, and
-    /// has lent `lent` of its own. `lacks` are the reasons why it can't render all pictures of this machine: the name
-    /// of each missing filter, "NAME in this version" for a filter that it has in another version, or "pipelined
-    /// VERSION" if it does not run this machine's version of pipelined.
+    /// Another machine of the fleet.
     public struct Node: Codable, Sendable, Hashable {
+        /// the machine's name
         public var name: String
+        /// the version of pipelined on the machine
         public var version: String
+        /// the maximum number of pictures that the machine takes from other machines at once
         public var places: Int
+        /// the number of pictures from other machines that the machine has now
         public var taken: Int
+        /// the number of its own pictures that the machine has lent to other machines
         public var lent: Int
+        /// the reasons why the machine can't render all pictures of this machine: the name of each missing filter,
+        /// `NAME in this version` for a filter that it has in another version, or `pipelined VERSION` if it does not run
+        /// this machine's version of pipelined
         @Omissible public var lacks: [String]
         public init(name: String, version: String, places: Int, taken: Int, lent: Int, lacks: [String] = []) {
             (self.name, self.version, self.places, self.taken, self.lent, self.lacks) = (name, version, places, taken, lent, lacks)
         }
     }
-    /// This machine as a member of its fleet. `name` is its own name, and `server` is the server that it is connected
-    /// to; null means that it is not connected. `places`, `taken` and `lent` are as in Node. `silent` lists machines
-    /// that have been seen before, but not recently.
+    /// This machine as a member of its fleet.
     public struct Fleet: Codable, Sendable, Hashable {
+        /// this machine's name in the fleet
         public var name: String
+        /// the server that this machine is connected to; null if it is not connected
         @Omissible public var server: String?
+        /// why this machine takes no part in the fleet, or not as it should
         @Omissible public var problem: String?
+        /// the maximum number of pictures that this machine takes from other machines at once
         public var places: Int
+        /// the number of pictures from other machines that this machine has now
         public var taken: Int
+        /// the number of its own pictures that this machine has lent to other machines
         public var lent: Int
+        /// the other machines that have been seen recently
         @Omissible public var nodes: [Control.Node]
+        /// the names of machines that have been seen before, but not recently
         @Omissible public var silent: [String]
         public init(name: String, server: String? = nil, problem: String? = nil, places: Int, taken: Int, lent: Int, nodes: [Control.Node] = [], silent: [String] = []) {
             (self.name, self.server, self.problem, self.places, self.taken, self.lent, self.nodes, self.silent) = (name, server, problem, places, taken, lent, nodes, silent)
         }
     }
-    /// A queue of a machine of the fleet. `configured` is null if the limit is auto.
+    /// A queue of a machine of the fleet.
     public struct NodeQueue: Codable, Sendable, Hashable {
+        /// the queue's name
         public var name: String
+        /// the limit that was set; null means auto
         @Omissible public var configured: Int?
+        /// the maximum number of operations that run at once
         public var effective: Int
+        /// the number of operations that run
         public var running: Int
+        /// whether the queue is paused
         public var paused: Bool
+        /// the reason that was given for the pause
         @Omissible public var reason: String?
         public init(name: String, configured: Int? = nil, effective: Int, running: Int, paused: Bool, reason: String? = nil) {
             (self.name, self.configured, self.effective, self.running, self.paused, self.reason) = (name, configured, effective, running, paused, reason)
         }
     }
-    /// A machine's answer to Command. If `error` is null, the machine has executed the command, and `queues` are its
-    /// queues afterwards.
+    /// A machine's answer to Command.
     public struct NodeAnswer: Codable, Sendable, Hashable {
+        /// the machine's name
         public var node: String
+        /// whether the machine has answered
         public var answered: Bool
+        /// why the machine has not executed the command, as far as is known; null if it has executed the command
         @Omissible public var error: String?
+        /// the number of jobs that `cancel-all` has stopped on the machine
         @Omissible public var cancelled: Int?
+        /// the machine's queues `download`, `render` and `publish` after the command
         @Omissible public var queues: [Control.NodeQueue]
         public init(node: String, answered: Bool, error: String? = nil, cancelled: Int? = nil, queues: [Control.NodeQueue] = []) {
             (self.node, self.answered, self.error, self.cancelled, self.queues) = (node, answered, error, cancelled, queues)
         }
     }
-    /// A machine's answer to Ask. `reply` is the call's reply as JSON. If it is null, `error` is the reason.
+    /// A machine's answer to Ask.
     public struct NodeReply: Codable, Sendable, Hashable {
+        /// the machine's name
         public var node: String
+        /// whether the machine has answered
         public var answered: Bool
+        /// why there is no reply; null if there is one
         @Omissible public var error: String?
+        /// the call's reply as JSON; null if there is none
         @Omissible public var reply: String?
         public init(node: String, answered: Bool, error: String? = nil, reply: String? = nil) {
             (self.node, self.answered, self.error, self.reply) = (node, answered, error, reply)
         }
     }
-    /// The result of checking a machine. `outcome` is ok, silent, version (the machine runs another version of
-    /// pipelined), full (it had no free place), refused, late (it accepted the picture, but sent no result in time) or
-    /// failed. `accepted` is the time in milliseconds from the offer until the machine accepted the picture, and
-    /// `milliseconds` is the time from the offer until its result arrived. Unless the outcome is ok, both are null, and
-    /// `problem` says what went wrong and what to do. `lacks` is as in Node.
+    /// The result of checking a machine.
     public struct NodeCheck: Codable, Sendable, Hashable {
+        /// the machine's name
         public var node: String
+        /// `ok`, `silent`, `version` (the machine runs another version of pipelined), `full` (it had no free place),
+        /// `refused`, `late` (it accepted the picture, but sent no result in time) or `failed`
         public var outcome: String
+        /// the time from the offer until the machine accepted the picture, in milliseconds; null unless `outcome` is `ok`
         @Omissible public var accepted: Double?
+        /// the time from the offer until the result arrived, in milliseconds; null unless `outcome` is `ok`
         @Omissible public var milliseconds: Double?
+        /// what went wrong and what to do about it; null if `outcome` is `ok`
         @Omissible public var problem: String?
+        /// as in Node
         @Omissible public var lacks: [String]
         public init(node: String, outcome: String, accepted: Double? = nil, milliseconds: Double? = nil, problem: String? = nil, lacks: [String] = []) {
             (self.node, self.outcome, self.accepted, self.milliseconds, self.problem, self.lacks) = (node, outcome, accepted, milliseconds, problem, lacks)
         }
     }
-    /// The daemon's status. `disks` omits disks that do not answer. `fleet` is null if no fleet is configured.
+    /// The daemon's status.
     public struct Overview: Codable, Sendable, Hashable {
+        /// the daemon's version
         public var version: String
+        /// when the daemon started
         public var started: String
+        /// the folder `DIR`, if the daemon was started as `pipelined --root DIR`
         @Omissible public var root: String?
+        /// whether the daemon is stopping. It then takes nothing new, and ends when the running jobs have ended
         public var stopping: Bool
+        /// the numbers of jobs by state
         public var jobs: Control.Jobs
+        /// the reasons why jobs wait, the most frequent first
         @Omissible public var waiting: [Control.Waiting]
+        /// all queues by name
         public var queues: [String: Control.Queue]
+        /// all inboxes
         @Omissible public var inboxes: [Control.Inbox]
+        /// the latest files that the inboxes leave alone
         @Omissible public var ignored: [Control.Ignored]
+        /// the number of render workers that are alive
         public var workers: Int
+        /// the cursor of the latest event: `watch --since CURSOR` shows every event after it
         public var cursor: Int
+        /// the problems that keep the daemon from its work
         @Omissible public var problems: [String]
+        /// the files that jobs have left, by place; a place without files and without a rule is left out
         @Omissible public var kept: [Control.Kept]
+        /// the size and the free space of the disks. The daemon's own disk is the first. A disk that does not answer is
+        /// left out
         @Omissible public var disks: [Control.Disk]
+        /// this machine and the other machines of its fleet; null if no fleet is configured
         @Omissible public var fleet: Control.Fleet?
         public init(version: String, started: String, root: String? = nil, stopping: Bool, jobs: Control.Jobs, waiting: [Control.Waiting] = [], queues: [String: Control.Queue], inboxes: [Control.Inbox] = [], ignored: [Control.Ignored] = [], workers: Int, cursor: Int, problems: [String] = [], kept: [Control.Kept] = [], disks: [Control.Disk] = [], fleet: Control.Fleet? = nil) {
             (self.version, self.started, self.root, self.stopping, self.jobs, self.waiting, self.queues, self.inboxes, self.ignored, self.workers, self.cursor, self.problems, self.kept, self.disks, self.fleet) = (version, started, root, stopping, jobs, waiting, queues, inboxes, ignored, workers, cursor, problems, kept, disks, fleet)
         }
     }
-    /// A picture file. `pages` is the number of frames of an animation, or of pages of a document; null means unknown.
+    /// A picture file.
     public struct Picture: Codable, Sendable, Hashable {
+        /// the format: `jpeg`, `png`, `webp`, …
         public var format: String
+        /// the width of one frame, as stored, in pixels
         public var width: Int
+        /// the height of one frame, as stored, in pixels
         public var height: Int
+        /// the size of the file, in bytes
         public var bytes: Int
+        /// the number of frames of an animation, or of pages or pictures in the file; null if it is unknown
         @Omissible public var pages: Int?
         public init(format: String, width: Int, height: Int, bytes: Int, pages: Int? = nil) {
             (self.format, self.width, self.height, self.bytes, self.pages) = (format, width, height, bytes, pages)
         }
     }
-    /// `input` is the original's path in the inbox, or its name if it did not come from an inbox. A download is named
-    /// after its URL until it has finished. `before` describes the original; it is null until the header has been read.
-    /// `after` describes the picture at each path in `outputs`. `bytes` is the original's size; it is null until the
-    /// download has finished.
-    /// `failure` is the class of the job's latest failure: input, transient, room, crash, timeout, configuration or
-    /// dependency. `setbacks` is the number of transient failures so far, and `due` is the time of the next attempt.
-    /// `redo` is `underway` while a job that was done is processed again; until that succeeds, `outputs` lists the
-    /// earlier results. If the latest redo has failed or was cancelled, `redo` is `failed` or `cancelled`, and the
-    /// earlier results remain.
     public struct Job: Codable, Sendable, Hashable {
+        /// the job's number, which no other job ever gets
         public var id: Int
+        /// the number of the batch that the job belongs to
         @Omissible public var batch: Int?
+        /// the name of the recipe that the job goes through
         public var recipe: String
+        /// the original's path in the inbox, or its name if it did not come from an inbox. A download is named after its
+        /// URL until it has finished, and then has the name that its server gives
         public var input: String
+        /// the URL that the original is downloaded from, with `…` in place of a user and password, and of the secrets in
+        /// its query (`token=`, `key=`, `sig=`, `X-Amz-…`, …)
         @Omissible public var url: String?
+        /// the state: `waiting`, `queued`, `running`, `cancelling`, `done`, `failed` or `cancelled`
         public var state: String
+        /// for a waiting job, the reason why it waits, which is never null; for an ended job, why its original has not been
+        /// moved, or what was left out, for example a result whose name was taken
         @Omissible public var reason: String?
+        /// the paths of the results, once they are published
         @Omissible public var outputs: [String]
+        /// why the job, or the latest redo of a done job, has failed
         @Omissible public var error: String?
+        /// when the job was taken
         public var created: String
+        /// when the job ended
         @Omissible public var finished: String?
+        /// the original; null until its header has been read
         @Omissible public var before: Control.Picture?
+        /// the published pictures, one for each path in `outputs`
         @Omissible public var after: [Control.Picture]
+        /// the time from the start of the job's latest attempt to the job's end, in milliseconds
         @Omissible public var milliseconds: Double?
+        /// the class of the job's latest failure: `input`, `transient`, `room`, `crash`, `timeout`, `configuration` or
+        /// `dependency`. Null if the job has had no failure, or has succeeded since
         @Omissible public var failure: String?
+        /// the number of transient failures so far
         public var setbacks: Int
+        /// when the next attempt is due, if the job waits for one
         @Omissible public var due: String?
+        /// `underway` while a done job is processed again; until that succeeds, `outputs` lists the earlier results.
+        /// `failed` or `cancelled` if the latest redo has failed or was cancelled; the earlier results then remain
         @Omissible public var redo: String?
+        /// the size of the original, in bytes; null until the download has finished
         @Omissible public var bytes: Int?
         public init(id: Int, batch: Int? = nil, recipe: String, input: String, url: String? = nil, state: String, reason: String? = nil, outputs: [String] = [], error: String? = nil, created: String, finished: String? = nil, before: Control.Picture? = nil, after: [Control.Picture] = [], milliseconds: Double? = nil, failure: String? = nil, setbacks: Int, due: String? = nil, redo: String? = nil, bytes: Int? = nil) {
             (self.id, self.batch, self.recipe, self.input, self.url, self.state, self.reason, self.outputs, self.error, self.created, self.finished, self.before, self.after, self.milliseconds, self.failure, self.setbacks, self.due, self.redo, self.bytes) = (id, batch, recipe, input, url, state, reason, outputs, error, created, finished, before, after, milliseconds, failure, setbacks, due, redo, bytes)
         }
     }
-    /// Jobs with the same reason. `jobs` is the number of jobs, and `first` contains the IDs of a few of them.
+    /// Jobs with the same reason.
     public struct Tally: Codable, Sendable, Hashable {
+        /// the reason or the remark that the jobs have in common
         public var reason: String
+        /// the number of jobs
         public var jobs: Int
+        /// the IDs of the first few jobs
         @Omissible public var first: [Int]
         public init(reason: String, jobs: Int, first: [Int] = []) {
             (self.reason, self.jobs, self.first) = (reason, jobs, first)
         }
     }
-    /// An operation of a job. `attempt` is the number of the job's attempt that it belongs to, from 1. `worker` is the
-    /// ID of the process that did the work, and `read` and `written` are numbers of bytes. `progress` is null unless
-    /// the operation is executing and its progress is known.
+    /// An operation of a job.
     public struct Operation: Codable, Sendable, Hashable {
+        /// the kind of operation: `download`, `render`, `publish`, `announce`, or `announce batch` at a barrier
         public var kind: String
+        /// the name of the queue that the operation belongs to
         public var queue: String
+        /// the state: `pending`, `ready`, `executing`, `finished`, `failed` or `cancelled`
         public var state: String
+        /// when the operation started
         @Omissible public var started: String?
+        /// when the operation ended
         @Omissible public var finished: String?
+        /// more about the operation, in words; for a failed operation, the reason for its failure
         @Omissible public var detail: String?
+        /// the number of the job's attempt that the operation belongs to, from 1
         public var attempt: Int
+        /// the ID of the process that did the work
         @Omissible public var worker: Int?
+        /// the number of bytes that were read
         @Omissible public var read: Int?
+        /// the number of bytes that were written
         @Omissible public var written: Int?
+        /// the class of the operation's failure, as in Job
         @Omissible public var failure: String?
+        /// the progress of the operation; null unless the operation is executing and its progress is known
         @Omissible public var progress: Control.Progress?
         public init(kind: String, queue: String, state: String, started: String? = nil, finished: String? = nil, detail: String? = nil, attempt: Int, worker: Int? = nil, read: Int? = nil, written: Int? = nil, failure: String? = nil, progress: Control.Progress? = nil) {
             (self.kind, self.queue, self.state, self.started, self.finished, self.detail, self.attempt, self.worker, self.read, self.written, self.failure, self.progress) = (kind, queue, state, started, finished, detail, attempt, worker, read, written, failure, progress)
         }
     }
-    /// The progress of a download in bytes, of a render in pixels (each result counts all pixels of the picture), or of
-    /// a batch in jobs (failed and cancelled jobs count as done). `total` is null while it is unknown. `rate` is the
-    /// recent number of units per second, and `remaining` is in seconds. Both are null while they are unknown, for
-    /// example during a pause.
+    /// The progress of a download, of a render, or of a batch.
     public struct Progress: Codable, Sendable, Hashable {
+        /// the unit: `bytes` of a download, `pixels` of the picture that is rendered (each result counts all pixels of the
+        /// picture), or `jobs` of a batch
         public var unit: String
+        /// the number of units that are done; for a batch, the number of jobs that have ended, including failed and
+        /// cancelled jobs
         public var done: Int
+        /// the total number of units; null while it is unknown, for example because a server does not send it
         @Omissible public var total: Int?
+        /// the part that is done, from 0 to 1. For a batch, it also counts the finished parts of jobs that have not ended
         @Omissible public var fraction: Double?
+        /// the recent number of units per second: in the last 5 seconds of a download, or in the last 30 seconds of a
+        /// render or a batch. Null while it is unknown, for example during a pause
         @Omissible public var rate: Double?
+        /// the remaining time at this rate, in seconds. It leaves out work that waits for something else, such as its next
+        /// attempt. Null while it is unknown, for example during a pause, and while the batch is open
         @Omissible public var remaining: Double?
         public init(unit: String, done: Int, total: Int? = nil, fraction: Double? = nil, rate: Double? = nil, remaining: Double? = nil) {
             (self.unit, self.done, self.total, self.fraction, self.rate, self.remaining) = (unit, done, total, fraction, rate, remaining)
         }
     }
-    /// `fraction` covers all operations of the job. `operation` is the queue of the operation that is executing, and
-    /// `progress` is the progress of that operation.
     public struct JobProgress: Codable, Sendable, Hashable {
+        /// the job
         public var job: Control.Job
+        /// the progress of all operations of the job together, from 0 to 1
         public var fraction: Double
+        /// the queue of the operation that is executing: `download`, `render` or `publish`; null between two operations
         @Omissible public var operation: String?
+        /// the progress of the operation that is executing, if it is known
         @Omissible public var progress: Control.Progress?
         public init(job: Control.Job, fraction: Double, operation: String? = nil, progress: Control.Progress? = nil) {
             (self.job, self.fraction, self.operation, self.progress) = (job, fraction, operation, progress)
         }
     }
     public struct BatchProgress: Codable, Sendable, Hashable {
+        /// the batch
         public var batch: Control.Batch
+        /// the progress of the batch
         public var progress: Control.Progress
         public init(batch: Control.Batch, progress: Control.Progress) {
             (self.batch, self.progress) = (batch, progress)
         }
     }
-    /// A job's whole history. `original` is the original's present path. `removed` says who has removed the original,
-    /// and when. `tries` is the number of attempts, and `started` is the start of the latest attempt.
+    /// A job's whole history.
     public struct Story: Codable, Sendable, Hashable {
+        /// the job
         public var job: Control.Job
+        /// the chain of each output, by the name of the output; the name of the unnamed output is `""`
         public var chains: [String: String]
+        /// the original's present path
         @Omissible public var original: String?
+        /// the setting or the command that has removed the original, and the time of the removal
         @Omissible public var removed: String?
+        /// the number of attempts that have begun
         public var tries: Int
+        /// when the latest attempt began
         @Omissible public var started: String?
+        /// a description of the picture according to its header
         @Omissible public var header: String?
+        /// what to do about the failure, if the job has failed
         @Omissible public var advice: String?
+        /// the operations that have begun, in all attempts, and the operations that are still to come. A long history
+        /// contains only the latest operations
         @Omissible public var operations: [Control.Operation]
+        /// the priority: `low`, `normal` or `high`
         public var priority: String
+        /// the jobs that this job comes after
         public var after: Control.Neighbours
+        /// the jobs that come after this job
         public var followers: Control.Neighbours
         public init(job: Control.Job, chains: [String: String], original: String? = nil, removed: String? = nil, tries: Int, started: String? = nil, header: String? = nil, advice: String? = nil, operations: [Control.Operation] = [], priority: String, after: Control.Neighbours, followers: Control.Neighbours) {
             (self.job, self.chains, self.original, self.removed, self.tries, self.started, self.header, self.advice, self.operations, self.priority, self.after, self.followers) = (job, chains, original, removed, tries, started, header, advice, operations, priority, after, followers)
@@ -318,242 +458,340 @@ public enum Control {
     }
     /// All IDs from `first` to `last`, both included.
     public struct IDRange: Codable, Sendable, Hashable {
+        /// the lowest ID
         public var first: Int
+        /// the highest ID
         public var last: Int
         public init(first: Int, last: Int) {
             (self.first, self.last) = (first, last)
         }
     }
-    /// The jobs that a job comes after, or the jobs that come after it: `jobs` contains the first hundred, and `count`
-    /// is their total number. The state of a forgotten job is null.
+    /// The jobs that a job comes after, or the jobs that come after it.
     public struct Neighbours: Codable, Sendable, Hashable {
+        /// the first hundred jobs, by ID
         @Omissible public var jobs: [Control.Neighbour]
+        /// the total number of jobs
         public var count: Int
         public init(jobs: [Control.Neighbour] = [], count: Int) {
             (self.jobs, self.count) = (jobs, count)
         }
     }
     public struct Neighbour: Codable, Sendable, Hashable {
+        /// the job's ID
         public var id: Int
+        /// the job's state; null if the job has been forgotten
         @Omissible public var state: String?
         public init(id: Int, state: String? = nil) {
             (self.id, self.state) = (id, state)
         }
     }
-    /// The jobs of one list, of one dropped folder, or of one NewBatch, counted by state. `name` is the name of the
-    /// list or the folder, or the name given to NewBatch. While `open` is true, jobs may still be added. `ended` is the
-    /// time at which the last of the jobs was over. `recipe` is the recipe of the first job; the other jobs have the
-    /// same recipe unless a client has mixed recipes.
+    /// The jobs of one list, of one dropped folder, or of one NewBatch.
     public struct Batch: Codable, Sendable, Hashable {
+        /// the batch's number
         public var id: Int
+        /// the name of the list or the folder, or the name given to NewBatch; several batches may have the same name
         @Omissible public var name: String?
+        /// whether jobs may still be added. While this is true, no job of the batch passes a barrier
         public var open: Bool
+        /// the number of jobs of the batch in the state `waiting`
         public var waiting: Int
+        /// the number of jobs of the batch in the state `queued`
         public var queued: Int
+        /// the number of jobs of the batch in the state `running`
         public var running: Int
+        /// the number of jobs of the batch in the state `cancelling`
         public var cancelling: Int
+        /// the number of jobs of the batch in the state `done`
         public var done: Int
+        /// the number of jobs of the batch in the state `failed`
         public var failed: Int
+        /// the number of jobs of the batch in the state `cancelled`
         public var cancelled: Int
+        /// when the batch began
         @Omissible public var created: String?
+        /// when the last of the jobs was over; null until then, and again after a job has been brought back
         @Omissible public var ended: String?
+        /// the recipe of the first job; null before the first job. The other jobs have the same recipe unless a client has
+        /// mixed recipes
         @Omissible public var recipe: String?
         public init(id: Int, name: String? = nil, open: Bool, waiting: Int, queued: Int, running: Int, cancelling: Int, done: Int, failed: Int, cancelled: Int, created: String? = nil, ended: String? = nil, recipe: String? = nil) {
             (self.id, self.name, self.open, self.waiting, self.queued, self.running, self.cancelling, self.done, self.failed, self.cancelled, self.created, self.ended, self.recipe) = (id, name, open, waiting, queued, running, cancelling, done, failed, cancelled, created, ended, recipe)
         }
     }
-    /// An event. `kind` is one of:
-    /// - `job`: the job's state has changed.
-    /// - `published`: the job's results are in the outbox.
-    /// - `picture`: the job is done, and its original is in its final folder. Nothing is left to do for the job.
-    /// - `over`: the job, or the redo of a done job, has failed or was cancelled, and its original is in its final
-    ///   folder. A job without an original has no such event.
-    /// - `priority`: the job has a new priority, which is `text`.
-    /// - `batch`: if `text` is `arrived`, all jobs of the batch are at a barrier; if it is `ended`, all of them are
-    ///   over.
-    /// - `queue` or `settings`: the queue or the settings have changed.
-    /// - `lost`: the log no longer contains some events before `cursor`.
-    /// `original` is the path of the job's original; it is null until the original is in its final folder. `advice`
-    /// says what to do about a failure.
     public struct Event: Codable, Sendable, Hashable {
+        /// the event's position in the event log; every event has a larger cursor than the event before
         public var cursor: Int
+        /// when the event happened
         public var time: String
+        /// `job`: the job's state has changed. `published`: the job's results are in the outbox, and are durable.
+        /// `picture`: the job is done, and its original is in its final folder; nothing is left to do for the job. `over`:
+        /// the job, or the redo of a done job, has failed or was cancelled, and its original is in its final folder; a job
+        /// without an original has no such event. `priority`: the job has a new priority, which is `text`. `batch`: if
+        /// `text` is `arrived`, all jobs of the batch are at a barrier; if it is `ended`, all of them are over. `queue` or
+        /// `settings`: the queue or the settings have changed. `lost`: the log no longer contains some events before
+        /// `cursor`
         public var kind: String
+        /// the job, with the state and the `reason` or `error` that it had at the time of the event; everything else is as
+        /// it is now
         @Omissible public var job: Control.Job?
+        /// the batch, as it is now
         @Omissible public var batch: Control.Batch?
+        /// the name of the queue
         @Omissible public var queue: String?
+        /// more about the event, in words, for example why a job has failed, even if it has been retried since
         @Omissible public var text: String?
+        /// the path of the job's original; null until the original is in its final folder
         @Omissible public var original: String?
+        /// what to do about a failure
         @Omissible public var advice: String?
         public init(cursor: Int, time: String, kind: String, job: Control.Job? = nil, batch: Control.Batch? = nil, queue: String? = nil, text: String? = nil, original: String? = nil, advice: String? = nil) {
             (self.cursor, self.time, self.kind, self.job, self.batch, self.queue, self.text, self.original, self.advice) = (cursor, time, kind, job, batch, queue, text, original, advice)
         }
     }
     public struct PlannedOperation: Codable, Sendable, Hashable {
+        /// as in Operation
         public var kind: String
+        /// the name of the queue that the operation would go to
         public var queue: String
+        /// a description of the operation, in words
         public var does: String
         public init(kind: String, queue: String, does: String) {
             (self.kind, self.queue, self.does) = (kind, queue, does)
         }
     }
-    /// How a worker would read the pixels for an output, and why. `output` is the name of an output or of a tee.
+    /// How a worker would read the pixels for an output or a tee.
     public struct Decoding: Codable, Sendable, Hashable {
+        /// the name of the output or of the tee
         @Omissible public var output: String?
+        /// how the pixels are read, and why, for example `jpeg, greyscale, 1/2 (noir needs luma only)`
         public var path: String
         public init(output: String? = nil, path: String) {
             (self.output, self.path) = (output, path)
         }
     }
-    /// The name of the result of an output or of a tee. A field of Name= whose value is not known yet appears
-    /// unchanged, for example as `{counter:4}`.
+    /// The name of the result of an output or of a tee.
     public struct ResultName: Codable, Sendable, Hashable {
+        /// the name of the output or of the tee
         @Omissible public var output: String?
+        /// the path of the result. A field of `Name=` whose value is not known yet appears unchanged, for example as
+        /// `{counter:4}`. In a Recipe, this is the text of `Name=`
         public var name: String
         public init(output: String? = nil, name: String) {
             (self.output, self.name) = (output, name)
         }
     }
-    /// `picture` describes the passed file according to its header; if the header can't be read, `problem` is the
-    /// reason. `names` are the paths of the results. `date` is the date that these names contain, with the source of
-    /// that date.
     public struct Explanation: Codable, Sendable, Hashable {
+        /// the name of the recipe that takes the file; null if no recipe takes it, or for a chain
         @Omissible public var recipe: String?
+        /// why the recipe takes the file, why no recipe takes it, or why the job is not running
         public var why: String
+        /// as in Story
         public var chains: [String: String]
+        /// the planned operations; empty if nothing would be done, for example because the file is ignored or unreadable,
+        /// or because its job has ended
         @Omissible public var operations: [Control.PlannedOperation]
+        /// the job of the file. The file may also be an original in `failed/`, `archive/` or `cancelled/`, or the text
+        /// beside an original
         @Omissible public var job: Control.Job?
+        /// a description of the picture according to its header, including which of several frames or pages is taken; null
+        /// if the file could not be opened or read
         @Omissible public var picture: String?
+        /// how a worker would read the picture for each output; empty if `picture` is null
         @Omissible public var decode: [Control.Decoding]
+        /// why `picture` is null although the file could be opened
         @Omissible public var problem: String?
+        /// the path of each result; empty if nothing would be made, or for a chain without a file
         @Omissible public var names: [Control.ResultName]
+        /// the date in `names`, and the source of that date
         @Omissible public var date: String?
         public init(recipe: String? = nil, why: String, chains: [String: String], operations: [Control.PlannedOperation] = [], job: Control.Job? = nil, picture: String? = nil, decode: [Control.Decoding] = [], problem: String? = nil, names: [Control.ResultName] = [], date: String? = nil) {
             (self.recipe, self.why, self.chains, self.operations, self.job, self.picture, self.decode, self.problem, self.names, self.date) = (recipe, why, chains, operations, job, picture, decode, problem, names, date)
         }
     }
-    /// A result of Try. If no result could be made, `problem` is the reason, and `picture` is null. `suffix` is the
-    /// usual suffix of a file with the result's format; null if the format is unknown. `decode` says how the pixels
-    /// were read. `milliseconds` is the time that all results of the recipe took together.
+    /// A result of Try.
     public struct Proof: Codable, Sendable, Hashable {
+        /// the name of the recipe that was tried; null for a chain alone
         @Omissible public var recipe: String?
+        /// the name of the output or of the tee
         @Omissible public var output: String?
+        /// the chain of the output; for a tee, the chain that contains the tee
         public var chain: String
+        /// the usual suffix of a file with the result's format: `jpg`, `webp`, …; null if the format is unknown, as on a
+        /// sheet for `format=same`
         @Omissible public var suffix: String?
+        /// the result, or on a sheet its small picture; null if no result could be made
         @Omissible public var picture: Control.Picture?
+        /// how the pixels were read, as in Decoding
         @Omissible public var decode: String?
+        /// the time that all results of the recipe took together, in milliseconds
         @Omissible public var milliseconds: Double?
+        /// why no result could be made
         @Omissible public var problem: String?
         public init(recipe: String? = nil, output: String? = nil, chain: String, suffix: String? = nil, picture: Control.Picture? = nil, decode: String? = nil, milliseconds: Double? = nil, problem: String? = nil) {
             (self.recipe, self.output, self.chain, self.suffix, self.picture, self.decode, self.milliseconds, self.problem) = (recipe, output, chain, suffix, picture, decode, milliseconds, problem)
         }
     }
-    /// `names` contains the text of Name= for each output that has one.
     public struct Recipe: Codable, Sendable, Hashable {
+        /// the recipe's name
         public var name: String
+        /// the recipe's own description
         @Omissible public var description: String?
+        /// the path of the file that contains the recipe; null if the recipe is built in
         @Omissible public var file: String?
+        /// the path of the inbox, if the recipe has one
         @Omissible public var inbox: String?
+        /// the path of the folder for the results
         public var outbox: String
+        /// the patterns of the file names that the recipe takes
         @Omissible public var match: [String]
+        /// the rule for the original of a done job: `archive`, `delete` or `keep`
         public var original: String
+        /// the rule for a result whose name is taken: `number`, `replace` or `skip`
         public var conflict: String
+        /// the rule for a picture whose end is missing: `fail` or `accept`
         public var onTruncated: String
+        /// the priority of the recipe's jobs: `low`, `normal` or `high`
         public var priority: String
+        /// as in Story
         public var chains: [String: String]
+        /// why the recipe takes nothing now
         @Omissible public var problem: String?
+        /// the program that runs on the occasions in `hookOn`
         @Omissible public var hook: String?
+        /// the occasions for `hook`: some of `done`, `failed`, `cancelled` and `batch`
         @Omissible public var hookOn: [String]
+        /// the total number of runs of `hook` that have failed
         public var hookFailures: Int
+        /// the text of `Name=` for each output that has one
         @Omissible public var names: [Control.ResultName]
+        /// how a camera's raw file is read: `preview` or `develop`; null from an older daemon
         @Omissible public var raw: String?
+        /// whether other machines may render the recipe's pictures: `yes` or `no`; null from an older daemon
         @Omissible public var fleet: String?
         public init(name: String, description: String? = nil, file: String? = nil, inbox: String? = nil, outbox: String, match: [String] = [], original: String, conflict: String, onTruncated: String, priority: String, chains: [String: String], problem: String? = nil, hook: String? = nil, hookOn: [String] = [], hookFailures: Int, names: [Control.ResultName] = [], raw: String? = nil, fleet: String? = nil) {
             (self.name, self.description, self.file, self.inbox, self.outbox, self.match, self.original, self.conflict, self.onTruncated, self.priority, self.chains, self.problem, self.hook, self.hookOn, self.hookFailures, self.names, self.raw, self.fleet) = (name, description, file, inbox, outbox, match, original, conflict, onTruncated, priority, chains, problem, hook, hookOn, hookFailures, names, raw, fleet)
         }
     }
     public struct Parameter: Codable, Sendable, Hashable {
+        /// the name, as written in a chain
         public var name: String
+        /// the type: `number`, `integer`, `boolean`, `choice`, `colour` or `text`
         public var type: String
+        /// the smallest value of the range
         @Omissible public var minimum: Double?
+        /// the largest value of the range
         @Omissible public var maximum: Double?
+        /// the value that applies if the parameter is left out
         @Omissible public var `default`: String?
+        /// whether the parameter must be given
         public var required: Bool
+        /// the values of a `choice`
         @Omissible public var choices: [String]
+        /// the unit of the number
         @Omissible public var unit: String?
+        /// a description in one line
         public var help: String
         public init(name: String, type: String, minimum: Double? = nil, maximum: Double? = nil, `default`: String? = nil, required: Bool, choices: [String] = [], unit: String? = nil, help: String) {
             (self.name, self.type, self.minimum, self.maximum, self.`default`, self.required, self.choices, self.unit, self.help) = (name, type, minimum, maximum, `default`, required, choices, unit, help)
         }
     }
-    /// If `atLeastOneOf` is not empty, a chain must give at least one of these parameters. It may give at most one of
-    /// the parameters in `atMostOneOf`.
     public struct Stage: Codable, Sendable, Hashable {
+        /// the name, as written in a chain
         public var name: String
+        /// a description in one line
         public var summary: String
+        /// the version of the plugin
         @Omissible public var version: String?
+        /// the author of the plugin
         @Omissible public var author: String?
+        /// the path of the plugin; null if the stage is built in
         @Omissible public var file: String?
+        /// `built in`, `loaded`, `older` (the file has changed, and the new version is left out) or `waiting` (all work
+        /// that needs the stage waits)
         public var state: String
+        /// why the state is `older` or `waiting`
         @Omissible public var reason: String?
+        /// the traits: some of `luma only`, `pointwise`, `changes size`, `curve`, `draws text` and `whole picture`
         @Omissible public var traits: [String]
+        /// the parameters of the stage
         @Omissible public var parameters: [Control.Parameter]
+        /// names of parameters, often none. If there are any, a chain must give at least one of these parameters
         @Omissible public var atLeastOneOf: [String]
+        /// names of parameters, often none. A chain may give at most one of these parameters
         @Omissible public var atMostOneOf: [String]
         public init(name: String, summary: String, version: String? = nil, author: String? = nil, file: String? = nil, state: String, reason: String? = nil, traits: [String] = [], parameters: [Control.Parameter] = [], atLeastOneOf: [String] = [], atMostOneOf: [String] = []) {
             (self.name, self.summary, self.version, self.author, self.file, self.state, self.reason, self.traits, self.parameters, self.atLeastOneOf, self.atMostOneOf) = (name, summary, version, author, file, state, reason, traits, parameters, atLeastOneOf, atMostOneOf)
         }
     }
     public struct SkippedPlugin: Codable, Sendable, Hashable {
+        /// the path of the plugin
         public var file: String
+        /// why the plugin was skipped
         public var reason: String
         public init(file: String, reason: String) {
             (self.file, self.reason) = (file, reason)
         }
     }
     public struct Setting: Codable, Sendable, Hashable {
+        /// the section that the setting belongs to, such as `Queues`
         public var section: String
+        /// the name of the setting in its section, such as `Render`
         public var key: String
+        /// the value in force now
         public var value: String
+        /// the value without any configuration
         public var `default`: String
+        /// the file that the value comes from, `default`, or `pipectl` for a change that lasts until the restart
         public var source: String
+        /// a description in one line
         public var help: String
         public init(section: String, key: String, value: String, `default`: String, source: String, help: String) {
             (self.section, self.key, self.value, self.`default`, self.source, self.help) = (section, key, value, `default`, source, help)
         }
     }
     public struct Problem: Codable, Sendable, Hashable {
+        /// the path of the file with the mistake
         public var file: String
+        /// the number of the line with the mistake
         @Omissible public var line: Int?
+        /// a description of the mistake, and of what may have been meant
         public var message: String
         public init(file: String, line: Int? = nil, message: String) {
             (self.file, self.line, self.message) = (file, line, message)
         }
     }
-    /// A metric for monitoring. `kind` is counter, gauge or histogram. Counters and histograms begin when the daemon
-    /// starts.
+    /// A metric for monitoring. Counters and histograms begin when the daemon starts.
     public struct Metric: Codable, Sendable, Hashable {
+        /// the name, which begins with `pipelined_`. The name of a counter lacks the suffix `_total`, which the text
+        /// formats add
         public var name: String
+        /// `counter`, `gauge` or `histogram`
         public var kind: String
+        /// a description in one sentence
         public var help: String
+        /// one sample for each set of labels
         @Omissible public var samples: [Control.Sample]
         public init(name: String, kind: String, help: String, samples: [Control.Sample] = []) {
             (self.name, self.kind, self.help, self.samples) = (name, kind, help, samples)
         }
     }
-    /// In a histogram, `value` is the sum of the observed values, and `count` is their number. The `count` of a bucket
-    /// is the number of observed values that are at most `most`.
     public struct Sample: Codable, Sendable, Hashable {
+        /// the values of the labels by their names, for example a recipe, a queue or a state; never a path or an ID
         public var labels: [String: String]
+        /// the value; for a histogram, the sum of the observed values
         public var value: Double
+        /// for a histogram, the number of observed values
         @Omissible public var count: Int?
+        /// the buckets of a histogram
         @Omissible public var buckets: [Control.Bucket]
         public init(labels: [String: String], value: Double, count: Int? = nil, buckets: [Control.Bucket] = []) {
             (self.labels, self.value, self.count, self.buckets) = (labels, value, count, buckets)
         }
     }
     public struct Bucket: Codable, Sendable, Hashable {
+        /// the largest value that the bucket counts
         public var most: Double
+        /// the number of observed values that are at most `most`
         public var count: Int
         public init(most: Double, count: Int) {
             (self.most, self.count) = (most, count)

@@ -46,9 +46,10 @@ private func method(_ method: VarlinkText.Member, _ name: String) -> [String] {
 /// as empty, but a list that is missing in a client's call is an error. Swift code may omit an argument of the
 /// initialiser if the value is nil or empty, and an argument of a method's initialiser also if it is false.
 private func properties(_ fields: [VarlinkText.Field], areParameters: Bool = false) -> [String] {
-    let declarations = fields.map { field in
+    let declarations = fields.flatMap { field in
         let isOmissible = field.isOptional || field.isList && !areParameters
-        return "\(isOmissible ? "@Omissible " : "")public var \(field.swiftName): \(field.swiftType)"
+        let property = "\(isOmissible ? "@Omissible " : "")public var \(field.swiftName): \(field.swiftType)"
+        return field.comment.map { "/// \($0)" } + [property]
     }
     let parameters = fields.map { field in
         let mayBeFalse = areParameters && field.type == "bool"

@@ -1,5 +1,5 @@
-/// A parsed `.varlink` file, in the subset of Varlink that this project uses: types, methods and errors, each with the
-/// comment directly above it.
+/// A parsed `.varlink` file, in the subset of Varlink that this project uses: types, methods and errors. Each of them,
+/// and each field, has the comment directly above it.
 struct VarlinkText {
     struct Member {
         var kind: Substring
@@ -13,6 +13,7 @@ struct VarlinkText {
     struct Field {
         var name: String
         var type: Substring
+        var comment: [String]
     }
 
     struct Problem: Error, CustomStringConvertible {
@@ -56,16 +57,20 @@ struct VarlinkText {
     }
 
     private static var member: Regex<(Substring, Substring, Substring, Substring, Substring?)> {
-        /(type|method|error) +([A-Z]\w*) *\(([^)]*)\)(?: *-> *\(([^)]*)\))? *\n/
+        // Between parentheses, a comment may contain parentheses of its own.
+        /(type|method|error) +([A-Z]\w*) *\(((?:#.*|[^)#])*)\)(?: *-> *\(((?:#.*|[^)#])*)\))? *\n/
     }
 
     private static func fields(_ list: Substring, of text: String) throws(Problem) -> [Field] {
         var fields: [Field] = []
-        for part in list.split(separator: ",") {
-            guard let field = part.wholeMatch(of: /\s*(\w+) *: *(\S+)\s*/) else {
-                throw problem("'\(part)' is no field", at: part, of: text)
+        var rest = list.drop(while: \.isWhitespace)
+        while !rest.isEmpty {
+            guard let field = rest.prefixMatch(of: /((?:#.*\n\s*)*)(\w+) *: *([^\s,]+)\s*(?:,\s*|$)/) else {
+                throw problem("'\(rest.prefix { $0 != "," })' is no field", at: rest, of: text)
             }
-            fields.append(Field(name: String(field.1), type: field.2))
+            let comment = field.1.matches(of: /# ?(.*)\n/).map { String($0.1) }
+            fields.append(Field(name: String(field.2), type: field.3, comment: comment))
+            rest = rest[field.range.upperBound...]
         }
         return fields
     }

@@ -1,7 +1,9 @@
 import Foundation
 
-// Usage: VarlinkSwift OUTPUT INPUT…. Generates one Swift file, OUTPUT, from several `.varlink` files.
-let interfaces = CommandLine.arguments.dropFirst(2).map { path in
+// Usage: VarlinkSwift OUTPUT PAGE INPUT…. Generates one Swift file, OUTPUT, from several `.varlink` files, and renews
+// the tables of fields in a Markdown page.
+let (output, page) = (CommandLine.arguments[1], CommandLine.arguments[2])
+let interfaces = CommandLine.arguments.dropFirst(3).map { path in
     do {
         return try VarlinkText(String(contentsOfFile: path, encoding: .utf8))
     } catch {
@@ -10,5 +12,7 @@ let interfaces = CommandLine.arguments.dropFirst(2).map { path in
         exit(1)
     }
 }
-let lines = swiftSource(of: interfaces)
-try (lines.joined(separator: "\n") + "\n").write(toFile: CommandLine.arguments[1], atomically: true, encoding: .utf8)
+let source = swiftSource(of: interfaces).joined(separator: "\n") + "\n"
+try source.write(toFile: output, atomically: true, encoding: .utf8)
+let renewed = renewingFieldTables(in: try String(contentsOfFile: page, encoding: .utf8), of: interfaces)
+try renewed.write(toFile: page, atomically: true, encoding: .utf8)

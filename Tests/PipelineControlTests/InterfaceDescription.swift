@@ -9,7 +9,8 @@ struct InterfaceDescription {
     private(set) var errors: [String: Fields] = [:]
 
     init(_ text: String) {
-        let code = text.split(separator: "\n").filter { !$0.hasPrefix("#") }.joined(separator: " ")
+        let lines = text.split(separator: "\n").filter { !$0.drop(while: \.isWhitespace).hasPrefix("#") }
+        let code = lines.joined(separator: " ")
         var rest = code[...]
         while let start = rest.firstMatch(of: /\b(type|method|error) (\w+) *\(([^)]*)\)(?: *-> *\(([^)]*)\))?/) {
             let (_, kind, name, fields, reply) = start.output
