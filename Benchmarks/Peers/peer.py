@@ -2,7 +2,7 @@
 
 The first line of standard input names files, separated by tabs; each further line a folder for their results. WORK is what becomes
 of each: `half+noir`, or `1600,1024,640`: three results, of those widths. All are of quality 85, and JPEGs or WebPs by
-their SUFFIX, jpg or webp. TABLE is noir's, as a PGM.
+their SUFFIX, jpg or webp. TABLE is noir's, as a PGM. OpenCV also knows pipelined's other filters: `1600+sepia`.
 `peer.py versions` says what is installed.
 """
 import sys
@@ -12,11 +12,11 @@ LUMA = [0.299, 0.587, 0.114]
 
 
 class Output:
-    """One result: its size, and whether it is noir."""
+    """One result: its size, and its filter, or ""."""
 
     def __init__(self, text):
-        self.width, _, filter = text.partition("+")
-        self.noir = filter == "noir"
+        self.width, _, self.filter = text.partition("+")
+        self.noir = self.filter == "noir"
 
     def size(self, width, height):
         if self.width == "half":
@@ -106,10 +106,133 @@ def pillow(table):
     return render
 
 
+# The filters that need luma alone.
+GREY = ["noir", "mono", "sepia", "duotone"]
+
+
+def opencv_filters():
+    """What pipelined's filters do with their defaults, as a user of OpenCV and numpy would write it for 8 bits. What depends on the
+    size alone is made once."""
+    import cv2
+    import numpy
+    from functools import lru_cache
+    steps = numpy.arange(256)
+
+    def tones(function):
+        return numpy.clip(numpy.rint(function(steps / 255) * 255), 0, 255).astype(numpy.uint8)
+
+    def s_curve(contrast):
+        steepness = 6 * contrast
+        low, high = 1 / (1 + numpy.exp(steepness / 2)), 1 / (1 + numpy.exp(-steepness / 2))
+        return lambda x: (1 / (1 + numpy.exp(-steepness * (x - 0.5))) - low) / (high - low)
+
+    def three(*functions):
+        return numpy.stack([tones(function) for function in functions], axis=1)[:, None, :]
+
+    inks = three(lambda x: 0.4 + 0.4 * x, lambda x: 0.1 + 0.8 * x, lambda x: 0.1 + 0.9 * x)
+    film = three(lambda x: 0.1 + 0.8 * x, lambda x: x, lambda x: s_curve(0.5)(x))
+    plain = tones(lambda x: x)
+    chrome_curve = tones(s_curve(0.5))
+    luma = numpy.array([0.114, 0.587, 0.299])
+    pale = 0.65 * numpy.eye(3) + 0.35 * luma
+    vivid = 1.3 * numpy.eye(3) - 0.3 * luma
+    fading = numpy.hstack([0.79 * pale, numpy.full((3, 1), 0.16 * 255)])
+    noise = cv2.GaussianBlur(numpy.random.default_rng(1).normal(0, 1, (512, 512)).astype(numpy.float32), (0, 0), 0.75)
+    noise *= 0.04 * 255 / noise.std()
+    weights = numpy.sqrt(4 * (steps / 255) * (1 - steps / 255)).astype(numpy.float32)
+
+    @lru_cache(maxsize=1)
+    def light(height, width):
+        y, x = numpy.mgrid[0:height, 0:width].astype(numpy.float32)
+        away = numpy.sqrt((((2 * x + 1) / width - 1) ** 2 + ((2 * y + 1) / height - 1) ** 2) / 2)
+        t = numpy.clip((away - 0.3) / 0.7, 0, 1)
+        return numpy.repeat((1 - 0.5 * t * t * (3 - 2 * t))[:, :, None], 3, axis=2)
+
+    @lru_cache(maxsize=1)
+    def film_noise(height, width):
+        return numpy.tile(noise, (height // 512 + 1, width // 512 + 1))[:height, :width]
+
+    @lru_cache(maxsize=1)
+    def softness(height, width):
+        y = (numpy.arange(height, dtype=numpy.float32) + 0.5) / height
+        t = numpy.clip((numpy.abs(y - 0.5) - 0.125) / 0.125, 0, 1)
+        column = (t * t * (3 - 2 * t))[:, None]
+        return numpy.repeat(column, width, axis=1), numpy.repeat(1 - column, width, axis=1)
+
+    @lru_cache(maxsize=1)
+    def mark(width):
+        scale = width * 0.2 / cv2.getTextSize("Ada", cv2.FONT_HERSHEY_DUPLEX, 1, 2)[0][0]
+        (wide, high), base = cv2.getTextSize("Ada", cv2.FONT_HERSHEY_DUPLEX, scale, 2)
+        mask = numpy.zeros((high + base, wide), numpy.uint8)
+        cv2.putText(mask, "Ada", (0, high), cv2.FONT_HERSHEY_DUPLEX, scale, 255, 2)
+        return (mask.astype(numpy.float32) * 0.5 / 255)[:, :, None]
+
+    def autolevels(picture):
+        most = picture.shape[0] * picture.shape[1] * 0.005
+        blacks, whites = [], []
+        for band in range(3):
+            counts = cv2.calcHist([picture], [band], None, [256], [0, 256]).ravel().cumsum()
+            blacks.append(int(numpy.searchsorted(counts, most, "right")))
+            whites.append(int(numpy.searchsorted(counts, counts[-1] - most)))
+        black, white = min(blacks) / 255, max(whites) / 255
+        return cv2.LUT(picture, tones(lambda x: (x - black) / max(white - black, 1 / 255)))
+
+    def sharpen(picture):
+        grey = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
+        edges = cv2.subtract(grey, cv2.GaussianBlur(grey, (0, 0), 1), dtype=cv2.CV_16S)
+        size = numpy.abs(edges)
+        edges = numpy.where(size > 2, 0.8 * numpy.sign(edges) * (size - 2.55), 0).astype(numpy.int16)
+        return cv2.add(picture, cv2.merge([edges, edges, edges]), dtype=cv2.CV_8U)
+
+    def grain(picture):
+        grey = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
+        grains = cv2.multiply(cv2.LUT(grey, weights), film_noise(*grey.shape))
+        return cv2.add(picture, cv2.merge([grains, grains, grains]), dtype=cv2.CV_8U)
+
+    def blur(picture):
+        return cv2.GaussianBlur(picture, (0, 0), min(picture.shape[:2]) / 100)
+
+    def tilt_shift(picture):
+        soft, sharp = softness(*picture.shape[:2])
+        return cv2.blendLinear(blur(picture), picture, soft, sharp)
+
+    def watermark(picture):
+        mask = mark(picture.shape[1])
+        margin = min(picture.shape[:2]) // 50
+        part = picture[-margin - mask.shape[0]:-margin, -margin - mask.shape[1]:-margin]
+        part[:] = part + mask * (255.0 - part)
+        return picture
+
+    def crop(picture):
+        height, width = picture.shape[:2]
+        wide, high = min(width, height * 3 // 2), min(height, width * 2 // 3)
+        return picture[(height - high) // 2:(height + high) // 2, (width - wide) // 2:(width + wide) // 2]
+
+    def border(picture):
+        width = round(min(picture.shape[:2]) * 0.03)
+        return cv2.copyMakeBorder(picture, width, width, width, width, cv2.BORDER_CONSTANT, value=(255, 255, 255))
+
+    def toned(grey):
+        return cv2.LUT(cv2.merge([grey, grey, grey]), inks)
+
+    return {
+        "autolevels": autolevels, "blur": blur, "border": border, "crop": crop, "grain": grain, "sharpen": sharpen,
+        "tilt-shift": tilt_shift, "watermark": watermark, "sepia": toned, "duotone": toned,
+        "mono": lambda grey: cv2.LUT(grey, plain),
+        "instant": lambda picture: cv2.LUT(picture, film),
+        "flip": lambda picture: cv2.flip(picture, 1),
+        "rotate": lambda picture: cv2.rotate(picture, cv2.ROTATE_90_CLOCKWISE),
+        "fade": lambda picture: cv2.transform(picture, fading),
+        "chrome": lambda picture: cv2.LUT(cv2.transform(picture, vivid), chrome_curve),
+        "vignette": lambda picture: cv2.multiply(picture, light(*picture.shape[:2]), dtype=cv2.CV_8U),
+    }
+
+
 def opencv(table):
     import cv2
     import numpy
     cv2.setNumThreads(1)
+    filters = opencv_filters()
     lut = numpy.frombuffer(table, numpy.uint8)
     flags = {
         (True, 1): cv2.IMREAD_GRAYSCALE, (False, 1): cv2.IMREAD_COLOR,
@@ -124,7 +247,7 @@ def opencv(table):
         with Image.open(source) as header:
             width, height = header.size
         sizes = [output.size(width, height) for output in outputs]
-        grey = all(output.noir for output in outputs)
+        grey = all(output.filter in GREY for output in outputs)
         picture = cv2.imread(source, flags[grey, shrink(width, max(sizes)[0])])
         for size, output, result in zip(sizes, outputs, results):
             small = picture
@@ -132,7 +255,10 @@ def opencv(table):
                 small = cv2.resize(small, size, interpolation=cv2.INTER_AREA)
             if output.noir:
                 small = cv2.LUT(small, lut)
-            cv2.imwrite(result, small, [cv2.IMWRITE_JPEG_QUALITY, QUALITY, cv2.IMWRITE_WEBP_QUALITY, QUALITY])
+            elif output.filter:
+                small = filters[output.filter](small)
+            key = cv2.IMWRITE_WEBP_QUALITY if result.endswith(".webp") else cv2.IMWRITE_JPEG_QUALITY
+            cv2.imwrite(result, small, [key, QUALITY])
     return render
 
 

@@ -65,7 +65,7 @@ extension CommandContender {
             job.outputs.enumerated().flatMap { index, output -> [[String]] in
                 let (width, height) = output.pixels(of: job.pictures)
                 let (size, made) = ("\(width)x\(height)!", "\(result).\(index).\(job.suffix)[Q=85]")
-                guard output.isNoir else { return [["vipsthumbnail", source, "--size", size, "-o", made]] }
+                guard output.filter == "noir" else { return [["vipsthumbnail", source, "--size", size, "-o", made]] }
                 return [
                     ["vipsthumbnail", source, "--size", size, "-o", "\(result).small.v"],
                     ["vips", "recomb", "\(result).small.v", "\(result).luma.v", setup.luma],
@@ -103,7 +103,7 @@ extension CommandContender {
         job.outputs.enumerated().flatMap { index, output -> [String] in
             let (width, height) = output.pixels(of: job.pictures)
             let made = "\(result).\(index).\(job.suffix)"
-            return ["-resize", "\(width)x\(height)!"] + (output.isNoir ? noir : []) + ["-quality", "85"]
+            return ["-resize", "\(width)x\(height)!"] + (output.filter == "noir" ? noir : []) + ["-quality", "85"]
                 + (index == job.outputs.count - 1 ? [made] : ["-write", made])
         }
     }

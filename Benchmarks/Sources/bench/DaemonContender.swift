@@ -6,18 +6,20 @@ final class DaemonContender: Contender {
     let name: String
     let stays = true
     private let programs: String
+    /// The work to do instead of the job's.
+    private let other: Job?
     private var daemon: Daemon?
     private var results = 0
 
-    init(_ name: String, _ programs: String) {
-        (self.name, self.programs) = (name, programs)
+    init(_ name: String, _ programs: String, of other: Job? = nil) {
+        (self.name, self.programs, self.other) = (name, programs, other)
     }
 
     /// In bytes.
     var supervisorPeak: Double { daemon.map { Double(ProcessTree.memory($0.supervisor, "VmHWM")) } ?? 0 }
 
     func begin(_ job: Job, in folder: String, _ setup: Setup) throws {
-        let daemon = try Daemon(programs, root: folder, recipe: job.recipe)
+        let daemon = try Daemon(programs, root: folder, recipe: (other ?? job).recipe)
         self.daemon = daemon
         results = job.outputs.count
         try daemon.prepare(job.pictures.files(job.count, in: setup.pictures))

@@ -2,7 +2,7 @@
 enum Goals {
     /// The goals that were measured.
     static func all(_ results: [JobResult], _ single: Singles) -> [Goal] {
-        (ratios(results) + singles(results, single)).filter { $0.reached != nil }
+        (ratios(results) + filters(results) + singles(results, single)).filter { $0.reached != nil }
     }
 
     private static func ratios(_ results: [JobResult]) -> [Goal] {
@@ -44,6 +44,23 @@ enum Goals {
             single("png", "half-size noir, PNG: CPU", .atMost(1), to: thumbnail),
             single("heic", "half-size noir, HEIC: CPU", .atMost(1), to: thumbnail),
         ].compactMap { $0 }
+    }
+
+    /// Each filter's cost beside the same done with OpenCV, and beside pipelined's own plain fit.
+    private static func filters(_ results: [JobResult]) -> [Goal] {
+        results.filter { $0.job.isOfFilter }.flatMap { result -> [Goal] in
+            guard let ours = result["pipelined"], let openCV = result["OpenCV, reduced"],
+                let plain = result["pipelined, without the filter"], let filter = result.job.outputs.first?.filter
+            else { return [] }
+            return [
+                Goal(
+                    text: "fit to 1600, \(filter): CPU", limit: .atMost(1), unit: "× OpenCV, reduced",
+                    reached: ours.ratio(to: openCV, \.cpuEach)),
+                Goal(
+                    text: "fit to 1600, \(filter): CPU", limit: .atMost(2), unit: "× without the filter",
+                    reached: ours.ratio(to: plain, \.cpuEach)),
+            ]
+        }
     }
 
     private static func singles(_ results: [JobResult], _ single: Singles) -> [Goal] {

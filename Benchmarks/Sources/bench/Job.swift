@@ -7,7 +7,13 @@ struct Job {
         }
 
         var size: Size
-        var isNoir: Bool
+        var filter: String?
+        /// The filter's stage, which differs from its name if it has required parameters.
+        var stage: String?
+
+        init(size: Size, filter: String? = nil, stage: String? = nil) {
+            (self.size, self.filter, self.stage) = (size, filter, stage ?? filter)
+        }
 
         func pixels(of set: PictureSet) -> (width: Int, height: Int) {
             switch size {
@@ -35,7 +41,7 @@ struct Job {
                 case .half: "half"
                 case .width(let width): "\(width)"
                 }
-            return size + (output.isNoir ? "+noir" : "")
+            return size + (output.filter.map { "+\($0)" } ?? "")
         }.joined(separator: ",")
     }
 
@@ -49,7 +55,7 @@ struct Job {
                 }
             return """
                 [Output\(outputs.count == 1 ? "" : " n\(index)")]
-                Chain=resize \(size) | \(output.isNoir ? "noir | " : "")save format=\(format) quality=85
+                Chain=resize \(size) | \(output.stage.map { "\($0) | " } ?? "")save format=\(format) quality=85
 
                 """
         }.joined()
@@ -61,17 +67,17 @@ struct Job {
 
 extension Job {
     static let halfNoir = Job(
-        "noir-half", "Half size, noir: JPEG, 12 megapixels", .jpeg12, [Output(size: .half, isNoir: true)], 60, 8)
+        "noir-half", "Half size, noir: JPEG, 12 megapixels", .jpeg12, [Output(size: .half, filter: "noir")], 60, 8)
     /// As many pictures as a memory card brings at once. Only the time counts.
     static let burst = Job(
         "burst", "24 pictures at once, half size, noir: JPEG, 12 megapixels", .jpeg12,
-        [Output(size: .half, isNoir: true)], 24, 8)
+        [Output(size: .half, filter: "noir")], 24, 8)
     static let smallFiles = Job(
-        "small", "Half size, noir: JPEGs of 10 KB", .small, [Output(size: .half, isNoir: true)], 10_000, 40)
+        "small", "Half size, noir: JPEGs of 10 KB", .small, [Output(size: .half, filter: "noir")], 10_000, 40)
 
     static let toWebP = Job(
         "fit-1600-to-webp", "Fit to 1600, colour, to WebP: JPEG, 12 megapixels", .jpeg12,
-        [Output(size: .width(1600), isNoir: false)], 16, 4, to: "webp")
+        [Output(size: .width(1600))], 16, 4, to: "webp")
 
     /// The suffix in names of jobs with 24 megapixels.
     static let large = "-24"
@@ -84,7 +90,7 @@ extension Job {
             fit([1600, 1024, 640], isNoir: false), burst, toWebP,
             Job(
                 "fit-1600-from-webp", "Fit to 1600, colour: WebP, 12 megapixels", .webp12,
-                [Output(size: .width(1600), isNoir: false)], 16, 4),
+                [Output(size: .width(1600))], 16, 4),
             halfNoir("progressive", "progressive JPEG, 12 megapixels", .progressive12, 16, 4),
             halfNoir("webp", "WebP, 12 megapixels", .webp12, 16, 4),
             halfNoir("png", "PNG, 12 megapixels", .png12, 8, 4),
@@ -95,7 +101,20 @@ extension Job {
             halfNoir("png\(large)", "PNG, 24 megapixels", .png24, 4, 2),
             halfNoir("heic\(large)", "HEIC, 24 megapixels", .heic24, 4, 2),
             smallFiles,
-        ]
+        ] + filters
+
+    /// A filter of colours after a fit to 1600, for each that comes with pipelined; noir has jobs of its own.
+    static let filters: [Job] = [
+        "autolevels", "blur", "border", "chrome", "crop ratio=3:2", "duotone", "fade", "flip", "grain", "instant", "mono",
+        "rotate", "sepia", "sharpen", "tilt-shift", "vignette", "watermark text=Ada",
+    ].map { stage in
+        let name = String(stage.prefix { $0 != " " })
+        return Job(
+            "filter-\(name)", "Fit to 1600, \(name): JPEG, 12 megapixels", .jpeg12,
+            [Output(size: .width(1600), filter: name, stage: stage)], 16, 4)
+    }
+
+    var isOfFilter: Bool { name.hasPrefix("filter-") }
 
     private init(
         _ name: String, _ title: String, _ pictures: PictureSet, _ outputs: [Output], _ count: Int,
@@ -118,6 +137,6 @@ extension Job {
         return Job(
             "fit-\(words)\(isNoir ? "-noir" : "")", "\(shown), \(isNoir ? "noir" : "colour"): JPEG, 12 megapixels",
             .jpeg12,
-            widths.map { Output(size: .width($0), isNoir: isNoir) }, 24, 4)
+            widths.map { Output(size: .width($0), filter: isNoir ? "noir" : nil) }, 24, 4)
     }
 }

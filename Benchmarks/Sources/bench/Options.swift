@@ -48,6 +48,9 @@ struct Options {
             programs: try needed("--programs"), python: try needed("--python"), peers: try needed("--peers"),
             photograph: try needed("--photograph"), cache: try needed("--cache"),
             natsServer: given["--nats-server"])
+        if let place = only.firstIndex(of: "filters") {
+            only.replaceSubrange(place...place, with: Job.filters.map(\.name))
+        }
         let names = Job.all.map(\.name) + Singles.names
         for name in only where !names.contains(name) {
             throw BenchError("nothing is called '\(name)'; there are: \(names.joined(separator: " "))")

@@ -8,6 +8,12 @@ struct Race {
         let format = job.pictures.suffix
         var contenders: [any Contender] = [DaemonContender("pipelined", setup.programs)]
         if job.name == Job.burst.name { return contenders + [PeerContender.floor("noir")] }
+        if job.isOfFilter {
+            return contenders + [
+                PeerContender("OpenCV, reduced", library: "opencv"),
+                DaemonContender("pipelined, without the filter", setup.programs, of: Job.fit([1600], isNoir: false)),
+            ]
+        }
         if format == "jpg", job.isHalfNoir { contenders.append(PeerContender.floor("noir")) }
         if job.name == Job.toWebP.name { contenders.append(PeerContender.floor("webp")) }
         contenders.append(PeerContender("pyvips, thumbnail", library: "pyvips-thumbnail"))

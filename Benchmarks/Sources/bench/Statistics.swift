@@ -57,7 +57,7 @@ struct JobResult {
 
     /// The contender with the least, among the named ones, or among all but pipelined and the floor.
     func best(of names: [String]? = nil, _ value: (Sample) -> Double) -> Series? {
-        series.filter { names?.contains($0.name) ?? !["pipelined", "floor"].contains($0.name) }
+        series.filter { names?.contains($0.name) ?? !($0.name.hasPrefix("pipelined") || $0.name == "floor") }
             .min { $0.figure(value)?.median ?? .infinity < $1.figure(value)?.median ?? .infinity }
     }
 }
