@@ -19,7 +19,7 @@ enum Schema {
         try database.script(
             "PRAGMA temp_store=MEMORY; CREATE TEMP TABLE ended (id INTEGER PRIMARY KEY, cause INTEGER) STRICT")
         try check(database)
-        let version = try database.first("PRAGMA user_version") { $0.integer(0) } ?? 0
+        let version = try version(of: database)
         guard version <= steps.count else {
             throw LedgerError(
                 attempted: "read version \(version)",
@@ -28,20 +28,22 @@ enum Schema {
         }
         if version == 0 { try willBegin() }
         for (number, step) in steps.enumerated().dropFirst(version) {
-            try database.script("BEGIN; \(step); PRAGMA user_version=\(number + 1); COMMIT;")
+            try database.script("BEGIN; \(step); PRAGMA user_version=\(literal: number + 1); COMMIT;")
         }
     }
+
+    static func version(of database: Database) throws -> Int { try database.value("PRAGMA user_version") ?? 0 }
 
     /// Throws if the file has damaged pages. Without this check, the jobs that use a damaged page would fail one by
     /// one.
     static func check(_ database: Database) throws {
-        let faults = try database.rows("PRAGMA quick_check(1)") { $0.text(0) }
+        let faults: [String] = try database.column("PRAGMA quick_check(1)")
         guard faults == ["ok"] else {
             throw LedgerError(attempted: "check", message: faults.joined(separator: "; "), code: SQLITE_CORRUPT)
         }
     }
 
-    static let steps = [
+    static let steps: [SQL] = [
         """
         CREATE TABLE orders (
             id INTEGER PRIMARY KEY,
