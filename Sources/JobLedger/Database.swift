@@ -173,7 +173,8 @@ final class Database {
 
 /// A failed statement, or another failed action on the ledger, with SQLite's message or our own.
 package struct LedgerError: Error, CustomStringConvertible {
-    let attempted: String
+    /// Nil if the message says what was attempted.
+    let attempted: String?
     package let message: String
     var code = SQLITE_ERROR
 
@@ -188,5 +189,7 @@ package struct LedgerError: Error, CustomStringConvertible {
         [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT].contains(code & 0xff)
     }
 
-    package var description: String { "the ledger: \(message) (\(attempted.prefix(80)))" }
+    package var description: String {
+        attempted.map { "the ledger: \(message) (\($0.prefix(80)))" } ?? message
+    }
 }

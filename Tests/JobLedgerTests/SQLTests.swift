@@ -105,4 +105,21 @@ struct SQLTests {
             #expect(word?.message == "'state' has no value of type JobState")
         }
     }
+
+    @Test("a migration that fails is named, and leaves the file at the version before it")
+    func migration() throws {
+        try withTemporaryFolder { folder in
+            let path = "\(folder)/ledger.sqlite"
+            let step = try #require(Schema.steps.firstIndex { $0.name == "hosts of downloads" })
+            do {
+                let older = try Database(path: path)
+                for (number, step) in zip(1..., Schema.steps[..<step]) { try step.run(number, on: older) }
+                try older.run("ALTER TABLE jobs ADD COLUMN host TEXT")
+            }
+            let error = #expect(throws: LedgerError.self) { try Ledger(path: path) }
+            let reason = "step \(step + 1), 'hosts of downloads': duplicate column name: host"
+            #expect(error?.description == "the ledger can't be migrated: \(reason)")
+            #expect(try Schema.version(of: Database(path: path)) == step)
+        }
+    }
 }
