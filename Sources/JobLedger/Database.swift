@@ -6,7 +6,7 @@ import SystemCalls
 /// serialises access.
 final class Database {
     private let handle: OpaquePointer
-    private var statements: [SQL: Statement] = [:]
+    private var statements: [StatementKey: Statement] = [:]
 
     /// Turns off SQLite's memory statistics: they take a lock at each allocation, and nothing reads them.
     private static let isUncounted = csqlite_count_memory(0) == SQLITE_OK
@@ -36,113 +36,124 @@ final class Database {
     var changes: Int { Int(sqlite3_changes64(handle)) }
 
     /// Runs statements without parameters or results.
-    func script(_ sql: String) throws {
-        guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw error(sql) }
+    func script(_ sql: SQL) throws {
+        precondition(sql.values.isEmpty, "a script has no parameters")
+        guard sqlite3_exec(handle, sql.text, nil, nil, nil) == SQLITE_OK else { throw error(sql) }
     }
 
-    func run(_ sql: String, _ values: [Value] = []) throws {
-        try forEach(sql, values) { _ in }
+    func run(_ sql: SQL) throws {
+        try forEach(sql) { _ in }
     }
 
-    func rows<Result>(_ sql: String, _ values: [Value] = [], _ made: (Row) throws -> Result) throws -> [Result] {
+    func rows<Result>(_ sql: SQL, _ made: (Row) throws -> Result) throws -> [Result] {
         var rows: [Result] = []
-        try forEach(sql, values) { rows.append(try made($0)) }
+        try forEach(sql) { rows.append(try made($0)) }
         return rows
     }
 
     /// Returns the value of the first row. Still steps through all rows, because the statement may also change rows.
-    func first<Result>(_ sql: String, _ values: [Value] = [], _ made: (Row) throws -> Result) throws -> Result? {
+    func first<Result>(_ sql: SQL, _ made: (Row) throws -> Result) throws -> Result? {
         var result: Result?
-        try forEach(sql, values) { row in if result == nil { result = try made(row) } }
+        try forEach(sql) { row in if result == nil { result = try made(row) } }
         return result
     }
 
-    func isAny(_ sql: String, _ values: [Value] = []) throws -> Bool { try first(sql, values) { _ in true } ?? false }
+    /// The only column of each row.
+    func column<Value: SQLValue>(_ sql: SQL) throws -> [Value] { try rows(sql) { try $0.only() } }
+
+    /// The only column of the first row. Nil if it is NULL, or if there is no row.
+    func value<Value: SQLValue>(_ sql: SQL) throws -> Value? { try first(sql) { try $0.only() as Value? } ?? nil }
+
+    func isAny(_ sql: SQL) throws -> Bool { try first(sql) { _ in true } ?? false }
 
     /// Runs the statement and calls `body` for each result row. Keeps the prepared statement for the connection's
     /// lifetime.
-    func forEach(_ sql: String, _ values: [Value], _ body: (Row) throws -> Void) throws {
+    func forEach(_ sql: SQL, _ body: (Row) throws -> Void) throws {
         let statement = try prepared(sql)
         defer { statement.reset() }
-        statement.bind(values)
+        statement.bind(sql.values)
         while true {
             switch sqlite3_step(statement.handle) {
-            case SQLITE_ROW: try body(Row(statement: statement.handle))
+            case SQLITE_ROW: try body(Row(statement: statement))
             case SQLITE_DONE: return
             default: throw error(sql)
             }
         }
     }
 
-    private func prepared(_ sql: String) throws -> Statement {
-        if let statement = statements[SQL(text: sql)] { return statement }
+    private func prepared(_ sql: SQL) throws -> Statement {
+        if let statement = statements[StatementKey(bytes: sql.bytes)] { return statement }
         var made: OpaquePointer?
-        guard sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &made, nil) == SQLITE_OK,
+        guard sqlite3_prepare_v3(handle, sql.text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &made, nil) == SQLITE_OK,
             let made
         else { throw error(sql) }
         let statement = Statement(made)
-        statements[SQL(text: sql)] = statement
+        statements[StatementKey(bytes: sql.bytes)] = statement
         return statement
     }
 
     /// A statement's text as a dictionary key. The hash covers only the length and the last 8 bytes, because hashing a
     /// long text costs more than comparing it once.
-    private struct SQL: Hashable {
-        let text: String
+    private struct StatementKey: Hashable {
+        let bytes: [UInt8]
 
         func hash(into hasher: inout Hasher) {
-            hasher.combine(text.utf8.count)
-            for byte in text.utf8.suffix(8) { hasher.combine(byte) }
+            hasher.combine(bytes.count)
+            for byte in bytes.suffix(8) { hasher.combine(byte) }
         }
     }
 
-    private func error(_ sql: String) -> LedgerError {
-        LedgerError(
-            attempted: sql, message: String(cString: sqlite3_errmsg(handle)), code: sqlite3_extended_errcode(handle))
+    private func error(_ sql: SQL) -> LedgerError {
+        let code = sqlite3_extended_errcode(handle)
+        return LedgerError(attempted: sql.text, message: String(cString: sqlite3_errmsg(handle)), code: code)
     }
 
-    enum Value: Sendable {
-        case null
-        case integer(Int)
-        case real(Double)
-        case text(String)
-
-        static func optional(_ number: Int?) -> Value { number.map(Value.integer) ?? .null }
-        static func optional(_ number: Double?) -> Value { number.map(Value.real) ?? .null }
-        static func optional(_ text: String?) -> Value { text.map(Value.text) ?? .null }
-
-        /// Passes a list as JSON (see `json_each`), so that the statement is the same for any number of elements.
-        /// Building the text by hand is faster than `JSONEncoder`.
-        static func list(_ ids: some Sequence<Int>) -> Value {
-            .text("[\(ids.map(String.init).joined(separator: ","))]")
-        }
-    }
-
-    /// A result row, valid only during the callback. Columns count from 0; `JobColumn` names the columns of a job's
-    /// row.
+    /// A result row, valid only during the callback.
     struct Row {
-        let statement: OpaquePointer
+        fileprivate let statement: Statement
 
-        func integer(_ column: Int32) -> Int { Int(sqlite3_column_int64(statement, column)) }
-        func real(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
-        func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
-        func optionalInteger(_ column: Int32) -> Int? { isNull(column) ? nil : integer(column) }
-        func optionalReal(_ column: Int32) -> Double? { isNull(column) ? nil : real(column) }
-        func text(_ column: Int32) -> String { optionalText(column) ?? "" }
+        /// Reads a column by its name. Throws if the column has no value of this type.
+        subscript<Value: SQLValue>(name: String) -> Value {
+            get throws { try read(statement.column(name)) }
+        }
 
-        func optionalText(_ column: Int32) -> String? {
-            sqlite3_column_text(statement, column).map { String(cString: $0) }
+        fileprivate func only<Value: SQLValue>() throws -> Value { try read(0) }
+
+        private func read<Value: SQLValue>(_ column: Int32) throws -> Value {
+            guard let value = Value.read(statement.handle, column) else {
+                let name = statement.names[Int(column)]
+                throw LedgerError(attempted: statement.text, message: "'\(name)' has no value of type \(Value.self)")
+            }
+            return value
         }
     }
 
-    private final class Statement {
+    fileprivate final class Statement {
         let handle: OpaquePointer
+        /// The names of the columns.
+        private(set) lazy var names = (0..<sqlite3_column_count(handle)).map {
+            String(cString: sqlite3_column_name(handle, $0))
+        }
+        /// The index of the last column read by name.
+        private var last = -1
 
         init(_ handle: OpaquePointer) { self.handle = handle }
 
         deinit { sqlite3_finalize(handle) }
 
-        func bind(_ values: [Value]) {
+        var text: String { String(cString: sqlite3_sql(handle)) }
+
+        /// The index of a column. The search begins after the last column read, because most callers read the columns
+        /// in their order.
+        func column(_ name: String) -> Int32 {
+            for _ in names {
+                last = last + 1 < names.count ? last + 1 : 0
+                if names[last] == name { return Int32(last) }
+            }
+            fatalError("no column '\(name)' in \(text)")
+        }
+
+        func bind(_ values: [SQL.Value]) {
             for (index, value) in zip(Int32(1)..., values) {
                 switch value {
                 case .null: sqlite3_bind_null(handle, index)
@@ -162,7 +173,8 @@ final class Database {
 
 /// A failed statement, or another failed action on the ledger, with SQLite's message or our own.
 package struct LedgerError: Error, CustomStringConvertible {
-    let attempted: String
+    /// Nil if the message says what was attempted.
+    let attempted: String?
     package let message: String
     var code = SQLITE_ERROR
 
@@ -177,5 +189,7 @@ package struct LedgerError: Error, CustomStringConvertible {
         [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT].contains(code & 0xff)
     }
 
-    package var description: String { "the ledger: \(message) (\(attempted.prefix(80)))" }
+    package var description: String {
+        attempted.map { "the ledger: \(message) (\($0.prefix(80)))" } ?? message
+    }
 }

@@ -35,6 +35,8 @@ package struct JobEnd: Sendable, Equatable {
     package var state: JobState
 
     package init(id: Int, state: JobState) { (self.id, self.state) = (id, state) }
+
+    init(_ row: Database.Row) throws { try self.init(id: row["id"], state: row["state"]) }
 }
 
 package enum BatchNews: String, Sendable {
@@ -54,7 +56,7 @@ package enum BatchNews: String, Sendable {
 extension Ledger {
     /// Whether any job of the batch has neither ended nor reached a barrier. Jobs that depend on another job of the
     /// batch do not count: that other job may be waiting at the barrier, and then both would wait forever.
-    private static let onWay = """
+    private static let onWay: SQL = """
         (EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_on_way WHERE jobs.batch = batches.id AND batch IS NOT NULL
             AND \(isUnfinished) AND hold IS NOT 'barrier' AND hold IS NOT 'after')
         OR EXISTS (SELECT 1 FROM jobs WHERE jobs.batch = batches.id AND hold = 'after' AND NOT \(comesAfterOwn)))
@@ -67,8 +69,10 @@ extension Ledger {
     /// Adds a batch. If a batch of this ID exists, it stays unchanged.
     func insert(_ batch: BatchRecord) throws {
         try writer.run(
-            "INSERT OR IGNORE INTO batches (id, name, open, created) VALUES (?, ?, ?, ?)",
-            [.integer(batch.id), .optional(batch.name), .integer(batch.isOpen ? 1 : 0), .real(Timestamp.now())])
+            """
+            INSERT OR IGNORE INTO batches (id, name, open, created)
+            VALUES (\(batch.id), \(batch.name), \(batch.isOpen), \(Timestamp.now()))
+            """)
     }
 
     /// Closes a batch: its client adds no more jobs to it, so the batch can finish.
@@ -76,8 +80,8 @@ extension Ledger {
         write(
             wanted: .now,
             { ledger in
-                try ledger.writer.run("UPDATE batches SET open = 0 WHERE id = ?", [.integer(id)])
-                try ledger.writer.run("INSERT OR IGNORE INTO arrivals (batch) VALUES (?)", [.integer(id)])
+                try ledger.writer.run("UPDATE batches SET open = 0 WHERE id = \(id)")
+                try ledger.writer.run("INSERT OR IGNORE INTO arrivals (batch) VALUES (\(id))")
             }, done: done)
     }
 
@@ -102,10 +106,10 @@ extension Ledger {
         // Recreates batches that the ledger had forgotten because they were empty, but that new jobs have joined.
         try writer.run(
             """
-            INSERT OR IGNORE INTO batches (id, open, created) SELECT batch, 0, ? FROM arrivals
+            INSERT OR IGNORE INTO batches (id, open, created) SELECT batch, 0, \(Timestamp.now()) FROM arrivals
             WHERE EXISTS (SELECT 1 FROM tallies WHERE tallies.batch = arrivals.batch AND jobs > 0)
-            """, [.real(Timestamp.now())])
-        let changes = try news("id IN (SELECT batch FROM arrivals)", [])
+            """)
+        let changes = try news("id IN (SELECT batch FROM arrivals)")
         try writer.run(
             """
             UPDATE batches SET finished = NULL WHERE finished IS NOT NULL AND id IN (SELECT batch FROM arrivals) AND \(Self.onWay)
@@ -117,19 +121,21 @@ extension Ledger {
 
     /// The batches that match `condition` and whose jobs have all ended or reached a barrier, each with its news.
     /// Leaves out batches that are open or finished.
-    private func news(_ condition: String, _ values: [Database.Value]) throws -> [(batch: Int, news: BatchNews)] {
+    private func news(_ condition: SQL) throws -> [(batch: Int, news: BatchNews)] {
         try writer.rows(
             """
-            SELECT id, (SELECT MIN(segment) FROM jobs WHERE jobs.batch = batches.id AND hold = 'barrier'), arrived,
+            SELECT id, arrived,
+                (SELECT MIN(segment) FROM jobs WHERE jobs.batch = batches.id AND hold = 'barrier') AS barrier,
                 EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_of_batch_undisposed WHERE jobs.batch = batches.id
-                    AND batch IS NOT NULL AND disposed = 0 AND \(Self.isFinal))
+                    AND batch IS NOT NULL AND disposed = 0 AND \(Self.isFinal)) AS hasOriginals
             FROM batches WHERE \(condition) AND open = 0 AND finished IS NULL AND NOT \(Self.onWay) ORDER BY id
-            """, values
+            """
         ) { row -> (batch: Int, news: BatchNews)? in
-            let atBarrier = row.optionalInteger(1).map { $0 > row.integer(2) ? BatchNews.arrived : .joined }
+            let (arrived, barrier): (Int, Int?) = try (row["arrived"], row["barrier"])
+            let atBarrier = barrier.map { $0 > arrived ? BatchNews.arrived : .joined }
             // A batch ends only when all its originals have been moved.
-            if atBarrier == nil, row.integer(3) != 0 { return nil }
-            return (row.integer(0), atBarrier ?? .ended)
+            if atBarrier == nil, try row["hasOriginals"] { return nil }
+            return (try row["id"], atBarrier ?? .ended)
         }
         .compactMap(\.self)
     }
@@ -137,8 +143,7 @@ extension Ledger {
     private func end(_ batch: Int) throws {
         let event = LoggedEvent(kind: "batch", text: BatchNews.ended.rawValue, batch: batch)
         try add(event)
-        try writer.run(
-            "UPDATE batches SET finished = ?, arrived = 0 WHERE id = ?", [.real(event.time), .integer(batch)])
+        try writer.run("UPDATE batches SET finished = \(event.time), arrived = 0 WHERE id = \(batch)")
     }
 
     /// Logs that a batch has reached a barrier, unless only late jobs have. Queues the jobs at the batch's lowest
@@ -149,15 +154,14 @@ extension Ledger {
 
     private func release(_ batch: Int) throws -> Int {
         // All jobs of the batch may have ended meanwhile.
-        guard let news = try news("id = ?", [.integer(batch)]).first?.news, news != .ended else { return 0 }
+        guard let news = try news("id = \(batch)").first?.news, news != .ended else { return 0 }
         let event = LoggedEvent(kind: "batch", text: news.rawValue, batch: batch)
         if news == .arrived { try add(event) }
-        let values: [Database.Value] = [.real(event.time), .integer(batch)]
-        let barrier = "(SELECT MIN(segment) FROM jobs WHERE batch = ?2 AND hold = 'barrier')"
-        try writer.run("UPDATE batches SET arrived = MAX(arrived, \(barrier)) WHERE id = ?2", values)
-        let which = "batch = ?2 AND hold = 'barrier' AND segment = \(barrier)"
-        try add(.queued, where: which, values)
-        try writer.run("UPDATE jobs SET state = 'queued', hold = NULL, reason = NULL WHERE \(which)", values)
+        let barrier: SQL = "(SELECT MIN(segment) FROM jobs WHERE batch = \(batch) AND hold = 'barrier')"
+        try writer.run("UPDATE batches SET arrived = MAX(arrived, \(barrier)) WHERE id = \(batch)")
+        let which: SQL = "batch = \(batch) AND hold = 'barrier' AND segment = \(barrier)"
+        try add(.queued, at: event.time, where: which)
+        try writer.run("UPDATE jobs SET state = 'queued', hold = NULL, reason = NULL WHERE \(which)")
         return writer.changes
     }
 
@@ -165,17 +169,16 @@ extension Ledger {
     /// unfinished jobs.
     package nonisolated func unfinishedBatches(limit: Int) throws -> (ids: [Int], count: Int, jobs: Int) {
         try read { database in
-            let ids = try database.rows(
-                "SELECT id FROM batches WHERE finished IS NULL ORDER BY id LIMIT ?", [.integer(limit)]
-            ) { $0.integer(0) }
+            let ids: [Int] = try database.column(
+                "SELECT id FROM batches WHERE finished IS NULL ORDER BY id LIMIT \(limit)")
             let sums = try database.first(
                 """
-                SELECT COUNT(*), IFNULL(SUM((SELECT SUM(jobs) FROM tallies WHERE batch = batches.id
-                    AND state IN \(Self.unfinished))), 0)
+                SELECT COUNT(*) AS count, IFNULL(SUM((SELECT SUM(jobs) FROM tallies WHERE batch = batches.id
+                    AND state IN \(Self.unfinished))), 0) AS jobs
                 FROM batches WHERE finished IS NULL
                 """
-            ) { ($0.integer(0), $0.integer(1)) }
-            return (ids, sums?.0 ?? 0, sums?.1 ?? 0)
+            ) { row -> (count: Int, jobs: Int) in try (row["count"], row["jobs"]) }
+            return (ids, sums?.count ?? 0, sums?.jobs ?? 0)
         }
     }
 }

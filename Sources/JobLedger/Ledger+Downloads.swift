@@ -8,7 +8,7 @@ package enum FirstQueue: String, CaseIterable, Sendable {
 
     /// The SQL condition for rows that start in this queue. It must match the conditions of the schema's indexes word
     /// for word; otherwise SQLite does not use these indexes.
-    var condition: String {
+    var condition: SQL {
         switch self {
         case .download: "url IS NOT NULL AND inode = 0"
         case .render: "(url IS NULL OR inode <> 0)"
@@ -16,7 +16,7 @@ package enum FirstQueue: String, CaseIterable, Sendable {
     }
 
     /// The name of the index of the queued rows that start in this queue.
-    var index: String {
+    var index: SQL {
         switch self {
         case .download: "jobs_to_download"
         case .render: "jobs_to_render"
@@ -47,11 +47,11 @@ extension Ledger {
     package nonisolated func recordDownload(of job: JobRecord) {
         write {
             try $0.writer.run(
-                "UPDATE jobs SET path = ?, device = ?, inode = ?, size = ?, modified = ? WHERE id = ?",
-                [
-                    .text(job.path), .integer(job.file.device), .integer(job.file.inode), .integer(job.file.size),
-                    .integer(job.file.modified), .integer(job.id),
-                ])
+                """
+                UPDATE jobs SET path = \(job.path), device = \(job.file.device), inode = \(job.file.inode),
+                    size = \(job.file.size), modified = \(job.file.modified)
+                WHERE id = \(job.id)
+                """)
         }
     }
 
@@ -61,8 +61,7 @@ extension Ledger {
             wanted: .soon,
             {
                 try $0.writer.run(
-                    "UPDATE jobs SET partial = ? WHERE id = ?",
-                    [.optional(try job.partial.map(JSONText.encode)), .integer(job.id)])
+                    "UPDATE jobs SET partial = \(job.partial.map(JSONText.encode)) WHERE id = \(job.id)")
             }, done: done)
     }
 
@@ -71,20 +70,18 @@ extension Ledger {
         try jobs(
             by: "jobs_by_host",
             """
-            WHERE j.state = 'queued' AND \(FirstQueue.download.condition) AND j.priority = ? AND j.host = ?
-                AND j.id NOT IN (SELECT value FROM json_each(?)) ORDER BY j.position LIMIT ?
-            """,
-            [.integer(lane.priority.rank), .text(lane.host), .list(except), .integer(limit)])
+            WHERE j.state = 'queued' AND \(FirstQueue.download.condition) AND j.priority = \(lane.priority.rank)
+                AND j.host = \(lane.host) AND j.id NOT IN \(except) ORDER BY j.position LIMIT \(limit)
+            """)
     }
 
     /// The host that follows `host` in alphabetical order and has queued downloads of this priority.
     package nonisolated func host(after host: String, _ priority: Priority) throws -> String? {
-        try first(
+        try value(
             """
             SELECT host FROM jobs INDEXED BY jobs_by_host WHERE state = 'queued' AND \(FirstQueue.download.condition)
-                AND priority = ? AND host > ? ORDER BY host LIMIT 1
-            """, [.integer(priority.rank), .text(host)]
-        ) { $0.text(0) }
+                AND priority = \(priority.rank) AND host > \(host) ORDER BY host LIMIT 1
+            """)
     }
 
     /// Number of queued jobs that start in this queue.
@@ -108,11 +105,10 @@ extension Ledger {
     }
 
     private static func queuedCount(_ entry: FirstQueue, upTo most: Int, _ database: Database) throws -> Int {
-        try database.first(
+        try database.value(
             """
             SELECT COUNT(*) FROM (SELECT 1 FROM jobs INDEXED BY \(entry.index)
-                WHERE state = 'queued' AND \(entry.condition) LIMIT ?)
-            """, [.integer(most)]
-        ) { $0.integer(0) } ?? 0
+                WHERE state = 'queued' AND \(entry.condition) LIMIT \(most))
+            """) ?? 0
     }
 }

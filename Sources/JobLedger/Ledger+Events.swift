@@ -36,40 +36,37 @@ extension Ledger {
 
     func add(_ event: LoggedEvent) throws {
         try writer.run(
-            "INSERT INTO events (time, kind, job, state, queue, text, batch) VALUES (?,?,?,?,?,?,?)",
-            [
-                .real(event.time), .text(event.kind), .optional(event.job), .optional(event.state?.rawValue),
-                .optional(event.queue), .optional(event.text), .optional(event.batch),
-            ])
+            """
+            INSERT INTO events (time, kind, job, state, queue, text, batch) VALUES (\(event.time), \(event.kind),
+                \(event.job), \(event.state), \(event.queue), \(event.text), \(event.batch))
+            """)
     }
 
-    /// Adds an event for each row of `jobs` that matches `condition`. `time` is the SQL parameter that contains the
-    /// event's time: by default ?1, the first of `values`.
+    /// Adds an event for each row of `jobs` that matches `condition`.
     func add(
-        _ state: JobState, text: String = "NULL", time: String = "?1", where condition: String,
-        _ values: [Database.Value]
+        _ state: JobState, text: SQL = "NULL", at time: Double = Timestamp.now(), where condition: SQL
     ) throws {
         try writer.run(
             """
-            INSERT INTO events (time, kind, job, state, text) SELECT \(time), 'job', id, '\(state.rawValue)', \(text) FROM jobs
+            INSERT INTO events (time, kind, job, state, text) SELECT \(time), 'job', id, \(state), \(text) FROM jobs
             WHERE \(condition) ORDER BY position
-            """, values)
+            """)
     }
 
     /// Skips the cursors of events that are not stored, so that a reader at an older cursor notices the gap.
     func skipEvents(_ count: Int) throws {
-        try writer.run("UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'events'", [.integer(count)])
+        try writer.run("UPDATE sqlite_sequence SET seq = seq + \(count) WHERE name = 'events'")
     }
 
     static func lastCursor(_ database: Database) throws -> Int {
-        try database.first("SELECT MAX(cursor) FROM events") { $0.integer(0) } ?? 0
+        try database.value("SELECT MAX(cursor) FROM events") ?? 0
     }
 
     /// Events after `cursor`, each with the current record of its job or batch.
     package nonisolated func events(
         after cursor: Int, limit: Int
     ) throws -> [(event: LoggedEvent, job: JobRecord?, batch: BatchRecord?)] {
-        let events = try events("cursor > ? ORDER BY cursor LIMIT ?", [.integer(cursor), .integer(limit)])
+        let events = try events("cursor > \(cursor) ORDER BY cursor LIMIT \(limit)")
         let found = try jobs(Array(Set(events.compactMap(\.job)))).map { ($0.id, $0) }
         let records = Dictionary(found, uniquingKeysWith: { first, _ in first })
         let batches = try batches(Set(events.compactMap(\.batch)))
@@ -78,17 +75,14 @@ extension Ledger {
 
     /// The latest events of a job, oldest first.
     package nonisolated func events(ofJob id: Int, limit: Int) throws -> [LoggedEvent] {
-        try events("job = ? ORDER BY cursor DESC LIMIT ?", [.integer(id), .integer(limit)]).reversed()
+        try events("job = \(id) ORDER BY cursor DESC LIMIT \(limit)").reversed()
     }
 
-    private nonisolated func events(_ choice: String, _ values: [Database.Value]) throws -> [LoggedEvent] {
-        try rows(
-            "SELECT cursor, time, kind, job, state, queue, text, batch FROM events WHERE \(choice)", values
-        ) { row in
-            LoggedEvent(
-                cursor: row.integer(0), time: row.real(1), kind: row.text(2), job: row.optionalInteger(3),
-                state: row.optionalText(4).flatMap(JobState.init(rawValue:)), queue: row.optionalText(5),
-                text: row.optionalText(6), batch: row.optionalInteger(7))
+    private nonisolated func events(_ choice: SQL) throws -> [LoggedEvent] {
+        try rows("SELECT cursor, time, kind, job, state, queue, text, batch FROM events WHERE \(choice)") { row in
+            try LoggedEvent(
+                cursor: row["cursor"], time: row["time"], kind: row["kind"], job: row["job"], state: row["state"],
+                queue: row["queue"], text: row["text"], batch: row["batch"])
         }
     }
 }
@@ -103,10 +97,9 @@ extension Ledger {
             { ledger in
                 if paused {
                     try ledger.writer.run(
-                        "INSERT OR REPLACE INTO paused (queue, reason) VALUES (?, ?)",
-                        [.text(queue), .optional(reason)])
+                        "INSERT OR REPLACE INTO paused (queue, reason) VALUES (\(queue), \(reason))")
                 } else {
-                    try ledger.writer.run("DELETE FROM paused WHERE queue = ?", [.text(queue)])
+                    try ledger.writer.run("DELETE FROM paused WHERE queue = \(queue)")
                 }
                 let text = paused ? "paused" + (reason.map { ": \($0)" } ?? "") : "resumed"
                 try ledger.add(LoggedEvent(kind: "queue", queue: queue, text: text))
@@ -114,7 +107,9 @@ extension Ledger {
     }
 
     package nonisolated func pausedQueues() throws -> [String: String?] {
-        Dictionary(
-            uniqueKeysWithValues: try rows("SELECT queue, reason FROM paused") { ($0.text(0), $0.optionalText(1)) })
+        let paused = try rows("SELECT queue, reason FROM paused") { row -> (String, String?) in
+            try (row["queue"], row["reason"])
+        }
+        return Dictionary(uniqueKeysWithValues: paused)
     }
 }

@@ -5,24 +5,22 @@ extension Ledger {
     /// A page of the jobs that match the filter, oldest first, with IDs greater than `id`.
     package nonisolated func list(_ filter: JobFilter, after id: Int, limit: Int) throws -> [JobRecord] {
         try jobs(
-            "WHERE j.id IN (\(filter.ids("id > ?1 ORDER BY id LIMIT ?2"))) ORDER BY j.id LIMIT ?2",
-            [.integer(id), .integer(limit)] + filter.values)
+            "WHERE j.id IN (\(filter.ids("id > \(id) ORDER BY id LIMIT \(limit)"))) ORDER BY j.id LIMIT \(limit)")
     }
 
     /// The ID after which the newest `count` jobs that match the filter start.
     package nonisolated func start(ofNewest count: Int, _ filter: JobFilter) throws -> Int {
-        try first(
+        let count = max(1, count)
+        return try value(
             """
-            SELECT id - 1 FROM (\(filter.ids("id > ?1 ORDER BY id DESC LIMIT ?2"))) ORDER BY id DESC LIMIT 1 OFFSET ?2 - 1
-            """, [.integer(0), .integer(max(1, count))] + filter.values
-        ) { $0.integer(0) } ?? 0
+            SELECT id - 1 FROM (\(filter.ids("id > 0 ORDER BY id DESC LIMIT \(count)"))) ORDER BY id DESC
+            LIMIT 1 OFFSET \(count - 1)
+            """) ?? 0
     }
 
     /// The IDs of the jobs that match the filter, as contiguous ranges.
     package nonisolated func ids(_ filter: JobFilter) throws -> [ClosedRange<Int>] {
-        let ids = try rows(
-            "SELECT id FROM (\(filter.ids("id > ?1 AND ?2"))) ORDER BY id", [.integer(0), .integer(1)] + filter.values
-        ) { $0.integer(0) }
+        let ids: [Int] = try column("SELECT id FROM (\(filter.ids("id > 0"))) ORDER BY id")
         var ranges: [ClosedRange<Int>] = []
         for id in ids {
             if let last = ranges.last, last.upperBound + 1 == id {
@@ -39,19 +37,20 @@ extension Ledger {
     package nonisolated func newest(
         path: String, where wanted: (JobRecord) -> Bool = { _ in true }
     ) throws -> JobRecord? {
-        try jobs("WHERE j.path = ? ORDER BY j.id DESC LIMIT 100", [.text(path)]).first(where: wanted)
+        try jobs("WHERE j.path = \(path) ORDER BY j.id DESC LIMIT 100").first(where: wanted)
     }
 
     package nonisolated func counts() throws -> [JobState: Int] {
-        try rows("SELECT state, COUNT(*) FROM jobs GROUP BY state") { (JobState(rawValue: $0.text(0)), $0.integer(1)) }
-            .reduce(into: [:]) { counts, one in if let state = one.0 { counts[state] = one.1 } }
+        let counts = try rows("SELECT state, COUNT(*) AS count FROM jobs GROUP BY state") { row -> (JobState, Int) in
+            try (row["state"], row["count"])
+        }
+        return Dictionary(uniqueKeysWithValues: counts)
     }
 
     /// The number of jobs that failed after `time` and are still `failed`.
     package nonisolated func failedCount(since time: Double) throws -> Int {
-        try first(
-            "SELECT COUNT(*) FROM jobs INDEXED BY jobs_failed WHERE state = 'failed' AND finished >= ?", [.real(time)]
-        ) { $0.integer(0) } ?? 0
+        try value(
+            "SELECT COUNT(*) FROM jobs INDEXED BY jobs_failed WHERE state = 'failed' AND finished >= \(time)") ?? 0
     }
 
     /// Maximum number of rows that one statement deletes.
@@ -91,16 +90,13 @@ extension Ledger {
                 let gone = try ledger.writer.rows(
                     """
                     DELETE FROM jobs WHERE id IN (
-                        SELECT id FROM jobs WHERE \(Self.forgettable) AND origin <> 'kept' AND (finished < ?1 OR id <= (
-                                SELECT id FROM jobs WHERE state IN \(Self.final) ORDER BY id DESC LIMIT 1 OFFSET ?2))
-                        ORDER BY id LIMIT ?3)
-                    RETURNING state, id
-                    """, [.real(time), .integer(count), .integer(Self.portion)]
-                ) { (state: JobState(rawValue: $0.text(0)), id: $0.integer(1)) }
+                        SELECT id FROM jobs WHERE \(Self.forgettable) AND origin <> 'kept' AND (finished < \(time) OR id <= (
+                                SELECT id FROM jobs WHERE state IN \(Self.final) ORDER BY id DESC LIMIT 1 OFFSET \(count)))
+                        ORDER BY id LIMIT \(Self.portion))
+                    RETURNING id, state
+                    """, JobEnd.init)
                 try ledger.forgetNeeds(of: gone.map(\.id))
-                return gone.reduce(into: [:]) { counts, one in
-                    if let state = one.state { counts[state, default: 0] += 1 }
-                }
+                return gone.reduce(into: [:]) { $0[$1.state, default: 0] += 1 }
             }, done: done)
     }
 
@@ -114,17 +110,14 @@ extension Ledger {
             let gone = try ledger.writer.rows(
                 """
                 DELETE FROM jobs WHERE id IN (
-                    SELECT id FROM jobs WHERE \(Self.forgettable) AND origin <> 'kept' AND finished < ?1
-                        AND id NOT IN (SELECT value FROM json_each(?2)) AND \(JobChoice.condition(from: 4)) LIMIT ?3)
-                RETURNING state, id
-                """, [.real(time), .list(except), .integer(Self.portion)] + choice.values
-            ) { (state: JobState(rawValue: $0.text(0)), id: $0.integer(1)) }
+                    SELECT id FROM jobs WHERE \(Self.forgettable) AND origin <> 'kept' AND finished < \(time)
+                        AND id NOT IN \(except) AND \(choice.condition) LIMIT \(Self.portion))
+                RETURNING id, state
+                """, JobEnd.init)
             let ids = gone.map(\.id)
             try ledger.forgetNeeds(of: ids)
-            try ledger.writer.run("DELETE FROM kept WHERE job IN (SELECT value FROM json_each(?))", [.list(ids)])
-            return gone.reduce(into: [:]) { counts, one in
-                if let state = one.state { counts[state, default: 0] += 1 }
-            }
+            try ledger.writer.run("DELETE FROM kept WHERE job IN \(ids)")
+            return gone.reduce(into: [:]) { $0[$1.state, default: 0] += 1 }
         } done: {
             done($0)
         }
@@ -133,15 +126,14 @@ extension Ledger {
     /// Number of the chosen jobs that are over but must stay in the ledger, because their originals are still in an
     /// inbox. If the ledger forgot such a job, the inbox would take its original again.
     package nonisolated func unforgettable(_ choice: JobChoice, endedBefore time: Double) throws -> Int {
-        try first(
+        try value(
             """
-            SELECT COUNT(*) FROM jobs WHERE \(Self.forgettable) AND origin = 'kept' AND finished < ?1
-                AND \(JobChoice.condition(from: 2))
-            """, [.real(time)] + choice.values
-        ) { $0.integer(0) } ?? 0
+            SELECT COUNT(*) FROM jobs WHERE \(Self.forgettable) AND origin = 'kept' AND finished < \(time)
+                AND \(choice.condition)
+            """) ?? 0
     }
 
-    private static let forgettable = "state IN \(final) AND disposed = 1 AND returns IS NULL"
+    private static let forgettable: SQL = "state IN \(final) AND disposed = 1 AND returns IS NULL"
 }
 
 /// The criteria of a job list. A job must match every criterion that is set.
@@ -167,42 +159,40 @@ package struct JobFilter: Sendable {
         (self.place, self.before) = (place, before)
     }
 
-    /// The conditions with their values. `ids` numbers their parameters from ?3.
-    private var parts: [(sql: String, value: Database.Value)] {
-        [
-            recipe.map { ("+work IN (SELECT id FROM orders WHERE json_extract(body, '$.recipe') = ?)", .text($0)) },
-            batch.map { ("batch = ?", .integer($0)) }, before.map { ("id < ?", .integer($0)) },
-            since.map { ("COALESCE(finished, created) >= ?", .real($0)) },
-            until.map { ("COALESCE(finished, created) < ?", .real($0)) },
-            place.map { ("(source = ? OR substr(source, 1, length(?) + 1) = ? || '/')", .text($0)) },
-        ].compactMap(\.self)
+    /// The conditions besides the states.
+    private var conditions: [SQL] {
+        let conditions: [SQL?] = [
+            recipe.map { "+work IN (SELECT id FROM orders WHERE json_extract(body, '$.recipe') = \($0))" },
+            batch.map { "batch = \($0)" }, before.map { "id < \($0)" },
+            since.map { "COALESCE(finished, created) >= \($0)" }, until.map { "COALESCE(finished, created) < \($0)" },
+            place.map { "(source = \($0) OR substr(source, 1, length(\($0)) + 1) = \($0) || '/')" },
+        ]
+        return conditions.compactMap(\.self)
     }
 
     /// Returns a query for the IDs of the matching jobs, with one SELECT for each state. `wanted` contains the order
     /// and the limit of each SELECT. For one state, SQLite reads the jobs in index order. If one SELECT covered several
     /// states, or used the index on `work`, SQLite would collect and sort all matching jobs. The `+` in the condition
     /// on the recipe prevents the use of that index.
-    func ids(_ wanted: String) -> String {
-        let conditions = zip(3..., parts).map { "\($1.sql.replacing("?", with: "?\($0)")) AND " }.joined()
-        return parts(of: states).map { "SELECT id FROM (SELECT id FROM jobs WHERE \($0)\(conditions)\(wanted))" }
-            .joined(separator: " UNION ALL ")
+    func ids(_ wanted: SQL) -> SQL {
+        let last: SQL = (conditions + [wanted]).joined(by: " AND ")
+        return stateConditions.map { "SELECT id FROM (SELECT id FROM jobs WHERE \($0)\(last))" }
+            .joined(by: " UNION ALL ")
     }
 
     /// The conditions for the states. They must be disjoint: if a job met two of them, UNION ALL would return it twice.
-    private func parts(of states: [JobState]) -> [String] {
+    private var stateConditions: [SQL] {
         guard !states.isEmpty else { return [""] }
-        let chosen = Set(states)
-        var conditions = chosen.subtracting([.queued]).map { "state = '\($0.rawValue)' AND " }
-        let held = Set(held)
-        switch (chosen.contains(.queued), chosen.contains(.waiting)) {
+        let held = FirstQueue.allCases.filter(held.contains)
+        var conditions: [SQL] = JobState.allCases.filter { $0 != .queued && states.contains($0) }
+            .map { "state = \(literal: $0) AND " }
+        switch (states.contains(.queued), states.contains(.waiting)) {
         case (true, true): conditions.append("state = 'queued' AND ")
         case (true, false) where held.count < FirstQueue.allCases.count:
-            conditions.append("state = 'queued' AND " + held.map { "NOT (\($0.condition)) AND " }.joined())
+            conditions.append(held.reduce("state = 'queued' AND ") { "\($0)NOT (\($1.condition)) AND " })
         case (false, true): conditions += held.map { "state = 'queued' AND \($0.condition) AND " }
         default: break
         }
-        return conditions.isEmpty ? ["0 AND "] : conditions.sorted()
+        return conditions.isEmpty ? ["0 AND "] : conditions
     }
-
-    var values: [Database.Value] { parts.map(\.value) }
 }

@@ -11,8 +11,8 @@ extension Ledger {
     }
 
     package nonisolated func hooks() throws -> [String: HookRecord] {
-        let hooks = try rows("SELECT recipe, cursor, failures FROM hooks") {
-            ($0.text(0), HookRecord(cursor: $0.integer(1), failures: $0.integer(2)))
+        let hooks = try rows("SELECT recipe, cursor, failures FROM hooks") { row -> (String, HookRecord) in
+            try (row["recipe"], HookRecord(cursor: row["cursor"], failures: row["failures"]))
         }
         return Dictionary(uniqueKeysWithValues: hooks)
     }
@@ -24,13 +24,15 @@ extension Ledger {
             wanted: done != nil ? .now : .sometime,
             {
                 try $0.writer.run(
-                    "INSERT OR REPLACE INTO hooks (recipe, cursor, failures) VALUES (?, ?, ?)",
-                    [.text(recipe), .integer(record.cursor), .integer(record.failures)])
+                    """
+                    INSERT OR REPLACE INTO hooks (recipe, cursor, failures)
+                    VALUES (\(recipe), \(record.cursor), \(record.failures))
+                    """)
             }, done: done)
     }
 
     package nonisolated func forget(hook recipe: String) {
-        write { try $0.writer.run("DELETE FROM hooks WHERE recipe = ?", [.text(recipe)]) }
+        write { try $0.writer.run("DELETE FROM hooks WHERE recipe = \(recipe)") }
     }
 
     /// The events after `cursor` for which hooks run, each with the recipe of its job, or of the first job of its
@@ -42,15 +44,17 @@ extension Ledger {
         try read { database in
             let found = try database.rows(
                 """
-                SELECT e.cursor, json_extract(o.body, '$.recipe'),
-                    CASE e.kind WHEN 'batch' THEN 'batch' ELSE e.state END FROM events e
+                SELECT e.cursor, json_extract(o.body, '$.recipe') AS recipe,
+                    CASE e.kind WHEN 'batch' THEN 'batch' ELSE e.state END AS occasion FROM events e
                 JOIN jobs j ON j.id = COALESCE(e.job, (SELECT MIN(id) FROM jobs WHERE batch = e.batch))
                 JOIN orders o ON o.id = j.work
-                WHERE e.cursor > ? AND (e.kind IN ('picture', 'over') OR (e.kind = 'batch' AND e.text = 'ended')
+                WHERE e.cursor > \(cursor) AND (e.kind IN ('picture', 'over') OR (e.kind = 'batch' AND e.text = 'ended')
                     OR (e.kind = 'job' AND e.state IN ('failed', 'cancelled') AND j.inode = 0))
-                ORDER BY e.cursor LIMIT ?
-                """, [.integer(cursor), .integer(limit)]
-            ) { (cursor: $0.integer(0), recipe: $0.text(1), occasion: HookOccasion(rawValue: $0.text(2)) ?? .done) }
+                ORDER BY e.cursor LIMIT \(limit)
+                """
+            ) { row -> (cursor: Int, recipe: String, occasion: HookOccasion) in
+                try (row["cursor"], row["recipe"], row["occasion"] ?? .done)
+            }
             let last = try Self.lastCursor(database)
             return (found, found.count < limit ? last : found.last?.cursor ?? last)
         }

@@ -24,17 +24,11 @@ extension Ledger {
             """
             INSERT INTO jobs (id, position, batch, work, path, origin, source, device, inode, size, modified,
                 state, reason, created, finished, url, host, priority, hold, anyway, error, advice, disposed, failure)
-            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
-            """,
-            [
-                .integer(job.id), .integer(job.position), .optional(job.batch), .integer(try row(of: job.order)),
-                .text(job.path), .text(job.origin.rawValue), .text(job.source), .integer(job.file.device),
-                .integer(job.file.inode), .integer(job.file.size), .integer(job.file.modified),
-                .text(job.state.rawValue), .optional(job.reason), .real(job.created), .optional(job.finished),
-                .optional(job.url), .optional(job.host), .integer(job.priority), .optional(job.waitReason?.rawValue),
-                .integer(job.anyway ? 1 : 0), .optional(job.error), .optional(job.advice),
-                .integer(job.disposed ? 1 : 0), .optional(job.failure?.rawValue),
-            ])
+            VALUES (\(job.id), \(job.position), \(job.batch), \(row(of: job.order)), \(job.path), \(job.origin),
+                \(job.source), \(job.file.device), \(job.file.inode), \(job.file.size), \(job.file.modified),
+                \(job.state), \(job.reason), \(job.created), \(job.finished), \(job.url), \(job.host), \(job.priority),
+                \(job.waitReason), \(job.anyway), \(job.error), \(job.advice), \(job.disposed), \(job.failure))
+            """)
         try add(job.event)
     }
 
@@ -42,10 +36,11 @@ extension Ledger {
     /// because many jobs share it.
     private func row(of order: WorkOrder) throws -> Int {
         if let row = orderRows[order] { return row }
-        let body = Database.Value.text(try JSONText.encode(order))
-        try writer.run("INSERT INTO orders (body) VALUES (?) ON CONFLICT DO NOTHING", [body])
-        let row = try writer.first("SELECT id FROM orders WHERE body = ?", [body]) { $0.integer(0) }
-        guard let row else { throw LedgerError(attempted: "INSERT INTO orders", message: "the row is not there") }
+        let body = try JSONText.encode(order)
+        try writer.run("INSERT INTO orders (body) VALUES (\(body)) ON CONFLICT DO NOTHING")
+        guard let row: Int = try writer.value("SELECT id FROM orders WHERE body = \(body)") else {
+            throw LedgerError(attempted: "INSERT INTO orders", message: "the row is not there")
+        }
         orderRows[order] = row
         return row
     }
@@ -58,24 +53,17 @@ extension Ledger {
                 guard ![.running, .cancelling].contains(job.state) else { return try ledger.recordWork(job) }
                 try ledger.writer.run(
                     """
-                    UPDATE jobs SET state = ?, reason = ?, error = ?, advice = ?, intent = ?, outputs = ?, story = ?,
-                        tries = ?, started = ?, finished = ?, hold = ?, due = ?, setbacks = ?, segment = ?, staged = ?,
-                        crashes = ?, failure = ?, partial = ?, former = ?
-                    WHERE id = ?
-                    """,
-                    [
-                        .text(job.state.rawValue), .optional(job.reason), .optional(job.error), .optional(job.advice),
-                        .optional(try job.intent.map(JSONText.encode)),
-                        .optional(job.outputs.isEmpty ? nil : try JSONText.encode(job.outputs)),
-                        .optional(try job.story.map(JSONText.encode)), .integer(job.tries),
-                        .optional(job.started), .optional(job.finished), .optional(job.waitReason?.rawValue),
-                        .optional(job.due), .integer(job.setbacks), .integer(job.segment),
-                        .optional(job.staged.isEmpty ? nil : try JSONText.encode(job.staged)),
-                        .integer(job.crashes), .optional(job.failure?.rawValue),
-                        .optional(try job.partial.map(JSONText.encode)),
-                        .optional(try job.former.map { try ledger.row(of: $0) }),
-                        .integer(job.id),
-                    ])
+                    UPDATE jobs SET state = \(job.state), reason = \(job.reason), error = \(job.error),
+                        advice = \(job.advice), intent = \(job.intent.map(JSONText.encode)),
+                        outputs = \(job.outputs.isEmpty ? nil : JSONText.encode(job.outputs)),
+                        story = \(job.story.map(JSONText.encode)), tries = \(job.tries), started = \(job.started),
+                        finished = \(job.finished), hold = \(job.waitReason), due = \(job.due),
+                        setbacks = \(job.setbacks), segment = \(job.segment),
+                        staged = \(job.staged.isEmpty ? nil : JSONText.encode(job.staged)), crashes = \(job.crashes),
+                        failure = \(job.failure), partial = \(job.partial.map(JSONText.encode)),
+                        former = \(job.former.map { try ledger.row(of: $0) })
+                    WHERE id = \(job.id)
+                    """)
                 if job.redoEnd != nil { try ledger.recordOrder(of: job) }
                 try ledger.add(job.event)
                 if job.state == .done, job.redoEnd == nil {
@@ -90,11 +78,11 @@ extension Ledger {
     /// runs, so that their indexes are updated only once.
     private func recordWork(_ job: JobRecord) throws {
         try writer.run(
-            "UPDATE jobs SET state = ?, reason = ?, story = ?, started = ?, partial = ? WHERE id = ?",
-            [
-                .text(job.state.rawValue), .optional(job.reason), .optional(try job.story.map(JSONText.encode)),
-                .optional(job.started), .optional(try job.partial.map(JSONText.encode)), .integer(job.id),
-            ])
+            """
+            UPDATE jobs SET state = \(job.state), reason = \(job.reason), story = \(job.story.map(JSONText.encode)),
+                started = \(job.started), partial = \(job.partial.map(JSONText.encode))
+            WHERE id = \(job.id)
+            """)
         try add(job.event)
     }
 
@@ -107,7 +95,7 @@ extension Ledger {
             wanted: .soon,
             { ledger in
                 try ledger.writer.run(
-                    "UPDATE jobs SET intent = ? WHERE id = ?", [.text(try JSONText.encode(intent)), .integer(job)])
+                    "UPDATE jobs SET intent = \(JSONText.encode(intent)) WHERE id = \(job)")
             }, done: done, refused: refused)
     }
 
@@ -124,16 +112,13 @@ extension Ledger {
                 for (id, source) in jobs {
                     let ended = try ledger.writer.first(
                         """
-                        UPDATE jobs SET disposed = 1, source = ?, intent = NULL WHERE id = ? AND disposed = 0 AND returns IS NULL
-                            AND state IN \(Self.final)
-                        RETURNING state, inode, CASE WHEN state <> 'done' OR error IS NULL THEN state
-                            WHEN failure IS NULL THEN 'cancelled' ELSE 'failed' END
-                        """, [.text(source), .integer(id)]
-                    ) { row in
-                        (
-                            state: JobState(rawValue: row.text(0)), hasOriginal: row.integer(1) != 0,
-                            end: JobState(rawValue: row.text(2))
-                        )
+                        UPDATE jobs SET disposed = 1, source = \(source), intent = NULL
+                        WHERE id = \(id) AND disposed = 0 AND returns IS NULL AND state IN \(Self.final)
+                        RETURNING state, inode <> 0 AS hasOriginal, CASE WHEN state <> 'done' OR error IS NULL THEN state
+                            WHEN failure IS NULL THEN 'cancelled' ELSE 'failed' END AS outcome
+                        """
+                    ) { row -> (state: JobState, hasOriginal: Bool, end: JobState) in
+                        try (row["state"], row["hasOriginal"], row["outcome"])
                     }
                     if let state = ended?.state, let kept = kept[id] {
                         try ledger.keep(kept, of: id, in: KeptPlace(ofOriginals: state))
@@ -148,7 +133,7 @@ extension Ledger {
 
     /// Records the new path of an original that has still to be processed or moved.
     package nonisolated func record(source: String, of job: Int) {
-        write { try $0.writer.run("UPDATE jobs SET source = ? WHERE id = ?", [.text(source), .integer(job)]) }
+        write { try $0.writer.run("UPDATE jobs SET source = \(source) WHERE id = \(job)") }
     }
 
     /// The numbers of cancelled jobs, by their state before the cancellation.
@@ -168,36 +153,28 @@ extension Ledger {
         done: @escaping @Sendable (Cancelled) -> Void
     ) {
         write(isAsked: true, refused: Cancelled()) { ledger in
-            let again = try ledger.cancelRedos(
-                where: """
-                    state IN ('queued', 'waiting') AND id <= ?2 AND id NOT IN (SELECT value FROM json_each(?3))
-                        AND \(JobChoice.condition(from: 4))
-                    """, [.real(time), .integer(last), .list(except)] + choice.values)
-            try ledger.end(
-                """
-                state IN ('queued', 'waiting') AND id <= ?1 AND id NOT IN (SELECT value FROM json_each(?2))
-                    AND \(JobChoice.condition(from: 3))
-                """, [.integer(last), .list(except)] + choice.values)
-            let waiting =
-                try ledger.writer.first(
-                    "SELECT COUNT(*) FROM jobs WHERE state = 'waiting' AND id IN (SELECT id FROM ended)"
-                ) { $0.integer(0) } ?? 0
-            let all = try ledger.writer.first("SELECT COUNT(*) FROM ended") { $0.integer(0) } ?? 0
+            let chosen: SQL =
+                "state IN ('queued', 'waiting') AND id <= \(last) AND id NOT IN \(except) AND \(choice.condition)"
+            let again = try ledger.cancelRedos(where: chosen, at: time)
+            try ledger.end(chosen)
+            let waiting: Int =
+                try ledger.writer.value(
+                    "SELECT COUNT(*) FROM jobs WHERE state = 'waiting' AND id IN (SELECT id FROM ended)") ?? 0
+            let all: Int = try ledger.writer.value("SELECT COUNT(*) FROM ended") ?? 0
             var count = 0
-            try ledger.forEachEnded { which, values in
-                let values = values + [.real(time)]
+            try ledger.forEachEnded { which in
                 // The event log keeps only the latest events. If a very large number of jobs is cancelled, the log
                 // would delete the events of the first jobs at once, so they are not written at all.
                 let areKept = all - count <= ledger.keptEvents + Ledger.changedAtOnce
-                if areKept { try ledger.add(.cancelled, time: "?3", where: which, values) }
+                if areKept { try ledger.add(.cancelled, at: time, where: which) }
                 // A download that has not started has left no file, so its job needs no disposal. An interrupted
                 // download has left a file, which the disposal removes.
                 try ledger.writer.run(
                     """
                     UPDATE jobs SET state = 'cancelled', hold = NULL, due = NULL, reason = NULL, error = NULL, failure = NULL,
-                        finished = ?3, disposed = disposed OR (\(FirstQueue.download.condition) AND partial IS NULL)
+                        finished = \(time), disposed = disposed OR (\(FirstQueue.download.condition) AND partial IS NULL)
                     WHERE \(which)
-                    """, values)
+                    """)
                 count += ledger.writer.changes
                 if !areKept { try ledger.skipEvents(ledger.writer.changes) }
             }
@@ -217,18 +194,15 @@ extension Ledger {
         write(
             isAsked: true, refused: 0,
             { ledger in
-                let values = [.integer(priority.rank)] + (try choice.values)
-                let event = [.real(Timestamp.now()), .text(priority.rawValue)] + [Database.Value]()
+                let rank = priority.rank
+                let chosen: SQL = "state IN ('queued', 'waiting') AND \(choice.condition)"
                 try ledger.writer.run(
                     """
-                    INSERT INTO events (kind, job, state, time, text) SELECT 'priority', id, state, ?7, ?8 FROM jobs
-                    WHERE priority <> ?1 AND state IN ('queued', 'waiting') AND \(JobChoice.condition(from: 2))
-                    ORDER BY position
-                    """, values + event)
-                try ledger.writer.run(
-                    """
-                    UPDATE jobs SET priority = ?1 WHERE state IN ('queued', 'waiting') AND \(JobChoice.condition(from: 2))
-                    """, values)
+                    INSERT INTO events (kind, job, state, time, text)
+                        SELECT 'priority', id, state, \(Timestamp.now()), \(priority.rawValue) FROM jobs
+                        WHERE priority <> \(rank) AND \(chosen) ORDER BY position
+                    """)
+                try ledger.writer.run("UPDATE jobs SET priority = \(rank) WHERE \(chosen)")
                 return ledger.writer.changes
             }, done: done)
     }
@@ -241,35 +215,31 @@ extension Ledger {
             { ledger in
                 for job in jobs { try ledger.requeue(job) }
                 let ids = jobs.map(\.id)
-                try ledger.add(
-                    .queued, where: "id IN (SELECT value FROM json_each(?2))", [.real(Timestamp.now()), .list(ids)])
+                try ledger.add(.queued, where: "id IN \(ids)")
                 for id in try ledger.jobsWithNeeds(among: ids) { try ledger.waitForNeeds(id) }
             }, done: done)
     }
 
     private func requeue(_ job: JobRecord) throws {
         // In a redo, the job keeps its results, and its story continues.
-        let begun = job.former == nil ? "outputs = NULL, story = NULL, tries = 0," : ""
+        let begun: SQL = job.former == nil ? "outputs = NULL, story = NULL, tries = 0," : ""
         try writer.run(
             """
-            UPDATE jobs SET state = 'queued', position = ?, source = ?, device = ?, inode = ?, size = ?, modified = ?,
-                priority = ?, former = ?, \(begun) reason = NULL, error = NULL, advice = NULL, intent = NULL,
+            UPDATE jobs SET state = 'queued', position = \(job.position), source = \(job.source),
+                device = \(job.file.device), inode = \(job.file.inode), size = \(job.file.size),
+                modified = \(job.file.modified), priority = \(job.priority),
+                former = \(job.former.map { try row(of: $0) }), \(begun) reason = NULL, error = NULL, advice = NULL, intent = NULL,
                 disposed = 0, started = NULL, finished = NULL, hold = NULL, due = NULL, setbacks = 0, goal = NULL,
                 segment = 0, staged = NULL, crashes = 0, failure = NULL, partial = NULL, returns = NULL
-            WHERE id = ?
-            """,
-            [
-                .integer(job.position), .text(job.source), .integer(job.file.device), .integer(job.file.inode),
-                .integer(job.file.size), .integer(job.file.modified), .integer(job.priority),
-                .optional(try job.former.map { try row(of: $0) }), .integer(job.id),
-            ])
+            WHERE id = \(job.id)
+            """)
         try recordOrder(of: job)
     }
 
-    /// Records the job's work order. Usually the order is unchanged; `work <> ?1` then avoids an update of the index.
+    /// Records the job's work order. Usually the order is unchanged; the condition on `work` then avoids an update of
+    /// the index.
     private func recordOrder(of job: JobRecord) throws {
-        try writer.run(
-            "UPDATE jobs SET work = ?1 WHERE id = ?2 AND work <> ?1",
-            [.integer(try row(of: job.order)), .integer(job.id)])
+        let order = try row(of: job.order)
+        try writer.run("UPDATE jobs SET work = \(order) WHERE id = \(job.id) AND work <> \(order)")
     }
 }

@@ -26,7 +26,7 @@ extension Ledger {
     /// Adds a row for each result of a job. Results that an older version published get no rows: their identities were
     /// not recorded, so the daemon can't recognise these files.
     func keepResults(of job: JobRecord) throws {
-        try writer.run("DELETE FROM kept WHERE job = ? AND place = 'results'", [.integer(job.id)])
+        try writer.run("DELETE FROM kept WHERE job = \(job.id) AND place = 'results'")
         for result in job.outputs {
             guard let file = result.file else { continue }
             let kept = KeptMarks(recipe: job.order.recipe, path: result.path, file: file)
@@ -38,28 +38,25 @@ extension Ledger {
         // If a user has dropped the same file again, its age counts from its latest job, so the earlier row is deleted.
         try writer.run(
             """
-            DELETE FROM kept INDEXED BY kept_by_change WHERE modified = ? AND modified <> 0 AND size = ? AND path = ?
-            """, [.integer(kept.file.modified), .integer(kept.file.size), .text(kept.path)])
+            DELETE FROM kept INDEXED BY kept_by_change WHERE modified = \(kept.file.modified) AND modified <> 0
+                AND size = \(kept.file.size) AND path = \(kept.path)
+            """)
         try writer.run(
             """
             INSERT INTO kept (job, place, recipe, path, device, inode, size, modified, time)
-            VALUES (?,?,?,?,?,?,?,?,?)
-            """,
-            [
-                .integer(job), .text(place.rawValue), .text(kept.recipe), .text(kept.path),
-                .integer(kept.file.device), .integer(kept.file.inode), .integer(kept.file.size),
-                .integer(kept.file.modified), .real(Timestamp.now()),
-            ])
+            VALUES (\(job), \(place), \(kept.recipe), \(kept.path), \(kept.file.device), \(kept.file.inode),
+                \(kept.file.size), \(kept.file.modified), \(Timestamp.now()))
+            """)
     }
 
     // MARK: - Reading
 
     /// Number and total size of the kept files in each place.
     package nonisolated func keptSums() throws -> [KeptPlace: KeptSum] {
-        let sums = try rows("SELECT place, files, bytes FROM kept_sums WHERE files > 0") { row in
-            (KeptPlace(rawValue: row.text(0)), KeptSum(files: row.integer(1), bytes: row.integer(2)))
+        let sums = try rows("SELECT place, files, bytes FROM kept_sums WHERE files > 0") {
+            row -> (KeptPlace, KeptSum) in try (row["place"], KeptSum(row))
         }
-        return sums.reduce(into: [:]) { sums, one in if let place = one.0 { sums[place] = one.1 } }
+        return Dictionary(uniqueKeysWithValues: sums)
     }
 
     /// Number and total size of the kept files in one place, optionally of one recipe. Triggers maintain the totals of
@@ -67,17 +64,15 @@ extension Ledger {
     package nonisolated func keptSum(in place: KeptPlace, of recipe: String?) throws -> KeptSum {
         guard let recipe else { return try keptSums()[place] ?? KeptSum() }
         return try first(
-            "SELECT COUNT(*), COALESCE(SUM(size), 0) FROM kept WHERE place = ? AND recipe = ?",
-            [.text(place.rawValue), .text(recipe)]
-        ) { KeptSum(files: $0.integer(0), bytes: $0.integer(1)) } ?? KeptSum()
+            """
+            SELECT COUNT(*) AS files, COALESCE(SUM(size), 0) AS bytes FROM kept
+            WHERE place = \(place) AND recipe = \(recipe)
+            """, KeptSum.init) ?? KeptSum()
     }
 
     /// The time when the oldest kept file in a place was put there.
     package nonisolated func oldestKept(in place: KeptPlace) throws -> Double? {
-        try first(
-            "SELECT time FROM kept INDEXED BY kept_by_time WHERE place = ? ORDER BY time LIMIT 1",
-            [.text(place.rawValue)]
-        ) { $0.real(0) }
+        try value("SELECT time FROM kept INDEXED BY kept_by_time WHERE place = \(place) ORDER BY time LIMIT 1")
     }
 
     /// A page of the kept files after a position, oldest first, without files that are being removed.
@@ -86,12 +81,9 @@ extension Ledger {
     ) throws -> [KeptFile] {
         try keptFiles(
             """
-            INDEXED BY kept_by_time WHERE place = ?1 AND (time, id) > (?2, ?3) AND leaving IS NULL
-                AND (?4 IS NULL OR recipe = ?4) ORDER BY time, id LIMIT ?5
-            """,
-            [
-                .text(place.rawValue), .real(position.time), .integer(position.id), .optional(recipe), .integer(limit),
-            ])
+            INDEXED BY kept_by_time WHERE place = \(place) AND (time, id) > (\(position.time), \(position.id))
+                AND leaving IS NULL AND (\(recipe) IS NULL OR recipe = \(recipe)) ORDER BY time, id LIMIT \(limit)
+            """)
     }
 
     /// Files whose removal was interrupted when the daemon ended.
@@ -99,18 +91,17 @@ extension Ledger {
         try keptFiles("INDEXED BY kept_leaving WHERE leaving IS NOT NULL ORDER BY id")
     }
 
-    private nonisolated func keptFiles(_ rest: String, _ values: [Database.Value] = []) throws -> [KeptFile] {
+    private nonisolated func keptFiles(_ rest: SQL) throws -> [KeptFile] {
         try rows(
-            "SELECT id, job, place, recipe, path, device, inode, size, modified, time, leaving FROM kept \(rest)",
-            values
+            "SELECT id, job, place, recipe, path, device, inode, size, modified, time, leaving FROM kept \(rest)"
         ) { row in
-            KeptFile(
-                id: row.integer(0), job: row.integer(1), place: KeptPlace(rawValue: row.text(2)) ?? .archive,
-                recipe: row.text(3), path: row.text(4),
+            let leaving: String? = try row["leaving"]
+            return try KeptFile(
+                id: row["id"], job: row["job"], place: row["place"] ?? .archive, recipe: row["recipe"],
+                path: row["path"],
                 file: FileStatus.Identity(
-                    device: row.integer(5), inode: row.integer(6), size: row.integer(7), modified: row.integer(8)),
-                time: row.real(9),
-                leaving: try row.optionalText(10).map { try JSONText.decode(JobRecord.Removal.self, $0) })
+                    device: row["device"], inode: row["inode"], size: row["size"], modified: row["modified"]),
+                time: row["time"], leaving: leaving.map { try JSONText.decode(JobRecord.Removal.self, $0) })
         }
     }
 
@@ -121,19 +112,19 @@ extension Ledger {
     /// durable.
     package nonisolated func begin(removing files: [KeptFile], _ removal: JobRecord.Removal) -> Set<Int>? {
         wait(isAsked: true, refused: nil) { ledger in
-            let removal = Database.Value.text(try JSONText.encode(removal))
+            let removal = try JSONText.encode(removal)
             var begun: Set<Int> = []
             for file in files {
                 try ledger.writer.run(
                     """
-                    UPDATE kept SET leaving = ? WHERE id = ? AND leaving IS NULL AND NOT EXISTS (
+                    UPDATE kept SET leaving = \(removal) WHERE id = \(file.id) AND leaving IS NULL AND NOT EXISTS (
                         SELECT 1 FROM jobs WHERE id = kept.job
                             AND (state NOT IN \(Self.final) OR disposed = 0 OR returns IS NOT NULL))
-                    """, [removal, .integer(file.id)])
+                    """)
                 guard ledger.writer.changes > 0 else { continue }
                 begun.insert(file.id)
                 if file.place != .results, file.file != .none {
-                    try ledger.writer.run("UPDATE jobs SET removed = ? WHERE id = ?", [removal, .integer(file.job)])
+                    try ledger.writer.run("UPDATE jobs SET removed = \(removal) WHERE id = \(file.job)")
                 }
             }
             return begun
@@ -145,8 +136,7 @@ extension Ledger {
     package nonisolated func forget(kept files: [KeptFile]) {
         guard !files.isEmpty else { return }
         wait(isAsked: true, refused: ()) { ledger in
-            try ledger.writer.run(
-                "DELETE FROM kept WHERE id IN (SELECT value FROM json_each(?))", [.list(files.map(\.id))])
+            try ledger.writer.run("DELETE FROM kept WHERE id IN \(files.map(\.id))")
         }
     }
 
@@ -154,9 +144,7 @@ extension Ledger {
     /// durable or has failed.
     package nonisolated func redate(in place: KeptPlace, before earliest: Double, to time: Double) {
         wait(isAsked: true, refused: ()) { ledger in
-            try ledger.writer.run(
-                "UPDATE kept SET time = ? WHERE place = ? AND time < ?",
-                [.real(time), .text(place.rawValue), .real(earliest)])
+            try ledger.writer.run("UPDATE kept SET time = \(time) WHERE place = \(place) AND time < \(earliest)")
         }
     }
 
@@ -166,11 +154,15 @@ extension Ledger {
         guard !files.isEmpty else { return }
         wait(isAsked: true, refused: ()) { ledger in
             for file in files {
-                try ledger.writer.run("UPDATE kept SET leaving = NULL WHERE id = ?", [.integer(file.id)])
+                try ledger.writer.run("UPDATE kept SET leaving = NULL WHERE id = \(file.id)")
                 if file.place != .results {
-                    try ledger.writer.run("UPDATE jobs SET removed = NULL WHERE id = ?", [.integer(file.job)])
+                    try ledger.writer.run("UPDATE jobs SET removed = NULL WHERE id = \(file.job)")
                 }
             }
         }
     }
+}
+
+extension Ledger.KeptSum {
+    fileprivate init(_ row: Database.Row) throws { try self.init(files: row["files"], bytes: row["bytes"]) }
 }

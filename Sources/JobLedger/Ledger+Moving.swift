@@ -4,20 +4,23 @@ extension Ledger {
     /// SQLite refuses it.
     package nonisolated func move(from old: String, to new: String) -> Bool {
         wait(refused: false) { ledger in
-            for (table, column) in [("jobs", "source"), ("jobs", "returns"), ("jobs", "goal"), ("kept", "path")] {
+            let paths: [(SQL, SQL)] = [("jobs", "source"), ("jobs", "returns"), ("jobs", "goal"), ("kept", "path")]
+            for (table, column) in paths {
                 try ledger.writer.run(
                     """
-                    UPDATE \(table) SET \(column) = ?2 || substr(\(column), length(?1) + 1)
-                    WHERE substr(\(column), 1, length(?1) + 1) = ?1 || '/'
-                    """, [.text(old), .text(new)])
+                    UPDATE \(table) SET \(column) = \(new) || substr(\(column), length(\(old)) + 1)
+                    WHERE substr(\(column), 1, length(\(old)) + 1) = \(old) || '/'
+                    """)
             }
             // In JSON, an absolute path starts right after a quotation mark, so the search text starts with that mark.
             let (from, to) = ("\(try JSONText.encode(old).dropLast())/", "\(try JSONText.encode(new).dropLast())/")
-            for (table, column) in [("jobs", "intent"), ("jobs", "outputs"), ("jobs", "staged"), ("orders", "body")] {
+            let texts: [(SQL, SQL)] = [("jobs", "intent"), ("jobs", "outputs"), ("jobs", "staged"), ("orders", "body")]
+            for (table, column) in texts {
                 try ledger.writer.run(
                     """
-                    UPDATE OR IGNORE \(table) SET \(column) = replace(\(column), ?1, ?2) WHERE instr(\(column), ?1) > 0
-                    """, [.text(from), .text(to)])
+                    UPDATE OR IGNORE \(table) SET \(column) = replace(\(column), \(from), \(to))
+                    WHERE instr(\(column), \(from)) > 0
+                    """)
             }
             ledger.orderRows = [:]
             return true

@@ -9,13 +9,13 @@ package import PipelineModel
 extension Ledger {
     /// The reason of a job that waits for dependencies, such as `after job 5 and 2 more`. Each read computes the text,
     /// because it changes whenever a dependency ends.
-    static let needsText = """
+    static let needsText: SQL = """
         (SELECT 'after job ' || MIN(n.after) || CASE COUNT(*) WHEN 1 THEN '' ELSE ' and ' || (COUNT(*) - 1) || ' more' END
             FROM needs n WHERE n.job = j.id AND n.met = 0)
         """
 
     /// Whether a job depends, directly or indirectly, on a job of its own batch.
-    static let comesAfterOwn = """
+    static let comesAfterOwn: SQL = """
         EXISTS (
             WITH RECURSIVE before(id) AS (
                 SELECT n.after FROM needs n WHERE n.job = jobs.id AND n.met = 0
@@ -24,43 +24,43 @@ extension Ledger {
         """
 
     /// Whether a row of `jobs` has unmet dependencies.
-    private static let hasUnmetNeeds = "EXISTS (SELECT 1 FROM needs n WHERE n.job = jobs.id AND n.met = 0)"
+    private static let hasUnmetNeeds: SQL = "EXISTS (SELECT 1 FROM needs n WHERE n.job = jobs.id AND n.met = 0)"
 
     // MARK: - When jobs end
 
     /// Fills `ended` with the jobs that match `condition`: jobs that have ended, or end in this transaction.
-    func end(_ condition: String, _ values: [Database.Value]) throws {
+    func end(_ condition: SQL) throws {
         try writer.run("DELETE FROM ended")
-        try writer.run("INSERT INTO ended (id) SELECT id FROM jobs WHERE \(condition)", values)
+        try writer.run("INSERT INTO ended (id) SELECT id FROM jobs WHERE \(condition)")
     }
 
     /// Maximum number of rows that one statement changes. SQLite keeps all changes of a statement in memory until the
     /// statement finishes.
     static let changedAtOnce = 20_000
 
-    /// Calls `change` for each portion of the jobs in `ended`. `which` is the SQL condition that selects the portion,
-    /// and `values` are its parameters ?1 and ?2.
-    func forEachEnded(_ change: (_ which: String, _ values: [Database.Value]) throws -> Void) throws {
+    /// Calls `change` for each portion of the jobs in `ended`. `which` is the condition that selects the portion.
+    func forEachEnded(_ change: (_ which: SQL) throws -> Void) throws {
         var last = 0
-        while let end = try writer.first(
-            "SELECT MAX(id) FROM (SELECT id FROM ended WHERE id > ? ORDER BY id LIMIT \(Self.changedAtOnce))",
-            [.integer(last)],
-            { $0.optionalInteger(0) }) ?? nil
+        while let end: Int = try writer.value(
+            """
+            SELECT MAX(id) FROM (SELECT id FROM ended WHERE id > \(last) ORDER BY id LIMIT \(literal: Self.changedAtOnce))
+            """)
         {
-            try change(
-                "id IN (SELECT id FROM ended WHERE id > ?1 AND id <= ?2)", [.integer(last), .integer(end)])
+            try change("id IN (SELECT id FROM ended WHERE id > \(last) AND id <= \(end))")
             last = end
         }
     }
 
     /// Updates the dependents of a job that has ended.
     func follow(_ job: Int) throws {
-        guard try writer.isAny(Self.followers, [.integer(job)]) else { return }
-        try end("id = ?", [.integer(job)])
+        guard try hasFollowers(job) else { return }
+        try end("id = \(job)")
         try followEnded()
     }
 
-    private static let followers = "SELECT 1 FROM needs WHERE after = ? AND met = 0 LIMIT 1"
+    private func hasFollowers(_ job: Int) throws -> Bool {
+        try writer.isAny("SELECT 1 FROM needs WHERE after = \(job) AND met = 0 LIMIT 1")
+    }
 
     /// Updates the waiting dependents of all jobs that have ended or are unknown. Used at startup, and after bringing
     /// back jobs whose dependencies can't be met.
@@ -84,7 +84,7 @@ extension Ledger {
         guard try writer.isAny("SELECT 1 FROM needs WHERE met = 0 LIMIT 1") else {
             return try writer.run("DELETE FROM ended")
         }
-        let now = Database.Value.real(Timestamp.now())
+        let now = Timestamp.now()
         // Adds the dependents that can't run any more because a job in `ended` is not done, and recursively the
         // dependents of those dependents. `cause` is the dependency at fault.
         try writer.run(
@@ -99,10 +99,10 @@ extension Ledger {
                 WHERE n.met = 0 AND b.hold = 'after' AND b.anyway = 0
             ) SELECT id, cause FROM fallen
             """)
-        let failed = try writer.rows(
+        let failed: [Int] = try writer.column(
             """
-            UPDATE jobs SET state = 'failed', hold = NULL, reason = NULL, finished = ?, error = why.error, advice = why.advice,
-                failure = 'dependency'
+            UPDATE jobs SET state = 'failed', hold = NULL, reason = NULL, finished = \(now), error = why.error,
+                advice = why.advice, failure = 'dependency'
             FROM (
                 SELECT e.id,
                     'job ' || e.cause || ', which it comes after, '
@@ -113,9 +113,8 @@ extension Ledger {
                 FROM ended e LEFT JOIN jobs a ON a.id = e.cause WHERE e.cause IS NOT NULL
             ) AS why
             WHERE why.id = jobs.id RETURNING id
-            """, [now]
-        ) { $0.integer(0) }
-        try add(.failed, text: "error", where: "id IN (SELECT id FROM ended WHERE cause IS NOT NULL)", [now])
+            """)
+        try add(.failed, text: "error", at: now, where: "id IN (SELECT id FROM ended WHERE cause IS NOT NULL)")
         consequences.failed += failed
         consequences.move(failed.count, from: .waiting, to: .failed)
         try writer.run(
@@ -123,17 +122,16 @@ extension Ledger {
             UPDATE needs SET met = 1 WHERE met = 0 AND after IN (SELECT id FROM ended)
                 AND ((SELECT state FROM jobs WHERE id = after) = 'done' OR (SELECT anyway FROM jobs WHERE id = job) = 1)
             """)
-        try release("id IN (SELECT n.job FROM ended e JOIN needs n ON n.after = e.id)", [])
+        try release("id IN (SELECT n.job FROM ended e JOIN needs n ON n.after = e.id)")
         try writer.run("DELETE FROM ended")
     }
 
     /// Queues the waiting jobs that match `condition` and have no unmet dependencies, at their old positions.
-    private func release(_ condition: String, _ values: [Database.Value]) throws {
-        let which = "hold = 'after' AND \(condition) AND NOT \(Self.hasUnmetNeeds)"
-        try add(.queued, where: which, [.real(Timestamp.now())] + values)
-        let ranks = try writer.rows(
-            "UPDATE jobs SET state = 'queued', hold = NULL, reason = NULL WHERE \(which) RETURNING priority", values
-        ) { $0.integer(0) }
+    private func release(_ condition: SQL) throws {
+        let which: SQL = "hold = 'after' AND \(condition) AND NOT \(Self.hasUnmetNeeds)"
+        try add(.queued, where: which)
+        let ranks: [Int] = try writer.column(
+            "UPDATE jobs SET state = 'queued', hold = NULL, reason = NULL WHERE \(which) RETURNING priority")
         guard let highest = ranks.max() else { return }
         consequences.released = max(consequences.released ?? .low, Priority(rank: highest))
         consequences.move(ranks.count, from: .waiting, to: .queued)
@@ -141,10 +139,7 @@ extension Ledger {
 
     /// Returns the jobs among `jobs` that have unmet dependencies.
     func jobsWithNeeds(among jobs: [Int]) throws -> [Int] {
-        try writer.rows(
-            "SELECT DISTINCT job FROM needs WHERE met = 0 AND job IN (SELECT value FROM json_each(?)) ORDER BY job",
-            [.list(jobs)]
-        ) { $0.integer(0) }
+        try writer.column("SELECT DISTINCT job FROM needs WHERE met = 0 AND job IN \(jobs) ORDER BY job")
     }
 
     /// Makes a queued job wait if it has unmet dependencies.
@@ -152,8 +147,8 @@ extension Ledger {
         try writer.run(
             """
             UPDATE jobs SET state = 'waiting', hold = 'after'
-            WHERE id = ? AND state = 'queued' AND \(Self.hasUnmetNeeds)
-            """, [.integer(job)])
+            WHERE id = \(job) AND state = 'queued' AND \(Self.hasUnmetNeeds)
+            """)
         guard writer.changes > 0 else { return }
         consequences.move(from: .queued, to: .waiting)
         try logNeeds(of: job)
@@ -162,9 +157,9 @@ extension Ledger {
     private func logNeeds(of job: Int) throws {
         try writer.run(
             """
-            INSERT INTO events (time, kind, job, state, text) SELECT ?, 'job', j.id, 'waiting', \(Self.needsText) FROM jobs j
-            WHERE j.id = ?
-            """, [.real(Timestamp.now()), .integer(job)])
+            INSERT INTO events (time, kind, job, state, text)
+                SELECT \(Timestamp.now()), 'job', j.id, 'waiting', \(Self.needsText) FROM jobs j WHERE j.id = \(job)
+            """)
     }
 
     /// Deletes the dependencies of deleted jobs, and the met dependencies of other jobs on deleted jobs. Unmet
@@ -172,8 +167,8 @@ extension Ledger {
     /// dependencies were met.
     func forgetNeeds(of jobs: [Int]) throws {
         guard !jobs.isEmpty else { return }
-        try writer.run("DELETE FROM needs WHERE job IN (SELECT value FROM json_each(?))", [.list(jobs)])
-        try writer.run("DELETE FROM needs WHERE met = 1 AND after IN (SELECT value FROM json_each(?))", [.list(jobs)])
+        try writer.run("DELETE FROM needs WHERE job IN \(jobs)")
+        try writer.run("DELETE FROM needs WHERE met = 1 AND after IN \(jobs)")
     }
 
     // MARK: - Changes to dependencies
@@ -234,14 +229,12 @@ extension Ledger {
     private func depend(_ job: Int, after others: [Int], remove: [Int], anyway: Bool) throws -> NeedsAnswer {
         let now = try writer.first(
             // A job in a redo counts as done: it has run before.
-            "SELECT CASE WHEN former IS NULL THEN state ELSE 'done' END, hold, anyway, segment FROM jobs WHERE id = ?",
-            [.integer(job)]
-        ) {
-            (
-                state: JobState(rawValue: $0.text(0)) ?? .failed,
-                waitReason: $0.optionalText(1).flatMap(JobRecord.WaitReason.init), anyway: $0.integer(2) != 0,
-                segment: $0.integer(3)
-            )
+            """
+            SELECT CASE WHEN former IS NULL THEN state ELSE 'done' END AS state, hold, anyway, segment FROM jobs
+            WHERE id = \(job)
+            """
+        ) { row -> (state: JobState, waitReason: JobRecord.WaitReason?, anyway: Bool, segment: Int) in
+            try (row["state"], row["hold"], row["anyway"], row["segment"])
         }
         guard let now else { return .unknown(job) }
         switch (now.state, now.waitReason) {
@@ -250,16 +243,12 @@ extension Ledger {
         case (.waiting, .place) where now.segment == 0: break
         default: return .begun(now.state)
         }
-        let unneeded = try writer.first(
-            "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT after FROM needs WHERE job = ?) LIMIT 1",
-            [.list(remove), .integer(job)]
-        ) { $0.integer(0) }
+        let unneeded: Int? = try writer.value(
+            "SELECT value FROM \(remove) WHERE value NOT IN (SELECT after FROM needs WHERE job = \(job)) LIMIT 1")
         if let unneeded { return .unneeded(unneeded) }
         let anyway = anyway || now.anyway
         if let problem = try problem(job, after: others, anyway: anyway) { return problem }
-        try writer.run(
-            "DELETE FROM needs WHERE job = ? AND after IN (SELECT value FROM json_each(?))",
-            [.integer(job), .list(remove)])
+        try writer.run("DELETE FROM needs WHERE job = \(job) AND after IN \(remove)")
         try need(job, others, anyway: anyway)
         try applyNeeds(of: job, now.state, now.waitReason)
         // A barrier may now have to wait for a different set of jobs, so all unfinished batches are rechecked.
@@ -272,16 +261,17 @@ extension Ledger {
         // computed again.
         try writer.run(
             """
-            INSERT INTO needs (job, after, met) SELECT ?1, id, state = 'done' OR (?3 AND state IN \(Self.final)) FROM jobs
-            WHERE id IN (SELECT value FROM json_each(?2)) ON CONFLICT DO UPDATE SET met = excluded.met
-            """, [.integer(job), .list(others), .integer(anyway ? 1 : 0)])
+            INSERT INTO needs (job, after, met)
+                SELECT \(job), id, state = 'done' OR (\(anyway) AND state IN \(Self.final)) FROM jobs WHERE id IN \(others)
+                ON CONFLICT DO UPDATE SET met = excluded.met
+            """)
         guard anyway else { return }
-        try writer.run("UPDATE jobs SET anyway = 1 WHERE id = ?", [.integer(job)])
+        try writer.run("UPDATE jobs SET anyway = 1 WHERE id = \(job)")
         try writer.run(
             """
-            UPDATE needs SET met = 1 WHERE job = ? AND met = 0
+            UPDATE needs SET met = 1 WHERE job = \(job) AND met = 0
                 AND NOT EXISTS (SELECT 1 FROM jobs WHERE id = after AND state NOT IN \(Self.final))
-            """, [.integer(job)])
+            """)
     }
 
     /// Updates the state of an unfinished job after its dependencies have changed. An ended job keeps its state; its
@@ -290,12 +280,12 @@ extension Ledger {
         switch (state, waitReason) {
         case (.queued, _): try waitForNeeds(job)
         case (.waiting, .after):
-            try release("id = ?", [.integer(job)])
+            try release("id = \(job)")
             if consequences.isEmpty { try logNeeds(of: job) }
         case (.waiting, .place):
             // The job now waits for its dependencies first, and for the missing resource afterwards.
             try writer.run(
-                "UPDATE jobs SET hold = 'after', reason = NULL WHERE id = ? AND \(Self.hasUnmetNeeds)", [.integer(job)])
+                "UPDATE jobs SET hold = 'after', reason = NULL WHERE id = \(job) AND \(Self.hasUnmetNeeds)")
             if writer.changes > 0 { try logNeeds(of: job) }
         default: break
         }
@@ -304,40 +294,36 @@ extension Ledger {
     /// Why a job can't depend on these jobs, or nil.
     private func problem(_ job: Int, after others: [Int], anyway: Bool) throws -> NeedsAnswer? {
         if others.contains(job) { return .circle([job, job]) }
-        let ids = Database.Value.list(others)
-        if let unknown = try Self.unknown(of: ids, writer) { return .unknown(unknown) }
+        if let unknown = try Self.unknown(of: others, writer) { return .unknown(unknown) }
         if !anyway {
             let over = try writer.first(
-                """
-                SELECT id, state FROM jobs WHERE id IN (SELECT value FROM json_each(?)) AND state IN ('failed', 'cancelled')
-                LIMIT 1
-                """, [ids]
-            ) { NeedsAnswer.over($0.integer(0), JobState(rawValue: $0.text(1)) ?? .failed) }
+                "SELECT id, state FROM jobs WHERE id IN \(others) AND state IN ('failed', 'cancelled') LIMIT 1"
+            ) { try NeedsAnswer.over($0["id"], $0["state"]) }
             if let over { return over }
         }
-        return try circle(job, after: ids).map(NeedsAnswer.circle)
+        return try circle(job, after: others).map(NeedsAnswer.circle)
     }
 
     /// The cycle from a job through its new dependencies back to itself, or nil.
-    private func circle(_ job: Int, after others: Database.Value) throws -> [Int]? {
+    private func circle(_ job: Int, after others: [Int]) throws -> [Int]? {
         // A job without dependents can't be part of a cycle. Most jobs have none, and a new job never has any.
-        guard try writer.isAny(Self.followers, [.integer(job)]) else { return nil }
+        guard try hasFollowers(job) else { return nil }
         let isReached = try writer.isAny(
             """
             WITH RECURSIVE reached(id) AS (
-                SELECT value FROM json_each(?1)
+                SELECT value FROM \(others)
                 UNION SELECT n.after FROM reached r JOIN needs n ON n.job = r.id AND n.met = 0
-            ) SELECT 1 FROM reached WHERE id = ?2 LIMIT 1
-            """, [others, .integer(job)])
+            ) SELECT 1 FROM reached WHERE id = \(job) LIMIT 1
+            """)
         guard isReached else { return nil }
         let steps = try writer.rows(
             """
             WITH RECURSIVE reached(id, before) AS (
-                SELECT value, ?2 FROM json_each(?1)
-                UNION SELECT n.after, r.id FROM reached r JOIN needs n ON n.job = r.id AND n.met = 0 WHERE r.id <> ?2
+                SELECT value, \(job) FROM \(others)
+                UNION SELECT n.after, r.id FROM reached r JOIN needs n ON n.job = r.id AND n.met = 0 WHERE r.id <> \(job)
             ) SELECT id, before FROM reached
-            """, [others, .integer(job)]
-        ) { ($0.integer(0), $0.integer(1)) }
+            """
+        ) { row -> (Int, Int) in try (row["id"], row["before"]) }
         let before = Dictionary(steps, uniquingKeysWith: { first, _ in first })
         var path = [job]
         var last = job
@@ -358,12 +344,10 @@ extension Ledger {
         try first(
             """
             SELECT n.job, n.after, a.state FROM needs n LEFT JOIN jobs a ON a.id = n.after
-            WHERE n.job IN (SELECT value FROM json_each(?1)) AND n.met = 0
-                AND n.after NOT IN (SELECT value FROM json_each(?1))
-                AND (a.id IS NULL OR a.state IN \(Self.final))
-                AND COALESCE(a.state, '') NOT IN (SELECT value FROM json_each(?2)) LIMIT 1
-            """, [.list(jobs), .text(try JSONText.encode(states))]
-        ) { ($0.integer(0), $0.integer(1), $0.optionalText(2).flatMap(JobState.init)) }
+            WHERE n.job IN \(jobs) AND n.met = 0 AND n.after NOT IN \(jobs)
+                AND (a.id IS NULL OR a.state IN \(Self.final)) AND COALESCE(a.state, '') NOT IN \(states) LIMIT 1
+            """
+        ) { try ($0["job"], $0["after"], $0["state"]) }
     }
 
     /// A job's dependencies, or its dependents: the first `mostNeighbours` of them, and their total number.
@@ -384,15 +368,15 @@ extension Ledger {
     }
 
     private static func neighbours(
-        _ other: String, of job: Int, by own: String, _ database: Database
+        _ other: SQL, of job: Int, by own: SQL, _ database: Database
     ) throws -> Neighbours {
         let jobs = try database.rows(
             """
-            SELECT n.\(other), j.state FROM needs n LEFT JOIN jobs j ON j.id = n.\(other) WHERE n.\(own) = ?
-            ORDER BY 1 LIMIT \(mostNeighbours)
-            """, [.integer(job)]
-        ) { (id: $0.integer(0), state: $0.optionalText(1).flatMap(JobState.init)) }
-        let count = try database.first("SELECT COUNT(*) FROM needs WHERE \(own) = ?", [.integer(job)]) { $0.integer(0) }
-        return Neighbours(jobs: jobs, count: count ?? 0)
+            SELECT n.\(other) AS id, j.state FROM needs n LEFT JOIN jobs j ON j.id = n.\(other) WHERE n.\(own) = \(job)
+            ORDER BY 1 LIMIT \(literal: mostNeighbours)
+            """
+        ) { row -> (id: Int, state: JobState?) in try (row["id"], row["state"]) }
+        let count = try database.value("SELECT COUNT(*) FROM needs WHERE \(own) = \(job)") ?? 0
+        return Neighbours(jobs: jobs, count: count)
     }
 }

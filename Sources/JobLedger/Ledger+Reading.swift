@@ -2,33 +2,32 @@ package import PipelineModel
 package import SystemCalls
 
 extension Ledger {
-    static let final = "('done', 'failed', 'cancelled')"
-    static let unfinished = "('waiting', 'queued', 'running', 'cancelling')"
+    static let final: SQL = "('done', 'failed', 'cancelled')"
+    static let unfinished: SQL = "('waiting', 'queued', 'running', 'cancelling')"
 
     // The same conditions without IN, as the schema's indexes use them. For an IN list of three or more values, SQLite
     // would build a table at every change of a row.
-    static let isFinal = "(state = 'done' OR state = 'failed' OR state = 'cancelled')"
-    static let isUnfinished = "(state = 'waiting' OR state = 'queued' OR state = 'running' OR state = 'cancelling')"
+    static let isFinal: SQL = "(state = 'done' OR state = 'failed' OR state = 'cancelled')"
+    static let isUnfinished: SQL =
+        "(state = 'waiting' OR state = 'queued' OR state = 'running' OR state = 'cancelling')"
 
     /// Reads jobs through the given index. The database has no statistics, so SQLite would choose another index and
     /// scan far more rows.
-    nonisolated func jobs(
-        by index: String? = nil, _ rest: String, _ values: [Database.Value] = []
-    ) throws -> [JobRecord] {
-        let indexed = index.map { "INDEXED BY \($0)" } ?? ""
+    nonisolated func jobs(by index: SQL? = nil, _ rest: SQL) throws -> [JobRecord] {
+        let indexed: SQL = index.map { "INDEXED BY \($0)" } ?? ""
         return try read { database in
             var orders = OrderCache()
             return try database.rows(
-                "SELECT \(JobColumn.list) FROM jobs j \(indexed) JOIN orders o ON o.id = j.work \(rest)", values
+                "SELECT \(JobRecord.columns) FROM jobs j \(indexed) JOIN orders o ON o.id = j.work \(rest)"
             ) { try JobRecord($0, &orders) }
         }
     }
 
-    package nonisolated func job(_ id: Int) throws -> JobRecord? { try jobs("WHERE j.id = ?", [.integer(id)]).first }
+    package nonisolated func job(_ id: Int) throws -> JobRecord? { try jobs("WHERE j.id = \(id)").first }
 
     /// The existing jobs among these IDs.
     package nonisolated func jobs(_ ids: [Int]) throws -> [JobRecord] {
-        try jobs("WHERE j.id IN (SELECT value FROM json_each(?)) ORDER BY j.id", [.list(ids)])
+        try jobs("WHERE j.id IN \(ids) ORDER BY j.id")
     }
 
     /// The current records of ended jobs, by ID. Rereads only the jobs that have changed, which are few.
@@ -37,12 +36,13 @@ extension Ledger {
         let unchanged = try rows(
             """
             SELECT id, state, finished, source, disposed FROM jobs
-            WHERE id IN (SELECT value FROM json_each(?)) AND returns IS NULL AND removed IS NULL
-            """, [.list(jobs.keys)]
+            WHERE id IN \(Array(jobs.keys)) AND returns IS NULL AND removed IS NULL
+            """
         ) { [jobs] row -> Int? in
-            let id = row.integer(0)
-            guard let job = jobs[id], job.state.rawValue == row.text(1), job.finished == row.optionalReal(2),
-                job.source == row.text(3), job.disposed == (row.integer(4) != 0), job.returns == nil, job.removed == nil
+            let id: Int = try row["id"]
+            let (state, finished): (JobState, Double?) = try (row["state"], row["finished"])
+            guard let job = jobs[id], job.state == state, job.finished == finished, try job.source == row["source"],
+                try job.disposed == row["disposed"], job.returns == nil, job.removed == nil
             else { return nil }
             return id
         }
@@ -55,13 +55,11 @@ extension Ledger {
 
     /// The first ID that belongs to no job, or nil.
     package nonisolated func unknown(of ids: [Int]) throws -> Int? {
-        try read { try Self.unknown(of: .list(ids), $0) }
+        try read { try Self.unknown(of: ids, $0) }
     }
 
-    static func unknown(of ids: Database.Value, _ database: Database) throws -> Int? {
-        try database.first("SELECT value FROM json_each(?) WHERE value NOT IN (SELECT id FROM jobs) LIMIT 1", [ids]) {
-            $0.integer(0)
-        }
+    static func unknown(of ids: [Int], _ database: Database) throws -> Int? {
+        try database.value("SELECT value FROM \(ids) WHERE value NOT IN (SELECT id FROM jobs) LIMIT 1")
     }
 
     /// The first queued jobs that start in this queue, with at least this priority, excluding `except`.
@@ -71,17 +69,14 @@ extension Ledger {
         try jobs(
             by: entry.index,
             """
-            WHERE j.state = 'queued' AND \(entry.condition) AND j.priority >= ? AND j.id NOT IN (SELECT value FROM json_each(?))
-            ORDER BY j.priority DESC, j.position LIMIT ?
-            """,
-            [.integer(priority.rank), .list(except), .integer(limit)])
+            WHERE j.state = 'queued' AND \(entry.condition) AND j.priority >= \(priority.rank) AND j.id NOT IN \(except)
+            ORDER BY j.priority DESC, j.position LIMIT \(limit)
+            """)
     }
 
     /// The creation time of the queued job with the lowest ID.
     package nonisolated func oldestQueued() throws -> Double? {
-        try first("SELECT created FROM jobs INDEXED BY jobs_by_state WHERE state = 'queued' ORDER BY id LIMIT 1") {
-            $0.real(0)
-        }
+        try value("SELECT created FROM jobs INDEXED BY jobs_by_state WHERE state = 'queued' ORDER BY id LIMIT 1")
     }
 
     /// Jobs that a crash or stop interrupted, including jobs that waited for a shared resource. Jobs that wait for
@@ -96,18 +91,17 @@ extension Ledger {
 
     package nonisolated func unfinishedOutboxes() throws -> Set<String> {
         Set(
-            try rows(
+            try column(
                 """
                 SELECT DISTINCT json_extract(body, '$.outbox') FROM orders
                 WHERE EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_by_work WHERE work = orders.id AND state IN \(Self.unfinished))
-                """
-            ) { $0.text(0) })
+                """))
     }
 
     /// Staging files that are still needed: pictures rendered before a barrier, and files to publish or withdraw.
     package nonisolated func stagedPaths() throws -> Set<String> {
         Set(
-            try rows(
+            try column(
                 """
                 SELECT json_extract(value, '$.path') FROM jobs INDEXED BY jobs_staged, json_each(staged)
                 WHERE staged IS NOT NULL AND state IN \(Self.unfinished)
@@ -115,11 +109,10 @@ extension Ledger {
                 SELECT json_extract(value, '$.staging') FROM jobs INDEXED BY jobs_intending, json_each(intent, '$.steps')
                 WHERE intent IS NOT NULL AND disposed = 0
                 UNION ALL
-                SELECT json_extract(value, '$.staging') || '\(PublishIntent.aside)'
+                SELECT json_extract(value, '$.staging') || \(PublishIntent.aside)
                 FROM jobs INDEXED BY jobs_intending, json_each(intent, '$.steps')
                 WHERE intent IS NOT NULL AND disposed = 0 AND json_extract(value, '$.replaces') IS NOT NULL
-                """
-            ) { $0.text(0) })
+                """))
     }
 
     /// Whether any original of an ended job has still to be moved, or is being brought back.
@@ -136,73 +129,73 @@ extension Ledger {
         try jobs(
             by: "jobs_undisposed",
             """
-            WHERE j.disposed = 0 AND \(Self.isFinal) AND j.returns IS NULL AND j.id > ?
-                AND json_extract(o.body, '$.inbox') = ? ORDER BY j.id LIMIT ?
-            """,
-            [.integer(id), .text(inbox), .integer(limit)])
+            WHERE j.disposed = 0 AND \(Self.isFinal) AND j.returns IS NULL AND j.id > \(id)
+                AND json_extract(o.body, '$.inbox') = \(inbox) ORDER BY j.id LIMIT \(limit)
+            """)
     }
 
     /// The end times, by job ID, of the ended jobs among `ids` whose originals have still to be moved.
     package nonisolated func undisposed(_ ids: [Int]) throws -> [Int: Double] {
         let left = try rows(
             """
-            SELECT id, finished FROM jobs WHERE id IN (SELECT value FROM json_each(?))
-                AND disposed = 0 AND returns IS NULL AND state IN \(Self.final)
-            """, [.list(ids)]
-        ) { ($0.integer(0), $0.real(1)) }
+            SELECT id, finished FROM jobs WHERE id IN \(ids) AND disposed = 0 AND returns IS NULL AND state IN \(Self.final)
+            """
+        ) { row -> (Int, Double) in try (row["id"], row["finished"] ?? 0) }
         return Dictionary(uniqueKeysWithValues: left)
     }
 
     /// Inboxes of ended jobs whose originals have still to be moved.
     package nonisolated func undisposedInboxes() throws -> [String] {
-        try rows(
+        try column(
             """
             SELECT DISTINCT json_extract(body, '$.inbox') FROM orders WHERE id IN
                 (SELECT work FROM jobs INDEXED BY jobs_undisposed WHERE disposed = 0 AND \(Self.isFinal))
-            """
-        ) { $0.text(0) }
+            """)
     }
 
     /// The highest IDs ever assigned to jobs and batches, including deleted ones, and the last position in the queue.
     package nonisolated func highest() throws -> (id: Int, position: Int, batch: Int) {
         try first(
             """
-            SELECT max(coalesce(MAX(id), 0), (SELECT value FROM marks WHERE name = 'job')), MAX(position),
-                max(coalesce((SELECT MAX(id) FROM batches), 0), (SELECT value FROM marks WHERE name = 'batch'))
+            SELECT max(coalesce(MAX(id), 0), (SELECT value FROM marks WHERE name = 'job')) AS job,
+                coalesce(MAX(position), 0) AS position,
+                max(coalesce((SELECT MAX(id) FROM batches), 0), (SELECT value FROM marks WHERE name = 'batch')) AS batch
             FROM jobs
             """
-        ) { ($0.integer(0), $0.integer(1), $0.integer(2)) } ?? (0, 0, 0)
+        ) { try ($0["job"], $0["position"], $0["batch"]) } ?? (0, 0, 0)
     }
 
     /// The latest time at which the daemon trusted the clock, in seconds; nil if there is none yet.
     package nonisolated func believedTime() throws -> Double? {
-        try first("SELECT value FROM marks WHERE name = 'clock'") { Double($0.integer(0)) }
+        try value("SELECT value FROM marks WHERE name = 'clock'")
     }
 
     package nonisolated func believe(time: Double) {
-        write {
-            try $0.writer.run("INSERT OR REPLACE INTO marks VALUES ('clock', ?)", [.integer(Int(time))])
-        }
+        write { try $0.writer.run("INSERT OR REPLACE INTO marks VALUES ('clock', \(Int(time)))") }
     }
 
     /// The originals that jobs have taken but that stay in the inbox. Their identities lack the device.
     package nonisolated func kept(in inbox: String) throws -> [(path: String, file: FileStatus.Identity)] {
         try rows(
-            "SELECT source, inode, size, modified FROM jobs WHERE origin = 'kept' AND source GLOB ?",
-            [.text(Self.pattern(below: inbox))]
+            """
+            SELECT source, inode, size, modified FROM jobs
+            WHERE origin = 'kept' AND source GLOB \(Self.pattern(below: inbox))
+            """
         ) { row in
-            let (inode, size, modified) = (row.integer(1), row.integer(2), row.integer(3))
-            return (row.text(0), FileStatus.Identity(device: 0, inode: inode, size: size, modified: modified))
+            let (inode, size, modified): (Int, Int, Int) = try (row["inode"], row["size"], row["modified"])
+            return (
+                try row["source"], FileStatus.Identity(device: 0, inode: inode, size: size, modified: modified)
+            )
         }
     }
 
     package nonisolated func inboxes() throws -> [String] {
-        try rows("SELECT DISTINCT json_extract(body, '$.inbox') FROM orders") { $0.text(0) }
+        try column("SELECT DISTINCT json_extract(body, '$.inbox') FROM orders")
     }
 
     /// The job whose original at `source` has still to be processed or moved.
     package nonisolated func job(claimedAt source: String) throws -> JobRecord? {
-        try jobs("WHERE j.source = ? AND j.disposed = 0 ORDER BY j.id DESC LIMIT 1", [.text(source)]).first
+        try jobs("WHERE j.source = \(source) AND j.disposed = 0 ORDER BY j.id DESC LIMIT 1").first
     }
 
     /// Jobs with an original in the spool.
@@ -218,51 +211,53 @@ extension Ledger {
     /// Whether any original claimed into this folder has still to be processed or moved.
     package nonisolated func needsClaims(below folder: String) throws -> Bool {
         try isAny(
-            "SELECT 1 FROM jobs WHERE disposed = 0 AND origin = 'claimed' AND source GLOB ? LIMIT 1",
-            [.text(Self.pattern(below: folder))])
+            """
+            SELECT 1 FROM jobs WHERE disposed = 0 AND origin = 'claimed' AND source GLOB \(Self.pattern(below: folder))
+            LIMIT 1
+            """)
     }
 
     /// Whether an original at `source` has still to be processed or moved, or is being brought back there.
     package nonisolated func knows(source: String) throws -> Bool {
         try isAny(
             """
-            SELECT 1 FROM jobs WHERE source = ?1 AND disposed = 0
-            UNION ALL SELECT 1 FROM jobs WHERE returns = ?1 AND returns IS NOT NULL LIMIT 1
-            """, [.text(source)])
+            SELECT 1 FROM jobs WHERE source = \(source) AND disposed = 0
+            UNION ALL SELECT 1 FROM jobs WHERE returns = \(source) AND returns IS NOT NULL LIMIT 1
+            """)
     }
 
     /// The paths among `sources` for which `knows` is true.
     package nonisolated func known(among sources: [String]) throws -> Set<String> {
         Set(
-            try rows(
+            try column(
                 """
-                SELECT value FROM json_each(?)
+                SELECT value FROM \(sources)
                 WHERE EXISTS (SELECT 1 FROM jobs WHERE source = value AND disposed = 0)
                     OR EXISTS (SELECT 1 FROM jobs WHERE returns = value AND returns IS NOT NULL)
-                """, [.text(try JSONText.encode(sources))]
-            ) { $0.text(0) })
+                """))
     }
 
     /// Calls `each` for every original below a folder for which `knows` is true, with its path relative to the folder.
     package nonisolated func forEachKnown(in folder: String, _ each: (String) -> Void) throws {
         // "0" follows "/" in ASCII, so the two bounds enclose all paths below the folder.
-        let bounds = ["/", "0"].map { Database.Value.text(folder + $0) }
+        let (first, last) = (folder + "/", folder + "0")
         try read { database in
             try database.forEach(
                 """
-                SELECT substr(source, length(?1) + 1) FROM jobs INDEXED BY jobs_by_source
-                WHERE source > ?1 AND source < ?2 AND disposed = 0
-                UNION ALL SELECT substr(returns, length(?1) + 1) FROM jobs INDEXED BY jobs_returning
-                WHERE returns > ?1 AND returns < ?2 AND returns IS NOT NULL
-                """, bounds
-            ) { each($0.text(0)) }
+                SELECT substr(source, length(\(first)) + 1) AS path FROM jobs INDEXED BY jobs_by_source
+                WHERE source > \(first) AND source < \(last) AND disposed = 0
+                UNION ALL SELECT substr(returns, length(\(first)) + 1) FROM jobs INDEXED BY jobs_returning
+                WHERE returns > \(first) AND returns < \(last) AND returns IS NOT NULL
+                """
+            ) { each(try $0["path"]) }
         }
     }
 
     /// Whether the ledger has jobs of a recipe, even if the recipe itself is gone.
     package nonisolated func knows(recipe: String) throws -> Bool {
         try isAny(
-            "SELECT 1 FROM jobs WHERE work IN (SELECT id FROM orders WHERE json_extract(body, '$.recipe') = ?) LIMIT 1",
-            [.text(recipe)])
+            """
+            SELECT 1 FROM jobs WHERE work IN (SELECT id FROM orders WHERE json_extract(body, '$.recipe') = \(recipe)) LIMIT 1
+            """)
     }
 }

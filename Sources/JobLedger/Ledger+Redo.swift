@@ -27,19 +27,14 @@ extension Ledger {
             for one in jobs {
                 try ledger.writer.run(
                     """
-                    UPDATE jobs SET state = 'cancelled', reason = ?, intent = ?, goal = ?, started = NULL, finished = ?,
-                        disposed = 0, outputs = NULL, error = NULL, advice = NULL, failure = NULL,
-                        story = json_set(story, '$.after', json('[]'))
-                    WHERE id = ? AND state = 'done' AND disposed = 1 AND returns IS NULL AND removed IS NULL
-                    """,
-                    [
-                        .text(one.reason), .text(try JSONText.encode(one.intent)), .optional(one.goal),
-                        .real(Timestamp.now()), .integer(one.job),
-                    ])
+                    UPDATE jobs SET state = 'cancelled', reason = \(one.reason), intent = \(JSONText.encode(one.intent)),
+                        goal = \(one.goal), started = NULL, finished = \(Timestamp.now()), disposed = 0, outputs = NULL,
+                        error = NULL, advice = NULL, failure = NULL, story = json_set(story, '$.after', json('[]'))
+                    WHERE id = \(one.job) AND state = 'done' AND disposed = 1 AND returns IS NULL AND removed IS NULL
+                    """)
                 guard ledger.writer.changes > 0 else { continue }
                 undone.insert(one.job)
-                try ledger.writer.run(
-                    "DELETE FROM kept WHERE job = ? AND place = 'results'", [.integer(one.job)])
+                try ledger.writer.run("DELETE FROM kept WHERE job = \(one.job) AND place = 'results'")
                 try ledger.add(.job(one.job, .cancelled, one.reason))
             }
             return undone
@@ -47,33 +42,35 @@ extension Ledger {
     }
 
     /// Cancels the redo of every job that matches `condition`. Returns how many of these jobs were queued and how many
-    /// were waiting. The first of `values` is the time.
-    func cancelRedos(where condition: String, _ values: [Database.Value]) throws -> (queued: Int, waiting: Int) {
+    /// were waiting.
+    func cancelRedos(where condition: SQL, at time: Double) throws -> (queued: Int, waiting: Int) {
         guard try writer.isAny("SELECT 1 FROM jobs INDEXED BY jobs_redone WHERE former IS NOT NULL LIMIT 1") else {
             return (0, 0)
         }
-        let which = "former IS NOT NULL AND \(condition)"
-        let states = try writer.rows("SELECT state FROM jobs WHERE \(which)", values) { $0.text(0) }
+        let which: SQL = "former IS NOT NULL AND \(condition)"
+        let states: [JobState] = try writer.column("SELECT state FROM jobs WHERE \(which)")
         guard !states.isEmpty else { return (0, 0) }
-        try add(.done, text: "'\(JobRecord.redoCancelled)'", where: which, values)
+        try add(.done, text: "\(JobRecord.redoCancelled)", at: time, where: which)
         try writer.run(
             """
             UPDATE jobs SET state = 'done', work = former, former = NULL, hold = NULL, due = NULL, failure = NULL,
-                advice = NULL, error = '\(JobRecord.redoCancelled)', reason = '\(JobRecord.asBefore)', finished = ?1
+                advice = NULL, error = \(JobRecord.redoCancelled), reason = \(JobRecord.asBefore), finished = \(time)
             WHERE \(which)
-            """, values)
-        let waiting = states.count { $0 == JobState.waiting.rawValue }
+            """)
+        let waiting = states.count { $0 == .waiting }
         return (states.count - waiting, waiting)
     }
 
     /// Calls `each` for every original that the ledger records below a folder, with its path relative to the folder.
     package nonisolated func forEachOriginal(in folder: String, _ each: (String) -> Void) throws {
         // "0" follows "/" in ASCII, so the two bounds enclose all paths below the folder.
-        let bounds = ["/", "0"].map { Database.Value.text(folder + $0) }
+        let (first, last) = (folder + "/", folder + "0")
         try read { database in
             try database.forEach(
-                "SELECT substr(source, length(?1) + 1) FROM jobs WHERE source > ?1 AND source < ?2", bounds
-            ) { each($0.text(0)) }
+                """
+                SELECT substr(source, length(\(first)) + 1) AS path FROM jobs WHERE source > \(first) AND source < \(last)
+                """
+            ) { each(try $0["path"]) }
         }
     }
 }

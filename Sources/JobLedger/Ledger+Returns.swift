@@ -31,13 +31,10 @@ extension Ledger {
             for one in returns {
                 try ledger.writer.run(
                     """
-                    UPDATE jobs SET returns = ?, intent = NULL, device = ?, inode = ?, size = ?, modified = ?
-                    WHERE id = ? AND state = ? AND returns IS NULL AND removed IS NULL
-                    """,
-                    [
-                        .text(one.place), .integer(one.file.device), .integer(one.file.inode), .integer(one.file.size),
-                        .integer(one.file.modified), .integer(one.job), .text(one.state.rawValue),
-                    ])
+                    UPDATE jobs SET returns = \(one.place), intent = NULL, device = \(one.file.device),
+                        inode = \(one.file.inode), size = \(one.file.size), modified = \(one.file.modified)
+                    WHERE id = \(one.job) AND state = \(one.state) AND returns IS NULL AND removed IS NULL
+                    """)
                 if ledger.writer.changes > 0 { begun.insert(one.job) }
             }
             return begun
@@ -46,14 +43,12 @@ extension Ledger {
 
     /// Records another target path, because a file exists at the first path.
     package nonisolated func changeReturn(of job: Int, to place: String) {
-        wait(refused: ()) {
-            try $0.writer.run("UPDATE jobs SET returns = ? WHERE id = ?", [.text(place), .integer(job)])
-        }
+        wait(refused: ()) { try $0.writer.run("UPDATE jobs SET returns = \(place) WHERE id = \(job)") }
     }
 
     /// Records that the job is not brought back after all, and keeps its state. Blocks until the change is durable.
     package nonisolated func abandonReturn(of job: Int) {
-        wait(refused: ()) { try $0.writer.run("UPDATE jobs SET returns = NULL WHERE id = ?", [.integer(job)]) }
+        wait(refused: ()) { try $0.writer.run("UPDATE jobs SET returns = NULL WHERE id = \(job)") }
     }
 
     /// Jobs that the daemon was bringing back when it stopped.
@@ -83,8 +78,9 @@ extension Ledger {
         try jobs(
             by: "jobs_by_path",
             """
-            WHERE j.path = ? AND j.inode = ? AND j.size = ? AND j.modified = ? AND j.origin <> 'kept' ORDER BY j.id DESC
-            """, [.text(path), .integer(file.inode), .integer(file.size), .integer(file.modified)])
+            WHERE j.path = \(path) AND j.inode = \(file.inode) AND j.size = \(file.size) AND j.modified = \(file.modified)
+                AND j.origin <> 'kept' ORDER BY j.id DESC
+            """)
     }
 
     /// Records the path at which the job's original was found, and marks the job as not over. If the job has ended, its
@@ -93,8 +89,7 @@ extension Ledger {
     package nonisolated func putRight(_ job: Int, source: String) {
         wait(refused: ()) {
             try $0.writer.run(
-                "UPDATE jobs SET source = ?, disposed = 0, returns = NULL, removed = NULL WHERE id = ?",
-                [.text(source), .integer(job)])
+                "UPDATE jobs SET source = \(source), disposed = 0, returns = NULL, removed = NULL WHERE id = \(job)")
         }
     }
 }

@@ -51,34 +51,28 @@ extension [RecipeOutput] {
 }
 
 extension Ledger {
-    /// The SQL condition for jobs that need the resource, and the value of its parameter ?3.
-    static func needing(_ resource: Resource) -> (sql: String, value: Database.Value) {
+    /// The condition for rows of `jobs` that need the resource.
+    static func needing(_ resource: Resource) -> SQL {
         switch resource {
         case .place(let path):
-            (
-                """
-                work IN (
-                    SELECT id FROM orders WHERE ?3 IN (json_extract(body, '$.outbox'), json_extract(body, '$.inbox')))
-                """, .text(path)
-            )
+            """
+            work IN (
+                SELECT id FROM orders WHERE \(path) IN (json_extract(body, '$.outbox'), json_extract(body, '$.inbox')))
+            """
         case .filter(let name):
-            (
-                """
-                work IN (SELECT orders.id FROM orders, json_each(body, '$.outputs') AS output,
-                    json_each(output.value, '$.chain.stages') AS stage
-                    WHERE json_extract(stage.value, '$.name') = ?3)
-                """, .text(name)
-            )
+            """
+            work IN (SELECT orders.id FROM orders, json_each(body, '$.outputs') AS output,
+                json_each(output.value, '$.chain.stages') AS stage
+                WHERE json_extract(stage.value, '$.name') = \(name))
+            """
         case .encoder(let format):
-            (
-                """
-                work IN (SELECT orders.id FROM orders, json_each(body, '$.outputs') AS output,
-                    json_each(output.value, '$.chain.stages') AS stage
-                    WHERE json_extract(stage.value, '$.name') = 'save'
-                        AND json_extract(stage.value, '$.arguments.format') = ?3)
-                """, .text(format)
-            )
-        case .spool(let path): ("?3 IS NOT NULL AND \(FirstQueue.download.condition)", .text(path))
+            """
+            work IN (SELECT orders.id FROM orders, json_each(body, '$.outputs') AS output,
+                json_each(output.value, '$.chain.stages') AS stage
+                WHERE json_extract(stage.value, '$.name') = 'save'
+                    AND json_extract(stage.value, '$.arguments.format') = \(format))
+            """
+        case .spool: FirstQueue.download.condition
         }
     }
 
@@ -89,12 +83,10 @@ extension Ledger {
         write(
             refused: 0,
             { ledger in
-                let needing = Self.needing(resource)
-                let which = "state = 'queued' AND id NOT IN (SELECT value FROM json_each(?4)) AND \(needing.sql)"
-                let values = [.real(Timestamp.now()), .text(reason), needing.value, Database.Value.list(except)]
-                try ledger.add(.waiting, text: "?2", where: which, values)
+                let which: SQL = "state = 'queued' AND id NOT IN \(except) AND \(Self.needing(resource))"
+                try ledger.add(.waiting, text: "\(reason)", where: which)
                 try ledger.writer.run(
-                    "UPDATE jobs SET state = 'waiting', hold = 'place', reason = ?2 WHERE \(which)", values)
+                    "UPDATE jobs SET state = 'waiting', hold = 'place', reason = \(reason) WHERE \(which)")
                 return ledger.writer.changes
             }, done: done)
     }
@@ -106,11 +98,8 @@ extension Ledger {
     ) {
         write(
             refused: 0,
-            { ledger in
-                let needing = Self.needing(resource)
-                return try ledger.bringBack(
-                    "hold = 'place' AND id NOT IN (SELECT value FROM json_each(?4)) AND \(needing.sql)",
-                    [needing.value, .list(except)], at: position)
+            {
+                try $0.bringBack("hold = 'place' AND id NOT IN \(except) AND \(Self.needing(resource))", at: position)
             }, done: done)
     }
 
@@ -123,13 +112,12 @@ extension Ledger {
     ) {
         write(refused: (count: 0, next: Double?.none)) { ledger in
             if setBack > 0 {
-                try ledger.writer.run("UPDATE jobs SET due = due - ? WHERE due IS NOT NULL", [.real(setBack)])
+                try ledger.writer.run("UPDATE jobs SET due = due - \(setBack) WHERE due IS NOT NULL")
             }
-            try ledger.writer.run(
-                "UPDATE jobs SET due = ?1 WHERE due IS NOT NULL AND due > ?1", [.real(now + most)])
-            let count = try ledger.bringBack("hold = 'retry' AND due <= ?3", [.real(now)], at: position)
-            let next = try ledger.writer.first("SELECT MIN(due) FROM jobs WHERE due IS NOT NULL") { $0.optionalReal(0) }
-            return (count, next ?? nil)
+            let last = now + most
+            try ledger.writer.run("UPDATE jobs SET due = \(last) WHERE due IS NOT NULL AND due > \(last)")
+            let count = try ledger.bringBack("hold = 'retry' AND due <= \(now)", at: position)
+            return (count, try ledger.writer.value("SELECT MIN(due) FROM jobs WHERE due IS NOT NULL"))
         } done: {
             done($0.count, $0.next)
         }
@@ -144,32 +132,27 @@ extension Ledger {
         write(
             isAsked: true, refused: [],
             { ledger in
-                let which = """
-                    hold = 'retry' AND id <= ?3 AND (?4 IS NULL OR id IN (SELECT value FROM json_each(?4)))
-                        AND (?5 IS NULL OR batch = ?5)
+                let which: SQL = """
+                    hold = 'retry' AND id <= \(last) AND (\(ids == nil) OR id IN \(ids ?? []))
+                        AND (\(batch) IS NULL OR batch = \(batch))
                     """
-                let values: [Database.Value] = [
-                    .integer(last), ids.map(Database.Value.list) ?? .null, .optional(batch),
-                ]
-                let brought = try ledger.writer.rows(
-                    "SELECT id FROM jobs WHERE state = 'waiting' AND \(which) ORDER BY id", [.null, .null] + values
-                ) { $0.integer(0) }
-                _ = try ledger.bringBack(which, values, at: position)
+                let brought: [Int] = try ledger.writer.column(
+                    "SELECT id FROM jobs WHERE state = 'waiting' AND \(which) ORDER BY id")
+                _ = try ledger.bringBack(which, at: position)
                 return brought
             }, done: done)
     }
 
-    /// Queues the waiting jobs that match `which`, from `position` on. `values` are the parameters from ?3 on.
-    private func bringBack(_ which: String, _ values: [Database.Value], at position: Int) throws -> Int {
-        let values = [.real(Timestamp.now()), .integer(position)] + values
-        try add(.queued, where: "state = 'waiting' AND \(which)", values)
+    /// Queues the waiting jobs that match `which`, from `position` on.
+    private func bringBack(_ which: SQL, at position: Int) throws -> Int {
+        try add(.queued, where: "state = 'waiting' AND \(which)")
         try writer.run(
             """
-            UPDATE jobs SET state = 'queued', hold = NULL, due = NULL, reason = NULL, position = ?2 + row.number FROM
+            UPDATE jobs SET state = 'queued', hold = NULL, due = NULL, reason = NULL, position = \(position) + row.number FROM
                 (SELECT id, ROW_NUMBER() OVER (ORDER BY position) - 1 AS number FROM jobs
                     WHERE state = 'waiting' AND \(which)) AS row
             WHERE row.id = jobs.id
-            """, values)
+            """)
         return writer.changes
     }
 
@@ -188,11 +171,11 @@ extension Ledger {
         case batch(Int)
         case these([Int])
 
-        fileprivate var selection: (index: String, condition: String, values: [Database.Value]) {
+        fileprivate var selection: (index: SQL, condition: SQL) {
             switch self {
-            case .all: ("INDEXED BY jobs_waiting", "1", [])
-            case .batch(let batch): ("INDEXED BY jobs_waiting", "batch = ?", [.integer(batch)])
-            case .these(let ids): ("", "id IN (SELECT value FROM json_each(?))", [.list(ids)])
+            case .all: ("INDEXED BY jobs_waiting", "1")
+            case .batch(let batch): ("INDEXED BY jobs_waiting", "batch = \(batch)")
+            case .these(let ids): ("", "id IN \(ids)")
             }
         }
     }
@@ -202,21 +185,20 @@ extension Ledger {
 
     /// The reasons for waiting, most frequent first.
     package nonisolated func waiting(_ who: Waiters = .all) throws -> [Waiting] {
-        let (index, condition, values) = who.selection
-        let rows = "FROM jobs \(index) WHERE state = 'waiting' AND \(condition)"
+        let (index, condition) = who.selection
+        let rows: SQL = "FROM jobs \(index) WHERE state = 'waiting' AND \(condition)"
         return try read { database in
             let waiting = try database.rows(
                 """
-                SELECT hold, obstacle, COUNT(*) AS count, MIN(due) \(rows)
-                GROUP BY hold, obstacle ORDER BY count DESC LIMIT \(Self.mostReasons)
-                """, values
+                SELECT hold, obstacle, COUNT(*) AS count, MIN(due) AS due \(rows)
+                GROUP BY hold, obstacle ORDER BY count DESC LIMIT \(literal: Self.mostReasons)
+                """
             ) { row in
-                Waiting(
-                    waitReason: row.optionalText(0).flatMap(JobRecord.WaitReason.init), reason: row.optionalText(1),
-                    count: row.integer(2), due: row.optionalReal(3))
+                try Waiting(
+                    waitReason: row["hold"], reason: row["obstacle"], count: row["count"], due: row["due"])
             }
             guard waiting.count == Self.mostReasons else { return waiting }
-            let all = try database.first("SELECT COUNT(*) \(rows)", values) { $0.integer(0) } ?? 0
+            let all = try database.value("SELECT COUNT(*) \(rows)") ?? 0
             let rest = all - waiting.reduce(0) { $0 + $1.count }
             return rest > 0 ? waiting + [Waiting(reason: "other reasons", count: rest)] : waiting
         }
@@ -225,9 +207,9 @@ extension Ledger {
     /// Number of these jobs that are queued and start in this queue.
     package nonisolated func queued(_ who: Waiters, _ entry: FirstQueue) throws -> Int {
         if case .all = who { return try queuedCount(entry) }
-        let (_, condition, values) = who.selection
-        return try first(
-            "SELECT COUNT(*) FROM jobs WHERE state = 'queued' AND \(entry.condition) AND \(condition)", values
-        ) { $0.integer(0) } ?? 0
+        return try value(
+            """
+            SELECT COUNT(*) FROM jobs WHERE state = 'queued' AND \(entry.condition) AND \(who.selection.condition)
+            """) ?? 0
     }
 }

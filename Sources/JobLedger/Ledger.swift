@@ -145,20 +145,22 @@ package actor Ledger: QueueActor {
     }
 
     nonisolated func rows<Result: Sendable>(
-        _ sql: String, _ values: [Database.Value] = [], _ each: @Sendable (Database.Row) throws -> Result
+        _ sql: SQL, _ each: @Sendable (Database.Row) throws -> Result
     ) throws -> [Result] {
-        try read { try $0.rows(sql, values, each) }
+        try read { try $0.rows(sql, each) }
     }
 
     nonisolated func first<Result: Sendable>(
-        _ sql: String, _ values: [Database.Value] = [], _ made: @Sendable (Database.Row) throws -> Result
+        _ sql: SQL, _ made: @Sendable (Database.Row) throws -> Result
     ) throws -> Result? {
-        try read { try $0.first(sql, values, made) }
+        try read { try $0.first(sql, made) }
     }
 
-    nonisolated func isAny(_ sql: String, _ values: [Database.Value] = []) throws -> Bool {
-        try first(sql, values) { _ in true } ?? false
-    }
+    nonisolated func column<Value: SQLValue>(_ sql: SQL) throws -> [Value] { try read { try $0.column(sql) } }
+
+    nonisolated func value<Value: SQLValue>(_ sql: SQL) throws -> Value? { try read { try $0.value(sql) } }
+
+    nonisolated func isAny(_ sql: SQL) throws -> Bool { try read { try $0.isAny(sql) } }
 
     // MARK: - Writing
 
@@ -323,7 +325,7 @@ package actor Ledger: QueueActor {
     /// Deletes the oldest events. Does so once per 1000 new events, not in each group.
     private func trimEvents(upTo last: Int) throws {
         guard last - trimmed >= 1000 else { return }
-        try writer.run("DELETE FROM events WHERE cursor <= ?", [.integer(last - keptEvents)])
+        try writer.run("DELETE FROM events WHERE cursor <= \(last - keptEvents)")
         trimmed = last
     }
 

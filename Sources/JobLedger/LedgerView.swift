@@ -26,7 +26,7 @@ package struct LedgerView {
         for suffix in ["", "-journal"] { try FileSystem.remove(unfinished + suffix) }
         // `VACUUM INTO` accepts an existing file if it is empty, and keeps the file's mode.
         _ = try Descriptor.open(unfinished, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
-        try database.run("VACUUM INTO ?", [.text(unfinished)])
+        try database.run("VACUUM INTO \(unfinished)")
         try Schema.check(Database(path: unfinished, isReading: true))
         try FileSystem.sync(unfinished)
         try FileSystem.rename(unfinished, path)
@@ -34,7 +34,7 @@ package struct LedgerView {
 
     /// Throws if this program does not use the ledger's schema version.
     package func checkVersion() throws {
-        let version = try database.first("PRAGMA user_version") { $0.integer(0) } ?? 0
+        let version = try Schema.version(of: database)
         guard version == Schema.steps.count else {
             throw LedgerError(
                 attempted: "read version \(version)",
@@ -44,38 +44,37 @@ package struct LedgerView {
         }
     }
 
-    package func jobs() throws -> Int { try database.first("SELECT COUNT(*) FROM jobs") { $0.integer(0) } ?? 0 }
+    package func jobs() throws -> Int { try database.value("SELECT COUNT(*) FROM jobs") ?? 0 }
 
     package func forEachOriginal(_ body: (Original) throws -> Void) throws {
-        try database.forEach("SELECT \(Self.columns) WHERE inode <> 0 AND removed IS NULL", []) {
-            try body(Original($0))
-        }
+        try database.forEach("SELECT \(Self.columns) WHERE inode <> 0 AND removed IS NULL") { try body(Original($0)) }
     }
 
     /// Nil if the job is no longer known or its original was removed.
     package func original(of job: Int) throws -> Original? {
-        try database.first("SELECT \(Self.columns) WHERE id = ? AND removed IS NULL", [.integer(job)], Original.init)
+        try database.first("SELECT \(Self.columns) WHERE id = \(job) AND removed IS NULL", Original.init)
     }
 
-    private static let columns = "id, path, source, returns, disposed AND state IN \(Ledger.final) FROM jobs"
+    private static let columns: SQL =
+        "id, path, source, returns, disposed AND state IN \(Ledger.final) AS isOver FROM jobs"
 
     /// Calls `body` with the path of each result in an outbox, and of each intermediate picture.
     package func forEachMade(_ body: (_ path: String) throws -> Void) throws {
         try database.forEach(
             """
-            SELECT CASE made.type WHEN 'text' THEN made.value ELSE json_extract(made.value, '$.path') END
+            SELECT CASE made.type WHEN 'text' THEN made.value ELSE json_extract(made.value, '$.path') END AS path
             FROM jobs, json_each(jobs.outputs) made WHERE outputs IS NOT NULL
             UNION ALL
             SELECT json_extract(made.value, '$.path') FROM jobs, json_each(jobs.staged) made WHERE staged IS NOT NULL
-            """, []
-        ) { try body($0.text(0)) }
+            """
+        ) { try body($0["path"]) }
     }
 }
 
 extension LedgerView.Original {
-    fileprivate init(_ row: Database.Row) {
+    fileprivate init(_ row: Database.Row) throws {
+        let places: [String?] = try [row["source"], row["returns"]]
         self.init(
-            job: row.integer(0), path: row.text(1), places: [row.text(2)] + [row.optionalText(3)].compactMap(\.self),
-            isOver: row.integer(4) != 0)
+            job: try row["id"], path: try row["path"], places: places.compactMap(\.self), isOver: try row["isOver"])
     }
 }

@@ -39,8 +39,7 @@ struct ChoiceTests {
         }
         try withRows(of: jobs) { database in
             for choice in choices {
-                let sql = "SELECT id FROM jobs WHERE \(JobChoice.condition(from: 1)) ORDER BY id"
-                let chosen = try database.rows(sql, try choice.values) { $0.integer(0) }
+                let chosen: [Int] = try database.column("SELECT id FROM jobs WHERE \(choice.condition) ORDER BY id")
                 #expect(chosen == jobs.filter(choice.speaks).map(\.id), "\(choice)")
             }
         }
@@ -55,16 +54,12 @@ struct ChoiceTests {
                 .spool("/spool"),
             ]
             for resource in resources {
-                let (sql, value) = Ledger.needing(resource)
-                let needing = try database.rows(
-                    "SELECT id FROM jobs WHERE ?1 IS NULL AND ?2 IS NULL AND \(sql) ORDER BY id", [.null, .null, value]
-                ) { $0.integer(0) }
+                let needing: [Int] = try database.column(
+                    "SELECT id FROM jobs WHERE \(Ledger.needing(resource)) ORDER BY id")
                 #expect(needing == jobs.filter { $0.needs(resource) }.map(\.id), "\(resource)")
             }
             for queue in FirstQueue.allCases {
-                let rows = try database.rows("SELECT id FROM jobs WHERE \(queue.condition) ORDER BY id", []) {
-                    $0.integer(0)
-                }
+                let rows: [Int] = try database.column("SELECT id FROM jobs WHERE \(queue.condition) ORDER BY id")
                 #expect(rows == jobs.filter { $0.entry == queue }.map(\.id) && !rows.isEmpty)
             }
         }

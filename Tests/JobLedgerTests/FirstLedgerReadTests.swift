@@ -47,10 +47,10 @@ struct FirstLedgerReadTests {
     @Test("the ledger is migrated once, and then equals a new one")
     func schema() throws {
         func schema(_ path: String) throws -> [String] {
-            try Database(path: path).rows("SELECT type || ' ' || name FROM sqlite_schema ORDER BY 1") { $0.text(0) }
+            try Database(path: path).column("SELECT type || ' ' || name FROM sqlite_schema ORDER BY 1")
         }
         func columns(_ path: String) throws -> [String] {
-            try Database(path: path).rows("SELECT name FROM pragma_table_info('jobs') ORDER BY 1") { $0.text(0) }
+            try Database(path: path).column("SELECT name FROM pragma_table_info('jobs') ORDER BY 1")
         }
         try withCopy { path in
             for _ in 1...2 { _ = try Ledger(path: path) }

@@ -41,12 +41,11 @@ struct JobListTests {
         try withTemporaryFolder { folder in
             let path = "\(folder)/ledger.sqlite"
             let older = try Database(path: path)
-            let version = try #require(Schema.steps.firstIndex { $0.contains("DROP COLUMN authority") })
-            for step in Schema.steps[..<version] { try older.script(step) }
-            try older.script(
+            let version = try #require(Schema.steps.firstIndex { $0.name == "hosts of downloads, stored" })
+            for (number, step) in zip(1..., Schema.steps[..<version]) { try step.run(number, on: older) }
+            try older.run("INSERT INTO orders VALUES (1, \(try JSONText.encode(order)))")
+            try older.run(
                 """
-                PRAGMA user_version=\(version);
-                INSERT INTO orders VALUES (1, '\(try JSONText.encode(order))');
                 INSERT INTO jobs (id, position, work, path, origin, source, device, inode, size, modified, state, created, url)
                     VALUES (1, 1, 1, 'a', 'spooled', '/spool/a', 0, 0, 0, 0, 'queued', 0, 'https://u:p@A.example:8/x@y'),
                     (2, 2, 1, 'b', 'spooled', '/spool/b', 0, 0, 0, 0, 'failed', 0, 'https://b.example'),

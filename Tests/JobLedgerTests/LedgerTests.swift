@@ -194,7 +194,7 @@ struct LedgerTests {
             let path = "\(folder)/ledger.sqlite"
             let ledger = try Ledger(path: path)
             func orders() throws -> Int {
-                try Database(path: path).first("SELECT COUNT(*) FROM orders") { $0.integer(0) } ?? 0
+                try Database(path: path).value("SELECT COUNT(*) FROM orders") ?? 0
             }
             var old = job(1, .done)
             (old.order.recipe, old.finished) = ("old", 1000)

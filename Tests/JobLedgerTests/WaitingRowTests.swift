@@ -122,7 +122,7 @@ struct WaitingRowTests {
                 EXPLAIN QUERY PLAN SELECT hold, obstacle, COUNT(*), MIN(due) FROM jobs INDEXED BY jobs_waiting
                 WHERE state = 'waiting' GROUP BY hold, obstacle
                 """
-            ) { $0.text(3) }
+            ) { try $0["detail"] as String }
             #expect(plan == "SCAN jobs USING INDEX jobs_waiting")
         }
     }

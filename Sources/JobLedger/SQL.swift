@@ -1,0 +1,66 @@
+/// A statement or a part of one, with the values of its parameters. An interpolated value becomes a parameter at its
+/// place, and an interpolated `SQL` becomes a part of the statement. The text comes from literals only: `StaticString`
+/// accepts no other text.
+struct SQL: ExpressibleByStringInterpolation, StringInterpolationProtocol, Sendable {
+    enum Value: Sendable {
+        case null
+        case integer(Int)
+        case real(Double)
+        case text(String)
+    }
+
+    /// The text, as bytes because these are faster to append and to compare.
+    private(set) var bytes: [UInt8] = []
+    private(set) var values: [Value] = []
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    init(literalCapacity: Int, interpolationCount: Int) {
+        bytes.reserveCapacity(literalCapacity + interpolationCount)
+        values.reserveCapacity(interpolationCount)
+    }
+
+    init(stringInterpolation: SQL) { self = stringInterpolation }
+
+    init(stringLiteral: StaticString) { appendLiteral(stringLiteral) }
+
+    mutating func appendLiteral(_ literal: StaticString) {
+        bytes += UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount)
+    }
+
+    mutating func appendInterpolation(_ part: SQL) {
+        bytes += part.bytes
+        values += part.values
+    }
+
+    mutating func appendInterpolation(_ value: (some SQLValue)?) {
+        appendLiteral("?")
+        values.append(value?.bound ?? .null)
+    }
+
+    /// A list becomes the subquery of its elements, as in `id IN \(ids)`. It is passed as JSON in one parameter, so that
+    /// the statement is the same for any number of elements.
+    mutating func appendInterpolation(_ list: [some JSONWritten]) {
+        var line = JSONLine()
+        line.list(list)
+        let text = String(decoding: line.bytes, as: UTF8.self)
+        appendInterpolation("(SELECT value FROM json_each(\(text)))" as SQL)
+    }
+
+    mutating func appendInterpolation(_ words: [some RawRepresentable<String>]) {
+        appendInterpolation(words.map(\.rawValue))
+    }
+
+    /// Writes the number into the text, for a statement that SQLite plans by it, or that can't have parameters.
+    mutating func appendInterpolation(literal number: Int) { bytes += number.description.utf8 }
+
+    /// Writes the word into the text, because SQLite uses no partial index for a parameter.
+    mutating func appendInterpolation<Word: CaseIterable & RawRepresentable<String>>(literal word: Word) {
+        bytes += "'\(word.rawValue)'".utf8
+    }
+}
+
+extension [SQL] {
+    /// Joins the parts, of which there must be one.
+    func joined(by separator: SQL) -> SQL { dropFirst().reduce(self[0]) { "\($0)\(separator)\($1)" } }
+}
