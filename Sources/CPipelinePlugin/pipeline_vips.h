@@ -155,18 +155,110 @@ static inline double pipeline_s_curve(double x, double contrast) {
     return (y - low) / (1 - 2 * low);
 }
 
-/* Multiplies each colour's distance from luma by `saturation`: 0 makes grey, 1 changes nothing. Grey pictures do not change. */
-static inline int pipeline_saturate(VipsImage *colours, double saturation, VipsImage **out) {
-    if (colours->Bands == 1)
-        return vips_copy(colours, out, NULL);
-    double rest = 1 - saturation, red = 0.299 * rest, green = 0.587 * rest, blue = 0.114 * rest;
-    double rows[] = {
-        red + saturation, green, blue, red, green + saturation, blue, red, green, blue + saturation,
-    };
-    PIPELINE_OWNED VipsImage *matrix = vips_image_new_matrix_from_array(3, 3, rows, 9);
-    PIPELINE_OWNED VipsImage *mixed = NULL, *whole = NULL;
-    return matrix == NULL || vips_recomb(colours, &mixed, matrix, NULL) || vips_rint(mixed, &whole, NULL)
-        || vips_cast(whole, out, colours->BandFmt, NULL);
+/* ---- Pixel by pixel ---- */
+
+/* Up to PIPELINE_RUN neighbouring pixels of one row, the first of them at (`x`, `y`). `samples` has a row of `count` samples for
+ * each of the `bands` colours, which are grey, or red, green and blue. If `has_alpha`, one more row has the alpha. Samples are
+ * from 0 to 1. */
+enum { PIPELINE_RUN = 256 };
+
+typedef struct PipelineRun {
+    int x, y, count, bands;
+    gboolean has_alpha;
+    float samples[4][PIPELINE_RUN];
+    /* The same pixels of the picture `beside`, as that picture has them; NULL without one. */
+    const float *beside;
+} PipelineRun;
+
+/* Changes the samples of a run. libvips calls it from several threads. Values below 0 or above 1 become 0 or 1. */
+typedef void (*PipelinePixels)(const void *context, PipelineRun *run);
+
+typedef struct PipelineWork {
+    PipelinePixels pixels;
+    const void *context;
+} PipelineWork;
+
+/* Computes a region of the result: libvips' generate function. */
+static inline int pipeline_generate(VipsRegion *region, void *sequence, void *images, void *memory, gboolean *stop) {
+    (void)images;
+    (void)stop;
+    VipsRegion **from = (VipsRegion **)sequence;
+    const PipelineWork *work = (const PipelineWork *)memory;
+    const VipsRect *area = &region->valid;
+    for (int i = 0; from[i]; i++)
+        if (vips_region_prepare(from[i], area))
+            return -1;
+    int step = region->im->Bands;
+    gboolean is_wide = region->im->BandFmt == VIPS_FORMAT_USHORT;
+    float most = is_wide ? UINT16_MAX : UINT8_MAX;
+    PipelineRun run;
+    run.bands = pipeline_colour_bands(region->im);
+    run.has_alpha = step > run.bands;
+    for (int y = area->top; y < area->top + area->height; y++)
+        for (int x = area->left; x < area->left + area->width; x += PIPELINE_RUN) {
+            run.x = x;
+            run.y = y;
+            run.count = VIPS_MIN(PIPELINE_RUN, area->left + area->width - x);
+            run.beside = from[1] ? (const float *)VIPS_REGION_ADDR(from[1], x, y) : NULL;
+            const VipsPel *in = VIPS_REGION_ADDR(from[0], x, y);
+            VipsPel *out = VIPS_REGION_ADDR(region, x, y);
+            for (int band = 0; band < step; band++)
+                for (int i = 0; i < run.count; i++) {
+                    int sample = is_wide ? ((const uint16_t *)in)[i * step + band] : in[i * step + band];
+                    run.samples[band][i] = (float)sample / most;
+                }
+            work->pixels(work->context, &run);
+            for (int band = 0; band < step; band++)
+                for (int i = 0; i < run.count; i++) {
+                    float value = run.samples[band][i] * most + 0.5f;
+                    int sample = (int)(value > most ? most : value > 0 ? value : 0);
+                    if (is_wide)
+                        ((uint16_t *)out)[i * step + band] = (uint16_t)sample;
+                    else
+                        out[i * step + band] = (VipsPel)sample;
+                }
+        }
+    return 0;
+}
+
+/* The result of `apply`: the input, changed by `pixels` in one pass. `context` has `size` bytes, and is
+ * copied. `beside` is NULL, or another picture of the same size in floating point, which `pixels` may read. */
+static inline int pipeline_pixels(
+    VipsImage *input, VipsImage *beside, PipelinePixels pixels, const void *context, size_t size, VipsImage **out) {
+    VipsImage *result = vips_image_new();
+    PipelineWork *work = g_new(PipelineWork, 1);
+    work->pixels = pixels;
+    work->context = g_memdup2(context, size);
+    /* Freed with the result, which alone uses them. */
+    g_object_set_data_full(G_OBJECT(result), "pipeline-context", (void *)work->context, g_free);
+    g_object_set_data_full(G_OBJECT(result), "pipeline-work", work, g_free);
+    VipsImage **images = vips_allocate_input_array(result, input, beside, NULL);
+    for (int i = 0; images[i]; i++) {
+        g_object_ref(images[i]);
+        vips_object_local(result, images[i]);
+    }
+    if (vips_image_pipeline_array(result, VIPS_DEMAND_STYLE_THINSTRIP, images)
+        || vips_image_generate(result, vips_start_many, pipeline_generate, vips_stop_many, images, work)) {
+        g_object_unref(result);
+        return -1;
+    }
+    *out = result;
+    return 0;
+}
+
+/* Rec. 601 luma of a pixel of a run. */
+static inline float pipeline_run_luma(const PipelineRun *run, int i) {
+    return run->bands == 1 ? run->samples[0][i]
+                           : 0.299f * run->samples[0][i] + 0.587f * run->samples[1][i] + 0.114f * run->samples[2][i];
+}
+
+/* Multiplies each colour's distance from luma by `saturation`: 0 makes grey, 1 changes nothing. */
+static inline void pipeline_saturate(PipelineRun *run, float saturation) {
+    for (int i = 0; i < run->count && run->bands == 3; i++) {
+        float luma = pipeline_run_luma(run, i);
+        for (int band = 0; band < 3; band++)
+            run->samples[band][i] = luma + saturation * (run->samples[band][i] - luma);
+    }
 }
 
 /* ---- Neighbourhoods ---- */
@@ -182,23 +274,6 @@ static inline int pipeline_unpremultiply(VipsImage *in, VipsImage *like, VipsIma
     PIPELINE_OWNED VipsImage *plain = NULL, *whole = NULL;
     return (vips_image_hasalpha(in) ? vips_unpremultiply(in, &plain, NULL) : vips_copy(in, &plain, NULL))
         || vips_rint(plain, &whole, NULL) || vips_cast(whole, out, like->BandFmt, NULL);
-}
-
-/* Blurs a premultiplied picture with a Gaussian of `sigma` pixels. Pixels at the edge are repeated beyond the edge. For a wide
- * blur, this shrinks the picture first: the result looks the same, and costs less. It computes in floating point, because
- * libvips' integer blur is faster, but makes even areas darker or lighter. */
-static inline int pipeline_blur(VipsImage *in, double sigma, VipsImage **out) {
-    int shrink = (int)(sigma / 3);
-    if (shrink < 2)
-        return vips_gaussblur(in, out, sigma, "min_ampl", 0.02, "precision", VIPS_PRECISION_FLOAT, NULL);
-    double width = ceil((double)in->Xsize / shrink), height = ceil((double)in->Ysize / shrink);
-    /* Shrinking with this kernel blurs as well, so the Gaussian must blur less. */
-    double rest = sqrt(sigma * sigma / shrink / shrink - 1.0 / 6);
-    PIPELINE_OWNED VipsImage *small = NULL, *soft = NULL, *once = NULL;
-    return vips_resize(in, &small, width / in->Xsize, "vscale", height / in->Ysize, "kernel", VIPS_KERNEL_LINEAR, NULL)
-        || vips_gaussblur(small, &soft, rest, "min_ampl", 0.02, "precision", VIPS_PRECISION_FLOAT, NULL)
-        || vips_tilecache(soft, &once, "tile_width", soft->Xsize, "tile_height", 16, "max_tiles", -1, "threaded", TRUE, NULL)
-        || vips_resize(once, out, in->Xsize / width, "vscale", in->Ysize / height, "kernel", VIPS_KERNEL_CUBIC, NULL);
 }
 
 #endif

@@ -105,7 +105,7 @@ struct DecoderPathTests {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(1001, 601).file(.webp)
         let chain = "resize scale=0.25 | save format=png"
-        #expect(try worker.open(source, chain).decoderPaths == ["webp, 1/4 (resize makes 250 × 150)"])
+        #expect(try worker.open(source, chain).decoderPaths == ["webp, planes, 1/4 (resize makes 250 × 150)"])
         let fast = try worker.render(source, chain)
         let plain = try worker.render(source, "resize scale=0.25 kernel=lanczos3 | save format=png")
         #expect(try Pixels(fast).likeness(Pixels(plain)) > 38)
@@ -181,7 +181,7 @@ struct DecoderPathTests {
         let source = try Pixels.colourful(800, 600).file(.jpeg)
         func path(_ chain: String) throws -> String { try worker.open(source, chain).decoderPaths[0] }
         #expect(try path("noir | resize width=200") == "jpeg, greyscale, 1/4 (noir needs luma only)")
-        #expect(try path("chrome | fade | resize width=200") == "jpeg, 1/4 (resize makes 200 × 150)")
+        #expect(try path("chrome | fade | resize width=200") == "jpeg, planes, 1/4 (resize makes 200 × 150)")
         for chain in [
             "blur | resize width=200", "noir | blur | resize width=200", "chrome | resize width=200 kernel=lanczos3",
         ] {

@@ -138,14 +138,49 @@ struct PlanesTests {
         }
     }
 
-    @Test("Other formats, colour filters and a named kernel keep their own decoder paths")
+    @Test("A picture is decoded at once if it isn't made smaller, becomes tiny, or the chain names a kernel")
     func others() throws {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(400, 300).file(.jpeg)
         for chain in [
-            "resize scale=0.5 | save format=png", "resize scale=0.5 | chrome", "resize scale=0.5 kernel=cubic",
+            "save format=png", "chrome", "resize scale=1.2 | chrome", "resize width=40 | chrome",
+            "resize scale=0.5 kernel=cubic",
         ] {
             #expect(try !worker.open(source, chain).decoderPaths[0].contains("planes"), "\(chain)")
         }
+    }
+
+    @Test(
+        "For filters of colours and for other formats, planes become RGB after the resize, as the plain path makes it",
+        arguments: Sampling.allCases, ["save format=png", "chrome | save format=png", "border | save quality=100"])
+    func colourChains(sampling: Sampling, stages: String) throws {
+        let worker = try WorkerProcess()
+        for (width, height) in [(1200, 800), (1201, 803)] {
+            let source = try jpeg(.colourful(width, height), sampling)
+            for size in ["scale=0.5", "width=300", "width=160 height=90 fit=cover", "scale=0.37"] {
+                let chains = ["", " kernel=lanczos3"].map { "resize \(size)\($0) | \(stages)" }
+                #expect(try worker.open(source, chains[0]).decoderPaths[0].hasPrefix("jpeg, planes, "), "\(size)")
+                let (planes, plain) = try (
+                    Pixels(worker.render(source, chains[0])), Pixels(worker.render(source, chains[1]))
+                )
+                let likeness = planes.likeness(plain)
+                #expect(likeness >= (stages.hasPrefix("chrome") ? 34 : 38), "\(width), \(size): \(likeness)")
+                #expect(planes.luma.likeness(plain.luma) >= (stages.hasPrefix("chrome") ? 36 : 40), "\(width), \(size)")
+            }
+        }
+    }
+
+    @Test("Every orientation becomes upright before the filters, and keeps its profile", arguments: 1...8)
+    func uprightChains(orientation: Int) throws {
+        let worker = try WorkerProcess()
+        let source = try Pixels.colourful(403, 241).file(.jpeg) {
+            let picture = try $0.then { cvips_icc_transform($0, $1, "srgb", "srgb", VIPS_INTENT_RELATIVE, 8) }
+            picture.set("orientation", orientation)
+            return picture
+        }
+        let chains = ["", " kernel=lanczos3"].map { "resize width=99 height=77 fit=cover\($0) | save format=png" }
+        let (planes, plain) = try (worker.render(source, chains[0]), worker.render(source, chains[1]))
+        #expect(try Pixels(planes).likeness(Pixels(plain)) >= 36)
+        #expect(try VipsPicture(planes).has("icc-profile-data"))
     }
 }

@@ -15,19 +15,14 @@ struct SharedDecodingTests {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(1600, 1200).file(.jpeg)
         let chains = ["resize width=150", "resize width=640", "resize width=300 height=100 fit=cover | sepia"]
-        let png = chains.map { $0 + " | save format=png" }
-        #expect(
-            try worker.open(source, png[0], png[1], png[2]).decoderPaths == [
-                "jpeg, 1/2, once for 3 outputs (resize makes 150 × 112)",
-                "jpeg, 1/2, once for 3 outputs (resize makes 640 × 480)",
-                "jpeg, 1/2, once for 3 outputs (sepia needs luma only)",
-            ])
-        #expect(
-            try worker.open(source, chains[0], chains[1], chains[2]).decoderPaths == [
-                "jpeg, planes, 1/2, once for 3 outputs, lanczos3 by zimg (resize makes 150 × 112)",
-                "jpeg, planes, 1/2, once for 3 outputs, lanczos3 by zimg (resize makes 640 × 480)",
-                "jpeg, planes, 1/2, once for 3 outputs, lanczos3 by zimg (sepia needs luma only)",
-            ])
+        for all in [chains, chains.map { $0 + " | save format=png" }] {
+            #expect(
+                try worker.open(source, all[0], all[1], all[2]).decoderPaths == [
+                    "jpeg, planes, 1/2, once for 3 outputs, lanczos3 by zimg (resize makes 150 × 112)",
+                    "jpeg, planes, 1/2, once for 3 outputs, lanczos3 by zimg (resize makes 640 × 480)",
+                    "jpeg, planes, 1/2, once for 3 outputs, lanczos3 by zimg (sepia needs luma only)",
+                ])
+        }
         let together = try render(worker, source, chains)
         for (chain, result) in zip(chains, together) {
             let alone = try render(worker, source, [chain])[0]

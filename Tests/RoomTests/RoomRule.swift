@@ -74,7 +74,7 @@ struct RoomRule: CustomTestStringConvertible {
 
     private static func filterMayInclude(_ header: String) -> Bool {
         let isOwn = header.hasPrefix("\"") && !header.contains("/")
-        return isOwn || header == "<pipeline_plugin.h>" || header == "<pipeline_vips.h>"
+        return isOwn || header == "<pipeline_plugin.h>" || header == "<pipeline_vips.h>" || header == "<pipeline_blur.h>"
             || header.hasPrefix("<vips/") || libc.contains(header)
     }
 

@@ -1,7 +1,7 @@
 /* blur: a picture out of focus.
  *
  * A Gaussian blur that weights colours by alpha. A radius in `%` has the same effect at any picture size. */
-#include <pipeline_vips.h>
+#include <pipeline_blur.h>
 
 enum { RADIUS, UNIT, PARAMETER_COUNT };
 
@@ -23,12 +23,16 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "what the radius is counted in: hundredths of the short side, or pixels"},
 };
 
+static void soften(const void *context, PipelineRun *run) {
+    (void)context;
+    pipeline_mix(run, 1);
+}
+
 static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
     (void)host;
-    PIPELINE_OWNED VipsImage *plain = NULL, *soft = NULL;
+    PIPELINE_OWNED VipsImage *soft = NULL;
     double sigma = pipeline_length(values[RADIUS].number, values[UNIT].text, input);
-    return pipeline_premultiply(input, &plain) || pipeline_blur(plain, sigma, &soft)
-        || pipeline_unpremultiply(soft, input, output);
+    return pipeline_blur(input, sigma, FALSE, &soft) || pipeline_pixels(input, soft, soften, NULL, 0, output);
 }
 
 static const PipelineFilter blur = {

@@ -15,18 +15,23 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "how faded: 0 leaves the picture as it is"},
 };
 
-static double tone(const void *context, int band, double x) {
-    (void)band;
-    const PipelineValue *values = context;
-    double black = 0.16 * values[STRENGTH].number, white = 1 - 0.05 * values[STRENGTH].number;
-    return black + (white - black) * x;
+typedef struct Fading {
+    float saturation, black, range;
+} Fading;
+
+static void fade_pixels(const void *context, PipelineRun *run) {
+    const Fading *fading = context;
+    pipeline_saturate(run, fading->saturation);
+    for (int band = 0; band < run->bands; band++)
+        for (int i = 0; i < run->count; i++)
+            run->samples[band][i] = fading->black + fading->range * run->samples[band][i];
 }
 
 static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
     (void)host;
-    PIPELINE_OWNED VipsImage *colours = NULL, *pale = NULL, *toned = NULL;
-    return pipeline_colours(input, &colours) || pipeline_saturate(colours, 1 - 0.35 * values[STRENGTH].number, &pale)
-        || pipeline_tone(pale, 1, tone, values, &toned) || pipeline_join(toned, input, output);
+    float strength = (float)values[STRENGTH].number;
+    Fading fading = {1 - 0.35f * strength, 0.16f * strength, 1 - 0.21f * strength};
+    return pipeline_pixels(input, NULL, fade_pixels, &fading, sizeof fading, output);
 }
 
 static const PipelineFilter fade = {

@@ -63,23 +63,59 @@ static int tile(double size, int seed, VipsImage **out) {
     return *out == NULL;
 }
 
-static double weight(const void *context, int band, double x) {
-    (void)context;
-    (void)band;
-    return sqrt(4 * x * (1 - x));
+/* The tile of the latest picture, which the next picture of the same chain needs as well. */
+static struct {
+    GMutex lock;
+    VipsImage *noise;
+    double size;
+    int seed;
+} latest;
+
+/* Like `tile`, but makes the same tile only once. */
+static int shared_tile(double size, int seed, VipsImage **out) {
+    int failed = 0;
+    g_mutex_lock(&latest.lock);
+    if (!latest.noise || latest.size != size || latest.seed != seed) {
+        g_clear_object(&latest.noise);
+        failed = tile(size, seed, &latest.noise);
+        latest.size = size;
+        latest.seed = seed;
+    }
+    if (!failed)
+        *out = g_object_ref(latest.noise);
+    g_mutex_unlock(&latest.lock);
+    return failed;
+}
+
+typedef struct Film {
+    float amount;
+    const float *noise;
+} Film;
+
+static void add_grain(const void *context, PipelineRun *run) {
+    const Film *film = context;
+    const float *row = film->noise + run->y % TILE * TILE;
+    for (int i = 0; i < run->count; i++) {
+        float luma = pipeline_run_luma(run, i), weight = 4 * luma * (1 - luma);
+        float grain = film->amount * sqrtf(weight > 0 ? weight : 0) * row[(run->x + i) % TILE];
+        for (int band = 0; band < run->bands; band++)
+            run->samples[band][i] += grain;
+    }
 }
 
 static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
     (void)host;
-    PIPELINE_OWNED VipsImage *noise = NULL, *many = NULL, *all = NULL, *luma = NULL, *weights = NULL;
-    PIPELINE_OWNED VipsImage *grain = NULL, *strong = NULL, *colours = NULL, *grainy = NULL;
-    int across = input->Xsize / TILE + 1, down = input->Ysize / TILE + 1;
-    return tile(values[SIZE].number, (int)values[SEED].number, &noise)
-        || vips_replicate(noise, &many, across, down, NULL)
-        || vips_crop(many, &all, 0, 0, input->Xsize, input->Ysize, NULL) || pipeline_luma(input, &luma)
-        || pipeline_tone(luma, 1, weight, NULL, &weights) || vips_multiply(weights, all, &grain, NULL)
-        || vips_linear1(grain, &strong, values[AMOUNT].number, 0, NULL) || pipeline_colours(input, &colours)
-        || vips_add(colours, strong, &grainy, NULL) || pipeline_join(grainy, input, output);
+    VipsImage *noise = NULL;
+    if (shared_tile(values[SIZE].number, (int)values[SEED].number, &noise))
+        return -1;
+    Film film = {(float)values[AMOUNT].number, (const float *)noise->data};
+    int failed = pipeline_pixels(input, NULL, add_grain, &film, sizeof film, output);
+    /* The result needs the noise until it is closed. */
+    if (failed)
+        g_object_unref(noise);
+    else
+        vips_object_local(*output, noise);
+    return failed;
 }
 
 static const PipelineFilter grain = {

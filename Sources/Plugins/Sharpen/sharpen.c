@@ -2,7 +2,7 @@
  *
  * Computes the difference between luma and blurred luma, reduces it by `threshold`, and multiplies it by `amount`. Adds the
  * result to all bands alike, so that edges keep their colour. Transparent pixels have no weight in the blur. */
-#include <pipeline_vips.h>
+#include <pipeline_blur.h>
 
 enum { AMOUNT, RADIUS, THRESHOLD, PARAMETER_COUNT };
 
@@ -32,36 +32,30 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "differences up to this are left alone, so that noise is not sharpened"},
 };
 
-/* Differences of luma, from -most to most, are scaled to indices of a table with 65536 entries. NONE is the index of the
- * difference 0. */
-enum { NONE = 32768 };
+typedef struct Mask {
+    float amount, threshold, most;
+} Mask;
 
-static double rest(const void *context, int band, double x) {
-    (void)band;
-    const double *threshold = context;
-    double difference = UINT16_MAX * x - NONE;
-    return (NONE + copysign(fmax(0, fabs(difference) - *threshold / 100 * NONE), difference)) / UINT16_MAX;
-}
-
-/* Computes the difference between luma and blurred luma, as indices of the table. */
-static int difference(VipsImage *input, double radius, VipsImage **out) {
-    PIPELINE_OWNED VipsImage *luma = NULL, *grey = NULL, *plain = NULL, *soft = NULL, *around = NULL, *mean = NULL;
-    PIPELINE_OWNED VipsImage *more = NULL, *index = NULL;
-    return pipeline_luma(input, &luma) || pipeline_join(luma, input, &grey) || pipeline_premultiply(grey, &plain)
-        || pipeline_blur(plain, radius, &soft) || pipeline_unpremultiply(soft, input, &around)
-        || pipeline_luma(around, &mean) || vips_subtract(luma, mean, &more, NULL)
-        || vips_linear1(more, &index, (NONE - 1.0) / pipeline_most(input), NONE + 0.5, NULL)
-        || vips_cast(index, out, VIPS_FORMAT_USHORT, NULL);
+static void add_edges(const void *context, PipelineRun *run) {
+    const Mask *mask = context;
+    for (int i = 0; i < run->count; i++) {
+        const float *soft = run->beside + (run->has_alpha ? 2 * i : i);
+        float mean = !run->has_alpha ? soft[0] : soft[1] > 0 ? soft[0] / soft[1] : 0;
+        /* The mean is that of rounded luma. */
+        float luma = (float)(int)(pipeline_run_luma(run, i) * mask->most + 0.5f) / mask->most;
+        float difference = luma - mean, rest = fabsf(difference) - mask->threshold;
+        float edge = rest > 0 ? mask->amount * copysignf(rest, difference) : 0;
+        for (int band = 0; band < run->bands; band++)
+            run->samples[band][i] += edge;
+    }
 }
 
 static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
     (void)host;
-    PIPELINE_OWNED VipsImage *index = NULL, *kept = NULL, *edges = NULL, *colours = NULL, *sharp = NULL;
-    double gain = values[AMOUNT].number * pipeline_most(input) / (NONE - 1.0);
-    return difference(input, values[RADIUS].number, &index)
-        || pipeline_tone(index, 1, rest, &values[THRESHOLD].number, &kept)
-        || vips_linear1(kept, &edges, gain, -gain * NONE, NULL) || pipeline_colours(input, &colours)
-        || vips_add(colours, edges, &sharp, NULL) || pipeline_join(sharp, input, output);
+    PIPELINE_OWNED VipsImage *around = NULL;
+    Mask mask = {(float)values[AMOUNT].number, (float)values[THRESHOLD].number / 100, (float)pipeline_most(input)};
+    return pipeline_blur(input, values[RADIUS].number, TRUE, &around)
+        || pipeline_pixels(input, around, add_edges, &mask, sizeof mask, output);
 }
 
 static const PipelineFilter sharpen = {

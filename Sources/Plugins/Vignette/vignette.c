@@ -24,31 +24,29 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "where it begins, on the way from the middle (0) to the corners (1)"},
 };
 
-/* The factor for the brightness at `x`, the distance from the middle. */
-static double light(const void *context, int band, double x) {
-    (void)band;
-    const PipelineValue *values = context;
-    double t = VIPS_CLIP(0, (x - values[RADIUS].number) / (1 - values[RADIUS].number), 1);
-    return 1 - values[STRENGTH].number * t * t * (3 - 2 * t);
-}
+typedef struct Lens {
+    float strength, radius, width, height;
+} Lens;
 
-/* Computes each pixel's distance from the middle: 0 in the middle, 65535 in the corners. */
-static int distance(VipsImage *like, VipsImage **out) {
-    double width = like->Xsize, height = like->Ysize;
-    double scale[] = {2 / width, 2 / height}, offset[] = {1 / width - 1, 1 / height - 1};
-    PIPELINE_OWNED VipsImage *place = NULL, *way = NULL, *square = NULL, *mean = NULL, *root = NULL, *index = NULL;
-    return vips_xyz(&place, like->Xsize, like->Ysize, NULL) || vips_linear(place, &way, scale, offset, 2, NULL)
-        || vips_multiply(way, way, &square, NULL) || vips_bandmean(square, &mean, NULL)
-        || vips_math2_const1(mean, &root, VIPS_OPERATION_MATH2_POW, 0.5, NULL)
-        || vips_linear1(root, &index, UINT16_MAX, 0.5, NULL) || vips_cast(index, out, VIPS_FORMAT_USHORT, NULL);
+static void darken(const void *context, PipelineRun *run) {
+    const Lens *lens = context;
+    float down = (2 * (float)run->y + 1) / lens->height - 1;
+    for (int i = 0; i < run->count; i++) {
+        float across = (2 * (float)(run->x + i) + 1) / lens->width - 1;
+        float distance = sqrtf((across * across + down * down) / 2);
+        float t = (distance - lens->radius) / (1 - lens->radius);
+        t = t > 1 ? 1 : t > 0 ? t : 0;
+        float light = 1 - lens->strength * t * t * (3 - 2 * t);
+        for (int band = 0; band < run->bands; band++)
+            run->samples[band][i] *= light;
+    }
 }
 
 static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
     (void)host;
-    PIPELINE_OWNED VipsImage *away = NULL, *lit = NULL, *colours = NULL, *bright = NULL, *dark = NULL;
-    return distance(input, &away) || pipeline_tone(away, 1, light, values, &lit) || pipeline_colours(input, &colours)
-        || vips_multiply(colours, lit, &bright, NULL) || vips_linear1(bright, &dark, 1.0 / UINT16_MAX, 0, NULL)
-        || pipeline_join(dark, input, output);
+    Lens lens = {
+        (float)values[STRENGTH].number, (float)values[RADIUS].number, (float)input->Xsize, (float)input->Ysize};
+    return pipeline_pixels(input, NULL, darken, &lens, sizeof lens, output);
 }
 
 static const PipelineFilter vignette = {

@@ -89,7 +89,8 @@ static int letters(const PipelineValue *values, double points, VipsImage **out) 
     return failed;
 }
 
-static int write_text(const PipelineHost *host, const PipelineValue *values, int width, int height, Mark *mark) {
+/* Draws the text as large as fits into this width and height. */
+static int draw(const PipelineHost *host, const PipelineValue *values, int width, int height, VipsImage **out) {
     PIPELINE_OWNED VipsImage *measure = NULL, *twice = NULL;
     if (letters(values, 40, &measure) || letters(values, 80, &twice))
         return -1;
@@ -97,7 +98,36 @@ static int write_text(const PipelineHost *host, const PipelineValue *values, int
     if (measure->Xsize == twice->Xsize)
         return pipeline_refuse(host, "there are no fonts to write with; install some, such as fonts-dejavu-core");
     double scale = VIPS_MIN((double)width / measure->Xsize, (double)height / measure->Ysize);
-    if (letters(values, 40 * scale, &mark->mask))
+    return letters(values, 40 * scale, out);
+}
+
+/* The text of the latest picture. Pictures of one size, from one chain, get the same text. */
+static struct {
+    GMutex lock;
+    VipsImage *mask;
+    char *text, *font;
+    int width, height;
+} latest;
+
+static int write_text(const PipelineHost *host, const PipelineValue *values, int width, int height, Mark *mark) {
+    const char *text = values[TEXT].text, *font = values[FONT].text;
+    int failed = 0;
+    g_mutex_lock(&latest.lock);
+    if (!latest.mask || latest.width != width || latest.height != height || strcmp(latest.text, text) != 0
+        || strcmp(latest.font, font) != 0) {
+        g_clear_object(&latest.mask);
+        g_free(latest.text);
+        g_free(latest.font);
+        latest.text = g_strdup(text);
+        latest.font = g_strdup(font);
+        latest.width = width;
+        latest.height = height;
+        failed = draw(host, values, width, height, &latest.mask);
+    }
+    if (!failed)
+        mark->mask = g_object_ref(latest.mask);
+    g_mutex_unlock(&latest.lock);
+    if (failed)
         return -1;
     double rgb[3];
     pipeline_colour(values[COLOUR].text, UINT8_MAX, rgb);
@@ -142,20 +172,30 @@ static int cast_shadow(const Mark *text, int *reach, Mark *shadow) {
     return shadow->colours == NULL;
 }
 
-/* Blends the mark into a premultiplied picture. `most` is the largest value of the picture's samples. */
+/* Blends the mark into a premultiplied picture. `most` is the largest value of the picture's samples. Only the part under the
+ * mark is computed; the rest of the picture passes. */
 static int lay(VipsImage *under, int most, const Mark *mark, double opacity, int left, int top, VipsImage **out) {
     PIPELINE_OWNED VipsImage *bands = NULL, *samples = NULL, *opaque = NULL, *over = NULL, *mask = NULL, *shown = NULL;
-    PIPELINE_OWNED VipsImage *marked = NULL;
+    PIPELINE_OWNED VipsImage *part = NULL, *blend = NULL, *round = NULL, *same = NULL, *marked = NULL;
+    VipsRect whole = {0, 0, under->Xsize, under->Ysize}, place = {left, top, mark->mask->Xsize, mark->mask->Ysize};
+    vips_rect_intersectrect(&whole, &place, &place);
+    if (vips_rect_isempty(&place))
+        return vips_copy(under, out, NULL);
+    int x = left - place.left, y = top - place.top;
     VipsImage *thrice[] = {mark->colours, mark->colours, mark->colours};
     int times = mark->colours->Bands < pipeline_colour_bands(under) ? 3 : 1;
     return vips_bandjoin(thrice, &bands, times, NULL)
-        || vips_linear1(bands, &samples, (double)most / UINT8_MAX, 0, NULL)
+        || vips_linear1(bands, &samples, (double)most / UINT8_MAX, 0, "uchar", under->BandFmt == VIPS_FORMAT_UCHAR, NULL)
         || (vips_image_hasalpha(under) ? vips_bandjoin_const1(samples, &opaque, most, NULL)
                                        : vips_copy(samples, &opaque, NULL))
-        || vips_embed(opaque, &over, left, top, under->Xsize, under->Ysize, NULL)
+        || vips_embed(opaque, &over, x, y, place.width, place.height, NULL)
         || vips_linear1(mark->mask, &mask, opacity, 0, "uchar", TRUE, NULL)
-        || vips_embed(mask, &shown, left, top, under->Xsize, under->Ysize, NULL)
-        || vips_ifthenelse(shown, over, under, &marked, "blend", TRUE, NULL)
+        || vips_embed(mask, &shown, x, y, place.width, place.height, NULL)
+        || vips_extract_area(under, &part, place.left, place.top, place.width, place.height, NULL)
+        || vips_ifthenelse(shown, over, part, &blend, "blend", TRUE, NULL)
+        || (vips_band_format_isint(under->BandFmt) ? vips_rint(blend, &round, NULL) : vips_copy(blend, &round, NULL))
+        || vips_cast(round, &same, under->BandFmt, NULL)
+        || vips_insert(under, same, &marked, place.left, place.top, NULL)
         || vips_copy(marked, out, "interpretation", under->Type, NULL);
 }
 

@@ -51,22 +51,22 @@ struct MemoryEstimate {
             let result = ResultSize(of: picture, stages)
             let save = stages.last.map(SaveStage.init)
             let hasFilters = stages.contains { $0.name != ResizeStage.name && $0.name != SaveStage.name }
-            let isGrey = hasFilters || planes == nil
-            let planes = isGrey ? result.pixels : samples(save, result)
+            let next = stages.first { $0.name != ResizeStage.name }
+            let isGrey = planes == nil || next.map { traits($0.name).contains(.lumaOnly) } == true
+            let stored = next.flatMap(SaveStage.storedPlanes)
+            let isRGB = !isGrey && stored == nil
+            let samples = isGrey ? result.pixels : Int(Double(result.pixels) * (stored ?? .none).samples)
             let target = stages.first.flatMap(ResizeStage.init).map {
                 $0.target(stored: picture.width, picture.height, isTurned: picture.orientation >= 5)
             }
             let isDecoded = target.map { path.reaches($0, of: picture.width, picture.height) } ?? true
             // The result's chroma may be subsampled differently from the file's.
-            let keepsColours = isGrey || self.planes == save?.sharedColours
-            let made = isDecoded ? (keepsColours ? 0 : planes - result.pixels) : planes
-            let turned = picture.orientation > 1 ? planes : 0
-            let filtered =
-                hasFilters
-                ? result.pixels + streaming(path, stages, result) + wholePictures(path, stages)
-                    + cutPictures(path, stages.dropFirst()) : 0
+            let keepsColours = isGrey || planes == stored
+            let made = isDecoded ? (keepsColours ? 0 : samples - result.pixels) : samples
+            let turned = picture.orientation > 1 ? samples : 0
+            let filtered = isRGB ? filteredRGB(stages, result) : hasFilters ? filteredGrey(path, stages, result) : 0
             let last =
-                if let save, save.storesPlanes {
+                if let save, save.storesPlanes, !isRGB {
                     encodingPlanes(save, result, isGrey: isGrey, isMapped: hasFilters)
                 } else { encoding(stages, result) }
             return (planes: made, own: turned + filtered + last)
@@ -75,8 +75,18 @@ struct MemoryEstimate {
         return Int64(Self.worker + decoder(path) + needed)
     }
 
-    private func samples(_ save: SaveStage?, _ result: ResultSize) -> Int {
-        Int(Double(result.pixels) * (save?.sharedColours.samples ?? 3))
+    /// Memory of a picture of luma, and of its filters.
+    private func filteredGrey(_ path: DecoderPath, _ stages: [Stage], _ result: ResultSize) -> Int {
+        result.pixels + streaming(path, stages, result) + wholePictures(path, stages)
+            + cutPictures(path, stages.dropFirst())
+    }
+
+    /// Memory of the picture that planes become after the resize, and of its filters.
+    private func filteredRGB(_ stages: [Stage], _ result: ResultSize) -> Int {
+        let whole = DecoderPath(colours: .all, shrink: 1, plainShrink: 1, reason: "")
+        let rows = min(result.height, stages.contains(where: looksAround) ? 1300 : 700)
+        return (result.pixels + rows * result.width) * bytesPerPixel + wholePictures(whole, stages)
+            + cutPictures(whole, stages.dropFirst())
     }
 
     /// Memory for encoding planes. Planes are copied if their range changes. libwebp keeps its output as two-byte
@@ -87,7 +97,8 @@ struct MemoryEstimate {
         let isOfFullRange = isMapped || source.format != .webp
         // A WebP always has chroma, even if it is grey.
         let missing = isGrey && isWebP ? result.pixels / 2 : 0
-        let copied = isWebP == isOfFullRange ? isGrey ? result.pixels : samples(save, result) : 0
+        let samples = isGrey ? result.pixels : Int(Double(result.pixels) * save.sharedColours.samples)
+        let copied = isWebP == isOfFullRange ? samples : 0
         let extended = !isWebP && (result.width % 2 == 1 || result.height % 2 == 1) ? result.pixels : 0
         let growth = save.isFine ? (isWebP ? 2.0 : 6) : (isWebP ? 1.2 : 1.5)
         let length = Double(source.size) * Double(result.pixels) / Double(pixels) * growth
@@ -95,7 +106,7 @@ struct MemoryEstimate {
             isWebP
             ? min(result.pixels * 26, Int(length * 22)) : min(result.pixels * (save.isFine ? 8 : 6), Int(length * 2))
         // The encoder keeps all coefficients of a progressive JPEG in memory, two bytes each.
-        let coefficients = !isWebP && save.isProgressive ? (isGrey ? result.pixels : samples(save, result)) * 2 : 0
+        let coefficients = !isWebP && save.isProgressive ? samples * 2 : 0
         return missing + copied + extended + held + coefficients + save.tried(result)
     }
 
@@ -130,7 +141,7 @@ struct MemoryEstimate {
         guard hasAlpha else { return rows * width * bytesPerPixel }
         // Premultiplied samples are floating-point numbers, for all colours or for luma alone.
         let isGrey = stages.contains { traits($0.name).contains(.lumaOnly) }
-        return rows * width * bytesPerPixel * (looksAround ? 4 : resizes ? (isGrey ? 2 : 3) : 1)
+        return rows * width * bytesPerPixel * (resizes ? (isGrey ? 2 : 3) : looksAround ? 2 : 1)
     }
 
     /// Whether a pixel of the filter's result depends on several input pixels, as in a blur.

@@ -26,6 +26,8 @@ final class Plane {
     /// Bytes of all rows, including their padding.
     var count: Int { stride * height }
 
+    func row(_ y: Int) -> UnsafePointer<UInt8> { UnsafePointer(bytes + y * stride) }
+
     func fill(_ value: UInt8) { memset(bytes, Int32(value), count) }
 
     /// Maps each sample through a table of 256 values, in place or into a new plane.

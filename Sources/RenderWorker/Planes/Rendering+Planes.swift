@@ -21,29 +21,33 @@ extension Rendering {
     ) throws -> RenderedOutput {
         var stages = outputs[output].stages[...]
         if stages.first?.name == ResizeStage.name { stages = stages.dropFirst() }
-        var planes = try sized(output, isGrey: stages.count > 1, from: &decoded, before: others)
+        var planes = try sized(output, for: stages.first, from: &decoded, before: others)
         try cancellation.check()
-        if let table = try table(of: stages) {
+        if planes.colours.isEmpty, let table = try table(of: stages) {
             planes = try room { planes.withLuma(table.values, isNeeded: !others.isEmpty) }
             stages = stages.dropFirst(table.stages)
         }
         guard stages.count == 1, let save = stages.first.map(SaveStage.init), save.storesPlanes else {
-            let picture = try room { planes.inRange(.full, isNeeded: !others.isEmpty)?.greyPicture }
-            return try finish(Metadata.copy(from: file, to: picture).asUpright(), stages, into: target)
+            let picture = try room { planes.inRange(.full, isNeeded: !others.isEmpty)?.picture }
+            let described = try Metadata.copy(from: file, to: picture).asUpright()
+            if !planes.colours.isEmpty, file.profile != nil { described.copyField(ICCProfile.field, from: file) }
+            return try finish(described, stages, into: target)
         }
         planes = try room { planes.inRange(save.range, isNeeded: !others.isEmpty) }
         let encoded = try source.reading { try save.apply(to: planes, of: file, into: target, cancellation) }
         return try SavedFile.check(target, against: encoded, format: save.format)
     }
 
-    /// The planes for an output, resized and upright. Keeps the resized planes if other outputs can be made from them.
+    /// The planes for an output, resized and upright, with the chroma that the next stage needs. Keeps the resized
+    /// planes if other outputs can be made from them.
     private func sized(
-        _ output: Int, isGrey: Bool, from decoded: inout DecodedPixels<Planes>, before others: ArraySlice<Int>
+        _ output: Int, for next: Stage?, from decoded: inout DecodedPixels<Planes>, before others: ArraySlice<Int>
     ) throws -> Planes {
         let turn = Turn(file.orientation)
         let target = target(of: output) ?? .whole(file.width, file.height)
         let start = decoded.smallest(for: target)
-        let shared = outputs[output].stages.last.map(SaveStage.init)?.sharedColours ?? .none
+        let isGrey = next.map { filters.traits($0.name).contains(.lumaOnly) } ?? false
+        let shared = next.flatMap(SaveStage.storedPlanes) ?? .none
         let planes = try room {
             (isGrey ? start.withoutColours : start).resized(target, shared, before: turn, resizers)
         }
@@ -78,16 +82,6 @@ extension SourceFile {
         return format == .webp
             ? WebPPlanes.decode(bytes, shrink: path.shrink, withColours: withColours)
             : JPEGPlanes.decode(bytes, shrink: path.shrink, withColours: withColours)
-    }
-}
-
-extension Planes {
-    /// The luma as a picture for libvips.
-    fileprivate var greyPicture: Picture? {
-        Picture.painted(Int32(width), Int32(height)) { pixels in
-            for y in 0..<height { (pixels + y * width).update(from: luma.bytes + y * luma.stride, count: width) }
-            return true
-        }
     }
 }
 

@@ -7,7 +7,7 @@ struct DecoderPath: Equatable {
         case storedLuma
         /// Reads all colours, and converts them to luma before anything else.
         case luma
-        /// Reads the planes of the file, which stay planes until they are encoded.
+        /// Reads the planes of the file. They stay planes until they are encoded, or become RGB after the resize.
         case planes
         case all
     }
@@ -63,8 +63,8 @@ struct DecoderPath: Equatable {
         } else if facts.isGrey, case .stored = facts.luma {
             colours = .storedLuma
         }
-        if colours == .all, facts.planes != nil, let filter, filter.name == SaveStage.name,
-            SaveStage(filter).storesPlanes
+        if colours == .all, facts.planes != nil, let filter,
+            SaveStage.storedPlanes(filter) != nil || facts.becomesRGB(after: resize)
         {
             colours = .planes
         }
@@ -73,7 +73,8 @@ struct DecoderPath: Equatable {
             let path = DecoderPath(
                 colours: colours, shrink: facts.shrink(for: resize, roundsUp: true), plainShrink: shrink, reason: reason
             )
-            if facts.fitsMemory(path) { return path }
+            let isRGB = colours == .planes && filter.flatMap(SaveStage.storedPlanes) == nil
+            if facts.fitsMemory(path, isRGB ? resize : nil) { return path }
             colours = colours == .planes ? .all : .luma
         }
         return DecoderPath(colours: colours, shrink: shrink, plainShrink: shrink, reason: reason)
@@ -113,11 +114,22 @@ struct SourceFacts {
     /// instead.
     private static let mostMemory = 96 << 20
 
-    fileprivate func fitsMemory(_ path: DecoderPath) -> Bool {
+    /// With `resize`, its result becomes a picture in RGB.
+    fileprivate func fitsMemory(_ path: DecoderPath, _ resize: ResizeStage?) -> Bool {
         // libwebp decodes luma at full size and chroma at half; TurboJPEG decodes both at the wanted size.
         let shrink = format == .webp ? 1 : path.shrink
         let samples = format == .webp || path.colours == .planes ? planes?.samples ?? 1 : 1
-        return Double(length) + Double(width / shrink * (height / shrink)) * samples <= Double(Self.mostMemory)
+        // Three planes of the result, and its picture.
+        let result = resize.map { target($0).pixels * 6 } ?? 0
+        let decoded = Double(width / shrink * (height / shrink)) * samples
+        return Double(length + result) + decoded <= Double(Self.mostMemory)
+    }
+
+    /// Whether planes are resized before they become RGB. That is cheaper if the resize makes the picture smaller. In a
+    /// very small result, the edges would differ from those of the plain way.
+    fileprivate func becomesRGB(after resize: ResizeStage?) -> Bool {
+        guard let target = resize.map(target) else { return false }
+        return target.pixels < width * height && min(target.width, target.height) >= Self.leastShrunk
     }
 
     /// Minimum size of a shrunk side: in a smaller picture, the partial pixels at the edges would be visible.

@@ -84,6 +84,13 @@ struct SaveStage {
         return format == "webp" || (isAuto ? quality < 90 : chroma == VIPS_FOREIGN_SUBSAMPLE_ON) ? .quarter : .none
     }
 
+    /// The chroma subsampling of the planes that this stage encodes without a conversion to RGB; nil if it needs RGB.
+    static func storedPlanes(_ stage: Stage) -> Planes.Subsampling? {
+        guard stage.name == name else { return nil }
+        let save = SaveStage(stage)
+        return save.storesPlanes ? save.sharedColours : nil
+    }
+
     /// Encodes planes of `range` into `target`, with the metadata of `file`. Returns a picture of the same size and metadata.
     func apply(
         to planes: Planes, of file: Picture, into target: Descriptor, _ cancellation: Cancellation
