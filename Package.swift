@@ -109,25 +109,29 @@ let package = Package(
         room("WorkerConfinement", ["CLinux", "CSeccomp", "SystemCalls", "WorkerProtocol"]),
 
         room("DaemonRuntime", ["CLinux", "CSystemd", "SystemCalls"]),
-        room("JobLedger", ["CSQLite", "SystemCalls", "DaemonRuntime", "PipelineModel"]),
+        room("JobModel", ["SystemCalls", "PipelineModel", "DaemonRuntime"]),
+        room("JobLedger", ["CSQLite", "SystemCalls", "DaemonRuntime", "PipelineModel", "JobModel"]),
         room("WorkerPools", ["CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime"]),
         room("InboxWatching", ["CLinux", "SystemCalls", "PipelineModel", "DaemonRuntime"]),
         room(
             "PictureFiles",
             [
-                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobLedger", "InboxWatching",
+                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobModel", "JobLedger",
+                "InboxWatching",
                 "WorkerPools",
             ]),
         room(
             "DaemonConfiguration",
             [
-                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobLedger", "InboxWatching",
+                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobModel", "JobLedger",
+                "InboxWatching",
                 "WorkerPools", "PictureFiles",
             ]),
         room(
             "Previewing",
             [
-                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobLedger", "OperationGraph",
+                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobModel", "JobLedger",
+                "OperationGraph",
                 "WorkerPools", "PictureFiles", "DaemonConfiguration",
             ]),
         room(
@@ -139,7 +143,7 @@ let package = Package(
         room(
             "JobFlow",
             [
-                "CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobLedger",
+                "CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobModel", "JobLedger",
                 "InboxWatching", "OperationGraph", "WorkerPools", "PictureFiles", "DaemonConfiguration", "Previewing",
                 "FleetSharing",
             ]),
@@ -147,13 +151,14 @@ let package = Package(
             "ControlService",
             [
                 "CLinux", "SystemCalls", "PipelineModel", "PipelineControl", "WorkerProtocol", "DaemonRuntime",
-                "JobLedger", "InboxWatching", "OperationGraph", "WorkerPools", "PictureFiles", "DaemonConfiguration",
+                "JobModel", "JobLedger", "InboxWatching", "OperationGraph", "WorkerPools", "PictureFiles",
+                "DaemonConfiguration",
                 "Previewing", "FleetSharing", "JobFlow",
             ]),
         program(
             "PipelineDaemon",
             [
-                "CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobLedger",
+                "CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobModel", "JobLedger",
                 "InboxWatching", "ManualPages", "OperationGraph", "WorkerPools", "PictureFiles", "DaemonConfiguration",
                 "FleetSharing", "JobFlow", "ControlService",
             ]),
@@ -194,25 +199,27 @@ let package = Package(
         tests(
             "PictureFilesTests",
             [
-                "TestTools", "DaemonRuntime", "InboxWatching", "JobLedger", "PictureFiles", "PipelineModel",
+                "TestTools", "DaemonRuntime", "InboxWatching", "JobModel", "JobLedger", "PictureFiles", "PipelineModel",
                 "SystemCalls", "WorkerPools", "WorkerProtocol",
             ]),
         tests(
             "JobFlowTests",
             [
                 "TestTools", "CLinux", "JobFlow", "DaemonConfiguration", "DaemonRuntime", "FleetSharing",
-                "InboxWatching", "JobLedger", "OperationGraph", "PictureFiles", "PipelineModel", "Previewing",
+                "InboxWatching", "JobModel", "JobLedger", "OperationGraph", "PictureFiles", "PipelineModel",
+                "Previewing",
                 "WorkerPools", "WorkerProtocol", "SystemCalls",
             ]),
         tests("ControlServiceTests", ["ControlService", "PipelineControl"]),
         tests(
             "PipelineDaemonTests",
             [
-                "TestTools", "PipelineDaemon", "DaemonConfiguration", "DaemonRuntime", "JobLedger", "ManualPages",
+                "TestTools", "PipelineDaemon", "DaemonConfiguration", "DaemonRuntime", "JobModel", "JobLedger",
+                "ManualPages",
                 "PictureFiles", "PipelineModel", "SystemCalls",
             ]),
         tests(
-            "JobLedgerTests", ["TestTools", "JobLedger", "PipelineModel", "SystemCalls"],
+            "JobLedgerTests", ["TestTools", "JobModel", "JobLedger", "PipelineModel", "SystemCalls"],
             exclude: ["Fixture/ledger-1.sqlite"]),
         tests(
             "InboxWatchingTests", ["TestTools", "InboxWatching", "DaemonRuntime", "PipelineModel", "SystemCalls"]),

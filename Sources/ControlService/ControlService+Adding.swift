@@ -1,7 +1,8 @@
 import DaemonConfiguration
 import DaemonRuntime
 import JobFlow
-package import JobLedger
+import JobLedger
+package import JobModel
 import PictureFiles
 package import PipelineControl
 import PipelineModel

@@ -2,6 +2,7 @@ import DaemonRuntime
 import Dispatch
 import JobFlow
 import JobLedger
+import JobModel
 import PipelineControl
 import PipelineModel
 import SystemCalls

@@ -1,6 +1,7 @@
 import DaemonRuntime
 import JobFlow
 import JobLedger
+import JobModel
 import PictureFiles
 import PipelineControl
 import PipelineModel

@@ -4,6 +4,7 @@ import Dispatch
 import InboxWatching
 import JobFlow
 import JobLedger
+import JobModel
 import PipelineControl
 import PipelineModel
 import SystemCalls

@@ -1,7 +1,8 @@
 import DaemonRuntime
 import Dispatch
 import JobFlow
-package import JobLedger
+import JobLedger
+package import JobModel
 import PictureFiles
 package import PipelineControl
 import PipelineModel
@@ -266,7 +267,7 @@ extension WorkOrder {
     }
 }
 
-extension Ledger.Neighbours {
+extension Neighbours {
     package var shown: Control.Neighbours {
         Control.Neighbours(jobs: jobs.map { Control.Neighbour(id: $0.id, state: $0.state?.rawValue) }, count: count)
     }

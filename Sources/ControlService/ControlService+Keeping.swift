@@ -2,6 +2,7 @@ import DaemonConfiguration
 import DaemonRuntime
 package import JobFlow
 import JobLedger
+import JobModel
 import PictureFiles
 package import PipelineControl
 import PipelineModel

@@ -2,6 +2,7 @@ import DaemonConfiguration
 import DaemonRuntime
 import JobFlow
 import JobLedger
+import JobModel
 import PipelineControl
 import PipelineModel
 import Previewing

@@ -1,6 +1,7 @@
 import DaemonRuntime
 import JobFlow
-package import JobLedger
+import JobLedger
+package import JobModel
 import PictureFiles
 package import PipelineControl
 import PipelineModel
@@ -25,7 +26,7 @@ extension ControlService {
 
 @Coordination
 extension ControlService {
-    func depend(_ call: Call.Depend, done: @escaping @Coordination @Sendable (Ledger.NeedsAnswer) -> Void)
+    func depend(_ call: Call.Depend, done: @escaping @Coordination @Sendable (NeedsAnswer) -> Void)
         throws(ControlError)
     {
         guard !owners.shutdown.isStopping else { throw .refused("the daemon is stopping; try again when it is back") }
@@ -37,7 +38,7 @@ extension ControlService {
     }
 
     /// The error for the client, or nil if the dependency was changed.
-    package nonisolated func error(_ answer: Ledger.NeedsAnswer, of job: Int) -> ControlError? {
+    package nonisolated func error(_ answer: NeedsAnswer, of job: Int) -> ControlError? {
         switch answer {
         case .done: return nil
         case .unknown(let id): return .noSuchJob(id)

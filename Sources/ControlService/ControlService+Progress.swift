@@ -2,6 +2,7 @@ import DaemonRuntime
 import Foundation
 import JobFlow
 import JobLedger
+import JobModel
 import OperationGraph
 package import PipelineControl
 import PipelineModel

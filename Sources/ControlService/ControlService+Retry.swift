@@ -1,6 +1,6 @@
 import DaemonRuntime
 import JobFlow
-import JobLedger
+import JobModel
 import PictureFiles
 import PipelineControl
 import PipelineModel

@@ -3,6 +3,7 @@ import Dispatch
 import InboxWatching
 import JobFlow
 package import JobLedger
+package import JobModel
 import OperationGraph
 import PictureFiles
 package import PipelineControl

@@ -2,6 +2,7 @@ import DaemonRuntime
 import Glibc
 import JobFlow
 import JobLedger
+import JobModel
 import PipelineControl
 import PipelineModel
 import Previewing

@@ -1,6 +1,7 @@
 import DaemonRuntime
 import JobFlow
-package import JobLedger
+import JobLedger
+package import JobModel
 import PictureFiles
 package import PipelineControl
 import PipelineModel
@@ -186,7 +187,7 @@ extension Control.Event {
         self.init(
             cursor: event.cursor, time: Timestamp.text(event.time), kind: event.kind,
             job: record.map { $0.shown(at: event) }, batch: batch.map(\.shown), queue: event.queue, text: event.text,
-            original: record.flatMap { $0.isOver && $0.file != .none && !Disposal.isRemoved($0) ? $0.source : nil },
+            original: record.flatMap { $0.isOver && $0.file != .none && !$0.removesOriginal ? $0.source : nil },
             advice: record.flatMap { record in
                 event.state == .failed && record.state == .failed && record.hasEnded(at: event) ? record.advice : nil
             })

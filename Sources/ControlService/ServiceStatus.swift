@@ -1,6 +1,7 @@
 package import DaemonRuntime
 import Dispatch
 import JobLedger
+import JobModel
 import PipelineControl
 import Synchronization
 

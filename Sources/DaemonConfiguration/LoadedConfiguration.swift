@@ -1,7 +1,7 @@
 import DaemonRuntime
 import Dispatch
 import Glibc
-package import JobLedger
+package import JobModel
 package import PictureFiles
 package import PipelineModel
 import SystemCalls

@@ -1,6 +1,7 @@
 import DaemonRuntime
 import Glibc
 package import JobLedger
+import JobModel
 package import PictureFiles
 import SystemCalls
 import WorkerPools

@@ -4,6 +4,7 @@ package import Dispatch
 package import FleetSharing
 import InboxWatching
 package import JobLedger
+package import JobModel
 import OperationGraph
 package import PictureFiles
 import PipelineModel

@@ -1,4 +1,5 @@
 import DaemonRuntime
+package import JobModel
 import PipelineModel
 
 /// A resource that several jobs share and may have to wait for.

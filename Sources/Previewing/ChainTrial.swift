@@ -1,7 +1,8 @@
 package import DaemonRuntime
 import Dispatch
 import Glibc
-package import JobLedger
+import JobLedger
+package import JobModel
 import PictureFiles
 package import PipelineModel
 import Synchronization

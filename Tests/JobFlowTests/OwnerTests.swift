@@ -1,6 +1,7 @@
 import DaemonRuntime
 import Foundation
 import JobLedger
+import JobModel
 import OperationGraph
 import PictureFiles
 import PipelineModel

@@ -1,6 +1,7 @@
 import DaemonRuntime
 import Foundation
 import InboxWatching
+import JobModel
 import PipelineModel
 import SystemCalls
 import Testing

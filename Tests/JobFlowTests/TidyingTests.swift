@@ -2,6 +2,7 @@ import DaemonRuntime
 import Dispatch
 import Foundation
 import JobLedger
+import JobModel
 import PipelineModel
 import Synchronization
 import SystemCalls

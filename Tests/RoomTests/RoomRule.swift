@@ -28,6 +28,7 @@ struct RoomRule: CustomTestStringConvertible {
         .room("PipelineModel", importsOnly: ["Foundation", "FoundationEssentials"]),
         .room("OperationGraph", importsOnly: ["Dispatch", "Foundation", "Synchronization"]),
         .room("ManualPages", importsOnly: []),
+        .room("JobModel", importsOnly: ["DaemonRuntime", "PipelineModel", "SystemCalls"]),
         .room("PluginKit", importsOnly: ["CVips", "CPipelinePlugin", "Glibc", "Synchronization"]),
         .only(["JobLedger"], see: "CSQLite", header: "sqlite3"),
         .only(
@@ -49,7 +50,8 @@ struct RoomRule: CustomTestStringConvertible {
             file in
             let daemon = [
                 "ControlService", "DaemonConfiguration", "DaemonRuntime", "FleetSharing", "Gallery", "InboxWatching",
-                "JobFlow", "JobLedger", "OperationGraph", "PictureFiles", "PipelineDaemon", "Previewing", "WorkerPools",
+                "JobFlow", "JobLedger", "JobModel", "OperationGraph", "PictureFiles", "PipelineDaemon", "Previewing",
+                "WorkerPools",
             ]
             return daemon.contains(file.room) ? file.sharedThreads : []
         },

@@ -18,7 +18,7 @@ struct RoomTests {
                 "CCurl", "CLinux", "CNats", "CPipelinePlugin", "CSQLite", "CSeccomp", "CSystemd", "CTurboJPEG", "CVips",
                 "CWebP",
                 "ControlService", "DaemonConfiguration", "DaemonRuntime", "FleetSharing", "InboxWatching", "JobFlow",
-                "JobLedger", "ManualPages", "OperationGraph", "PipelineControl",
+                "JobLedger", "JobModel", "ManualPages", "OperationGraph", "PipelineControl",
                 "PictureFiles", "PipelineDaemon", "PipelineModel", "Plugins", "Previewing", "FetchWorker",
                 "FilterConformance", "FleetWorker", "RenderWorker",
                 "SamplePictures",

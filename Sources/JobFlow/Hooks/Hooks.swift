@@ -2,6 +2,7 @@ import DaemonConfiguration
 package import DaemonRuntime
 import Dispatch
 package import JobLedger
+package import JobModel
 package import PictureFiles
 import PipelineModel
 import Synchronization

@@ -3,7 +3,7 @@ import DaemonRuntime
 import Dispatch
 import Glibc
 package import InboxWatching
-package import JobLedger
+package import JobModel
 import PictureFiles
 package import PipelineModel
 package import SystemCalls

@@ -2,7 +2,8 @@ import DaemonConfiguration
 import DaemonRuntime
 import Dispatch
 import Glibc
-package import JobLedger
+import JobLedger
+package import JobModel
 import PictureFiles
 package import PipelineModel
 package import SystemCalls
@@ -39,7 +40,7 @@ extension JobIntake {
         /// The file can't be added now.
         case failed(String)
         /// The requested dependencies of the job are not possible.
-        case needs(Ledger.NeedsAnswer, job: Int)
+        case needs(NeedsAnswer, job: Int)
     }
 
     /// Makes an unnamed empty file for a client that wants to add a picture of this size.

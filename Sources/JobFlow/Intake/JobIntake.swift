@@ -3,6 +3,7 @@ package import DaemonRuntime
 import Dispatch
 package import InboxWatching
 package import JobLedger
+package import JobModel
 import PictureFiles
 import PipelineModel
 package import SystemCalls
@@ -137,7 +138,7 @@ package final class JobIntake: IntakeSink {
     /// Records new jobs that depend on others.
     package func enter(
         _ records: [JobRecord], batches: [BatchRecord] = [], after others: [Int],
-        done: @escaping @Coordination @Sendable (Ledger.NeedsAnswer) -> Void
+        done: @escaping @Coordination @Sendable (NeedsAnswer) -> Void
     ) {
         ledger.insert(records, batches: batches, after: others) { answer in Coordination.async { done(answer) } }
     }

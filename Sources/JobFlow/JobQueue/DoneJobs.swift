@@ -1,6 +1,7 @@
 package import DaemonConfiguration
 package import DaemonRuntime
 package import JobLedger
+package import JobModel
 package import PictureFiles
 import PipelineModel
 import SystemCalls

@@ -1,7 +1,8 @@
 package import DaemonRuntime
 import Dispatch
 package import InboxWatching
-package import JobLedger
+import JobLedger
+package import JobModel
 import PictureFiles
 package import PipelineModel
 import Synchronization
@@ -127,7 +128,7 @@ package final class JobChanges {
     /// Changes the dependencies of a job that has not begun.
     package func depend(
         _ id: Int, after others: [Int], remove: [Int], anyway: Bool,
-        done: @escaping @Coordination @Sendable (Ledger.NeedsAnswer) -> Void
+        done: @escaping @Coordination @Sendable (NeedsAnswer) -> Void
     ) {
         if let job = jobs[id], !runner.takeBack(job) { return done(.begun(job.record.state)) }
         // Keeps the row out of the window while its dependencies change.

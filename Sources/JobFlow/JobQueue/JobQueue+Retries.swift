@@ -1,6 +1,7 @@
 import DaemonConfiguration
 import DaemonRuntime
 import JobLedger
+import JobModel
 import PipelineModel
 
 /// Queues jobs again that wait for a retry: when the retry is due, or earlier on request.

@@ -1,6 +1,7 @@
 package import DaemonRuntime
 import InboxWatching
 package import JobLedger
+package import JobModel
 package import PictureFiles
 import PipelineModel
 import WorkerPools

@@ -1,5 +1,6 @@
 package import DaemonRuntime
 package import JobLedger
+package import JobModel
 package import OperationGraph
 import PictureFiles
 package import PipelineModel

@@ -1,6 +1,7 @@
 import DaemonConfiguration
 import DaemonRuntime
 import JobLedger
+import JobModel
 import OperationGraph
 import PictureFiles
 import PipelineModel

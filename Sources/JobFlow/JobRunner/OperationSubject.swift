@@ -1,5 +1,6 @@
 import DaemonRuntime
 import JobLedger
+import JobModel
 import PictureFiles
 
 /// The subject of an operation, as it appears in the log.

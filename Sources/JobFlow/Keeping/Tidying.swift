@@ -1,5 +1,6 @@
 import DaemonRuntime
 package import JobLedger
+import JobModel
 package import PictureFiles
 package import PipelineModel
 import Previewing

@@ -1,6 +1,6 @@
 package import DaemonRuntime
 package import Foundation
-import JobLedger
+import JobModel
 package import OperationGraph
 import PipelineModel
 

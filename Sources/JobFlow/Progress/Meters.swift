@@ -1,5 +1,5 @@
 package import DaemonRuntime
-package import JobLedger
+package import JobModel
 package import PipelineModel
 import WorkerPools
 

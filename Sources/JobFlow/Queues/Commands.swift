@@ -1,6 +1,7 @@
 package import DaemonRuntime
 package import FleetSharing
 import JobLedger
+import JobModel
 import OperationGraph
 import PipelineModel
 import WorkerPools

@@ -3,6 +3,7 @@ package import DaemonRuntime
 import Dispatch
 import Foundation
 import JobLedger
+import JobModel
 import OperationGraph
 package import PipelineModel
 import WorkerPools

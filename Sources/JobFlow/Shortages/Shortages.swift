@@ -3,6 +3,7 @@ package import DaemonRuntime
 import Dispatch
 import InboxWatching
 package import JobLedger
+import JobModel
 import PictureFiles
 import PipelineModel
 import SystemCalls
