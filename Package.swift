@@ -111,6 +111,7 @@ let package = Package(
         room("DaemonRuntime", ["CLinux", "CSystemd", "SystemCalls"]),
         room("JobModel", ["SystemCalls", "PipelineModel", "DaemonRuntime"]),
         room("JobLedger", ["CSQLite", "SystemCalls", "DaemonRuntime", "PipelineModel", "JobModel"]),
+        room("DaemonInterface", ["SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobModel"]),
         room("WorkerPools", ["CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime"]),
         room("InboxWatching", ["CLinux", "SystemCalls", "PipelineModel", "DaemonRuntime"]),
         room(
@@ -130,20 +131,23 @@ let package = Package(
         room(
             "Previewing",
             [
-                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobModel", "JobLedger",
+                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "DaemonInterface", "JobModel",
+                "JobLedger",
                 "OperationGraph",
                 "WorkerPools", "PictureFiles", "DaemonConfiguration",
             ]),
         room(
             "FleetSharing",
             [
-                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "OperationGraph", "WorkerPools",
+                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "DaemonInterface", "OperationGraph",
+                "WorkerPools",
                 "PictureFiles", "DaemonConfiguration",
             ]),
         room(
             "JobFlow",
             [
-                "CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobModel", "JobLedger",
+                "CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "DaemonInterface",
+                "JobModel", "JobLedger",
                 "InboxWatching", "OperationGraph", "WorkerPools", "PictureFiles", "DaemonConfiguration", "Previewing",
                 "FleetSharing",
             ]),
@@ -151,14 +155,13 @@ let package = Package(
             "ControlService",
             [
                 "CLinux", "SystemCalls", "PipelineModel", "PipelineControl", "WorkerProtocol", "DaemonRuntime",
-                "JobModel", "JobLedger", "InboxWatching", "OperationGraph", "WorkerPools", "PictureFiles",
-                "DaemonConfiguration",
-                "Previewing", "FleetSharing", "JobFlow",
+                "JobModel", "DaemonInterface",
             ]),
         program(
             "PipelineDaemon",
             [
-                "CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobModel", "JobLedger",
+                "CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "DaemonInterface",
+                "JobModel", "JobLedger",
                 "InboxWatching", "ManualPages", "OperationGraph", "WorkerPools", "PictureFiles", "DaemonConfiguration",
                 "FleetSharing", "JobFlow", "ControlService",
             ]),
@@ -205,12 +208,13 @@ let package = Package(
         tests(
             "JobFlowTests",
             [
-                "TestTools", "CLinux", "JobFlow", "DaemonConfiguration", "DaemonRuntime", "FleetSharing",
+                "TestTools", "CLinux", "JobFlow", "DaemonConfiguration", "DaemonInterface", "DaemonRuntime",
+                "FleetSharing",
                 "InboxWatching", "JobModel", "JobLedger", "OperationGraph", "PictureFiles", "PipelineModel",
                 "Previewing",
                 "WorkerPools", "WorkerProtocol", "SystemCalls",
             ]),
-        tests("ControlServiceTests", ["ControlService", "PipelineControl"]),
+        tests("ControlServiceTests", ["ControlService", "DaemonRuntime", "PipelineControl"]),
         tests(
             "PipelineDaemonTests",
             [

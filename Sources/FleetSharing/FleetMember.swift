@@ -1,4 +1,5 @@
 package import DaemonConfiguration
+package import DaemonInterface
 package import DaemonRuntime
 import Dispatch
 import Glibc
@@ -158,23 +159,13 @@ package final class FleetMember: FleetGuests {
 
     // MARK: - Commands
 
-    /// A node's answer to a command.
-    package enum Outcome: Sendable {
-        case done(NodeReport)
-        case refused(CommandRefusal)
-        case silent
-    }
-
-    /// Names of this node and of all known nodes, including silent nodes.
-    package var everybody: [String] { ([name] + state.nodes.map(\.name) + state.silent).sorted() }
-
     /// Sends a command to nodes, which may include this node. Calls `done` after every node has an outcome.
     package func command(
         _ nodes: [String], _ command: NodeCommand, by peer: String,
-        done: @escaping @Coordination @Sendable ([(node: String, outcome: Outcome)]) -> Void
+        done: @escaping @Coordination @Sendable ([(node: String, outcome: NodeOutcome)]) -> Void
     ) {
         let group = DispatchGroup()
-        let outcomes = Mutex<[String: Outcome]>([:])
+        let outcomes = Mutex<[String: NodeOutcome]>([:])
         for node in nodes {
             group.enter()
             tell(node, command, by: peer) { outcome in
@@ -190,7 +181,7 @@ package final class FleetMember: FleetGuests {
 
     private func tell(
         _ node: String, _ command: NodeCommand, by peer: String,
-        done: @escaping @Coordination @Sendable (Outcome) -> Void
+        done: @escaping @Coordination @Sendable (NodeOutcome) -> Void
     ) {
         guard node == name else { return pool.command(node, command) { done($0.map { .done($0) } ?? .silent) } }
         guard let delegate else { return done(.silent) }
@@ -220,7 +211,7 @@ package final class FleetMember: FleetGuests {
 
     /// Checks nodes by lending a test picture to each of them.
     package func check(
-        _ nodes: [String], done: @escaping @Coordination ([String: NodeCheck.Outcome]) -> Void
+        _ nodes: [String], done: @escaping @Coordination ([String: NodeCheckOutcome]) -> Void
     ) -> FleetCheck {
         let check = FleetCheck(render, configuration.settings, { [self] in state }, done: done)
         check.begin(nodes)

@@ -183,26 +183,11 @@ extension Ledger {
         package var due: Double?
     }
 
-    /// The jobs that a query covers.
-    package enum Waiters: Sendable {
-        case all
-        case batch(Int)
-        case these([Int])
-
-        fileprivate var selection: (index: String, condition: String, values: [Database.Value]) {
-            switch self {
-            case .all: ("INDEXED BY jobs_waiting", "1", [])
-            case .batch(let batch): ("INDEXED BY jobs_waiting", "batch = ?", [.integer(batch)])
-            case .these(let ids): ("", "id IN (SELECT value FROM json_each(?))", [.list(ids)])
-            }
-        }
-    }
-
     /// Maximum number of reasons in an answer. The jobs with any other reason are counted together.
     private static let mostReasons = 20
 
     /// The reasons for waiting, most frequent first.
-    package nonisolated func waiting(_ who: Waiters = .all) throws -> [Waiting] {
+    package nonisolated func waiting(_ who: JobGroup = .all) throws -> [Waiting] {
         let (index, condition, values) = who.selection
         let rows = "FROM jobs \(index) WHERE state = 'waiting' AND \(condition)"
         return try read { database in
@@ -224,11 +209,21 @@ extension Ledger {
     }
 
     /// Number of these jobs that are queued and start in this queue.
-    package nonisolated func queued(_ who: Waiters, _ entry: FirstQueue) throws -> Int {
+    package nonisolated func queued(_ who: JobGroup, _ entry: FirstQueue) throws -> Int {
         if case .all = who { return try queuedCount(entry) }
         let (_, condition, values) = who.selection
         return try first(
             "SELECT COUNT(*) FROM jobs WHERE state = 'queued' AND \(entry.condition) AND \(condition)", values
         ) { $0.integer(0) } ?? 0
+    }
+}
+
+extension JobGroup {
+    fileprivate var selection: (index: String, condition: String, values: [Database.Value]) {
+        switch self {
+        case .all: ("INDEXED BY jobs_waiting", "1", [])
+        case .batch(let batch): ("INDEXED BY jobs_waiting", "batch = ?", [.integer(batch)])
+        case .these(let ids): ("", "id IN (SELECT value FROM json_each(?))", [.list(ids)])
+        }
     }
 }

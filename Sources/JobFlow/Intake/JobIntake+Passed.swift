@@ -1,50 +1,20 @@
 import DaemonConfiguration
+package import DaemonInterface
 import DaemonRuntime
 import Dispatch
 import Glibc
 import JobLedger
 package import JobModel
 import PictureFiles
-package import PipelineModel
+import PipelineModel
 package import SystemCalls
 import WorkerPools
 
 /// Takes in files that clients pass as descriptors. The daemon copies each file into the spool before it answers the
 /// client. A descriptor gives it access only to files that the client can read, and the client keeps its own file.
 extension JobIntake {
-    /// A client's request to process a file that it passes.
-    package struct Passed: Sendable {
-        package var name: String
-        /// The subfolder of the outbox for the results.
-        package var folder: String?
-        package var order: WorkOrder
-        package var batch: Int?
-        package var after: [Int]
-        package var anyway: Bool
-        package var priority: Priority?
-
-        package init(
-            name: String, folder: String? = nil, order: WorkOrder, batch: Int? = nil, after: [Int], anyway: Bool,
-            priority: Priority? = nil
-        ) {
-            (self.name, self.folder, self.order, self.batch) = (name, folder, order, batch)
-            (self.after, self.anyway, self.priority) = (after, anyway, priority)
-        }
-
-        package var path: String { folder.map { FileSystem.join($0, name) } ?? name }
-    }
-
-    package enum PassedFailure: Error {
-        /// No job can be made from this file.
-        case unfit(String)
-        /// The file can't be added now.
-        case failed(String)
-        /// The requested dependencies of the job are not possible.
-        case needs(NeedsAnswer, job: Int)
-    }
-
     /// Makes an unnamed empty file for a client that wants to add a picture of this size.
-    package func makeFile(bytes: Int64, done: @escaping @Sendable (Result<Descriptor, PassedFailure>) -> Void) {
+    package func makeFile(bytes: Int64, done: @escaping @Sendable (Result<Descriptor, AddingFailure>) -> Void) {
         let (spool, most) = (configuration.places.spool, configuration.settings.control.maxSize)
         let freeSpace = configuration.settings.freeSpace
         guard bytes >= 0 else { return done(.failure(.unfit("bytes=\(bytes) is not allowed; it begins at 0"))) }
@@ -65,7 +35,7 @@ extension JobIntake {
 
     /// Copies the file into the spool and enters its job. Blocks on the disks.
     package nonisolated func add(
-        _ file: Descriptor, _ wish: Passed, done: @escaping @Sendable (Result<JobRecord, PassedFailure>) -> Void
+        _ file: Descriptor, _ wish: AddedFile, done: @escaping @Sendable (Result<JobRecord, AddingFailure>) -> Void
     ) {
         let spool = configuration.places.spool
         let folder = Spool.folder(in: spool)
@@ -92,12 +62,12 @@ extension JobIntake {
             }
         } catch {
             remove()
-            done(.failure(error as? PassedFailure ?? .failed("'\(wish.name)' can't be copied: \(error)")))
+            done(.failure(error as? AddingFailure ?? .failed("'\(wish.name)' can't be copied: \(error)")))
         }
     }
 
     private func enter(
-        _ record: JobRecord, after others: [Int], done: @escaping @Sendable (Result<JobRecord, PassedFailure>) -> Void
+        _ record: JobRecord, after others: [Int], done: @escaping @Sendable (Result<JobRecord, AddingFailure>) -> Void
     ) {
         guard !others.isEmpty else {
             return enter([record], isAsked: true) {
@@ -119,9 +89,9 @@ extension JobIntake {
         _ file: Descriptor, called name: String, to folder: String, most: Int64
     ) throws -> FileStatus.Identity {
         let before = FileStatus(try file.status())
-        guard before.kind == .file else { throw PassedFailure.unfit("'\(name)' is no file that can be copied") }
+        guard before.kind == .file else { throw AddingFailure.unfit("'\(name)' is no file that can be copied") }
         guard before.size <= most else {
-            throw PassedFailure.unfit(
+            throw AddingFailure.unfit(
                 "'\(name)' has \(before.size) bytes; a file that is added may have \(most) (MaxSize=)")
         }
         let part = Spool.unfinished(folder)
@@ -134,7 +104,7 @@ extension JobIntake {
         try copy.sync(called: target)
         let after = FileStatus(try file.status())
         guard (after.size, after.modified) == (before.size, before.modified) else {
-            throw PassedFailure.failed("'\(name)' was written to while it was copied; add it when it is whole")
+            throw AddingFailure.failed("'\(name)' was written to while it was copied; add it when it is whole")
         }
         try FileSystem.sync(part)
         try FileSystem.rename(part, folder)

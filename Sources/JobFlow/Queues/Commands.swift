@@ -1,5 +1,6 @@
+package import DaemonInterface
 package import DaemonRuntime
-package import FleetSharing
+import FleetSharing
 import JobLedger
 import JobModel
 import OperationGraph
