@@ -84,17 +84,13 @@ extension ControlService {
         _ call: Call.Add, name: String, file: Descriptor, for request: ControlRequest,
         done: @escaping @Sendable (Result<JobRecord, ControlError>) -> Void
     ) throws(ControlError) {
-        let (order, priority) = try adding(call.recipe, call.chain, call.raw, call.batch, call.after, call.priority)
+        let terms = try terms(call)
         write(for: request)
         Log.notice(
-            "add of \(name) to '\(order.recipe)' asked for by \(request.connection.peer)",
-            of: LogSubject(recipe: order.recipe, input: name))
-        let wish = AddedFile(
-            name: name, folder: call.folder, order: order, batch: call.batch, after: call.after ?? [],
-            anyway: call.anyway ?? false,
-            priority: priority)
+            "add of \(name) to '\(terms.order.recipe)' asked for by \(request.connection.peer)",
+            of: LogSubject(recipe: terms.order.recipe, input: name))
         request.work(on: FileLanes.copies(of: file)) { [self] in
-            daemon.add(file, wish) { [self] result in done(result.mapError(said)) }
+            daemon.add(file, named: name, in: call.folder, terms) { [self] result in done(result.mapError(said)) }
         }
     }
 
@@ -106,17 +102,17 @@ extension ControlService {
         }
     }
 
-    /// Returns the work order and the priority for what a client adds. Throws if the daemon can't accept it.
-    func adding(
-        _ recipe: String?, _ chain: String?, _ raw: String?, _ batch: Int?, _ after: [Int]?, _ priority: String?
-    ) throws(ControlError) -> (WorkOrder, Priority?) {
+    /// Returns the terms for what a client adds. Throws if the daemon can't accept it.
+    func terms(_ call: some AddingCall) throws(ControlError) -> AddingTerms {
         guard !daemon.isStopping else { throw .refused("the daemon is stopping; try again when it is back") }
-        let order = try order(recipe: recipe, chain: chain, raw: raw)
-        if let batch, !daemon.knows(batch: batch) {
+        let order = try order(recipe: call.recipe, chain: call.chain, raw: call.raw)
+        if let batch = call.batch, !daemon.knows(batch: batch) {
             throw .badValue("\(batch) is no batch; NewBatch gives one")
         }
-        try check(after ?? [])
-        return (order, try priority.map(self.priority(named:)))
+        try check(call.after ?? [])
+        return AddingTerms(
+            order: order, batch: call.batch, after: call.after ?? [], anyway: call.anyway ?? false,
+            priority: try call.priority.map(priority(named:)))
     }
 
     /// `raw` is only allowed with a chain, because a recipe has its own setting, `Raw=`.
@@ -153,3 +149,17 @@ extension ControlService {
         }
     }
 }
+
+/// A call that adds something, with the parameters that all such calls have.
+protocol AddingCall {
+    var recipe: String? { get }
+    var chain: String? { get }
+    var raw: String? { get }
+    var batch: Int? { get }
+    var after: [Int]? { get }
+    var anyway: Bool? { get }
+    var priority: String? { get }
+}
+
+extension Call.Add: AddingCall {}
+extension Call.AddList: AddingCall {}

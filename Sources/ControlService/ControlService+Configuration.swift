@@ -3,7 +3,6 @@ import DaemonRuntime
 import JobModel
 import PipelineControl
 import PipelineModel
-import SystemCalls
 import WorkerProtocol
 
 extension ControlService {
@@ -43,16 +42,15 @@ extension SkippedPlugin {
 @Coordination
 extension ControlService {
     func shownRecipes() -> [Control.Recipe] {
-        daemon.recipeReports().map { report in
-            let (recipe, order) = (report.recipe, report.order)
-            return Control.Recipe(
+        daemon.recipeReports().map { recipe, order, problem, hookFailures in
+            Control.Recipe(
                 name: recipe.name, description: recipe.description, file: recipe.file, inbox: order.inbox,
                 outbox: order.outbox, match: recipe.match, original: recipe.original.rawValue,
                 conflict: recipe.conflict.rawValue, onTruncated: recipe.onTruncated.rawValue,
                 priority: recipe.priority.rawValue, chains: order.chains,
-                problem: report.problem, hook: recipe.hook,
+                problem: problem, hook: recipe.hook,
                 hookOn: HookOccasion.allCases.filter(recipe.hookOn.contains).map(\.rawValue),
-                hookFailures: report.hookFailures,
+                hookFailures: hookFailures,
                 names: recipe.outputs.compactMap { output in
                     output.naming.map { Control.ResultName(output: output.name, name: $0.text) }
                 }, raw: recipe.raw.rawValue, fleet: recipe.fleet.rawValue)

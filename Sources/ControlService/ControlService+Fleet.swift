@@ -78,7 +78,7 @@ extension ControlService {
                 "no other machine has been heard of; `pipectl fleet` on one of them says what keeps it from the server")
         }
         let withdraw = daemon.check(others) { [daemon] outcomes in
-            let lacks = Dictionary((daemon.fleetReport?.nodes ?? []).map { ($0.name, $0.lacks) }) { $1 }
+            let lacks = Dictionary((daemon.fleetReport?.nodes ?? []).map { ($0.node.name, $0.lacks) }) { $1 }
             request.reply(
                 Call.CheckFleet.Reply(
                     checks: others.map { Control.NodeCheck($0, outcomes[$0] ?? .silent, lacks: lacks[$0] ?? []) }))

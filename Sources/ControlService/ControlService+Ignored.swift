@@ -1,6 +1,5 @@
 import DaemonInterface
 import DaemonRuntime
-import Dispatch
 import JobModel
 import PipelineControl
 import PipelineModel
@@ -26,8 +25,7 @@ extension ControlService {
             daemon.ignoredFiles(of: call.recipe) { files in
                 let files = files.filter { file in call.after.map { file.path > $0 } ?? true }
                     .sorted { $0.path < $1.path }
-                    .map(\.shown)
-                Self.send(files, request)
+                Self.send(Self.shown(files), request)
             }
         }
     }

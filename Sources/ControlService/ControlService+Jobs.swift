@@ -5,7 +5,6 @@ import JobModel
 import PipelineControl
 import PipelineModel
 import SystemCalls
-import WorkerProtocol
 
 extension ControlService {
     func addJobCalls() {

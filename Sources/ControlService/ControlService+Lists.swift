@@ -1,6 +1,5 @@
 import DaemonInterface
 import DaemonRuntime
-import JobModel
 import PipelineControl
 import PipelineModel
 import SystemCalls
@@ -51,13 +50,10 @@ extension ControlService {
         _ call: Call.AddList, _ file: Descriptor, for request: ControlRequest,
         done: @escaping @Sendable (Result<Call.AddList.Reply, ControlError>) -> Void
     ) throws(ControlError) {
-        let (order, priority) = try adding(call.recipe, call.chain, call.raw, call.batch, call.after, call.priority)
+        let terms = try terms(call)
         write(for: request)
-        let wish = AddedList(
-            name: call.name, order: order, batch: call.batch, after: call.after ?? [], anyway: call.anyway ?? false,
-            priority: priority, by: request.connection.peer)
         request.work(on: FileLanes.copies(of: file)) { [self] in
-            daemon.add(list: file, wish) { [self] result in
+            daemon.add(list: file, named: call.name, terms, by: request.connection.peer) { [self] result in
                 done(
                     result.map { Call.AddList.Reply(batch: $0.batch, first: $0.first, last: $0.last) }
                         .mapError(said))

@@ -1,9 +1,6 @@
 import DaemonInterface
 import DaemonRuntime
-import Foundation
-import JobModel
 import PipelineControl
-import PipelineModel
 import Synchronization
 
 extension ControlService {

@@ -1,7 +1,6 @@
 import DaemonInterface
 import DaemonRuntime
 import PipelineControl
-import PipelineModel
 import WorkerProtocol
 
 extension ControlService {
@@ -9,24 +8,26 @@ extension ControlService {
         onWriting(Call.Pause.self, but: "the pause holds") { [self] call, request in
             try Self.check(reason: call.reason)
             obey(.pause(queue: call.queue, reason: call.reason), request) { service, _ in
-                Call.Pause.Reply(queues: service.daemon.queueReports().shown)
+                Call.Pause.Reply(queues: ControlService.shown(service.daemon.queueReports()))
             }
         }
         onWriting(Call.Resume.self, but: "the queues go on") { [self] call, request in
             obey(.resume(queue: call.queue), request) { service, _ in
-                Call.Resume.Reply(queues: service.daemon.queueReports().shown)
+                Call.Resume.Reply(queues: ControlService.shown(service.daemon.queueReports()))
             }
         }
         onOwners(Call.Concurrency.self) { [self] call, request in
             obey(.concurrency(queue: call.queue, limit: call.limit, save: call.save), request) { service, _ in
-                Call.Concurrency.Reply(queues: service.daemon.queueReports().shown)
+                Call.Concurrency.Reply(queues: ControlService.shown(service.daemon.queueReports()))
             }
         }
         onWriting(Call.CancelAll.self) { [self] _, request in
             obey(.cancelAll, request) { Call.CancelAll.Reply(cancelled: $1.cancelled ?? 0) }
         }
         onWriting(Call.Drain.self, but: "download and render are paused") { [self] _, request in
-            obey(.drain, request) { service, _ in Call.Drain.Reply(queues: service.daemon.queueReports().shown) }
+            obey(.drain, request) { service, _ in
+                Call.Drain.Reply(queues: ControlService.shown(service.daemon.queueReports()))
+            }
         }
     }
 

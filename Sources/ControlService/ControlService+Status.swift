@@ -4,6 +4,7 @@ import JobModel
 import PipelineControl
 import PipelineModel
 import SystemCalls
+import WorkerProtocol
 
 extension ControlService {
     func addStatusCalls() {
@@ -13,7 +14,7 @@ extension ControlService {
         onOwners(Call.WhyWaiting.self) { [self] call, request in
             daemon.waitReasons(of: try waiters(call)) { reasons in
                 do {
-                    request.reply(Call.WhyWaiting.Reply(waiting: try reasons.get().map(\.shown)))
+                    request.reply(Call.WhyWaiting.Reply(waiting: Self.shown(try reasons.get())))
                 } catch {
                     request.fail(ControlError.unread(error))
                 }
@@ -44,18 +45,35 @@ extension ControlService {
         jobs.ignored = status.ignoredCount
         return Control.Overview(
             version: version, started: Timestamp.text(status.started), root: status.root, stopping: status.isStopping,
-            jobs: jobs, waiting: status.waiting.map(\.shown), queues: status.queues.shown,
+            jobs: jobs, waiting: Self.shown(status.waiting), queues: Self.shown(status.queues),
             inboxes: status.inboxes.map {
                 Control.Inbox(
                     path: $0.folder, recipe: $0.recipe, watch: $0.watch, settling: $0.settling, ignored: $0.ignored,
                     problem: $0.problem)
             },
-            ignored: status.ignored.map(\.shown), workers: status.workers, cursor: status.cursor,
+            ignored: Self.shown(status.ignored), workers: status.workers, cursor: status.cursor,
             problems: status.problems,
             kept: status.kept.map {
                 Control.Kept(place: $0.place.rawValue, rule: $0.rule, files: $0.files, bytes: $0.bytes)
             }, disks: status.disks.map { Control.Disk(path: $0.path, bytes: $0.bytes, free: $0.free) },
             fleet: status.fleet.map(Control.Fleet.init))
+    }
+
+    static func shown(_ reports: [QueueReport]) -> [String: Control.Queue] {
+        reports.reduce(into: [:]) { shown, report in
+            let queue = report.queue
+            shown[queue.name] = Control.Queue(
+                configured: queue.configured, effective: queue.effective, running: queue.running,
+                waiting: report.waiting, paused: queue.isPaused, reason: queue.reason, automatic: report.automatic)
+        }
+    }
+
+    private static func shown(_ waiting: [WaitingCount]) -> [Control.Waiting] {
+        waiting.map { Control.Waiting(reason: $0.reason, jobs: $0.jobs) }
+    }
+
+    static func shown(_ files: [IgnoredFile]) -> [Control.Ignored] {
+        files.map { Control.Ignored(path: $0.path, reason: $0.reason) }
     }
 
     /// A job as clients see it.
@@ -65,38 +83,15 @@ extension ControlService {
     }
 }
 
-extension [QueueReport] {
-    var shown: [String: Control.Queue] {
-        Dictionary(
-            map { queue in
-                (
-                    queue.name,
-                    Control.Queue(
-                        configured: queue.configured, effective: queue.effective, running: queue.running,
-                        waiting: queue.waiting, paused: queue.isPaused, reason: queue.reason,
-                        automatic: queue.automatic)
-                )
-            }, uniquingKeysWith: { first, _ in first })
-    }
-}
-
-extension IgnoredFile {
-    var shown: Control.Ignored { Control.Ignored(path: path, reason: reason) }
-}
-
-extension WaitingCount {
-    fileprivate var shown: Control.Waiting { Control.Waiting(reason: reason, jobs: jobs) }
-}
-
 extension Control.Fleet {
     fileprivate init(_ fleet: FleetReport) {
         self.init(
             name: fleet.name, server: fleet.server, problem: fleet.problem, places: fleet.places, taken: fleet.taken,
             lent: fleet.lent,
-            nodes: fleet.nodes.map { node in
+            nodes: fleet.nodes.map { node, lacks in
                 Control.Node(
                     name: node.name, version: node.version, places: node.places, taken: node.taken, lent: node.lent,
-                    lacks: node.lacks)
+                    lacks: lacks)
             }, silent: fleet.silent)
     }
 }

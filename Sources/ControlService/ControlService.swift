@@ -4,7 +4,6 @@ import Dispatch
 import PipelineControl
 import PipelineModel
 import Synchronization
-import SystemCalls
 
 /// Answers the calls of the Varlink interfaces. Each method has one handler; handlers for the same subject share a
 /// file.

@@ -1,7 +1,6 @@
 import DaemonInterface
 package import DaemonRuntime
 import Dispatch
-import JobModel
 import PipelineControl
 import PipelineModel
 import Synchronization

@@ -10,66 +10,36 @@ package protocol Adding {
     var isStopping: Bool { get }
     /// Makes an unnamed empty file for a client that wants to add a picture of this size.
     func makeFile(bytes: Int64, done: @escaping @Sendable (Result<Descriptor, AddingFailure>) -> Void)
-    /// Copies the file, and enters its job. Blocks on the disks.
+    /// Copies the file, and enters its job, whose results go to the subfolder `folder` of the outbox. Blocks on the
+    /// disks.
     nonisolated func add(
-        _ file: Descriptor, _ wish: AddedFile, done: @escaping @Sendable (Result<JobRecord, AddingFailure>) -> Void)
-    /// Reads the list, and enters its jobs. Blocks on the list's disk.
+        _ file: Descriptor, named name: String, in folder: String?, _ terms: AddingTerms,
+        done: @escaping @Sendable (Result<JobRecord, AddingFailure>) -> Void)
+    /// Reads the list, and enters its jobs. The log names `peer` as the client. Blocks on the list's disk.
     nonisolated func add(
-        list file: Descriptor, _ wish: AddedList, done: @escaping @Sendable (Result<AddedJobs, AddingFailure>) -> Void)
+        list file: Descriptor, named name: String?, _ terms: AddingTerms, by peer: String,
+        done: @escaping @Sendable (Result<AddedJobs, AddingFailure>) -> Void)
     /// Why an inbox of the recipe would skip files of this name, or nil.
     nonisolated func reasonForLeaving(_ name: String, by recipe: Recipe) -> String?
 }
 
-/// A client's request to process a file that it passes.
-package struct AddedFile: Sendable {
-    package var name: String
-    /// The subfolder of the outbox for the results.
-    package var folder: String?
+/// What a client wants for that which it adds.
+package struct AddingTerms: Sendable {
     package var order: WorkOrder
+    /// The batch to join, if any.
     package var batch: Int?
     package var after: [Int]
     package var anyway: Bool
     package var priority: Priority?
 
-    package init(
-        name: String, folder: String? = nil, order: WorkOrder, batch: Int? = nil, after: [Int], anyway: Bool,
-        priority: Priority? = nil
-    ) {
-        (self.name, self.folder, self.order, self.batch) = (name, folder, order, batch)
-        (self.after, self.anyway, self.priority) = (after, anyway, priority)
-    }
-
-    package var path: String { folder.map { FileSystem.join($0, name) } ?? name }
-}
-
-/// A client's request to process the URLs of a list.
-package struct AddedList: Sendable {
-    package var name: String?
-    package var order: WorkOrder
-    /// The batch to join; nil for a new one.
-    package var batch: Int?
-    package var after: [Int]
-    package var anyway: Bool
-    package var priority: Priority?
-    /// The client, for the log.
-    package var peer: String
-
-    package init(
-        name: String?, order: WorkOrder, batch: Int?, after: [Int], anyway: Bool, priority: Priority?, by peer: String
-    ) {
-        (self.name, self.order, self.batch, self.after) = (name, order, batch, after)
-        (self.anyway, self.priority, self.peer) = (anyway, priority, peer)
+    package init(order: WorkOrder, batch: Int?, after: [Int], anyway: Bool, priority: Priority?) {
+        (self.order, self.batch, self.after, self.anyway) = (order, batch, after, anyway)
+        self.priority = priority
     }
 }
 
 /// The jobs of a list, with consecutive IDs.
-package struct AddedJobs: Sendable {
-    package var batch: Int
-    package var first: Int
-    package var last: Int
-
-    package init(batch: Int, first: Int, last: Int) { (self.batch, self.first, self.last) = (batch, first, last) }
-}
+package typealias AddedJobs = (batch: Int, first: Int, last: Int)
 
 package enum AddingFailure: Error {
     /// No job can be made from this.

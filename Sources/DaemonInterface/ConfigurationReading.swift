@@ -20,33 +20,14 @@ package protocol ConfigurationReading {
     /// Why jobs wait for this filter; nil if it is not missing.
     func shortage(ofFilter name: String) -> String?
     /// Reloads configuration and plugins, or only tries them.
-    func reload(asTrial isTrial: Bool, _ done: @escaping @Coordination @Sendable (Reloaded) -> Void)
+    func reload(asTrial isTrial: Bool, _ done: @escaping Done<Reloaded>)
 }
 
-/// Folders of the daemon that its answers to clients name.
-package struct DaemonFolders: Sendable {
-    package var data: String
-    package var state: String
-    package var recipes: String
-    /// The name of the daemon's own folder in each outbox.
-    package var staging: String
+/// Folders that the answers to clients name. `staging` is the name of the daemon's own folder in each outbox.
+package typealias DaemonFolders = (data: String, state: String, recipes: String, staging: String)
 
-    package init(data: String, state: String, recipes: String, staging: String) {
-        (self.data, self.state, self.recipes, self.staging) = (data, state, recipes, staging)
-    }
-}
-
-package struct RecipeReport: Sendable {
-    package var recipe: Recipe
-    package var order: WorkOrder
-    /// Why the recipe takes no pictures, if so.
-    package var problem: String?
-    package var hookFailures: Int
-
-    package init(recipe: Recipe, order: WorkOrder, problem: String?, hookFailures: Int) {
-        (self.recipe, self.order, self.problem, self.hookFailures) = (recipe, order, problem, hookFailures)
-    }
-}
+/// A recipe, with the reason if it takes no pictures.
+package typealias RecipeReport = (recipe: Recipe, order: WorkOrder, problem: String?, hookFailures: Int)
 
 package struct Reloaded: Sendable {
     /// Why the reload changed nothing; empty if it succeeded.

@@ -4,11 +4,9 @@ package import JobModel
 /// Processes done jobs again, or undoes them. With `asking`, a member changes nothing, and reports what it would do.
 @Coordination
 package protocol DoneJobSteering {
-    func redo(_ choice: DoneChoice, asking: Bool, done: @escaping @Coordination @Sendable (DoneOutcome) -> Void)
+    func redo(_ choice: DoneChoice, asking: Bool, done: @escaping Done<DoneOutcome>)
     /// Removes the jobs' results, and moves their originals to `cancelled/`, or to `goal`.
-    func undo(
-        _ choice: DoneChoice, to goal: String?, asking: Bool,
-        done: @escaping @Coordination @Sendable (DoneOutcome) -> Void)
+    func undo(_ choice: DoneChoice, to goal: String?, asking: Bool, done: @escaping Done<DoneOutcome>)
     /// Checks the folder to which originals shall be moved. Calls `done` with its path, free of links, and with the
     /// reason if the folder is refused.
     func checkGoal(

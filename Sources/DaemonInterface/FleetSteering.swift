@@ -15,20 +15,8 @@ package protocol FleetSteering {
 }
 
 package struct FleetReport: Sendable {
-    package struct Node: Sendable {
-        package var name: String
-        package var version: String
-        package var places: Int
-        package var taken: Int
-        package var lent: Int
-        /// What the node lacks to render this node's pictures.
-        package var lacks: [String]
-
-        package init(_ node: FleetNode, lacks: [String]) {
-            (name, version, places) = (node.name, node.version, node.places)
-            (taken, lent, self.lacks) = (node.taken, node.lent, lacks)
-        }
-    }
+    /// Another node, and what it lacks to render this node's pictures.
+    package typealias Node = (node: FleetNode, lacks: [String])
 
     /// This node's name.
     package var name: String
@@ -50,7 +38,7 @@ package struct FleetReport: Sendable {
     }
 
     /// Names of this node and of all known nodes.
-    package var everybody: [String] { ([name] + nodes.map(\.name) + silent).sorted() }
+    package var everybody: [String] { ([name] + nodes.map(\.node.name) + silent).sorted() }
 }
 
 /// A node's answer to a command.

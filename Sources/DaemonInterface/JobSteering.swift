@@ -10,12 +10,9 @@ package protocol JobSteering {
     func cancel(
         _ choice: JobChoice, done: @escaping @Coordination @Sendable (_ cancelled: Int, _ left: String?) -> Void)
     /// Calls `done` with the number of jobs that now have this priority.
-    func prioritise(
-        _ choice: JobChoice, _ priority: Priority, done: @escaping @Coordination @Sendable (Int) -> Void)
+    func prioritise(_ choice: JobChoice, _ priority: Priority, done: @escaping Done<Int>)
     /// Changes the dependencies of a job that has not begun.
-    func depend(
-        _ id: Int, after others: [Int], remove: [Int], anyway: Bool,
-        done: @escaping @Coordination @Sendable (NeedsAnswer) -> Void)
+    func depend(_ id: Int, after others: [Int], remove: [Int], anyway: Bool, done: @escaping Done<NeedsAnswer>)
     /// The first of these jobs that would fail at once if it were retried, with its unmet dependency and that
     /// dependency's state (nil if it is unknown). Jobs in one of `states` are retried, too.
     nonisolated func hindered(
@@ -24,8 +21,7 @@ package protocol JobSteering {
     /// Retries the jobs in `records`, and all jobs (or those of `batch`) that are in one of `states`. Queues jobs that
     /// wait for a scheduled retry early: those in `early`, or all if it is nil.
     func retry(
-        _ records: [JobRecord], early: [Int]?, _ states: [JobState], of batch: Int?,
-        done: @escaping @Coordination @Sendable (RetryOutcome) -> Void)
+        _ records: [JobRecord], early: [Int]?, _ states: [JobState], of batch: Int?, done: @escaping Done<RetryOutcome>)
 }
 
 /// The outcome of a request to retry jobs, so far.

@@ -8,13 +8,9 @@ import WorkerProtocol
 @Coordination
 package protocol Looking {
     /// Explains what the daemon does with a file, or with a chain.
-    func explain(
-        _ question: ExplainQuestion,
-        done: @escaping @Coordination @Sendable (Result<ExplainAnswer, ExplainFailure>) -> Void)
+    func explain(_ question: ExplainQuestion, done: @escaping Done<Result<ExplainAnswer, ExplainFailure>>)
     /// Renders a picture with several chains, after all earlier trials.
-    func tryChains(
-        _ wish: TrialWish, done: @escaping @Coordination @Sendable (TrialOutcome) -> Void
-    ) -> Withdrawal
+    func tryChains(_ wish: TrialWish, done: @escaping Done<TrialOutcome>) -> Withdrawal
     /// Makes a preview, at most `size` pixels wide and high, of a job's original, or of a result, counted from 1.
     func preview(
         _ result: Int?, of job: JobRecord, size: Int,

@@ -18,19 +18,9 @@ package struct ProgressReport: Sendable {
         }
     }
 
-    /// The progress of a job in work.
-    package struct OfJob: Sendable {
-        package var job: JobRecord
-        package var fraction: Double
-        /// The name of the executing operation's queue.
-        package var operation: String?
-        /// The progress of the executing operation, if it reports any.
-        package var figures: Figures?
-
-        package init(job: JobRecord, fraction: Double, operation: String?, figures: Figures?) {
-            (self.job, self.fraction, self.operation, self.figures) = (job, fraction, operation, figures)
-        }
-    }
+    /// The progress of a job in work: the name of the executing operation's queue, and the operation's own figures, if
+    /// it has any.
+    package typealias OfJob = (job: JobRecord, fraction: Double, operation: String?, figures: Figures?)
 
     package var batches: [(batch: BatchRecord, figures: Figures)]
     /// The progress of jobs without a batch.

@@ -9,6 +9,6 @@ extension FleetMember {
         let state = state
         return FleetReport(
             name: name, server: state.server, problem: problem, places: places, taken: takenCount, lent: lentCount,
-            nodes: state.nodes.map { FleetReport.Node($0, lacks: lacks(of: $0)) }, silent: state.silent)
+            nodes: state.nodes.map { ($0, lacks(of: $0)) }, silent: state.silent)
     }
 }

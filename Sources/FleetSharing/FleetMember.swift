@@ -179,10 +179,7 @@ package final class FleetMember: FleetGuests {
         }
     }
 
-    private func tell(
-        _ node: String, _ command: NodeCommand, by peer: String,
-        done: @escaping @Coordination @Sendable (NodeOutcome) -> Void
-    ) {
+    private func tell(_ node: String, _ command: NodeCommand, by peer: String, done: @escaping Done<NodeOutcome>) {
         guard node == name else { return pool.command(node, command) { done($0.map { .done($0) } ?? .silent) } }
         guard let delegate else { return done(.silent) }
         delegate.obey(command, by: peer) { result in
@@ -193,9 +190,7 @@ package final class FleetMember: FleetGuests {
         }
     }
 
-    package func commanded(
-        _ command: NodeCommand, by node: String, done: @escaping @Coordination @Sendable (NodeReport) -> Void
-    ) {
+    package func commanded(_ command: NodeCommand, by node: String, done: @escaping Done<NodeReport>) {
         guard configuration.settings.fleet.obey == .yes || command.isQuestion else {
             Log.notice("the node \(node) tells this one what to do, which Obey=no forbids")
             return done(NodeReport(error: "it obeys no other node (Obey=no in its [Fleet])"))

@@ -2,7 +2,6 @@ package import DaemonInterface
 package import DaemonRuntime
 import Dispatch
 import Glibc
-import JobLedger
 import JobModel
 import PictureFiles
 package import PipelineModel
@@ -165,9 +164,7 @@ package final class ChainTrial {
         if isCancelled { pool.cancel(task) }
     }
 
-    private func openFiles(
-        _ count: Int, _ done: @escaping @Coordination @Sendable (Result<[NamelessFile], any Error>) -> Void
-    ) {
+    private func openFiles(_ count: Int, _ done: @escaping Done<Result<[NamelessFile], any Error>>) {
         FileLanes.work(on: spool).async { [spool] in
             let files = Result { try (0..<count).map { _ in try NamelessFile(in: spool) } }
             Coordination.async { done(files) }
@@ -176,7 +173,7 @@ package final class ChainTrial {
 
     private func run(
         _ stages: [[Stage]], _ truncated: TruncatedPolicy, _ raw: RawPolicy,
-        _ done: @escaping @Coordination @Sendable (Result<[Rendered], Problem>) -> Void
+        _ done: @escaping Done<Result<[Rendered], Problem>>
     ) {
         openFiles(stages.count) { [self] opened in
             let files: [NamelessFile]

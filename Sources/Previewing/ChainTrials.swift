@@ -19,7 +19,7 @@ package final class ChainTrials {
     }
 
     /// Queues a trial, which runs after all earlier trials. The returned trial can be cancelled.
-    package func begin(_ wish: TrialWish, done: @escaping @Coordination @Sendable (TrialOutcome) -> Void)
+    package func begin(_ wish: TrialWish, done: @escaping Done<TrialOutcome>)
         -> ChainTrial
     {
         let trial = ChainTrial(

@@ -1,7 +1,6 @@
 package import DaemonConfiguration
 package import DaemonRuntime
 import Dispatch
-import JobLedger
 import JobModel
 package import OperationGraph
 package import PictureFiles

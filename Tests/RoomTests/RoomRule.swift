@@ -35,7 +35,7 @@ struct RoomRule: CustomTestStringConvertible {
         .room(
             "ControlService",
             importsOnly: [
-                "CLinux", "DaemonInterface", "DaemonRuntime", "Dispatch", "Foundation", "Glibc", "JobModel",
+                "CLinux", "DaemonInterface", "DaemonRuntime", "Dispatch", "Glibc", "JobModel",
                 "PipelineControl", "PipelineModel", "Synchronization", "SystemCalls", "WorkerProtocol",
             ]),
         .room("PluginKit", importsOnly: ["CVips", "CPipelinePlugin", "Glibc", "Synchronization"]),
@@ -58,7 +58,8 @@ struct RoomRule: CustomTestStringConvertible {
         RoomRule(testDescription: "Queues of a process that sleeps are serial: others have it woken each second") {
             file in
             let daemon = [
-                "ControlService", "DaemonConfiguration", "DaemonInterface", "DaemonRuntime", "FleetSharing", "Gallery", "InboxWatching",
+                "ControlService", "DaemonConfiguration", "DaemonInterface", "DaemonRuntime", "FleetSharing", "Gallery",
+                "InboxWatching",
                 "JobFlow", "JobLedger", "JobModel", "OperationGraph", "PictureFiles", "PipelineDaemon", "Previewing",
                 "WorkerPools",
             ]

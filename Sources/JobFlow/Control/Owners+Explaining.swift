@@ -1,6 +1,6 @@
 import DaemonConfiguration
 package import DaemonInterface
-import DaemonRuntime
+package import DaemonRuntime
 import InboxWatching
 import JobLedger
 import JobModel
@@ -14,10 +14,7 @@ extension Owners {
     /// Maximum time to wait until a worker is free and has read the picture's header.
     private static let patience = Duration.seconds(3)
 
-    package func explain(
-        _ question: ExplainQuestion,
-        done: @escaping @Coordination @Sendable (Result<ExplainAnswer, ExplainFailure>) -> Void
-    ) {
+    package func explain(_ question: ExplainQuestion, done: @escaping Done<Result<ExplainAnswer, ExplainFailure>>) {
         let known: Known
         do throws(ExplainFailure) { known = try explain(question) } catch { return done(.failure(error)) }
         guard let file = question.opened, let path = question.file, let order = known.explanation.order,
@@ -147,8 +144,8 @@ extension Owners {
             return untouched("it lies in no inbox; " + FileNames.reasonForIgnoring(name, recipe: recipe.name))
         }
         let why =
-            "it lies in no inbox; dropped into \(configuration.places.inbox), or given to `pipectl add`, it goes through "
-            + "'\(recipe.name)'"
+            "it lies in no inbox; dropped into \(configuration.places.inbox), or given to `pipectl add`, it goes "
+            + "through '\(recipe.name)'"
         var known = planned(recipe, order(for: recipe), why)
         known.named = Named(path: name, modified: there.map { Int($0.modified) })
         return known

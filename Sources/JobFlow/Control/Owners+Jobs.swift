@@ -1,14 +1,11 @@
 import DaemonConfiguration
-package import DaemonInterface
+import DaemonInterface
 import DaemonRuntime
 import InboxWatching
 import JobLedger
 package import JobModel
-import OperationGraph
 import PictureFiles
 package import PipelineModel
-
-// MARK: - Reading
 
 extension Owners {
     package func currentJob(_ id: Int) throws -> JobRecord? { try jobs[id]?.recordNow ?? ledger.job(id) }
@@ -20,8 +17,6 @@ extension Owners {
     }
 
     package func isOver(_ job: JobRecord) -> Bool { job.isOver && jobs[job.id] == nil }
-
-    package nonisolated func recordedJobs(_ ids: [Int]) throws -> [JobRecord] { try ledger.jobs(ids) }
 
     package nonisolated func standing(of job: JobRecord) -> (state: JobState, reason: String?) {
         let waits = job.state == .queued ? queues.waitReason(job.entry, ledger) : nil
@@ -53,22 +48,6 @@ extension Owners {
         return filter
     }
 
-    package nonisolated func unknown(of ids: [Int]) throws -> Int? { try ledger.unknown(of: ids) }
-
-    package nonisolated func neighbours(of job: Int) throws -> (after: Neighbours, followers: Neighbours) {
-        try ledger.neighbours(of: job)
-    }
-
-    package nonisolated func events(ofJob id: Int, limit: Int) throws -> [LoggedEvent] {
-        try ledger.events(ofJob: id, limit: limit)
-    }
-
-    package nonisolated func knows(recipe: String) throws -> Bool { try ledger.knows(recipe: recipe) }
-}
-
-// MARK: - Changing
-
-extension Owners {
     package func cancel(
         _ choice: JobChoice, done: @escaping @Coordination @Sendable (_ cancelled: Int, _ left: String?) -> Void
     ) {
@@ -88,56 +67,11 @@ extension Owners {
         return (.folder(place.folder), [place.inbox])
     }
 
-    package func prioritise(
-        _ choice: JobChoice, _ priority: Priority, done: @escaping @Coordination @Sendable (Int) -> Void
-    ) {
-        changes.prioritise(choice, priority, done: done)
+    package func forget(
+        _ choice: JobChoice, endedBefore time: Double,
+        done: @escaping @Sendable (_ forgotten: Int, _ left: Int) -> Void
+    ) throws {
+        let left = try ledger.unforgettable(choice, endedBefore: time)
+        jobs.forget(choice, endedBefore: time) { done($0, left) }
     }
-
-    package func depend(
-        _ id: Int, after others: [Int], remove: [Int], anyway: Bool,
-        done: @escaping @Coordination @Sendable (NeedsAnswer) -> Void
-    ) {
-        changes.depend(id, after: others, remove: remove, anyway: anyway, done: done)
-    }
-
-    package nonisolated func hindered(
-        of ids: [Int], bringingBack states: [JobState]
-    ) throws -> (job: Int, after: Int, state: JobState?)? {
-        try ledger.hindered(of: ids, bringingBack: states)
-    }
-
-    package func retry(
-        _ records: [JobRecord], early: [Int]?, _ states: [JobState], of batch: Int?,
-        done: @escaping @Coordination @Sendable (RetryOutcome) -> Void
-    ) {
-        revivals.revive(records, early: early, states, of: batch, done: done)
-    }
-
-    package func redo(
-        _ choice: DoneChoice, asking: Bool, done: @escaping @Coordination @Sendable (DoneOutcome) -> Void
-    ) {
-        doneJobs.redo(choice, asking: asking, done: done)
-    }
-
-    package func undo(
-        _ choice: DoneChoice, to goal: String?, asking: Bool,
-        done: @escaping @Coordination @Sendable (DoneOutcome) -> Void
-    ) {
-        doneJobs.undo(choice, to: goal, asking: asking, done: done)
-    }
-
-    package func checkGoal(
-        _ goal: String?, done: @escaping @Coordination @Sendable (_ place: String?, _ refusal: String?) -> Void
-    ) {
-        doneJobs.checkGoal(goal, done: done)
-    }
-
-    private nonisolated var unknownOriginals: UnknownOriginals {
-        UnknownOriginals(ledger: ledger, archive: configuration.places.archive)
-    }
-
-    package nonisolated func archivePath(_ path: String) -> String { unknownOriginals.known(path) }
-
-    package nonisolated func unknownOriginals(at path: String) throws -> Int { try unknownOriginals.count(at: path) }
 }

@@ -40,17 +40,14 @@ extension Owners {
 
     private func report(_ working: JobProgress) -> ProgressReport.OfJob {
         let isWaiting = working.job.record.state == .waiting
-        return ProgressReport.OfJob(
-            job: working.job.record, fraction: working.whole.fractionCompleted.share,
-            operation: working.current?.operation.queue?.name,
-            figures: working.current.flatMap { operation, progress in
-                (operation as? any Measured).map { progress.figures($0.figures.unit, isWaiting: isWaiting) }
-            })
+        let figures = working.current.flatMap { operation, progress in
+            (operation as? any Measured).map { progress.figures($0.figures.unit, isWaiting: isWaiting) }
+        }
+        let fraction = working.whole.fractionCompleted.share
+        return (working.job.record, fraction, working.current?.operation.queue?.name, figures)
     }
 
-    private func figures(
-        of record: BatchRecord, _ working: [JobProgress], at now: Double
-    ) -> ProgressReport.Figures {
+    private func figures(of record: BatchRecord, _ working: [JobProgress], at now: Double) -> ProgressReport.Figures {
         let fraction = record.tree(over: working).fractionCompleted
         let all = record.ended + record.unended
         // Jobs that wait for something outside the batch don't finish at its pace, so the forecast leaves them out.

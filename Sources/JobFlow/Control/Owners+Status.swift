@@ -1,7 +1,6 @@
 import DaemonConfiguration
 package import DaemonInterface
 import DaemonRuntime
-import Dispatch
 import FleetSharing
 import InboxWatching
 import JobLedger
@@ -19,7 +18,7 @@ extension Owners {
         let reports = inboxes.all.map { ($0, $0.report) }
         let settling = reports.reduce(0) { $0 + $1.1.settling }
         let queued = queuedCounts()
-        status.waiting = heldQueues.map { WaitingCount(reason: $0.reason, jobs: queued[$0.entry] ?? 0) }
+        status.waiting = heldQueues.map { ($0.reason, queued[$0.entry] ?? 0) }
             .filter { $0.jobs > 0 }
         let behindQueues = status.waiting.reduce(0) { $0 + $1.jobs }
         for state in JobState.allCases { status.jobs[state] = jobs.counts[state] }
@@ -28,15 +27,42 @@ extension Owners {
         status.ignoredCount = reports.reduce(0) { $0 + $1.1.ignored }
         status.queues = queueReports(queued)
         status.inboxes = reports.map { inbox, report in
-            DaemonStatus.InboxStatus(
-                folder: inbox.folder, recipe: inbox.recipe.name, watch: report.watch, settling: report.settling,
-                ignored: report.ignored, problem: report.whyNothing)
+            (
+                inbox.folder, inbox.recipe.name, report.watch, report.settling, report.ignored, report.whyNothing
+            )
         }
-        status.ignored = reports.flatMap { $0.1.ignoredFiles }.map { IgnoredFile(path: $0.path, reason: $0.reason) }
+        status.ignored = reports.flatMap { $0.1.ignoredFiles }
         status.cursor = ledger.cursor
         status.problems = problems + reports.compactMap(\.1.stuckProblem)
         status.fleet = fleet.report
         return status
+    }
+
+    package func queueReports() -> [QueueReport] { queueReports(queuedCounts()) }
+
+    func queueReports(_ queued: [FirstQueue: Int]) -> [QueueReport] {
+        limits.lookAtProcessors()
+        return queues.all.map { queue in
+            let waiting =
+                switch queue.name {
+                case queues.download.name: queued[.download] ?? 0
+                case queues.render.name:
+                    (queued[.render] ?? 0)
+                        + jobs.all.count { $0.download?.state == .finished && !$0.render.hasBegun }
+                case queues.publish.name:
+                    jobs.all.count { $0.render.image != nil && $0.publish?.hasBegun == false }
+                default: jobs.all.count { $0.publish?.state == .finished && $0.announce?.hasBegun == false }
+                }
+            return (queue.nodeReport, waiting, queue.automaticCount)
+        }
+    }
+
+    /// Number of queued jobs by the first queue of each job. If the ledger can't be read, all of them count for
+    /// `render`, and the status reports the error as a problem.
+    func queuedCounts() -> [FirstQueue: Int] {
+        let all = max(0, jobs.counts[.queued])
+        let downloads = all == 0 ? 0 : (try? ledger.queuedDownloads(among: all)) ?? 0
+        return [.download: downloads, .render: all - downloads]
     }
 
     package func fullStatus(done: @escaping @Sendable (DaemonStatus) -> Void) {
@@ -62,7 +88,7 @@ extension Owners {
 
     package nonisolated func withReasons(_ status: DaemonStatus) -> DaemonStatus {
         var status = status
-        status.waiting += status.inboxes.map { WaitingCount(reason: $0.problem ?? "settling", jobs: $0.settling) }
+        status.waiting += status.inboxes.map { ($0.problem ?? "settling", $0.settling) }
         do {
             status.waiting += try ledger.waiting().map(\.summary)
             status.kept = try keptFiles()
@@ -71,35 +97,36 @@ extension Owners {
                 status.problems.append(reason)
             }
         }
-        status.waiting = status.waiting.grouped
+        status.waiting = Self.grouped(status.waiting)
         return status
     }
 
     /// The kept files of each place. Places without kept files and without a rule are left out.
-    private nonisolated func keptFiles() throws -> [DaemonStatus.KeptFiles] {
+    private nonisolated func keptFiles() throws -> [DaemonStatus.Kept] {
         let sums = try ledger.keptSums()
         let rules = configuration.settings.keep
         return KeptPlace.allCases.compactMap { place in
             guard sums[place] != nil || !rules[place].keepsEverything else { return nil }
-            return DaemonStatus.KeptFiles(
-                place: place, rule: rules[place].text, files: sums[place]?.files ?? 0, bytes: sums[place]?.bytes ?? 0)
+            return (place, rules[place].text, sums[place]?.files ?? 0, sums[place]?.bytes ?? 0)
         }
+    }
+
+    /// Merges equal reasons, and sorts the most frequent first.
+    private nonisolated static func grouped(_ waiting: [WaitingCount]) -> [WaitingCount] {
+        waiting.reduce(into: [String: Int]()) { $0[$1.reason, default: 0] += $1.jobs }.filter { $0.value > 0 }
+            .map { (reason: $0.key, jobs: $0.value) }.sorted { ($1.jobs, $0.reason) < ($0.jobs, $1.reason) }
     }
 
     package nonisolated func failedCount(since time: Double) throws -> Int { try ledger.failedCount(since: time) }
 
-    package func waitReasons(
-        of jobs: JobGroup, done: @escaping @Sendable (Result<[WaitingCount], any Error>) -> Void
-    ) {
+    package func waitReasons(of jobs: JobGroup, done: @escaping @Sendable (Result<[WaitingCount], any Error>) -> Void) {
         let held = heldQueues
         FileLanes.ledger.async { [ledger] in
             done(
                 Result {
                     // A queued job counts as waiting while its queue starts no operations.
-                    let queued = try held.map {
-                        WaitingCount(reason: $0.reason, jobs: try ledger.queued(jobs, $0.entry))
-                    }
-                    return (queued + (try ledger.waiting(jobs)).map(\.summary)).grouped
+                    let queued = try held.map { ($0.reason, try ledger.queued(jobs, $0.entry)) }
+                    return Self.grouped(queued + (try ledger.waiting(jobs)).map(\.summary))
                 })
         }
     }
@@ -108,7 +135,7 @@ extension Owners {
         let inboxes = inboxes.all.filter { recipe == nil || $0.recipe.name == recipe }
         // Copying very many files on the coordination queue would delay all calls.
         FileLanes.ledger.async {
-            done(inboxes.flatMap { $0.report.reasons }.map { IgnoredFile(path: $0.key.path, reason: $0.value) })
+            done(inboxes.flatMap { $0.report.reasons }.map { ($0.key.path, $0.value) })
         }
     }
 
@@ -146,20 +173,11 @@ extension InboxReport {
     }
 }
 
-extension [WaitingCount] {
-    /// Merges equal reasons, and sorts the most frequent first.
-    fileprivate var grouped: [WaitingCount] {
-        let jobs = reduce(into: [String: Int]()) { $0[$1.reason, default: 0] += $1.jobs }
-        return jobs.filter { $0.value > 0 }.map { WaitingCount(reason: $0.key, jobs: $0.value) }
-            .sorted { ($1.jobs, $0.reason) < ($0.jobs, $1.reason) }
-    }
-}
-
 extension Ledger.Waiting {
     fileprivate var summary: WaitingCount {
         let words = reason ?? (waitReason == .after ? "the end of other jobs" : "no reason is recorded")
-        guard waitReason == .retry, let due else { return WaitingCount(reason: words, jobs: count) }
+        guard waitReason == .retry, let due else { return (words, count) }
         let first = count > 1 ? ", the first" : ""
-        return WaitingCount(reason: "retry\(first) at \(Timestamp.local(due)): \(words)", jobs: count)
+        return ("retry\(first) at \(Timestamp.local(due)): \(words)", count)
     }
 }

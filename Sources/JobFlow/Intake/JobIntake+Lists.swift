@@ -69,28 +69,29 @@ extension JobIntake {
 
     /// Adds the list that a client has passed. Calls `done` once its jobs are in the ledger. Blocks on the list's disk.
     package nonisolated func add(
-        list file: Descriptor, _ wish: AddedList, done: @escaping @Sendable (Result<AddedJobs, AddingFailure>) -> Void
+        list file: Descriptor, named name: String?, _ terms: AddingTerms, by peer: String,
+        done: @escaping @Sendable (Result<AddedJobs, AddingFailure>) -> Void
     ) {
-        let reading = reading(file, called: wish.name ?? "")
+        let reading = reading(file, called: name ?? "")
         Coordination.async { [self] in
             switch reading {
             case .failure(let failure):
                 done(.failure(.unfit(failure.message + (failure.advice.map { "; \($0)" } ?? ""))))
             case .success(let list):
-                let listed = jobs(of: list, called: wish.name, wish.order, in: wish.batch, wish.priority)
+                let listed = jobs(of: list, called: name, terms.order, in: terms.batch, terms.priority)
                 Log.notice(
-                    "add of \(listed.count) URLs to '\(wish.order.recipe)' asked for by \(wish.peer)",
-                    of: LogSubject(batch: listed.batch.id, recipe: wish.order.recipe))
-                enter(listed, wish, done: done)
+                    "add of \(listed.count) URLs to '\(terms.order.recipe)' asked for by \(peer)",
+                    of: LogSubject(batch: listed.batch.id, recipe: terms.order.recipe))
+                enter(listed, terms, done: done)
             }
         }
     }
 
     private func enter(
-        _ listed: ListedJobs, _ wish: AddedList, done: @escaping @Sendable (Result<AddedJobs, AddingFailure>) -> Void
+        _ listed: ListedJobs, _ terms: AddingTerms, done: @escaping @Sendable (Result<AddedJobs, AddingFailure>) -> Void
     ) {
-        let added = AddedJobs(batch: listed.batch.id, first: listed.id, last: listed.id + listed.count - 1)
-        guard !wish.after.isEmpty else {
+        let added: AddedJobs = (listed.batch.id, listed.id, listed.id + listed.count - 1)
+        guard !terms.after.isEmpty else {
             return enter([], listed, batches: [listed.batch], isAsked: true) {
                 done(.success(added))
             } refused: {
@@ -99,10 +100,10 @@ extension JobIntake {
         }
         let records = listed.map { record in
             var record = record
-            record.anyway = wish.anyway
+            record.anyway = terms.anyway
             return record
         }
-        enter(records, batches: [listed.batch], after: wish.after) { answer in
+        enter(records, batches: [listed.batch], after: terms.after) { answer in
             done(answer == .done ? .success(added) : .failure(.needs(answer, job: added.first)))
         }
     }

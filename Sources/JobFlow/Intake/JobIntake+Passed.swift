@@ -35,34 +35,36 @@ extension JobIntake {
 
     /// Copies the file into the spool and enters its job. Blocks on the disks.
     package nonisolated func add(
-        _ file: Descriptor, _ wish: AddedFile, done: @escaping @Sendable (Result<JobRecord, AddingFailure>) -> Void
+        _ file: Descriptor, named name: String, in subfolder: String?, _ terms: AddingTerms,
+        done: @escaping @Sendable (Result<JobRecord, AddingFailure>) -> Void
     ) {
         let spool = configuration.places.spool
         let folder = Spool.folder(in: spool)
-        let target = FileSystem.join(folder, wish.name)
+        let target = FileSystem.join(folder, name)
         let most = configuration.settings.control.maxSize
         let remove = { @Sendable in
             for folder in [folder, Spool.unfinished(folder)] {
-                try? FileSystem.remove(FileSystem.join(folder, wish.name))
+                try? FileSystem.remove(FileSystem.join(folder, name))
                 FileSystem.removeEmptyFolders(from: folder, upTo: spool)
             }
         }
         do {
-            let identity = try Self.copy(file, called: wish.name, to: folder, most: most)
+            let identity = try Self.copy(file, called: name, to: folder, most: most)
             Coordination.async { [self] in
                 var record = newRecord(
-                    order: wish.order, path: wish.path, source: target, origin: .spooled, file: identity,
-                    batch: wish.batch, at: Timestamp.now())
-                record.anyway = wish.anyway
-                if let priority = wish.priority { record.priority = priority.rank }
-                enter(record, after: wish.after) { result in
+                    order: terms.order, path: subfolder.map { FileSystem.join($0, name) } ?? name, source: target,
+                    origin: .spooled, file: identity,
+                    batch: terms.batch, at: Timestamp.now())
+                record.anyway = terms.anyway
+                if let priority = terms.priority { record.priority = priority.rank }
+                enter(record, after: terms.after) { result in
                     if case .failure = result { FileLanes.work(on: spool).async(remove) }
                     done(result)
                 }
             }
         } catch {
             remove()
-            done(.failure(error as? AddingFailure ?? .failed("'\(wish.name)' can't be copied: \(error)")))
+            done(.failure(error as? AddingFailure ?? .failed("'\(name)' can't be copied: \(error)")))
         }
     }
 

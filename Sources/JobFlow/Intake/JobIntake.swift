@@ -138,7 +138,7 @@ package final class JobIntake: IntakeSink {
     /// Records new jobs that depend on others.
     package func enter(
         _ records: [JobRecord], batches: [BatchRecord] = [], after others: [Int],
-        done: @escaping @Coordination @Sendable (NeedsAnswer) -> Void
+        done: @escaping Done<NeedsAnswer>
     ) {
         ledger.insert(records, batches: batches, after: others) { answer in Coordination.async { done(answer) } }
     }

@@ -27,8 +27,7 @@ package final class DoneJobs {
 
     /// Brings the originals back and queues the jobs again. The earlier results stay until new ones replace them. Calls
     /// `done` when the changes are durable. With `asking`, it changes nothing, and only reports what it would do.
-    package func redo(_ choice: DoneChoice, asking: Bool, done: @escaping @Coordination @Sendable (DoneOutcome) -> Void)
-    {
+    package func redo(_ choice: DoneChoice, asking: Bool, done: @escaping Done<DoneOutcome>) {
         each(of: choice) { [self] records, outcome, goOn in
             lane(of: records).async { [check] in
                 let obstacles = records.map { check.obstacle(toRedoing: $0) }
@@ -44,7 +43,7 @@ package final class DoneJobs {
 
     private func redo(
         _ examined: Zip2Sequence<[JobRecord], [String?]>, changed: Set<Int>, _ asking: Bool, _ soFar: DoneOutcome,
-        _ goOn: @escaping @Coordination @Sendable (DoneOutcome) -> Void
+        _ goOn: @escaping Done<DoneOutcome>
     ) {
         var outcome = soFar
         var wanted: [Returns.Wanted] = []
@@ -76,10 +75,7 @@ package final class DoneJobs {
 
     /// Removes the jobs' results from the outbox, and moves their originals to `cancelled/`, or to `goal`. Calls `done`
     /// when the originals have arrived, without waiting for originals that can't be moved.
-    package func undo(
-        _ choice: DoneChoice, to goal: String?, asking: Bool,
-        done: @escaping @Coordination @Sendable (DoneOutcome) -> Void
-    ) {
+    package func undo(_ choice: DoneChoice, to goal: String?, asking: Bool, done: @escaping Done<DoneOutcome>) {
         each(of: choice) { [self] records, outcome, goOn in
             if asking { return askToUndo(records, outcome, goOn) }
             originals.undo(records, to: goal) { [jobs] undone in
@@ -114,9 +110,7 @@ package final class DoneJobs {
         }
     }
 
-    private func askToUndo(
-        _ records: [JobRecord], _ soFar: DoneOutcome, _ goOn: @escaping @Coordination @Sendable (DoneOutcome) -> Void
-    ) {
+    private func askToUndo(_ records: [JobRecord], _ soFar: DoneOutcome, _ goOn: @escaping Done<DoneOutcome>) {
         lane(of: records).async { [check] in
             var outcome = soFar
             for record in records {
@@ -139,9 +133,9 @@ package final class DoneJobs {
         of choice: DoneChoice,
         _ each:
             @escaping @Coordination @Sendable (
-                [JobRecord], DoneOutcome, _ goOn: @escaping @Coordination @Sendable (DoneOutcome) -> Void
+                [JobRecord], DoneOutcome, _ goOn: @escaping Done<DoneOutcome>
             ) -> Void,
-        done: @escaping @Coordination @Sendable (DoneOutcome) -> Void
+        done: @escaping Done<DoneOutcome>
     ) {
         switch choice {
         case .all(let filter):

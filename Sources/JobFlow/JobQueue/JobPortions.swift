@@ -20,7 +20,7 @@ struct JobPortions {
         _ outcome: Outcome, after id: Int = 0,
         _ each:
             @escaping @Coordination @Sendable (
-                [JobRecord], Outcome, _ goOn: @escaping @Coordination @Sendable (Outcome) -> Void
+                [JobRecord], Outcome, _ goOn: @escaping Done<Outcome>
             ) -> Void,
         done: @escaping @Coordination @Sendable (Outcome, (any Error)?) -> Void
     ) {

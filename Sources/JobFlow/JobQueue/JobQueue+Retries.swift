@@ -24,7 +24,7 @@ extension JobQueue {
 
     /// Queues jobs before their retry is due: the jobs in `ids`, or those of a batch, or all. Calls `done` with the
     /// queued jobs.
-    func queueEarly(_ ids: [Int]?, of batch: Int? = nil, done: @escaping @Coordination @Sendable ([Int]) -> Void) {
+    func queueEarly(_ ids: [Int]?, of batch: Int? = nil, done: @escaping Done<[Int]>) {
         if ids?.isEmpty == true { return done([]) }
         ledger.bringBackEarly(ids, of: batch, upTo: numbers.lastID, at: positions()) { [self] brought in
             Coordination.async { [self] in

@@ -27,7 +27,7 @@ package final class Revivals {
     /// `done` when the changes are durable.
     package func revive(
         _ records: [JobRecord], early: [Int]?, _ states: [JobState], of batch: Int? = nil,
-        done: @escaping @Coordination @Sendable (RetryOutcome) -> Void
+        done: @escaping Done<RetryOutcome>
     ) {
         let last = jobs.numbers.lastID
         jobs.queueEarly(early, of: batch) { [self] ids in

@@ -23,7 +23,7 @@ package final class DiskFigures {
     package init(_ configuration: ConfigurationInForce) { self.configuration = configuration }
 
     /// Checks the disks; calls `done` with a figure for each that has answered in time.
-    package func look(_ done: @escaping @Coordination @Sendable ([DiskFigure]) -> Void) {
+    package func look(_ done: @escaping Done<[DiskFigure]>) {
         let group = DispatchGroup()
         let folders = folders
         for folder in folders where !late.contains(folder) {
@@ -57,7 +57,7 @@ package final class DiskFigures {
 
     private func look(at folder: String) {
         FileLanes.work(on: folder).async { [self] in
-            let figure = DiskFigure(of: folder)
+            let figure = Self.figure(of: folder)
             Coordination.async { [self] in
                 known[folder] = figure
                 late.remove(folder)
@@ -72,15 +72,10 @@ package final class DiskFigures {
         let own = configuration.places.data
         return [own] + Set(outboxes).filter { $0 != own }.sorted()
     }
-}
 
-extension DiskFigure {
-    fileprivate init?(of folder: String) {
+    nonisolated private static func figure(of folder: String) -> DiskFigure? {
         guard let room = try? DiskRoom(in: folder), let there = try? FileSystem.status(FileSystem.resolved(folder))
-        else {
-            return nil
-        }
-        self.init(
-            path: folder, device: there.identity.device, bytes: Int(room.usable), free: Int(room.free))
+        else { return nil }
+        return (folder, there.identity.device, Int(room.usable), Int(room.free))
     }
 }

@@ -122,12 +122,6 @@ package final class Commands {
     private static func said(_ some: [GatedQueue]) -> String { some.map(\.name).joined(separator: ", ") }
 
     private func report(cancelled: Int? = nil) -> NodeReport {
-        let queues = queues.pausable.map { queue in
-            let report = queue.report
-            return NodeReport.Queue(
-                name: queue.name, configured: report.configured, effective: report.effective, running: report.running,
-                isPaused: report.paused, reason: report.reason)
-        }
-        return NodeReport(cancelled: cancelled, queues: queues)
+        NodeReport(cancelled: cancelled, queues: queues.pausable.map(\.nodeReport))
     }
 }

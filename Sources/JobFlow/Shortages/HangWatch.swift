@@ -1,7 +1,6 @@
 import DaemonConfiguration
 import DaemonRuntime
 import Dispatch
-import JobLedger
 import JobModel
 import OperationGraph
 import PictureFiles

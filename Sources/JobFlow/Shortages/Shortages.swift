@@ -88,7 +88,7 @@ package final class Shortages {
     }
 
     /// Checks whether the outbox itself is writable. Calls `done` with the error if it is not, and otherwise with nil.
-    func lookForPermission(in outbox: String, done: @escaping @Coordination @Sendable (SystemError?) -> Void) {
+    func lookForPermission(in outbox: String, done: @escaping Done<SystemError?>) {
         FileLanes.work(on: outbox).async { [staging] in
             let refusal = staging.refusal(of: outbox)
             Coordination.async { done(refusal) }
