@@ -9,7 +9,7 @@ package protocol JobReading {
     func currentJob(_ id: Int) throws -> JobRecord?
     /// The known jobs among these IDs as they are now, in the order of the IDs.
     func currentJobs(_ ids: [Int]) throws -> [JobRecord]
-    /// Whether nothing is left to do for the job, not even its record.
+    /// Whether nothing is left to do for the job, and its last state is recorded.
     func isOver(_ job: JobRecord) -> Bool
     /// The progress of the job's current operation; nil if none has begun.
     func progress(ofJob id: Int) -> ProgressReport.Figures?

@@ -17,7 +17,8 @@ struct RoomTests {
             rooms.isSuperset(of: [
                 "CCurl", "CLinux", "CNats", "CPipelinePlugin", "CSQLite", "CSeccomp", "CSystemd", "CTurboJPEG", "CVips",
                 "CWebP",
-                "ControlService", "DaemonConfiguration", "DaemonInterface", "DaemonRuntime", "FleetSharing", "InboxWatching", "JobFlow",
+                "ControlService", "DaemonConfiguration", "DaemonInterface", "DaemonRuntime", "FleetSharing",
+                "InboxWatching", "JobFlow",
                 "JobLedger", "JobModel", "ManualPages", "OperationGraph", "PipelineControl",
                 "PictureFiles", "PipelineDaemon", "PipelineModel", "Plugins", "Previewing", "FetchWorker",
                 "FilterConformance", "FleetWorker", "RenderWorker",

@@ -1,7 +1,6 @@
 import DaemonConfiguration
 package import DaemonInterface
 import InboxWatching
-import JobModel
 import PictureFiles
 package import PipelineModel
 

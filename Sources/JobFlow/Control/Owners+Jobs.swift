@@ -1,5 +1,3 @@
-import DaemonConfiguration
-import DaemonInterface
 import DaemonRuntime
 import InboxWatching
 import JobLedger

@@ -7,7 +7,6 @@ package import JobModel
 package import PictureFiles
 import PipelineModel
 import Synchronization
-import WorkerPools
 
 /// Runs the recipes' hooks. A hook is a program that runs for pictures that are over and batches that have ended, on
 /// the occasions that the recipe chooses. A recipe's runs follow one another, and each event causes at most one run.

@@ -6,7 +6,6 @@ import PictureFiles
 import PipelineModel
 import Synchronization
 import SystemCalls
-import WorkerPools
 
 /// The inboxes of the configuration in force.
 @Coordination

@@ -8,7 +8,6 @@ package import JobModel
 import PictureFiles
 import PipelineModel
 package import SystemCalls
-import WorkerPools
 
 /// Takes in files that clients pass as descriptors. The daemon copies each file into the spool before it answers the
 /// client. A descriptor gives it access only to files that the client can read, and the client keeps its own file.

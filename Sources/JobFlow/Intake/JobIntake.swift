@@ -4,10 +4,8 @@ import Dispatch
 package import InboxWatching
 package import JobLedger
 package import JobModel
-import PictureFiles
 import PipelineModel
 package import SystemCalls
-import WorkerPools
 
 /// Takes pictures in from inboxes and clients. Records each picture in the ledger, and makes a job of it once the
 /// record is durable.

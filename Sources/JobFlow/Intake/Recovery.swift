@@ -1,6 +1,5 @@
 import DaemonConfiguration
 import DaemonRuntime
-import InboxWatching
 import JobLedger
 import JobModel
 import PictureFiles
@@ -8,7 +7,6 @@ import PipelineModel
 import Synchronization
 import SystemCalls
 import WorkerPools
-import WorkerProtocol
 
 /// Repairs whatever a crash or a stop has left unfinished, before new work begins.
 package struct Recovery: Sendable {

@@ -3,10 +3,8 @@ import Dispatch
 package import InboxWatching
 import JobLedger
 package import JobModel
-import PictureFiles
 package import PipelineModel
 import Synchronization
-import WorkerPools
 
 /// Applies users' changes to jobs in the window and to rows outside it: cancellations, priorities and dependencies.
 @Coordination

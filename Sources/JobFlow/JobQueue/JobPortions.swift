@@ -1,8 +1,6 @@
 import DaemonRuntime
 import JobLedger
 import JobModel
-import PictureFiles
-import WorkerPools
 
 /// Reads the jobs that match a filter, up to the ID `last`, in portions, so that other work can run in between.
 @Coordination

@@ -1,11 +1,8 @@
 package import DaemonInterface
 package import DaemonRuntime
-import InboxWatching
 package import JobLedger
 package import JobModel
 package import PictureFiles
-import PipelineModel
-import WorkerPools
 
 /// A waiter, with the jobs for which it waits, and what it was told.
 private struct Wait {

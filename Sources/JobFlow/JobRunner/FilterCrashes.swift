@@ -1,6 +1,5 @@
 import JobLedger
 import JobModel
-import PipelineModel
 
 /// Counts the successive pictures on which a filter has crashed or hung. Such a filter would probably fail on all
 /// further pictures.

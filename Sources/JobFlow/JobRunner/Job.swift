@@ -4,7 +4,6 @@ package import JobModel
 package import OperationGraph
 import PictureFiles
 package import PipelineModel
-import Previewing
 import SystemCalls
 package import WorkerPools
 package import WorkerProtocol

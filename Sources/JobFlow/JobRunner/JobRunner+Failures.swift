@@ -2,7 +2,6 @@ import DaemonConfiguration
 import DaemonRuntime
 import JobLedger
 import JobModel
-import OperationGraph
 import PictureFiles
 import PipelineModel
 import SystemCalls

@@ -3,7 +3,6 @@ package import JobModel
 import PictureFiles
 import PipelineModel
 import SystemCalls
-import WorkerPools
 
 /// The jobs of a list of URLs. A list may have a hundred thousand entries, so each record is made only when it is
 /// written.

@@ -3,10 +3,7 @@ package import DaemonInterface
 package import DaemonRuntime
 import Dispatch
 import JobLedger
-import PictureFiles
 package import PipelineModel
-import Previewing
-import WorkerPools
 
 /// Applies the rules of [Keep] to the originals and results that jobs have left behind. It checks these files when new
 /// ones arrive, and when the oldest file reaches its age limit.

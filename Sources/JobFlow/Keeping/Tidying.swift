@@ -4,7 +4,6 @@ package import JobLedger
 import JobModel
 package import PictureFiles
 package import PipelineModel
-import Previewing
 import SystemCalls
 import WorkerPools
 

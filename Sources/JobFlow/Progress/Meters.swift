@@ -2,7 +2,6 @@ package import DaemonInterface
 package import DaemonRuntime
 package import JobModel
 package import PipelineModel
-import WorkerPools
 
 /// Counts jobs and operations as they end.
 @Coordination

@@ -1,11 +1,9 @@
 package import DaemonInterface
 package import DaemonRuntime
-import FleetSharing
 import JobLedger
 import JobModel
 import OperationGraph
 import PipelineModel
-import WorkerPools
 package import WorkerProtocol
 
 /// Executes commands to the daemon as a whole, from its own clients or from another node of the fleet.

@@ -1,7 +1,6 @@
 import DaemonRuntime
 import FleetSharing
 import JobLedger
-import JobModel
 import OperationGraph
 
 /// Pauses and resumes queues, and drains the daemon. Pauses survive a restart.

@@ -6,7 +6,6 @@ import JobLedger
 import JobModel
 import OperationGraph
 package import PipelineModel
-import WorkerPools
 
 /// The limits of the queues: configured limits, limits that were set since the start, and the current value of `auto`.
 @Coordination

@@ -7,7 +7,6 @@ import JobModel
 import PictureFiles
 import PipelineModel
 import SystemCalls
-import WorkerPools
 
 /// Stops and restarts the work that needs a resource.
 @Coordination
