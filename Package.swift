@@ -109,37 +109,45 @@ let package = Package(
         room("WorkerConfinement", ["CLinux", "CSeccomp", "SystemCalls", "WorkerProtocol"]),
 
         room("DaemonRuntime", ["CLinux", "CSystemd", "SystemCalls"]),
-        room("JobLedger", ["CSQLite", "SystemCalls", "DaemonRuntime", "PipelineModel"]),
+        room("JobModel", ["SystemCalls", "PipelineModel", "DaemonRuntime"]),
+        room("JobLedger", ["CSQLite", "SystemCalls", "DaemonRuntime", "PipelineModel", "JobModel"]),
+        room("DaemonInterface", ["SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobModel"]),
         room("WorkerPools", ["CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime"]),
         room("InboxWatching", ["CLinux", "SystemCalls", "PipelineModel", "DaemonRuntime"]),
         room(
             "PictureFiles",
             [
-                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobLedger", "InboxWatching",
+                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobModel", "JobLedger",
+                "InboxWatching",
                 "WorkerPools",
             ]),
         room(
             "DaemonConfiguration",
             [
-                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobLedger", "InboxWatching",
+                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobModel", "JobLedger",
+                "InboxWatching",
                 "WorkerPools", "PictureFiles",
             ]),
         room(
             "Previewing",
             [
-                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobLedger", "OperationGraph",
+                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "DaemonInterface", "JobModel",
+                "JobLedger",
+                "OperationGraph",
                 "WorkerPools", "PictureFiles", "DaemonConfiguration",
             ]),
         room(
             "FleetSharing",
             [
-                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "OperationGraph", "WorkerPools",
+                "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "DaemonInterface", "OperationGraph",
+                "WorkerPools",
                 "PictureFiles", "DaemonConfiguration",
             ]),
         room(
             "JobFlow",
             [
-                "CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobLedger",
+                "CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "DaemonInterface",
+                "JobModel", "JobLedger",
                 "InboxWatching", "OperationGraph", "WorkerPools", "PictureFiles", "DaemonConfiguration", "Previewing",
                 "FleetSharing",
             ]),
@@ -147,13 +155,13 @@ let package = Package(
             "ControlService",
             [
                 "CLinux", "SystemCalls", "PipelineModel", "PipelineControl", "WorkerProtocol", "DaemonRuntime",
-                "JobLedger", "InboxWatching", "OperationGraph", "WorkerPools", "PictureFiles", "DaemonConfiguration",
-                "Previewing", "FleetSharing", "JobFlow",
+                "JobModel", "DaemonInterface",
             ]),
         program(
             "PipelineDaemon",
             [
-                "CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "JobLedger",
+                "CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime", "DaemonInterface",
+                "JobModel", "JobLedger",
                 "InboxWatching", "ManualPages", "OperationGraph", "WorkerPools", "PictureFiles", "DaemonConfiguration",
                 "FleetSharing", "JobFlow", "ControlService",
             ]),
@@ -194,25 +202,28 @@ let package = Package(
         tests(
             "PictureFilesTests",
             [
-                "TestTools", "DaemonRuntime", "InboxWatching", "JobLedger", "PictureFiles", "PipelineModel",
+                "TestTools", "DaemonRuntime", "InboxWatching", "JobModel", "JobLedger", "PictureFiles", "PipelineModel",
                 "SystemCalls", "WorkerPools", "WorkerProtocol",
             ]),
         tests(
             "JobFlowTests",
             [
-                "TestTools", "CLinux", "JobFlow", "DaemonConfiguration", "DaemonRuntime", "FleetSharing",
-                "InboxWatching", "JobLedger", "OperationGraph", "PictureFiles", "PipelineModel", "Previewing",
+                "TestTools", "CLinux", "JobFlow", "DaemonConfiguration", "DaemonInterface", "DaemonRuntime",
+                "FleetSharing",
+                "InboxWatching", "JobModel", "JobLedger", "OperationGraph", "PictureFiles", "PipelineModel",
+                "Previewing",
                 "WorkerPools", "WorkerProtocol", "SystemCalls",
             ]),
-        tests("ControlServiceTests", ["ControlService", "PipelineControl"]),
+        tests("ControlServiceTests", ["ControlService", "DaemonRuntime", "PipelineControl"]),
         tests(
             "PipelineDaemonTests",
             [
-                "TestTools", "PipelineDaemon", "DaemonConfiguration", "DaemonRuntime", "JobLedger", "ManualPages",
+                "TestTools", "PipelineDaemon", "DaemonConfiguration", "DaemonRuntime", "JobModel", "JobLedger",
+                "ManualPages",
                 "PictureFiles", "PipelineModel", "SystemCalls",
             ]),
         tests(
-            "JobLedgerTests", ["TestTools", "JobLedger", "PipelineModel", "SystemCalls"],
+            "JobLedgerTests", ["TestTools", "JobModel", "JobLedger", "PipelineModel", "SystemCalls"],
             exclude: ["Fixture/ledger-1.sqlite"]),
         tests(
             "InboxWatchingTests", ["TestTools", "InboxWatching", "DaemonRuntime", "PipelineModel", "SystemCalls"]),

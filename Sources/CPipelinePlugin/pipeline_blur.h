@@ -77,13 +77,12 @@ static inline int pipeline_weigh(VipsRegion *region, void *sequence, void *image
     const VipsRect *area = &region->valid;
     int shrink = weighing->shrink, bands = region->im->Bands, samples = area->width * bands;
     VipsRect whole = {0, 0, in->Xsize, in->Ysize};
+    VipsRect need = {area->left * shrink, area->top * shrink, area->width * shrink, area->height * shrink};
+    vips_rect_intersectrect(&whole, &need, &need);
+    if (vips_region_prepare(from, &need))
+        return -1;
     float scale = 1 / ((float)(shrink * shrink) * (float)pipeline_most(in));
     for (int y = area->top; y < area->top + area->height; y++) {
-        /* One row at a time, because the rows of all blocks would take much memory. */
-        VipsRect need = {area->left * shrink, y * shrink, area->width * shrink, shrink};
-        vips_rect_intersectrect(&whole, &need, &need);
-        if (vips_region_prepare(from, &need))
-            return -1;
         float *sums = (float *)VIPS_REGION_ADDR(region, area->left, y);
         memset(sums, 0, (size_t)samples * sizeof(float));
         for (int i = 0; i < shrink; i++)
@@ -234,7 +233,7 @@ static inline int pipeline_enlarge(VipsRegion *region, void *sequence, void *ima
  * `is_luma` the luma of the gamma-encoded values, weighted by alpha; and the alpha, if there is any. Pixels at the edge are
  * repeated beyond it. A wide blur is made of a picture that is smaller: it looks the same, and costs less. */
 static inline int pipeline_blur(VipsImage *in, double sigma, gboolean is_luma, VipsImage **out) {
-    PIPELINE_OWNED VipsImage *weighed = NULL, *soft = NULL, *once = NULL;
+    PIPELINE_OWNED VipsImage *weighed = NULL, *few = NULL, *soft = NULL, *once = NULL;
     int shrink = VIPS_MAX(1, (int)(sigma / 3)), bands = vips_image_hasalpha(in) + (is_luma ? 1 : pipeline_colour_bands(in));
     int width = (in->Xsize + shrink - 1) / shrink, height = (in->Ysize + shrink - 1) / shrink;
     /* The mean of a block is a blur as well, so the Gaussian must blur less. */
@@ -248,7 +247,9 @@ static inline int pipeline_blur(VipsImage *in, double sigma, gboolean is_luma, V
         return pipeline_made(weighed, width, height, bands, pipeline_convolve, pipeline_gaussian(rest), out);
     int *factor = g_new(int, 1);
     *factor = shrink;
-    if (pipeline_made(weighed, width, height, bands, pipeline_convolve, pipeline_gaussian(rest), &soft)
+    /* Without the first cache, the rows of the input that a strip needs would take much memory. */
+    if (vips_tilecache(weighed, &few, "tile_width", width, "tile_height", 8, "max_tiles", 32, "threaded", TRUE, NULL)
+        || pipeline_made(few, width, height, bands, pipeline_convolve, pipeline_gaussian(rest), &soft)
         || vips_tilecache(soft, &once, "tile_width", width, "tile_height", 16, "max_tiles", -1, "threaded", TRUE, NULL)) {
         g_free(factor);
         return -1;

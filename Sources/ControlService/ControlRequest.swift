@@ -4,7 +4,7 @@ import Synchronization
 import SystemCalls
 
 /// A client's call, with the methods that answer it.
-package final class ControlRequest: Sendable {
+final class ControlRequest: Sendable {
     let method: String
     let more: Bool
     let connection: ControlConnection

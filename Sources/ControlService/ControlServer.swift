@@ -1,10 +1,10 @@
+import DaemonInterface
 package import DaemonRuntime
 import Dispatch
 import Glibc
 import PipelineControl
 import PipelineModel
 package import SystemCalls
-import WorkerPools
 
 /// Listens on the control socket. The server has its own queue, so that it accepts calls even while all other queues
 /// are busy.

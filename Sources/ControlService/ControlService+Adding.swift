@@ -1,19 +1,16 @@
-import DaemonConfiguration
+import DaemonInterface
 import DaemonRuntime
-import JobFlow
-package import JobLedger
-import PictureFiles
-package import PipelineControl
+import JobModel
+import PipelineControl
 import PipelineModel
-package import SystemCalls
-import WorkerPools
+import SystemCalls
 
 /// Calls that add files and URLs.
 extension ControlService {
     func addAddingCalls() {
         onPassing(Call.Add.self) { [self] call, passed, request in try add(call, passed, request) }
         onOwners(Call.NewFile.self) { [self] call, request in
-            owners.intake.makeFile(bytes: Int64(call.bytes)) { file in
+            daemon.makeFile(bytes: Int64(call.bytes)) { file in
                 switch file {
                 case .success(let file): request.reply(Call.NewFile.Reply(), beside: [file])
                 case .failure(let failure): request.fail(self.said(failure))
@@ -32,7 +29,7 @@ extension ControlService {
         }
     }
 
-    package static func file(beside call: String, _ passed: PassedDescriptors) throws(ControlError) -> Descriptor {
+    static func file(beside call: String, _ passed: PassedDescriptors) throws(ControlError) -> Descriptor {
         if passed.lost, passed.descriptors.isEmpty {
             throw .refused("the file passed beside \(call) could not be taken: the daemon has too many open; try again")
         }
@@ -56,7 +53,7 @@ extension ControlService {
         guard Self.isName(name) else { throw .badValue("'\(call.name)' can't be the name of a picture") }
         if let folder = call.folder {
             let parts = folder.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-            guard parts.first != Staging.folderName else {
+            guard parts.first != daemon.ownFolders.staging else {
                 throw .badValue("'\(folder.prefix(200))' is the daemon's own folder of the outbox; name another")
             }
             guard parts.allSatisfy(Self.isName), folder.utf8.count <= Self.longestFolder else {
@@ -87,21 +84,17 @@ extension ControlService {
         _ call: Call.Add, name: String, file: Descriptor, for request: ControlRequest,
         done: @escaping @Sendable (Result<JobRecord, ControlError>) -> Void
     ) throws(ControlError) {
-        let (order, priority) = try adding(call.recipe, call.chain, call.raw, call.batch, call.after, call.priority)
+        let terms = try terms(call)
         write(for: request)
         Log.notice(
-            "add of \(name) to '\(order.recipe)' asked for by \(request.connection.peer)",
-            of: LogSubject(recipe: order.recipe, input: name))
-        let wish = JobIntake.Passed(
-            name: name, folder: call.folder, order: order, batch: call.batch, after: call.after ?? [],
-            anyway: call.anyway ?? false,
-            priority: priority)
+            "add of \(name) to '\(terms.order.recipe)' asked for by \(request.connection.peer)",
+            of: LogSubject(recipe: terms.order.recipe, input: name))
         request.work(on: FileLanes.copies(of: file)) { [self] in
-            owners.intake.add(file, wish) { [self] result in done(result.mapError(said)) }
+            daemon.add(file, named: name, in: call.folder, terms) { [self] result in done(result.mapError(said)) }
         }
     }
 
-    nonisolated private func said(_ failure: JobIntake.PassedFailure) -> ControlError {
+    nonisolated func said(_ failure: AddingFailure) -> ControlError {
         switch failure {
         case .unfit(let why): .badValue(why)
         case .failed(let why): .refused(why)
@@ -109,31 +102,32 @@ extension ControlService {
         }
     }
 
-    /// Returns the work order and the priority for what a client adds. Throws if the daemon can't accept it.
-    func adding(
-        _ recipe: String?, _ chain: String?, _ raw: String?, _ batch: Int?, _ after: [Int]?, _ priority: String?
-    ) throws(ControlError) -> (WorkOrder, Priority?) {
-        guard !owners.shutdown.isStopping else { throw .refused("the daemon is stopping; try again when it is back") }
-        let order = try order(recipe: recipe, chain: chain, raw: raw)
-        if let batch, !owners.jobs.knows(batch: batch) {
+    /// Returns the terms for what a client adds. Throws if the daemon can't accept it.
+    func terms(_ call: some AddingCall) throws(ControlError) -> AddingTerms {
+        guard !daemon.isStopping else { throw .refused("the daemon is stopping; try again when it is back") }
+        let order = try order(recipe: call.recipe, chain: call.chain, raw: call.raw)
+        if let batch = call.batch, !daemon.knows(batch: batch) {
             throw .badValue("\(batch) is no batch; NewBatch gives one")
         }
-        try check(after ?? [])
-        return (order, try priority.map(self.priority(named:)))
+        try check(call.after ?? [])
+        return AddingTerms(
+            order: order, batch: call.batch, after: call.after ?? [], anyway: call.anyway ?? false,
+            priority: try call.priority.map(priority(named:)))
     }
 
     /// `raw` is only allowed with a chain, because a recipe has its own setting, `Raw=`.
-    package func order(recipe: String?, chain: String?, raw: String? = nil) throws(ControlError) -> WorkOrder {
+    func order(recipe: String?, chain: String?, raw: String? = nil) throws(ControlError) -> WorkOrder {
         if let chain {
             guard recipe == nil else { throw .badValue("either a recipe or a chain can be given, not both") }
-            var order = current.order(for: try parse(chain), places)
+            var order = daemon.order(for: try parse(chain))
             if let raw { order.raw = try policy(raw) }
             return order
         }
         guard raw == nil else { throw .badValue("raw goes with a chain; a recipe has Raw=") }
-        let name = recipe ?? current.configuration.defaultRecipe.name
+        let current = daemon.configurationInForce
+        let name = recipe ?? current.defaultRecipe.name
         guard let found = current.recipe(name) else { throw missing(recipe: name) }
-        return owners.configuration.order(for: found)
+        return daemon.order(for: found)
     }
 
     private func policy(_ raw: String) throws(ControlError) -> RawPolicy {
@@ -148,10 +142,24 @@ extension ControlService {
                 "a chain has at most \(ControlInterface.longestChain) bytes; this one has \(chain.utf8.count)")
         }
         do throws(ChainProblem) {
-            let most = current.configuration.settings.maxStages
-            return try Chain(parsing: chain, catalog: current.catalog, mostStages: most)
+            let most = daemon.configurationInForce.settings.maxStages
+            return try Chain(parsing: chain, catalog: daemon.catalog, mostStages: most)
         } catch {
             throw .badChain(error.message, column: error.column)
         }
     }
 }
+
+/// A call that adds something, with the parameters that all such calls have.
+protocol AddingCall {
+    var recipe: String? { get }
+    var chain: String? { get }
+    var raw: String? { get }
+    var batch: Int? { get }
+    var after: [Int]? { get }
+    var anyway: Bool? { get }
+    var priority: String? { get }
+}
+
+extension Call.Add: AddingCall {}
+extension Call.AddList: AddingCall {}

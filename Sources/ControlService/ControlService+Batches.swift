@@ -1,7 +1,7 @@
+import DaemonInterface
 import DaemonRuntime
 import Dispatch
-import JobFlow
-import JobLedger
+import JobModel
 import PipelineControl
 import PipelineModel
 import SystemCalls
@@ -14,22 +14,21 @@ extension ControlService {
                 throw ControlError.badValue("a batch's name has 1 to 255 bytes; this one has \(name.utf8.count)")
             }
             write(for: request)
-            let batch = owners.jobs.takeBatch()
+            let batch = daemon.openBatch(named: call.name) { request.reply(Call.NewBatch.Reply(batch: $0)) }
             // A disconnected client adds no more jobs, so its batch is closed.
-            request.connection.whenClosed { [ledger] in ledger.close(batch: batch) }
-            ledger.open(batch: batch, name: call.name) { request.reply(Call.NewBatch.Reply(batch: batch)) }
+            request.connection.whenClosed { [daemon] in daemon.closeBatch(batch, done: nil) }
         }
         onOwners(Call.CloseBatch.self) { [self] call, request in
-            guard owners.jobs.knows(batch: call.batch) else {
+            guard daemon.knows(batch: call.batch) else {
                 throw ControlError.badValue("\(call.batch) is no batch; NewBatch gives one")
             }
             write(for: request)
-            ledger.close(batch: call.batch) { request.reply(Call.CloseBatch.Reply()) }
+            daemon.closeBatch(call.batch) { request.reply(Call.CloseBatch.Reply()) }
         }
         on(Call.Batches.self) { [self] call, request in try batches(call, request) }
         onOwners(Call.FindBatch.self) { [self] call, request in
-            if let number = Int(call.batch), owners.jobs.knows(batch: number) { return find(call, request) }
-            owners.folders.expect(call.batch) { [self] in
+            if let number = Int(call.batch), daemon.knows(batch: number) { return find(call, request) }
+            daemon.expectBatch(ofFolder: call.batch) { [self] in
                 request.connection.queue.async { [self] in find(call, request) }
             }
         }
@@ -37,7 +36,7 @@ extension ControlService {
 
     private func find(_ call: Call.FindBatch, _ request: ControlRequest) {
         do throws(ControlError) {
-            guard let (batch, others) = try ledger.answer({ try $0.find(batch: call.batch) }) else {
+            guard let (batch, others) = try answer({ try daemon.findBatch(call.batch) }) else {
                 throw try noSuchBatch(call.batch)
             }
             request.reply(Call.FindBatch.Reply(batch: batch.shown, others: others))
@@ -52,9 +51,9 @@ extension ControlService {
     private func batches(_ call: Call.Batches, _ request: ControlRequest) throws(ControlError) {
         if let limit = call.limit, limit < 1 { throw .badValue("limit=\(limit) is not allowed; it begins at 1") }
         let page = request.more ? Self.page : Self.longPage
-        let next = { @Sendable [ledger] (last: inout Int) throws(ControlError) -> ([Control.Batch], isLast: Bool) in
-            let records = try ledger.answer { ledger in
-                try ledger.batches(named: call.name, newest: call.limit, after: last, limit: page)
+        let next = { @Sendable [self] (last: inout Int) throws(ControlError) -> ([Control.Batch], isLast: Bool) in
+            let records = try answer {
+                try daemon.batches(named: call.name, newest: call.limit, after: last, limit: page)
             }
             last = records.last?.id ?? last
             return (records.map(\.shown), records.count < page)
@@ -77,7 +76,7 @@ extension ControlService {
 
     private func noSuchBatch(_ word: String) throws(ControlError) -> ControlError {
         // An unknown number gets no suggestion of similar names.
-        let names = try Int(word) == nil ? ledger.answer { try $0.batchNames(limit: Self.mostNames) } : []
+        let names = try Int(word) == nil ? answer { try daemon.batchNames(limit: Self.mostNames) } : []
         let hint = nearest(word, among: names).map { "; did you mean '\($0)'?" } ?? ""
         return .badValue("there is no batch '\(word.prefix(200))'\(hint); `pipectl batches` lists them".printable)
     }

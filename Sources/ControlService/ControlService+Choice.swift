@@ -1,10 +1,7 @@
-import DaemonConfiguration
+import DaemonInterface
 import DaemonRuntime
-import InboxWatching
-import JobFlow
-import JobLedger
-import PictureFiles
-package import PipelineControl
+import JobModel
+import PipelineControl
 import PipelineModel
 
 /// Calls that cancel or prioritise many jobs at once.
@@ -15,8 +12,7 @@ extension ControlService {
             Log.notice(
                 "cancel of \(Self.said(call)) asked for by \(request.connection.peer)",
                 of: LogSubject(batch: call.batch, recipe: call.recipe))
-            let (files, inboxes) = settling(choice)
-            owners.changes.cancel(choice, settling: files, in: inboxes) { cancelled, left in
+            daemon.cancel(choice) { cancelled, left in
                 if let left { return request.fail(ControlError.refused(left)) }
                 request.reply(Call.CancelMatching.Reply(cancelled: cancelled))
             }
@@ -26,7 +22,7 @@ extension ControlService {
             Log.notice(
                 "priority \(priority.rawValue) given by \(request.connection.peer)",
                 of: LogSubject(jobs: call.ids, batch: call.batch))
-            owners.changes.prioritise(choice, priority) { request.reply(Call.Prioritise.Reply(changed: $0)) }
+            daemon.prioritise(choice, priority) { request.reply(Call.Prioritise.Reply(changed: $0)) }
         }
     }
 
@@ -52,18 +48,7 @@ extension ControlService {
             }
             states.append(state)
         }
-        // Queued jobs are shown as waiting while their queue starts no operations.
-        let held = states.contains(.waiting) ? waitReasons().map(\.entry) : []
-        return JobChoice(batch: call.batch, recipe: call.recipe, states: states.isEmpty ? nil : states, held: held)
-    }
-
-    /// A settling file counts as a waiting job of its inbox's recipe, and of its folder's batch.
-    private func settling(_ choice: JobChoice) -> (files: SettlingChoice, inboxes: [Inbox]) {
-        guard choice.states?.contains(.waiting) ?? true else { return (.all, []) }
-        func isChosen(_ inbox: Inbox) -> Bool { choice.recipe == nil || inbox.recipe.name == choice.recipe }
-        guard let batch = choice.batch else { return (.all, owners.inboxes.all.filter(isChosen)) }
-        guard let place = owners.folders.place(of: batch), isChosen(place.inbox) else { return (.all, []) }
-        return (.folder(place.folder), [place.inbox])
+        return JobChoice(batch: call.batch, recipe: call.recipe, states: states.isEmpty ? nil : states)
     }
 
     func choice(of call: Call.Prioritise) throws(ControlError) -> (JobChoice, Priority) {
@@ -85,8 +70,8 @@ extension ControlService {
         throw .badValue("'\(name.prefix(50))' is no priority; these are: \(known)")
     }
 
-    package func check(batch: Int?) throws(ControlError) {
-        guard let batch, !owners.jobs.knows(batch: batch) else { return }
+    func check(batch: Int?) throws(ControlError) {
+        guard let batch, !daemon.knows(batch: batch) else { return }
         throw Self.noSuchBatch(batch)
     }
 
@@ -95,15 +80,22 @@ extension ControlService {
     }
 
     /// Throws if the recipe is unknown. A removed recipe is accepted while the ledger still has jobs of it.
-    package func check(recipe: String?) throws(ControlError) {
-        guard let recipe, current.recipe(recipe) == nil, current.held(recipe) == nil else { return }
-        if try ledger.answer({ try $0.knows(recipe: recipe) }) { return }
+    func check(recipe: String?) throws(ControlError) {
+        guard let recipe, !isConfigured(recipe) else { return }
+        if try answer({ try daemon.knows(recipe: recipe) }) { return }
         throw missing(recipe: recipe)
     }
 
+    /// Whether the configuration has this recipe, even if it is held.
+    func isConfigured(_ recipe: String) -> Bool {
+        let current = daemon.configurationInForce
+        return current.recipe(recipe) != nil || current.held(recipe) != nil
+    }
+
     /// The error for a recipe that is held because of a mistake, or that does not exist.
-    package func missing(recipe: String) -> ControlError {
+    func missing(recipe: String) -> ControlError {
+        let current = daemon.configurationInForce
         if let held = current.held(recipe) { return .refused(held.reason) }
-        return .noSuchRecipe(recipe, recipes: current.configuration.recipes.map(\.name))
+        return .noSuchRecipe(recipe, recipes: current.recipes.map(\.name))
     }
 }

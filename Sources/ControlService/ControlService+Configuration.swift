@@ -1,25 +1,19 @@
-import DaemonConfiguration
+import DaemonInterface
 import DaemonRuntime
-import InboxWatching
-import JobFlow
-import JobLedger
-import PictureFiles
+import JobModel
 import PipelineControl
 import PipelineModel
-import SystemCalls
 import WorkerProtocol
 
 extension ControlService {
     func addConfigurationCalls() {
         onOwners(Call.Recipes.self) { [self] _, request in
-            request.reply(Call.Recipes.Reply(recipes: shownRecipes(), folder: places.recipes))
+            request.reply(Call.Recipes.Reply(recipes: shownRecipes(), folder: daemon.ownFolders.recipes))
         }
         onOwners(Call.Plugins.self) { [self] _, request in
-            let current = current
             request.reply(
                 Call.Plugins.Reply(
-                    stages: current.catalog.stages.map(shown),
-                    skipped: current.skipped.map(\.shown)))
+                    stages: daemon.catalog.stages.map(shown), skipped: daemon.skippedPlugins.map(\.shown)))
         }
         onOwners(Call.Settings.self) { [self] _, request in
             request.reply(Call.Settings.Reply(settings: shownSettings()))
@@ -27,7 +21,7 @@ extension ControlService {
         onOwners(Call.Reload.self) { [self] call, request in
             let isTrial = call.check == true
             Log.notice("\(isTrial ? "trial of a reload" : "reload") asked for by \(request.connection.peer)")
-            owners.reloads.reload(asTrial: isTrial) { reloaded in
+            daemon.reload(asTrial: isTrial) { reloaded in
                 request.reply(
                     Call.Reload.Reply(
                         problems: reloaded.problems.map(\.shown), skipped: reloaded.skipped.map(\.shown),
@@ -48,19 +42,15 @@ extension SkippedPlugin {
 @Coordination
 extension ControlService {
     func shownRecipes() -> [Control.Recipe] {
-        let recipes = current.configuration.recipes + current.configuration.held.map(\.recipe)
-        return recipes.sorted { $0.name < $1.name }.map { recipe in
-            let order = owners.configuration.order(for: recipe)
-            let report = owners.inboxes.inbox(of: recipe.name)?.report
-            return Control.Recipe(
+        daemon.recipeReports().map { recipe, order, problem, hookFailures in
+            Control.Recipe(
                 name: recipe.name, description: recipe.description, file: recipe.file, inbox: order.inbox,
                 outbox: order.outbox, match: recipe.match, original: recipe.original.rawValue,
                 conflict: recipe.conflict.rawValue, onTruncated: recipe.onTruncated.rawValue,
                 priority: recipe.priority.rawValue, chains: order.chains,
-                problem: current.held(recipe.name)?.reason ?? report?.whyNothing,
-                hook: recipe.hook,
+                problem: problem, hook: recipe.hook,
                 hookOn: HookOccasion.allCases.filter(recipe.hookOn.contains).map(\.rawValue),
-                hookFailures: owners.hooks.report(of: recipe.name).failures,
+                hookFailures: hookFailures,
                 names: recipe.outputs.compactMap { output in
                     output.naming.map { Control.ResultName(output: output.name, name: $0.text) }
                 }, raw: recipe.raw.rawValue, fleet: recipe.fleet.rawValue)
@@ -68,24 +58,18 @@ extension ControlService {
     }
 
     func shownSettings() -> [Control.Setting] {
-        owners.configuration.settings.rows.map { row in
-            var (value, source) = (row.value, row.source)
-            if row.section == "Queues", let live = owners.limits.live(of: row.key.lowercased()) {
-                (value, source) = ("\(live.limit)", live.isSaved ? places.saved : "pipectl")
-            }
-            return Control.Setting(
-                section: row.section, key: row.key, value: value, default: row.default, source: source, help: row.help)
+        daemon.settingRows().map { row in
+            Control.Setting(
+                section: row.section, key: row.key, value: row.value, default: row.default, source: row.source,
+                help: row.help)
         }
     }
-}
 
-@Coordination
-extension ControlService {
-    fileprivate func shown(_ stage: StageDescription) -> Control.Stage {
+    private func shown(_ stage: StageDescription) -> Control.Stage {
         var (state, reason) = (stage.file == nil ? "built in" : "loaded", nil as String?)
-        if let shortage = owners.shortages[.filter(stage.name)] {
-            (state, reason) = ("waiting", shortage.reason)
-        } else if let newer = current.skipped.first(where: { $0.file == stage.file }) {
+        if let shortage = daemon.shortage(ofFilter: stage.name) {
+            (state, reason) = ("waiting", shortage)
+        } else if let newer = daemon.skippedPlugins.first(where: { $0.file == stage.file }) {
             (state, reason) = ("older", newer.reason)
         }
         return Control.Stage(

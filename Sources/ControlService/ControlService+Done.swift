@@ -1,7 +1,6 @@
+import DaemonInterface
 import DaemonRuntime
-import JobFlow
-import JobLedger
-import PictureFiles
+import JobModel
 import PipelineControl
 import PipelineModel
 
@@ -13,7 +12,7 @@ extension ControlService {
             request.work(on: FileLanes.looks(at: path)) { [self] in
                 var call = call
                 // The path may lead into the archive through a link, so convert it to the path in the ledger.
-                call.path = originals.known(path)
+                call.path = daemon.archivePath(path)
                 redo(call, request)
             }
         }
@@ -37,10 +36,10 @@ extension ControlService {
     private func undo(_ call: Call.Undo, _ request: ControlRequest) throws(ControlError) {
         let choice = try choice(of: call)
         let isAsking = call.check ?? false
-        owners.doneJobs.checkGoal(call.to) { [self] goal, refusal in
+        daemon.checkGoal(call.to) { [self] goal, refusal in
             if let refusal { return request.fail(ControlError.badValue(refusal)) }
             if !isAsking { tell("undo", call.ids, call.batch, call.recipe, by: request.connection.peer) }
-            owners.doneJobs.undo(choice, to: goal, asking: isAsking) { outcome in
+            daemon.undo(choice, to: goal, asking: isAsking) { outcome in
                 if let error = outcome.unread { return request.fail(ControlError.unread(error)) }
                 request.reply(
                     Call.Undo.Reply(
@@ -53,14 +52,12 @@ extension ControlService {
         unlessAsking(call.check, request) { [self] in
             let choice = try choice(of: call)
             if call.check != true { tell("redo", call.ids, call.batch, call.recipe, by: request.connection.peer) }
-            owners.doneJobs.redo(choice, asking: call.check ?? false) { [self] outcome in
+            daemon.redo(choice, asking: call.check ?? false) { [self] outcome in
                 if let error = outcome.unread { return request.fail(ControlError.unread(error)) }
                 answer(call, outcome, request)
             }
         }
     }
-
-    private var originals: UnknownOriginals { UnknownOriginals(ledger: ledger, archive: places.archive) }
 
     private func tell(_ what: String, _ ids: [Int], _ batch: Int?, _ recipe: String?, by peer: String) {
         let parts = [
@@ -75,14 +72,14 @@ extension ControlService {
 
     /// Adds the number of files at the path that belong to no job. They are counted on a file lane, because the disk
     /// may block.
-    private func answer(_ call: Call.Redo, _ outcome: DoneJobs.Outcome, _ request: ControlRequest) {
+    private func answer(_ call: Call.Redo, _ outcome: DoneOutcome, _ request: ControlRequest) {
         let reply = Call.Redo.Reply(
             jobs: outcome.ids, refused: outcome.refused.shown, remarks: outcome.remarks.shown, unknown: 0)
         guard let path = call.path else { return request.reply(reply) }
-        request.work(on: FileLanes.copies(of: path)) { [originals] in
+        request.work(on: FileLanes.copies(of: path)) { [daemon] in
             do {
                 var reply = reply
-                reply.unknown = try originals.count(at: path)
+                reply.unknown = try daemon.unknownOriginals(at: path)
                 request.reply(reply)
             } catch {
                 request.fail(ControlError.refused("\(error)"))
@@ -93,7 +90,7 @@ extension ControlService {
 
 @Coordination
 extension ControlService {
-    private func choice(of call: Call.Redo) throws(ControlError) -> DoneJobs.Choice {
+    private func choice(of call: Call.Redo) throws(ControlError) -> DoneChoice {
         let isFiltering = call.batch != nil || call.recipe != nil || call.since != nil || call.path != nil
         guard [!call.ids.isEmpty, isFiltering, call.all == true].count(where: \.self) == 1 else {
             throw .badValue("Redo takes IDs, or a batch, a recipe, a time or a path, or all")
@@ -106,7 +103,7 @@ extension ControlService {
         return try choice(call.ids, call.batch, call.recipe, call.since, call.path)
     }
 
-    private func choice(of call: Call.Undo) throws(ControlError) -> DoneJobs.Choice {
+    private func choice(of call: Call.Undo) throws(ControlError) -> DoneChoice {
         guard call.ids.isEmpty != (call.batch == nil && call.recipe == nil && call.since == nil) else {
             throw .badValue("Undo takes IDs, or a batch, a recipe or a time")
         }
@@ -115,8 +112,8 @@ extension ControlService {
 
     private func choice(
         _ ids: [Int], _ batch: Int?, _ recipe: String?, _ since: String?, _ place: String?
-    ) throws(ControlError) -> DoneJobs.Choice {
-        guard !owners.shutdown.isStopping else { throw .refused("the daemon is stopping; try again when it is back") }
+    ) throws(ControlError) -> DoneChoice {
+        guard !daemon.isStopping else { throw .refused("the daemon is stopping; try again when it is back") }
         try check(ids)
         try check(batch: batch)
         try check(recipe: recipe)

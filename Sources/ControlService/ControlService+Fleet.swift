@@ -1,11 +1,8 @@
+import DaemonInterface
 import DaemonRuntime
-import FleetSharing
-import JobFlow
-import PictureFiles
 import PipelineControl
 import PipelineModel
 import SystemCalls
-import WorkerPools
 import WorkerProtocol
 
 /// Calls that other nodes of the fleet answer.
@@ -20,20 +17,20 @@ extension ControlService {
 @Coordination
 extension ControlService {
     private func command(_ call: Call.Command, _ request: ControlRequest) throws(ControlError) {
-        let named = try nodes(call.nodes)
+        let (fleet, named) = try fleet(call.nodes)
         try Self.check(reason: call.reason)
         let command = try NodeCommand(call)
         let place = named.isEmpty ? "every node" : named.joined(separator: ", ")
         Log.notice("\(call.command) on \(place) asked for by \(request.connection.peer)")
-        owners.fleet.command(
-            named.isEmpty ? owners.fleet.everybody : named, command, by: request.connection.peer
+        daemon.command(
+            named.isEmpty ? fleet.everybody : named, command, by: request.connection.peer
         ) { outcomes in
             request.reply(Call.Command.Reply(answers: outcomes.map(Control.NodeAnswer.init)))
         }
     }
 
     private func ask(_ call: Call.Ask, _ request: ControlRequest) throws(ControlError) {
-        let named = try nodes(call.nodes)
+        let (fleet, named) = try fleet(call.nodes)
         guard let method = NodeQuestion.Call(rawValue: call.call) else {
             let known = NodeQuestion.Call.allCases.map(\.rawValue).joined(separator: ", ")
             throw .badValue("'\(call.call.prefix(50))' can't be asked of other machines; these can: \(known)")
@@ -43,35 +40,36 @@ extension ControlService {
             throw .badValue("parameters have at most \(NodeQuestion.longest) bytes; these have \(size)")
         }
         let question = NodeCommand.ask(NodeQuestion(method, parameters: call.parameters))
-        owners.fleet.command(
-            named.isEmpty ? owners.fleet.everybody : named, question, by: request.connection.peer
+        daemon.command(
+            named.isEmpty ? fleet.everybody : named, question, by: request.connection.peer
         ) { outcomes in
             request.reply(Call.Ask.Reply(answers: outcomes.map(Control.NodeReply.init)))
         }
     }
 
-    /// Returns the nodes that a call names, without duplicates. Throws if a node is unknown.
-    private func nodes(_ names: [String]) throws(ControlError) -> [String] {
-        guard owners.fleet.isOn else {
+    /// Returns the fleet, and the nodes that a call names, without duplicates. Throws if this node is in no fleet, or if
+    /// a node is unknown.
+    private func fleet(_ names: [String]) throws(ControlError) -> (fleet: FleetReport, named: [String]) {
+        guard let fleet = daemon.fleetReport else {
             throw .refused("this machine is in no fleet; docs/fleet.md tells how to make one")
         }
         if let wrong = names.first(where: { !NodeName.isOne($0) }) {
             throw .badValue(
                 "'\(wrong.prefix(50))' is no name of a node; up to 40 small letters, digits and hyphens are")
         }
-        let known = owners.fleet.everybody
+        let known = fleet.everybody
         if let stranger = names.first(where: { !known.contains($0) }) {
             throw .badValue("no node '\(stranger)' has been heard of; there are \(known.joined(separator: ", "))")
         }
-        return Set(names).sorted()
+        return (fleet, Set(names).sorted())
     }
 
     private func check(_ call: Call.CheckFleet, _ request: ControlRequest) throws(ControlError) {
-        let (named, fleet) = (try nodes(call.nodes), owners.fleet)
+        let (fleet, named) = try fleet(call.nodes)
         guard !named.contains(fleet.name) else {
             throw .badValue("'\(fleet.name)' is this machine; a check is for the others")
         }
-        guard fleet.state.server != nil else {
+        guard fleet.server != nil else {
             throw .refused(fleet.problem ?? "no server of the fleet has been reached yet")
         }
         let others = named.isEmpty ? fleet.everybody.filter { $0 != fleet.name } : named
@@ -79,18 +77,18 @@ extension ControlService {
             throw .refused(
                 "no other machine has been heard of; `pipectl fleet` on one of them says what keeps it from the server")
         }
-        let check = fleet.check(others) { outcomes in
-            let lacks = Dictionary(fleet.state.nodes.map { ($0.name, fleet.lacks(of: $0)) }) { $1 }
+        let withdraw = daemon.check(others) { [daemon] outcomes in
+            let lacks = Dictionary((daemon.fleetReport?.nodes ?? []).map { ($0.node.name, $0.lacks) }) { $1 }
             request.reply(
                 Call.CheckFleet.Reply(
                     checks: others.map { Control.NodeCheck($0, outcomes[$0] ?? .silent, lacks: lacks[$0] ?? []) }))
         }
-        request.connection.whenAbandoned { Coordination.async { check.cancel() } }
+        request.connection.whenAbandoned { Coordination.async(withdraw) }
     }
 }
 
 extension Control.NodeReply {
-    fileprivate init(_ node: String, _ outcome: FleetMember.Outcome) {
+    fileprivate init(_ node: String, _ outcome: NodeOutcome) {
         self.init(node: node, answered: true)
         switch outcome {
         case .silent: (answered, error) = (false, "it does not answer")
@@ -103,7 +101,7 @@ extension Control.NodeReply {
 }
 
 extension Control.NodeCheck {
-    fileprivate init(_ node: String, _ outcome: NodeCheck.Outcome, lacks: [String]) {
+    fileprivate init(_ node: String, _ outcome: NodeCheckOutcome, lacks: [String]) {
         self.init(node: node, outcome: "ok", lacks: lacks)
         switch outcome {
         case .ok(let accepted, let delivered):
@@ -113,19 +111,19 @@ extension Control.NodeCheck {
         case .otherVersion(let version):
             self.outcome = "version"
             problem = "it has pipelined \(version); install \(Release.version) there, or that here"
-        case .noPlace:
+        case .noPlace(let time):
             self.outcome = "full"
             problem =
-                "it had no free place within \(NodeCheck.patienceForPlace.text); `pipectl concurrency --node \(node)` "
+                "it had no free place within \(time.text); `pipectl concurrency --node \(node)` "
                 + "says whether its queue render is busy or paused, and Places= in its [Fleet] may be 0"
         case .refused(let reason):
             (self.outcome, problem) = (
                 "refused", "it refuses the picture\(reason.map { ": \($0)" } ?? "; look into its log")"
             )
-        case .noResult:
+        case .noResult(let time):
             self.outcome = "late"
             problem =
-                "it has accepted the picture, but sent no result within \(NodeCheck.patienceForResult.text); look into its "
+                "it has accepted the picture, but sent no result within \(time.text); look into its "
                 + "log"
         case .failed(let words): (self.outcome, problem) = ("failed", words)
         }
@@ -150,7 +148,7 @@ extension NodeCommand {
 }
 
 extension Control.NodeAnswer {
-    fileprivate init(_ node: String, _ outcome: FleetMember.Outcome) {
+    fileprivate init(_ node: String, _ outcome: NodeOutcome) {
         switch outcome {
         case .silent:
             self.init(

@@ -1,9 +1,6 @@
-import DaemonConfiguration
+import DaemonInterface
 import DaemonRuntime
-import Dispatch
-import InboxWatching
-import JobFlow
-import JobLedger
+import JobModel
 import PipelineControl
 import PipelineModel
 import SystemCalls
@@ -15,25 +12,20 @@ extension ControlService {
             let order = try order(recipe: call.recipe, chain: call.chain)
             let recipe =
                 order.adHoc
-                ? Recipe(name: order.recipe, inbox: "", outbox: "", outputs: []) : current.recipe(order.recipe)
+                ? Recipe(name: order.recipe, inbox: "", outbox: "", outputs: [])
+                : daemon.configurationInForce.recipe(order.recipe)
             let ignored = call.names.compactMap { name in
-                recipe.flatMap { FileNames.reasonForLeaving(FileSystem.name(of: name), $0) }
+                recipe.flatMap { daemon.reasonForLeaving(FileSystem.name(of: name), by: $0) }
                     .map { Control.Ignored(path: name, reason: $0) }
             }
             request.reply(Call.Sift.Reply(ignored: ignored))
         }
         onOwners(Call.ListIgnored.self) { [self] call, request in
-            if let name = call.recipe, current.recipe(name) == nil, current.held(name) == nil {
-                throw missing(recipe: name)
-            }
-            let inboxes = owners.inboxes.all.filter { call.recipe == nil || $0.recipe.name == call.recipe }
-            // Sorting very many files on the coordination queue would delay all other calls.
-            FileLanes.ledger.async {
-                let files = inboxes.flatMap { $0.report.reasons }.map { (path: $0.key.path, reason: $0.value) }
-                    .filter { file in call.after.map { file.path > $0 } ?? true }
+            if let name = call.recipe, !isConfigured(name) { throw missing(recipe: name) }
+            daemon.ignoredFiles(of: call.recipe) { files in
+                let files = files.filter { file in call.after.map { file.path > $0 } ?? true }
                     .sorted { $0.path < $1.path }
-                    .map { Control.Ignored(path: $0.path, reason: $0.reason) }
-                Self.send(files, request)
+                Self.send(Self.shown(files), request)
             }
         }
     }

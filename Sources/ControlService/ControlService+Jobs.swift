@@ -1,13 +1,10 @@
+import DaemonInterface
 import DaemonRuntime
 import Dispatch
-import JobFlow
-package import JobLedger
-import PictureFiles
-package import PipelineControl
+import JobModel
+import PipelineControl
 import PipelineModel
 import SystemCalls
-import WorkerPools
-import WorkerProtocol
 
 extension ControlService {
     func addJobCalls() {
@@ -24,7 +21,7 @@ extension ControlService {
             request.connection.queue.async { [self] in
                 do {
                     let filter = try filter(call.states, call.recipe, call.batch, call.since, call.until)
-                    let ranges = try ledger.answer { try $0.ids(filter) }
+                    let ranges = try answer { try daemon.ids(filter) }
                     request.reply(
                         Call.ListIDs.Reply(
                             ranges: ranges.map { Control.IDRange(first: $0.lowerBound, last: $0.upperBound) }))
@@ -35,7 +32,7 @@ extension ControlService {
         }
         onOwners(Call.Show.self) { [self] call, request in
             let record = try record(of: call.id)
-            let current = current(of: call.id)
+            let current = daemon.progress(ofJob: call.id).map(Control.Progress.init)
             // Looking up the original may block on a hanging mount.
             request.work(on: FileLanes.looks(at: record.source)) { [self] in
                 do {
@@ -53,7 +50,7 @@ extension ControlService {
             let record = try record(of: call.id)
             request.connection.queue.async { [self] in
                 do {
-                    let events = try ledger.answer { try $0.events(ofJob: call.id, limit: 1000) }
+                    let events = try answer { try daemon.events(ofJob: call.id, limit: 1000) }
                     request.reply(Call.Log.Reply(events: events.map { Control.Event($0, record, nil) }))
                 } catch {
                     request.fail(error)
@@ -65,7 +62,7 @@ extension ControlService {
             Log.notice(
                 "cancel of \(Self.said(call.ids)) asked for by \(request.connection.peer)",
                 of: LogSubject(jobs: call.ids))
-            owners.changes.cancel(JobChoice(ids: call.ids)) { [self] _ in
+            daemon.cancel(JobChoice(ids: call.ids)) { [self] _, _ in
                 do {
                     request.reply(Call.Cancel.Reply(jobs: try records(of: call.ids).map(shown)))
                 } catch {
@@ -110,8 +107,6 @@ extension ControlService {
             }
             filter.states.append(state)
         }
-        // Queued jobs are shown as waiting while their queue starts no operations.
-        filter.held = waitReasons().map(\.entry)
         return filter
     }
 
@@ -121,12 +116,10 @@ extension ControlService {
         let limit = call.limit ?? Int.max
         guard limit > 0 else { throw .badValue("limit=\(limit) is not allowed; it begins at 1") }
         let chosen = filter
-        var last = try ledger.answer { ledger in
-            try call.limit.map { try ledger.start(ofNewest: $0, chosen) } ?? 0
-        }
+        var last = try answer { try call.limit.map { try daemon.start(ofNewest: $0, chosen) } ?? 0 }
         let page = request.more ? Self.page : Self.longPage
         let next = { @Sendable [self] (last: inout Int) throws(ControlError) -> (jobs: [Control.Job], isLast: Bool) in
-            let rows = try ledger.answer { try $0.list(chosen, after: last, limit: page) }
+            let rows = try answer { try daemon.list(chosen, after: last, limit: page) }
             last = rows.last?.id ?? last
             let jobs = rows.map(shown).filter { call.states.isEmpty || call.states.contains($0.state) }
             return (jobs, rows.count < page)
@@ -143,7 +136,7 @@ extension ControlService {
         }
     }
 
-    package static func time(_ text: String?) throws(ControlError) -> Double? {
+    static func time(_ text: String?) throws(ControlError) -> Double? {
         guard let text else { return nil }
         if let time = Timestamp.seconds(text) { return time }
         throw .badValue(
@@ -154,22 +147,19 @@ extension ControlService {
 
 @Coordination
 extension ControlService {
-    package func record(of id: Int) throws(ControlError) -> JobRecord {
-        if let job = owners.jobs[id] { return job.recordNow }
-        guard let record = try ledger.answer({ try $0.job(id) }) else { throw .noSuchJob(id) }
+    func record(of id: Int) throws(ControlError) -> JobRecord {
+        guard let record = try answer({ try daemon.currentJob(id) }) else { throw .noSuchJob(id) }
         return record
     }
 
     /// Returns the records in the order of the IDs.
     func records(of ids: [Int]) throws(ControlError) -> [JobRecord] {
-        let found = try ledger.answer { try $0.jobs(ids) }.map { ($0.id, $0) }
-        let recorded = Dictionary(found, uniquingKeysWith: { first, _ in first })
-        return ids.compactMap { owners.jobs[$0]?.record ?? recorded[$0] }
+        try answer { try daemon.currentJobs(ids) }
     }
 
-    package func check(numberOf ids: [Int]) throws(ControlError) { try check(numberOf: ids.count, "IDs") }
+    func check(numberOf ids: [Int]) throws(ControlError) { try check(numberOf: ids.count, "IDs") }
 
-    package func check(numberOf count: Int, _ what: String) throws(ControlError) {
+    func check(numberOf count: Int, _ what: String) throws(ControlError) {
         guard count <= ControlInterface.mostIDs else {
             throw .badValue("a call takes at most \(ControlInterface.mostIDs) \(what); \(count) came")
         }
@@ -177,13 +167,13 @@ extension ControlService {
 
     /// Throws if a job does not exist, or if the call names too many jobs. A call with very many jobs would delay other
     /// clients.
-    package func check(_ ids: [Int]) throws(ControlError) {
+    func check(_ ids: [Int]) throws(ControlError) {
         try check(numberOf: ids)
-        if let unknown = try ledger.answer({ try $0.unknown(of: ids) }) { throw .noSuchJob(unknown) }
+        if let unknown = try answer({ try daemon.unknown(of: ids) }) { throw .noSuchJob(unknown) }
     }
 
     nonisolated func story(of record: JobRecord) throws(ControlError) -> Control.Story {
-        let neighbours = try ledger.answer { try $0.neighbours(of: record.id) }
+        let neighbours = try answer { try daemon.neighbours(of: record.id) }
         return Control.Story(
             job: shown(record),
             chains: record.order.chains, original: FileSystem.mayExist(record.source) ? record.source : nil,
@@ -261,13 +251,13 @@ extension JobStory.Chapter {
 
 extension WorkOrder {
     /// The chains by output name; the key of the unnamed output is "".
-    package var chains: [String: String] {
+    var chains: [String: String] {
         Dictionary(outputs.map { ($0.name ?? "", $0.chain.text) }, uniquingKeysWith: { first, _ in first })
     }
 }
 
-extension Ledger.Neighbours {
-    package var shown: Control.Neighbours {
+extension Neighbours {
+    var shown: Control.Neighbours {
         Control.Neighbours(jobs: jobs.map { Control.Neighbour(id: $0.id, state: $0.state?.rawValue) }, count: count)
     }
 }

@@ -1,12 +1,8 @@
-import DaemonConfiguration
+import DaemonInterface
 import DaemonRuntime
-package import JobFlow
-import JobLedger
-import PictureFiles
-package import PipelineControl
+import JobModel
+import PipelineControl
 import PipelineModel
-import Previewing
-import WorkerPools
 
 /// Calls that remove files and ledger rows of ended jobs.
 extension ControlService {
@@ -18,7 +14,7 @@ extension ControlService {
                     "clean of \(call.places.joined(separator: ", ")) asked for by \(request.connection.peer)",
                     of: LogSubject(recipe: call.recipe))
             }
-            owners.keeping.clean(wishes) { result in
+            daemon.clean(wishes) { result in
                 switch result {
                 case .success(let outcomes):
                     let cleaned = zip(wishes, outcomes).map { $1.shown(of: $0.place) }
@@ -29,35 +25,23 @@ extension ControlService {
         }
         onWriting(Call.Forget.self) { [self] call, request in
             let (choice, time) = try choice(of: call)
-            let left = try ledger.answer { try $0.unforgettable(choice, endedBefore: time) }
+            try answer {
+                try daemon.forget(choice, endedBefore: time) {
+                    request.reply(Call.Forget.Reply(forgotten: $0, left: $1))
+                }
+            }
             let ids = call.ids.count == 1 ? "job \(call.ids[0])" : "\(call.ids.count) jobs"
             let who = call.ids.isEmpty ? "what is " + call.states.joined(separator: " or ") : ids
             Log.notice(
                 "forgetting of \(who) asked for by \(request.connection.peer)",
                 of: LogSubject(jobs: call.ids, recipe: call.recipe))
-            owners.jobs.forget(choice, endedBefore: time) {
-                request.reply(Call.Forget.Reply(forgotten: $0, left: left))
-            }
-        }
-    }
-
-    /// The number and size of the kept files in each place, with the place's rule. Places without kept files and
-    /// without a rule are left out.
-    package func kept() throws -> [Control.Kept] {
-        let sums = try ledger.keptSums()
-        let rules = owners.configuration.settings.keep
-        return KeptPlace.allCases.compactMap { place in
-            guard sums[place] != nil || !rules[place].keepsEverything else { return nil }
-            return Control.Kept(
-                place: place.rawValue, rule: rules[place].text, files: sums[place]?.files ?? 0,
-                bytes: sums[place]?.bytes ?? 0)
         }
     }
 }
 
 @Coordination
 extension ControlService {
-    private func wishes(of call: Call.Clean) throws(ControlError) -> [Tidying.Wish] {
+    private func wishes(of call: Call.Clean) throws(ControlError) -> [CleanWish] {
         try check(recipe: call.recipe)
         var places: [KeptPlace] = []
         for name in call.places {
@@ -76,7 +60,7 @@ extension ControlService {
             throw .badValue("'\((call.most ?? "").prefix(50))' \(error.sentence)")
         }
         return places.map { place in
-            Tidying.Wish(
+            CleanWish(
                 place: place, before: before, most: most, recipe: call.recipe, by: "pipectl clean",
                 isTrial: call.trial == true)
         }
@@ -95,7 +79,7 @@ extension ControlService {
             states.append(state)
         }
         for record in try records(of: call.ids) {
-            guard record.isOver, owners.jobs[record.id] == nil else {
+            guard daemon.isOver(record) else {
                 throw .refused("job \(record.id) is \(shown(record).state) and not over; it can't be forgotten yet")
             }
             guard record.origin != .kept else {
@@ -113,19 +97,10 @@ extension ControlService {
     }
 }
 
-extension Tidying.Outcome {
+extension CleanOutcome {
     fileprivate func shown(of place: KeptPlace) -> Control.Cleaned {
         Control.Cleaned(
             place: place.rawValue, files: files, bytes: bytes, oldest: oldest.map(Timestamp.text),
             newest: newest.map(Timestamp.text), refused: refused, refusal: refusal)
-    }
-}
-
-extension Control.Overview {
-    /// Returns the status with the sizes of these disks.
-    package func with(_ disks: [DiskFigures.Figure]) -> Control.Overview {
-        var status = self
-        status.disks = disks.map { Control.Disk(path: $0.path, bytes: $0.bytes, free: $0.free) }
-        return status
     }
 }

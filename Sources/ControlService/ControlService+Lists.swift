@@ -1,15 +1,12 @@
+import DaemonInterface
 import DaemonRuntime
-import JobFlow
-import JobLedger
-import PictureFiles
-package import PipelineControl
+import PipelineControl
 import PipelineModel
-package import SystemCalls
-import WorkerPools
+import SystemCalls
 
 extension ControlService {
     /// Adds the URLs of the list in `file`. Calls `done` with the reply, or answers the request with an error.
-    package func add(
+    func add(
         _ call: Call.AddList, _ file: Descriptor, answering request: ControlRequest,
         done: @escaping @Sendable (Call.AddList.Reply) -> Void
     ) {
@@ -29,7 +26,7 @@ extension ControlService {
 
     /// Writes URLs to a list file in memory. Each URL is checked first, so that none can be read as a comment or as two
     /// lines.
-    package static func list(of call: Call.AddUrls) throws -> (Call.AddList, Descriptor) {
+    static func list(of call: Call.AddUrls) throws -> (Call.AddList, Descriptor) {
         for url in call.urls {
             do throws(Refusal) {
                 _ = try WebAddress(url)
@@ -49,42 +46,17 @@ extension ControlService {
 extension ControlService {
     /// Adds the list that a client has passed. Calls `done` once its jobs are in the ledger, with the IDs of the first
     /// and the last job.
-    package func add(
+    func add(
         _ call: Call.AddList, _ file: Descriptor, for request: ControlRequest,
         done: @escaping @Sendable (Result<Call.AddList.Reply, ControlError>) -> Void
     ) throws(ControlError) {
-        let (order, wished) = try adding(call.recipe, call.chain, call.raw, call.batch, call.after, call.priority)
+        let terms = try terms(call)
         write(for: request)
-        let after = call.after ?? []
         request.work(on: FileLanes.copies(of: file)) { [self] in
-            let reading = owners.intake.reading(file, called: call.name ?? "")
-            Coordination.async { [self] in
-                switch reading {
-                case .failure(let failure):
-                    done(.failure(.badValue(failure.message + (failure.advice.map { "; \($0)" } ?? ""))))
-                case .success(let list):
-                    let listed = owners.intake.jobs(of: list, called: call.name, order, in: call.batch, wished)
-                    Log.notice(
-                        "add of \(listed.count) URLs to '\(order.recipe)' asked for by \(request.connection.peer)",
-                        of: LogSubject(batch: listed.batch.id, recipe: order.recipe))
-                    let reply = Call.AddList.Reply(
-                        batch: listed.batch.id, first: listed.id, last: listed.id + listed.count - 1)
-                    guard after.isEmpty else {
-                        let records = (0..<listed.count).map { index in
-                            var record = listed.record(index)
-                            record.anyway = call.anyway ?? false
-                            return record
-                        }
-                        return owners.intake.enter(records, batches: [listed.batch], after: after) { [self] answer in
-                            done(error(answer, of: reply.first).map(Result.failure) ?? .success(reply))
-                        }
-                    }
-                    owners.intake.enter([], listed, batches: [listed.batch], isAsked: true) {
-                        done(.success(reply))
-                    } refused: {
-                        done(.failure(.refused("the ledger refuses the list; see the daemon's log")))
-                    }
-                }
+            daemon.add(list: file, named: call.name, terms, by: request.connection.peer) { [self] result in
+                done(
+                    result.map { Call.AddList.Reply(batch: $0.batch, first: $0.first, last: $0.last) }
+                        .mapError(said))
             }
         }
     }

@@ -1,58 +1,47 @@
-import DaemonConfiguration
+import DaemonInterface
 import DaemonRuntime
-import JobFlow
-import JobLedger
 import PipelineControl
 import PipelineModel
-import Previewing
-import WorkerPools
 
 extension ControlService {
     func addMetricsCalls() {
         onOwners(Call.Metrics.self) { [self] _, request in
-            let status = status()
-            var metrics = Metrics()
-            metrics.add(status, started: owners.started)
-            metrics.add(owners.jobs.meters, recipes: owners.configuration.recipes.map(\.name))
-            metrics.counter(
-                "previews_made", "Small pictures that were made for looking.", owners.previews.madeCount)
-            metrics.add(hooks: owners.hooks.reports)
-            metrics.gauge("shortages", "Things that are missing and for which jobs wait.", owners.shortages.count)
-            let begun = metrics
-            owners.pool.report { [self] workers in
-                var metrics = begun
-                metrics.add(workers)
-                let counted = metrics
-                Coordination.async { [self] in
-                    owners.disks.look { [self] disks in
-                        var metrics = counted
-                        let free = disks.filter { $0.bytes > 0 }.map { Double($0.free) / Double($0.bytes) }.min()
-                        metrics.gauge(
-                            "disk_free_ratio", "The free part of the fullest disk of originals and results.", free)
-                        let known = metrics
-                        // Reading rows takes time, so the remaining metrics are read on the ledger's lane.
-                        FileLanes.ledger.async { [self] in answer(known, request) }
-                    }
+            let recipes = daemon.configurationInForce.recipes.map(\.name)
+            daemon.measure { [self] measured in
+                do {
+                    let metrics = metrics(of: try measured.get(), recipes: recipes)
+                    request.reply(Call.Metrics.Reply(metrics: metrics.all))
+                } catch {
+                    request.fail(ControlError.unread(error))
                 }
             }
         }
     }
 
-    private func answer(_ known: Metrics, _ request: ControlRequest) {
-        var metrics = known
-        do {
-            let oldest = try ledger.oldestQueued().map { max(0, Timestamp.now() - $0) }
+    private func metrics(of measured: Measurements, recipes: [String]) -> Metrics {
+        let status = measured.status
+        var metrics = Metrics()
+        metrics.add(shown(status), started: status.started)
+        metrics.add(measured.counters, recipes: recipes)
+        metrics.counter("previews_made", "Small pictures that were made for looking.", measured.previewsMade)
+        metrics.add(hooks: measured.hooks)
+        metrics.gauge("shortages", "Things that are missing and for which jobs wait.", measured.shortages)
+        metrics.gauge("workers", "Render workers.", status.workers)
+        metrics.gauge(
+            "memory_granted_bytes", "Memory that the pictures in work may take.", Int(measured.memory.granted))
+        metrics.gauge(
+            "memory_budget_bytes", "Memory that all pictures in work may take together.", Int(measured.memory.budget))
+        let free = status.disks.filter { $0.bytes > 0 }.map { Double($0.free) / Double($0.bytes) }.min()
+        metrics.gauge("disk_free_ratio", "The free part of the fullest disk of originals and results.", free)
+        let oldest = measured.oldestQueued.map { max(0, Timestamp.now() - $0) }
+        metrics.gauge(
+            "oldest_queued_seconds", "The age of the oldest queued job; 0 when none is queued.", oldest ?? 0)
+        for kept in status.kept {
             metrics.gauge(
-                "oldest_queued_seconds", "The age of the oldest queued job; 0 when none is queued.", oldest ?? 0)
-            for kept in try kept() {
-                metrics.gauge(
-                    "kept_bytes", "Files that jobs have left and that are kept, by place.", kept.bytes,
-                    labels: ["place": kept.place])
-            }
-            request.reply(Call.Metrics.Reply(metrics: metrics.all))
-        } catch {
-            request.fail(ControlError.unread(error))
+                "kept_bytes", "Files that jobs have left and that are kept, by place.", kept.bytes,
+                labels: ["place": kept.place.rawValue])
         }
+        return metrics
     }
 }
 
@@ -121,16 +110,15 @@ private struct Metrics: Sendable {
         gauge("fleet_lent", "Pictures that are with other nodes, or offered to them.", fleet.lent)
     }
 
-    @Coordination
-    mutating func add(_ meters: Meters, recipes: [String]) {
+    mutating func add(_ counters: Counters, recipes: [String]) {
         // Counters start at 0: if a counter first appeared with its first event, a monitor would not see it grow.
         let ends = recipes.flatMap { recipe in
-            JobState.allCases.filter(\.isFinal).map { (Meters.End(recipe: recipe, result: $0), 0) }
+            JobState.allCases.filter(\.isFinal).map { (Counters.End(recipe: recipe, result: $0), 0) }
         }
-        let failures = Meters.kinds.flatMap { operation in
-            FailureClass.allCases.map { (Meters.Failure(operation: operation, kind: $0), 0) }
+        let failures = Counters.kinds.flatMap { operation in
+            FailureClass.allCases.map { (Counters.Failure(operation: operation, kind: $0), 0) }
         }
-        for (end, count) in meters.ends.merging(ends, uniquingKeysWith: { known, _ in known }).sorted(by: {
+        for (end, count) in counters.ends.merging(ends, uniquingKeysWith: { known, _ in known }).sorted(by: {
             $0.key < $1.key
         }) {
             var labels = ["result": end.result.rawValue]
@@ -139,30 +127,26 @@ private struct Metrics: Sendable {
                 "jobs_ended", "Jobs that have ended; those that were never begun have no recipe here.", count,
                 labels: labels)
         }
-        for (failure, count) in meters.failures.merging(failures, uniquingKeysWith: { known, _ in known }).sorted(by: {
-            $0.key < $1.key
-        }) {
+        for (failure, count) in counters.failures.merging(failures, uniquingKeysWith: { known, _ in known }).sorted(
+            by: {
+                $0.key < $1.key
+            })
+        {
             counter(
                 "operation_failures", "Operations that have failed, by the class of the failure.", count,
                 labels: ["operation": failure.operation, "class": failure.kind.rawValue])
         }
-        for (kind, operations) in meters.operations.sorted(by: { $0.key < $1.key }) {
+        for (kind, operations) in counters.operations.sorted(by: { $0.key < $1.key }) {
             let labels = ["operation": kind]
             histogram("operation_duration_seconds", "How long operations took.", operations.durations, labels: labels)
             counter("read_bytes", "Bytes that operations have read.", operations.read, labels: labels)
             counter("written_bytes", "Bytes that operations have written.", operations.written, labels: labels)
         }
         histogram(
-            "job_duration_seconds", "From the taking of a file to the publishing of its results.", meters.jobs)
+            "job_duration_seconds", "From the taking of a file to the publishing of its results.", counters.jobs)
     }
 
-    mutating func add(_ workers: WorkerPool.Report) {
-        gauge("workers", "Render workers.", workers.workers)
-        gauge("memory_granted_bytes", "Memory that the pictures in work may take.", Int(workers.granted))
-        gauge("memory_budget_bytes", "Memory that all pictures in work may take together.", Int(workers.budget))
-    }
-
-    mutating func add(hooks: [String: Hooks.Report]) {
+    mutating func add(hooks: [String: HookReport]) {
         for (recipe, report) in hooks.sorted(by: { $0.key < $1.key }) {
             let labels = ["recipe": recipe]
             counter("hook_runs", "Runs of a recipe's hook that have ended.", report.runs, labels: labels)

@@ -1,8 +1,7 @@
+import DaemonInterface
 import DaemonRuntime
-import JobFlow
-package import JobLedger
-import PictureFiles
-package import PipelineControl
+import JobModel
+import PipelineControl
 import PipelineModel
 
 extension ControlService {
@@ -25,19 +24,19 @@ extension ControlService {
 
 @Coordination
 extension ControlService {
-    func depend(_ call: Call.Depend, done: @escaping @Coordination @Sendable (Ledger.NeedsAnswer) -> Void)
+    func depend(_ call: Call.Depend, done: @escaping @Coordination @Sendable (NeedsAnswer) -> Void)
         throws(ControlError)
     {
-        guard !owners.shutdown.isStopping else { throw .refused("the daemon is stopping; try again when it is back") }
+        guard !daemon.isStopping else { throw .refused("the daemon is stopping; try again when it is back") }
         guard !call.after.isEmpty || !call.remove.isEmpty || call.anyway else {
             throw .badValue("Depend takes jobs to come after, or to come after no more")
         }
         try check(numberOf: call.after + call.remove)
-        owners.changes.depend(call.id, after: call.after, remove: call.remove, anyway: call.anyway, done: done)
+        daemon.depend(call.id, after: call.after, remove: call.remove, anyway: call.anyway, done: done)
     }
 
     /// The error for the client, or nil if the dependency was changed.
-    package nonisolated func error(_ answer: Ledger.NeedsAnswer, of job: Int) -> ControlError? {
+    nonisolated func error(_ answer: NeedsAnswer, of job: Int) -> ControlError? {
         switch answer {
         case .done: return nil
         case .unknown(let id): return .noSuchJob(id)
@@ -67,7 +66,7 @@ extension ControlService {
     /// Throws if one of these jobs comes after an unsuccessful job that is not retried as well, because the job would
     /// only fail again.
     func checkNeeds(ofRetried ids: [Int], _ states: [JobState]) throws(ControlError) {
-        guard let found = try ledger.answer({ try $0.hindered(of: ids, bringingBack: states) }) else { return }
+        guard let found = try answer({ try daemon.hindered(of: ids, bringingBack: states) }) else { return }
         let word =
             switch found.state {
             case .failed?: "has failed"

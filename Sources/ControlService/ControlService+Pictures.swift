@@ -1,9 +1,7 @@
+import DaemonInterface
 import DaemonRuntime
-import JobFlow
-import JobLedger
-import PictureFiles
+import JobModel
 import PipelineControl
-import Previewing
 import SystemCalls
 
 extension ControlService {
@@ -12,13 +10,8 @@ extension ControlService {
             let size = try Self.previewSize(call.width)
             let record = try record(of: call.id)
             guard let size else { return open(call.result, of: record, request) }
-            let wish = PreviewWish(record, result: call.result, size: size) { preview in
-                request.hand(preview)
-            }
-            request.connection.whenAbandoned { [previews = owners.previews] in
-                Coordination.async { previews.withdraw(wish) }
-            }
-            owners.previews.ask(wish)
+            let withdraw = daemon.preview(call.result, of: record, size: size) { request.hand($0) }
+            request.connection.whenAbandoned { Coordination.async(withdraw) }
         }
     }
 
@@ -35,18 +28,14 @@ extension ControlService {
     @Coordination
     private func open(_ result: Int?, of record: JobRecord, _ request: ControlRequest) {
         // Opening the picture may block on a hanging mount.
-        request.work(on: owners.pictures.lane(of: result, of: record)) { [pictures = owners.pictures] in
-            request.hand(
-                Result {
-                    let picture = try pictures.open(result, of: record)
-                    return (picture.name, picture.file)
-                })
+        request.work(on: daemon.lane(of: result, of: record)) { [daemon] in
+            request.hand(Result { try daemon.open(result, of: record) })
         }
     }
 }
 
 extension ControlRequest {
-    fileprivate func hand(_ picture: Result<(name: String, file: Descriptor), any Error>) {
+    fileprivate func hand(_ picture: Result<OpenedPicture, any Error>) {
         do {
             let (name, file) = try picture.get()
             let bytes = FileStatus(try file.status()).identity.size

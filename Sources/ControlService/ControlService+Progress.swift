@@ -1,12 +1,7 @@
+import DaemonInterface
 import DaemonRuntime
-import Foundation
-import JobFlow
-import JobLedger
-import OperationGraph
-package import PipelineControl
-import PipelineModel
+import PipelineControl
 import Synchronization
-import WorkerPools
 
 extension ControlService {
     func addProgressCalls() {
@@ -24,99 +19,37 @@ extension ControlService {
     }
 }
 
-/// Reports progress. Each operation keeps its own figures; a `Progress` call combines them.
 @Coordination
 extension ControlService {
     /// The progress of one batch, or of all work if `batch` is nil.
-    func progress(of batch: Int?) throws(ControlError) -> Call.Progress.Reply {
-        let now = Timestamp.now()
-        // Sort jobs that wait for their next operation to the end, because the limit cuts off the end of the list.
-        let working = owners.jobs.all.filter { $0.isInWork && (batch == nil || $0.record.batch == batch) }
-            .map { JobProgress($0, at: now) }
-            .sorted { ($0.current == nil ? 1 : 0, $0.job.record.id) < ($1.current == nil ? 1 : 0, $1.job.record.id) }
+    fileprivate func progress(of batch: Int?) throws(ControlError) -> Call.Progress.Reply {
+        let report: ProgressReport?
         do {
-            let unfinished = try ledger.unfinishedBatches(limit: ControlInterface.mostProgress)
-            let ids = batch.map { [$0] } ?? chosen(unfinished.ids)
-            let records = try ledger.batches(Set(ids))
-            if let batch, records[batch] == nil {
-                throw Self.noSuchBatch(batch)
-            }
-            let batches = Dictionary(grouping: working, by: \.job.record.batch)
-            return Call.Progress.Reply(
-                batches: ids.compactMap { records[$0] }.map { record in
-                    Control.BatchProgress(
-                        batch: record.shown, progress: shown(record, batches[record.id] ?? [], at: now))
-                },
-                others: others(than: unfinished.jobs, batches[nil] ?? [], at: now),
-                jobs: working.prefix(ControlInterface.mostProgress).map(shown),
-                unfinished: batch == nil ? unfinished.count : records.values.count { !$0.hasEnded },
-                running: working.count)
-        } catch let error as ControlError {
-            throw error
+            report = try daemon.progress(of: batch, limit: ControlInterface.mostProgress)
         } catch {
             throw .refused("\(error)")
         }
+        guard let report else { throw Self.noSuchBatch(batch ?? 0) }
+        return Call.Progress.Reply(
+            batches: report.batches.map {
+                Control.BatchProgress(batch: $0.batch.shown, progress: Control.Progress($0.figures))
+            },
+            others: Control.Progress(report.others), jobs: report.jobs.map(shown), unfinished: report.unfinished,
+            running: report.running)
     }
 
-    /// Chooses the batches to report: first those with jobs in memory, then the oldest unfinished ones.
-    private func chosen(_ unfinished: [Int]) -> [Int] {
-        let present = owners.jobs.progress.present
-        let known = Set(present)
-        return Array((present + unfinished.filter { !known.contains($0) }).prefix(ControlInterface.mostProgress))
+    private func shown(_ progress: ProgressReport.OfJob) -> Control.JobProgress {
+        Control.JobProgress(
+            job: shown(progress.job), fraction: progress.fraction, operation: progress.operation,
+            progress: progress.figures.map(Control.Progress.init))
     }
+}
 
-    /// Progress of this job's current operation.
-    package func current(of id: Int) -> Control.Progress? {
-        owners.jobs[id].flatMap { $0.isInWork ? shown(JobProgress($0, at: Timestamp.now())).progress : nil }
-    }
-
-    private func shown(_ working: JobProgress) -> Control.JobProgress {
-        let isWaiting = working.job.record.state == .waiting
-        return Control.JobProgress(
-            job: shown(working.job.record), fraction: working.whole.fractionCompleted.share,
-            operation: working.current?.operation.queue?.name,
-            progress: working.current.flatMap { operation, progress in
-                (operation as? any Measured).map { progress.shown($0.figures.unit, isWaiting: isWaiting) }
-            })
-    }
-
-    private func shown(_ record: BatchRecord, _ working: [JobProgress], at now: Double) -> Control.Progress {
-        let fraction = record.tree(over: working).fractionCompleted
-        let all = record.ended + record.unended
-        // Jobs that wait for something outside the batch don't finish at its pace, so the forecast leaves them out.
-        let left = Double(all) * (1 - fraction) - Double(record.waiting)
-        let (rate, remaining) = outlook(of: owners.jobs.progress[record.id], left, working, at: now)
-        return Control.Progress(
-            unit: Figures.Unit.jobs.rawValue, done: record.ended, total: all, fraction: fraction.share,
-            rate: rate, remaining: record.isOpen ? nil : remaining)
-    }
-
-    /// The progress of jobs without a batch. `ofBatches` is the number of unfinished jobs that have a batch.
-    private func others(than ofBatches: Int, _ working: [JobProgress], at now: Double) -> Control.Progress {
-        let unended = [JobState.waiting, .queued, .running, .cancelling].reduce(0) { $0 + owners.jobs.counts[$1] }
-        let (open, done) = (max(0, unended - ofBatches), Int(owners.jobs.progress[nil]?.pace.done ?? 0))
-        let begun = working.reduce(0) { $0 + $1.whole.fractionCompleted }
-        let (rate, remaining) = outlook(of: owners.jobs.progress[nil], Double(open) - begun, working, at: now)
-        return Control.Progress(
-            unit: Figures.Unit.jobs.rawValue, done: done, total: done + open,
-            fraction: open + done == 0 ? nil : (min(1, (Double(done) + begun) / Double(done + open))).share,
-            rate: rate, remaining: remaining)
-    }
-
-    /// Forecasts the rate and the remaining time. Both are nil while no job runs or a queue is paused. The remaining
-    /// time is at least that of the slowest running operation.
-    private func outlook(
-        of batch: BatchProgress?, _ left: Double, _ working: [JobProgress], at now: Double
-    ) -> (rate: Double?, remaining: Double?) {
-        let queues = owners.queues
-        let isPaused = owners.shutdown.isStopping || queues.render.report.paused || queues.publish.report.paused
-        guard let batch, !isPaused, !(batch.downloads && queues.download.report.paused),
-            working.contains(where: { $0.job.record.state == .running })
-        else { return (nil, nil) }
-        let longest = working.compactMap { $0.current?.progress.remaining }.max() ?? 0
-        return (
-            batch.pace.rate(at: now)?.figure, batch.pace.remaining(left, at: now).map { max($0, longest).figure }
-        )
+extension Control.Progress {
+    init(_ figures: ProgressReport.Figures) {
+        self.init(
+            unit: figures.unit, done: figures.done, total: figures.total, fraction: figures.fraction,
+            rate: figures.rate, remaining: figures.remaining)
     }
 }
 
@@ -144,30 +77,6 @@ final class ProgressWatchers {
         }
         Coordination.after(.milliseconds(1000 / ControlInterface.progressRate)) { self.tell(service) }
     }
-}
-
-extension Job {
-    /// Whether the job's first operation has started.
-    fileprivate var isInWork: Bool { (download ?? render).hasBegun }
-}
-
-extension Progress {
-    fileprivate var remaining: Double? { userInfo[.estimatedTimeRemainingKey] as? Double }
-
-    fileprivate func shown(_ unit: Figures.Unit, isWaiting: Bool) -> Control.Progress {
-        let rate = userInfo[.throughputKey] as? Double
-        return Control.Progress(
-            unit: unit.rawValue, done: Int(completedUnitCount), total: isIndeterminate ? nil : Int(totalUnitCount),
-            fraction: isIndeterminate ? nil : fractionCompleted.share, rate: isWaiting ? nil : rate?.figure,
-            remaining: isWaiting ? nil : remaining?.figure)
-    }
-}
-
-extension Double {
-    /// Rounded to three decimals.
-    fileprivate var figure: Double { (self * 1000).rounded() / 1000 }
-    /// Rounded down to five decimals, so that 1 always means complete.
-    fileprivate var share: Double { (self * 100_000).rounded(.down) / 100_000 }
 }
 
 /// A client that follows progress. A newer report replaces an unsent one, so that reports don't pile up for a slow

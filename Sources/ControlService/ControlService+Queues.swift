@@ -1,9 +1,6 @@
+import DaemonInterface
 import DaemonRuntime
-import FleetSharing
-import JobFlow
-package import PipelineControl
-import PipelineModel
-import WorkerPools
+import PipelineControl
 import WorkerProtocol
 
 extension ControlService {
@@ -11,28 +8,30 @@ extension ControlService {
         onWriting(Call.Pause.self, but: "the pause holds") { [self] call, request in
             try Self.check(reason: call.reason)
             obey(.pause(queue: call.queue, reason: call.reason), request) { service, _ in
-                Call.Pause.Reply(queues: service.queueReports())
+                Call.Pause.Reply(queues: ControlService.shown(service.daemon.queueReports()))
             }
         }
         onWriting(Call.Resume.self, but: "the queues go on") { [self] call, request in
             obey(.resume(queue: call.queue), request) { service, _ in
-                Call.Resume.Reply(queues: service.queueReports())
+                Call.Resume.Reply(queues: ControlService.shown(service.daemon.queueReports()))
             }
         }
         onOwners(Call.Concurrency.self) { [self] call, request in
             obey(.concurrency(queue: call.queue, limit: call.limit, save: call.save), request) { service, _ in
-                Call.Concurrency.Reply(queues: service.queueReports())
+                Call.Concurrency.Reply(queues: ControlService.shown(service.daemon.queueReports()))
             }
         }
         onWriting(Call.CancelAll.self) { [self] _, request in
             obey(.cancelAll, request) { Call.CancelAll.Reply(cancelled: $1.cancelled ?? 0) }
         }
         onWriting(Call.Drain.self, but: "download and render are paused") { [self] _, request in
-            obey(.drain, request) { service, _ in Call.Drain.Reply(queues: service.queueReports()) }
+            obey(.drain, request) { service, _ in
+                Call.Drain.Reply(queues: ControlService.shown(service.daemon.queueReports()))
+            }
         }
     }
 
-    package static func check(reason: String?) throws(ControlError) {
+    static func check(reason: String?) throws(ControlError) {
         guard let size = reason?.utf8.count, size > ControlInterface.longestReason else { return }
         throw .badValue("a reason has at most \(ControlInterface.longestReason) bytes; this one has \(size)")
     }
@@ -44,7 +43,7 @@ extension ControlService {
         _ command: NodeCommand, _ request: ControlRequest,
         _ reply: @escaping @Coordination @Sendable (ControlService, NodeReport) -> Reply
     ) {
-        owners.commands.obey(command, by: request.connection.peer) { [self] result in
+        daemon.obey(command, by: request.connection.peer) { [self] result in
             switch result {
             case .success(let report): request.reply(reply(self, report))
             case .failure(let refusal): request.fail(ControlError(refusal))

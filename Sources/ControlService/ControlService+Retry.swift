@@ -1,10 +1,8 @@
+import DaemonInterface
 import DaemonRuntime
-import JobFlow
-import JobLedger
-import PictureFiles
+import JobModel
 import PipelineControl
 import PipelineModel
-import WorkerPools
 
 @Coordination
 extension ControlService {
@@ -30,14 +28,14 @@ extension ControlService {
             guard !record.isList else {
                 throw .refused("job \(record.id) was a list; `pipectl add` its file, which lies in \(record.source)")
             }
-            guard owners.revivals.order(of: record) != nil else {
+            guard record.order.adHoc || daemon.configurationInForce.recipe(record.order.recipe) != nil else {
                 throw missing(recipe: record.order.recipe)
             }
         }
         var states = call.states.compactMap(JobState.init(rawValue:)).filter(\.isFinal)
         if call.batch != nil, call.states.isEmpty { states = [.failed, .cancelled] }
         try checkNeeds(ofRetried: records.map(\.id), states)
-        owners.revivals.revive(
+        daemon.retry(
             records, early: call.states.contains("waiting") ? nil : early, states, of: call.batch
         ) {
             done($0.answer)
@@ -45,7 +43,7 @@ extension ControlService {
     }
 }
 
-extension Revivals.Outcome {
+extension RetryOutcome {
     fileprivate var answer: Result<[Int], ControlError> {
         if let unread { return .failure(.unread(unread)) }
         guard lostCount > 0 else { return .success(ids) }

@@ -1,119 +1,29 @@
+import DaemonInterface
 import DaemonRuntime
-import Dispatch
-import InboxWatching
-import JobFlow
-package import JobLedger
-import OperationGraph
-import PictureFiles
-package import PipelineControl
-package import PipelineModel
-import Synchronization
+import JobModel
+import PipelineControl
+import PipelineModel
 import SystemCalls
-import WorkerPools
 import WorkerProtocol
 
 extension ControlService {
     func addStatusCalls() {
         onOwners(Call.Status.self) { [self] _, request in
-            let status = status()
-            owners.pool.report { [self] report in
-                var status = status
-                status.workers = report.workers
-                if let problem = report.problem { status.problems.append(problem) }
-                let known = status
-                owners.fetch.report { [self] problem in
-                    var status = known
-                    if let problem { status.problems.append(problem) }
-                    let reply = status
-                    Coordination.async { [self] in answer(reply, request) }
-                }
-            }
+            daemon.fullStatus { [self] in request.reply(Call.Status.Reply(status: shown($0))) }
         }
         onOwners(Call.WhyWaiting.self) { [self] call, request in
-            let who = try waiters(call)
-            let queues = waitReasons()
-            FileLanes.ledger.async { [self] in
+            daemon.waitReasons(of: try waiters(call)) { reasons in
                 do {
-                    let reasons = try reasons(of: who, queues)
-                    request.reply(Call.WhyWaiting.Reply(waiting: reasons))
+                    request.reply(Call.WhyWaiting.Reply(waiting: Self.shown(try reasons.get())))
                 } catch {
                     request.fail(ControlError.unread(error))
                 }
             }
         }
     }
-}
 
-@Coordination
-extension ControlService {
-    private func answer(_ status: Control.Overview, _ request: ControlRequest) {
-        owners.disks.look { [self] disks in
-            let status = status.with(disks)
-            // Counting rows takes time, so the reasons are added on the ledger's lane.
-            FileLanes.ledger.async { [self] in request.reply(Call.Status.Reply(status: withReasons(status))) }
-        }
-    }
-
-    package func status() -> Control.Overview {
-        var jobs = Control.Jobs()
-        let reports = owners.inboxes.all.map { ($0, $0.report) }
-        let settling = reports.reduce(0) { $0 + $1.1.settling }
-        let queued = queuedCounts()
-        let waiting = waitReasons().map { Control.Waiting(reason: $0.reason, jobs: queued[$0.entry] ?? 0) }
-            .filter { $0.jobs > 0 }
-        let behindQueues = waiting.reduce(0) { $0 + $1.jobs }
-        jobs.waiting = settling + max(0, owners.jobs.counts[.waiting]) + behindQueues
-        jobs.queued = queued.values.reduce(0, +) - behindQueues
-        jobs.running = owners.jobs.counts[.running]
-        jobs.cancelling = owners.jobs.counts[.cancelling]
-        jobs.done = owners.jobs.counts[.done]
-        jobs.failed = owners.jobs.counts[.failed]
-        jobs.cancelled = owners.jobs.counts[.cancelled]
-        jobs.ignored = reports.reduce(0) { $0 + $1.1.ignored }
-        return Control.Overview(
-            version: version, started: Timestamp.text(owners.started), root: places.root,
-            stopping: owners.shutdown.isStopping, jobs: jobs, waiting: waiting, queues: queueReports(queued),
-            inboxes: reports.map { inbox, report in
-                Control.Inbox(
-                    path: inbox.folder, recipe: inbox.recipe.name, watch: report.watch, settling: report.settling,
-                    ignored: report.ignored, problem: report.whyNothing)
-            },
-            ignored: reports.flatMap { $0.1.ignoredFiles }.map { Control.Ignored(path: $0.path, reason: $0.reason) },
-            workers: 0, cursor: ledger.cursor, problems: owners.problems + reports.compactMap(\.1.stuckProblem),
-            kept: [], disks: [],
-            fleet: owners.fleet.report)
-    }
-
-    /// The queues that start no operations at present, each with the reason.
-    nonisolated func waitReasons() -> [(entry: FirstQueue, reason: String)] {
-        FirstQueue.allCases.compactMap { entry in owners.queues.waitReason(entry, ledger).map { (entry, $0) } }
-    }
-
-    /// Number of queued jobs by the first queue of each job. If the ledger can't be read, all of them count for
-    /// `render`, and the status reports the error as a problem.
-    private func queuedCounts() -> [FirstQueue: Int] {
-        let all = max(0, owners.jobs.counts[.queued])
-        let downloads = all == 0 ? 0 : (try? ledger.queuedDownloads(among: all)) ?? 0
-        return [.download: downloads, .render: all - downloads]
-    }
-
-    /// Adds the reasons why jobs wait, and the kept files.
-    nonisolated func withReasons(_ status: Control.Overview) -> Control.Overview {
-        var status = status
-        status.waiting += status.inboxes.map { Control.Waiting(reason: $0.problem ?? "settling", jobs: $0.settling) }
-        do {
-            status.waiting += try ledger.waiting().map(\.shown)
-            status.kept = try kept()
-        } catch {
-            if let reason = ledger.unreadableReason, !status.problems.contains(reason) {
-                status.problems.append(reason)
-            }
-        }
-        status.waiting = status.waiting.grouped
-        return status
-    }
-
-    func waiters(_ call: Call.WhyWaiting) throws(ControlError) -> Ledger.Waiters {
+    @Coordination
+    private func waiters(_ call: Call.WhyWaiting) throws(ControlError) -> JobGroup {
         guard let batch = call.batch else {
             try check(call.ids)
             return call.ids.isEmpty ? .all : .these(call.ids)
@@ -123,59 +33,71 @@ extension ControlService {
         return .batch(batch)
     }
 
-    /// The reasons why these jobs wait. A queued job counts as waiting while its queue starts no operations.
-    nonisolated func reasons(
-        of who: Ledger.Waiters, _ queues: [(entry: FirstQueue, reason: String)]
-    ) throws -> [Control.Waiting] {
-        let queued = try queues.map { Control.Waiting(reason: $0.reason, jobs: try ledger.queued(who, $0.entry)) }
-        return (queued + (try ledger.waiting(who)).map(\.shown)).grouped
+    func shown(_ status: DaemonStatus) -> Control.Overview {
+        var jobs = Control.Jobs()
+        jobs.waiting = status.jobs[.waiting] ?? 0
+        jobs.queued = status.jobs[.queued] ?? 0
+        jobs.running = status.jobs[.running] ?? 0
+        jobs.cancelling = status.jobs[.cancelling] ?? 0
+        jobs.done = status.jobs[.done] ?? 0
+        jobs.failed = status.jobs[.failed] ?? 0
+        jobs.cancelled = status.jobs[.cancelled] ?? 0
+        jobs.ignored = status.ignoredCount
+        return Control.Overview(
+            version: version, started: Timestamp.text(status.started), root: status.root, stopping: status.isStopping,
+            jobs: jobs, waiting: Self.shown(status.waiting), queues: Self.shown(status.queues),
+            inboxes: status.inboxes.map {
+                Control.Inbox(
+                    path: $0.folder, recipe: $0.recipe, watch: $0.watch, settling: $0.settling, ignored: $0.ignored,
+                    problem: $0.problem)
+            },
+            ignored: Self.shown(status.ignored), workers: status.workers, cursor: status.cursor,
+            problems: status.problems,
+            kept: status.kept.map {
+                Control.Kept(place: $0.place.rawValue, rule: $0.rule, files: $0.files, bytes: $0.bytes)
+            }, disks: status.disks.map { Control.Disk(path: $0.path, bytes: $0.bytes, free: $0.free) },
+            fleet: status.fleet.map(Control.Fleet.init))
     }
 
-    func queueReports() -> [String: Control.Queue] { queueReports(queuedCounts()) }
-
-    private func queueReports(_ queued: [FirstQueue: Int]) -> [String: Control.Queue] {
-        var reports: [String: Control.Queue] = [:]
-        owners.limits.lookAtProcessors()
-        let queues = owners.queues
-        for queue in queues.all {
-            let report = queue.report
-            let waiting =
-                switch queue.name {
-                case queues.download.name: queued[.download] ?? 0
-                case queues.render.name:
-                    (queued[.render] ?? 0)
-                        + owners.jobs.all.count { $0.download?.state == .finished && !$0.render.hasBegun }
-                case queues.publish.name:
-                    owners.jobs.all.count { $0.render.image != nil && $0.publish?.hasBegun == false }
-                default: owners.jobs.all.count { $0.publish?.state == .finished && $0.announce?.hasBegun == false }
-                }
-            reports[queue.name] = Control.Queue(
-                configured: report.configured, effective: report.effective, running: report.running, waiting: waiting,
-                paused: report.paused, reason: report.reason, automatic: queue.automaticCount)
+    static func shown(_ reports: [QueueReport]) -> [String: Control.Queue] {
+        reports.reduce(into: [:]) { shown, report in
+            let queue = report.queue
+            shown[queue.name] = Control.Queue(
+                configured: queue.configured, effective: queue.effective, running: queue.running,
+                waiting: report.waiting, paused: queue.isPaused, reason: queue.reason, automatic: report.automatic)
         }
-        return reports
     }
 
-    /// A job as clients see it. While its queue starts no operations, a queued job is shown as waiting, with the
-    /// reason. If the original can't be moved, the job shows that reason.
-    package nonisolated func shown(_ record: JobRecord) -> Control.Job {
-        let waits = record.state == .queued ? owners.queues.waitReason(record.entry, ledger) : nil
-        let stays = record.disposed ? nil : owners.originals.reason(for: record.id)
-        return record.shown(state: waits == nil ? record.state : .waiting, reason: waits ?? stays ?? record.reason)
+    private static func shown(_ waiting: [WaitingCount]) -> [Control.Waiting] {
+        waiting.map { Control.Waiting(reason: $0.reason, jobs: $0.jobs) }
+    }
+
+    static func shown(_ files: [IgnoredFile]) -> [Control.Ignored] {
+        files.map { Control.Ignored(path: $0.path, reason: $0.reason) }
+    }
+
+    /// A job as clients see it.
+    func shown(_ record: JobRecord) -> Control.Job {
+        let (state, reason) = daemon.standing(of: record)
+        return record.shown(state: state, reason: reason)
     }
 }
 
-extension InboxReport {
-    /// Describes the files that can't be claimed.
-    fileprivate var stuckProblem: String? {
-        guard let (path, reason) = stuckFile else { return nil }
-        let others = stuck.count - 1
-        return "\(path): \(reason)" + (others > 0 ? " (and \(others) more, in `pipectl ignored`)" : "")
+extension Control.Fleet {
+    fileprivate init(_ fleet: FleetReport) {
+        self.init(
+            name: fleet.name, server: fleet.server, problem: fleet.problem, places: fleet.places, taken: fleet.taken,
+            lent: fleet.lent,
+            nodes: fleet.nodes.map { node, lacks in
+                Control.Node(
+                    name: node.name, version: node.version, places: node.places, taken: node.taken, lent: node.lent,
+                    lacks: lacks)
+            }, silent: fleet.silent)
     }
 }
 
 extension JobRecord {
-    package func shown(state: JobState, reason: String?) -> Control.Job {
+    func shown(state: JobState, reason: String?) -> Control.Job {
         let isOver = state.isFinal
         let reason = state == .waiting && waitReason == .retry ? reason.map(sayingWhen) : reason
         var milliseconds: Double?
@@ -193,15 +115,6 @@ extension JobRecord {
     }
 }
 
-extension [Control.Waiting] {
-    /// Merges equal reasons, and sorts the most frequent first.
-    fileprivate var grouped: [Control.Waiting] {
-        let jobs = reduce(into: [String: Int]()) { $0[$1.reason, default: 0] += $1.jobs }
-        return jobs.filter { $0.value > 0 }.map { Control.Waiting(reason: $0.key, jobs: $0.value) }
-            .sorted { ($1.jobs, $0.reason) < ($0.jobs, $1.reason) }
-    }
-}
-
 extension JobRecord {
     /// Rewrites the retry's time in the reason. The text may be outdated: the time may have been changed, and it
     /// contains the date unless the retry is today.
@@ -211,17 +124,8 @@ extension JobRecord {
     }
 }
 
-extension Ledger.Waiting {
-    package var shown: Control.Waiting {
-        let words = reason ?? (waitReason == .after ? "the end of other jobs" : "no reason is recorded")
-        guard waitReason == .retry, let due else { return Control.Waiting(reason: words, jobs: count) }
-        let first = count > 1 ? ", the first" : ""
-        return Control.Waiting(reason: "retry\(first) at \(Timestamp.local(due)): \(words)", jobs: count)
-    }
-}
-
 extension JobStory.Picture {
-    package var shown: Control.Picture {
+    var shown: Control.Picture {
         Control.Picture(format: format, width: width, height: height, bytes: bytes, pages: pages)
     }
 }

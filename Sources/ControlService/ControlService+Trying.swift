@@ -1,10 +1,9 @@
+import DaemonInterface
 import DaemonRuntime
 import Glibc
-import JobFlow
-import JobLedger
+import JobModel
 import PipelineControl
 import PipelineModel
-import Previewing
 import SystemCalls
 import WorkerProtocol
 
@@ -29,10 +28,10 @@ extension ControlService {
 @Coordination
 extension ControlService {
     private func begin(_ call: Call.Try, _ file: Descriptor, _ request: ControlRequest) throws(ControlError) {
-        guard !owners.shutdown.isStopping else { throw .refused("the daemon is stopping; try again when it is back") }
+        guard !daemon.isStopping else { throw .refused("the daemon is stopping; try again when it is back") }
         let wish = try wish(call, file)
         let size = (try? file.status()).map { Int($0.st_size) } ?? 0
-        let trial = owners.trials.begin(wish) { outcome in
+        let withdraw = daemon.tryChains(wish) { outcome in
             if let problem = outcome.problem { return request.fail(ControlError.refused(problem)) }
             let before = outcome.before.map {
                 Control.Picture(
@@ -45,10 +44,10 @@ extension ControlService {
                     sheet: outcome.sheet?.output.shown),
                 beside: outcome.sheet.map { [$0.file] } ?? outcome.made.compactMap(\.file))
         }
-        request.connection.whenAbandoned { Coordination.async { trial.cancel() } }
+        request.connection.whenAbandoned { Coordination.async(withdraw) }
     }
 
-    private func wish(_ call: Call.Try, _ file: Descriptor) throws(ControlError) -> ChainTrial.Wish {
+    private func wish(_ call: Call.Try, _ file: Descriptor) throws(ControlError) -> TrialWish {
         if let sheet = call.sheet, !["jpeg", "png", "webp"].contains(sheet) {
             throw .badValue("a sheet is a jpeg, a png or a webp, not '\(sheet.prefix(50))'")
         }
@@ -63,7 +62,7 @@ extension ControlService {
             orders.append((order.recipe, order))
         }
         let candidates = orders.map { recipe, order in
-            ChainTrial.Candidate(
+            TrialCandidate(
                 recipe: recipe, order: order,
                 pictures: Planner.plan(outputs: order.outputs, inBatch: false).segments.first ?? [])
         }
@@ -71,13 +70,13 @@ extension ControlService {
         guard results <= ControlInterface.mostProofs else {
             throw .badValue("Try makes at most \(ControlInterface.mostProofs) results at once; these are \(results)")
         }
-        return ChainTrial.Wish(
+        return TrialWish(
             name: FileSystem.name(of: call.name), source: file, candidates: candidates, sheet: call.sheet,
             edge: ControlInterface.sheetEdge, captions: candidates.flatMap(\.captions))
     }
 }
 
-extension ChainTrial.Candidate {
+extension TrialCandidate {
     /// Captions for the results on a sheet: the recipe and the output, or the chain.
     fileprivate var captions: [String] {
         pictures.map { picture in
@@ -87,10 +86,10 @@ extension ChainTrial.Candidate {
     }
 }
 
-extension ChainTrial.Made {
+extension TrialResult {
     /// A small picture on a sheet has a format of its own. So the suffix of the actual result is unknown, unless the
     /// chain sets its format.
-    fileprivate func shown(_ candidate: ChainTrial.Candidate, isSmall: Bool) -> Control.Proof {
+    fileprivate func shown(_ candidate: TrialCandidate, isSmall: Bool) -> Control.Proof {
         Control.Proof(
             recipe: candidate.recipe, output: picture.name, chain: candidate.order.chain(of: picture),
             suffix: picture.suffix ?? (isSmall ? nil : output.map { RenderedOutput.suffix(of: $0.format) }),

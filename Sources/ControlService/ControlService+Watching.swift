@@ -1,12 +1,10 @@
+import DaemonInterface
 import DaemonRuntime
-import JobFlow
-package import JobLedger
-import PictureFiles
-package import PipelineControl
+package import JobModel
+import PipelineControl
 import PipelineModel
 import Synchronization
 import SystemCalls
-import WorkerPools
 
 extension ControlService {
     func addWatchingCalls() {
@@ -21,13 +19,12 @@ extension ControlService {
 
     private func wait(_ call: Call.Wait, _ request: ControlRequest) {
         let connection = request.connection
-        let (ledger, waiters) = (ledger, owners.waiters)
         let endings = Endings()
-        connection.follow(()) { _ in
-            endings.next(ledger)
-        } abandoned: {
+        connection.follow(()) { [daemon] _ in
+            endings.next(daemon)
+        } abandoned: { [daemon] in
             endings.abandon()
-            Coordination.async { waiters.check() }
+            Coordination.async { daemon.dropWaiters() }
         }
         let waiter = Waiter(
             each: { over in
@@ -44,15 +41,15 @@ extension ControlService {
             },
             isWanted: { endings.isWanted })
         Coordination.async { [self] in
-            if call.ids.isEmpty, call.batch == nil { return waiters.waitForAll(waiter) }
+            if call.ids.isEmpty, call.batch == nil { return daemon.wait(for: .all, waiter) }
             do {
                 if let batch = call.batch {
                     guard call.ids.isEmpty else { throw ControlError.badValue("Wait takes either IDs or a batch") }
                     try self.check(batch: batch)
-                    return waiters.wait(forBatch: batch, waiter)
+                    return daemon.wait(for: .batch(batch), waiter)
                 }
                 try self.check(call.ids)
-                waiters.wait(for: call.ids, waiter)
+                daemon.wait(for: .these(call.ids), waiter)
             } catch {
                 request.fail(error)
             }
@@ -62,17 +59,16 @@ extension ControlService {
     /// Streams the event log from the cursor on, at the client's pace, including new events. If events have been
     /// deleted, the client receives a `lost` event first.
     private func watch(_ call: Call.Watch, _ request: ControlRequest) throws {
-        let ledger = ledger
-        let last = ledger.cursor
+        let last = daemon.cursor
         var place = (cursor: call.cursor ?? last, ahead: nil as Control.Event?)
         if place.cursor > last {
             let text = "there is no event \(place.cursor): the log ends at \(last); what follows is new"
             place = (last, Self.lost(text, before: last))
         }
-        guard request.more else { return request.reply(Call.Watch.Reply(events: try Self.next(&place, ledger))) }
-        request.connection.follow(place) { place in
+        guard request.more else { return request.reply(Call.Watch.Reply(events: try next(&place))) }
+        request.connection.follow(place) { [self] place in
             do throws(ControlError) {
-                let events = try Self.next(&place, ledger)
+                let events = try next(&place)
                 return events.isEmpty
                     ? .nothing : .frame(ControlRequest.frame(Call.Watch.Reply(events: events), continues: true))
             } catch {
@@ -81,21 +77,21 @@ extension ControlService {
         }
     }
 
-    private static func next(
-        _ place: inout (cursor: Int, ahead: Control.Event?), _ ledger: Ledger
+    private func next(
+        _ place: inout (cursor: Int, ahead: Control.Event?)
     ) throws(ControlError) -> [Control.Event] {
         if let event = place.ahead {
             place.ahead = nil
             return [event]
         }
         let cursor = place.cursor
-        let events = try ledger.answer { try $0.events(after: cursor, limit: 100) }
+        let events = try answer { try daemon.events(after: cursor, limit: 100) }
         guard let first = events.first?.event.cursor else { return [] }
         place.cursor = events.last?.event.cursor ?? cursor
         let shown = events.map { Control.Event($0.event, $0.job, $0.batch) }
         guard cursor >= 0, first > cursor + 1 else { return shown }
         let gone = "the events from \(cursor + 1) to \(first - 1) are gone: HistoryEvents= says how many are kept"
-        return [lost(gone, before: first - 1)] + shown
+        return [Self.lost(gone, before: first - 1)] + shown
     }
 
     private static func lost(_ text: String, before cursor: Int) -> Control.Event {
@@ -148,7 +144,7 @@ private final class Endings: Sendable {
         }
     }
 
-    func next(_ ledger: Ledger) -> ControlConnection.Step {
+    func next(_ daemon: any DaemonInterface) -> ControlConnection.Step {
         let (page, isOver, delay, isNews) = state.withLock { state in
             defer { state.isDelayTold = true }
             return (state.take(Self.page), state.isOver, state.delay, !state.isDelayTold)
@@ -159,11 +155,11 @@ private final class Endings: Sendable {
                 ? .frame(ControlRequest.frame(Call.Wait.Reply(jobs: [], waitsFor: delay), continues: true)) : .nothing
         }
         let records: [Int: JobRecord]
-        do throws(ControlError) {
-            let found = try ledger.answer { try $0.jobs(page.map(\.id)) }.map { ($0.id, $0) }
+        do {
+            let found = try daemon.recordedJobs(page.map(\.id)).map { ($0.id, $0) }
             records = Dictionary(found, uniquingKeysWith: { first, _ in first })
         } catch {
-            return .last(ControlRequest.frame(error))
+            return .last(ControlRequest.frame(.unread(error)))
         }
         // Report each job in the state in which it ended, even if it has been retried since.
         let jobs = page.compactMap { ending in
@@ -186,7 +182,7 @@ extension Control.Event {
         self.init(
             cursor: event.cursor, time: Timestamp.text(event.time), kind: event.kind,
             job: record.map { $0.shown(at: event) }, batch: batch.map(\.shown), queue: event.queue, text: event.text,
-            original: record.flatMap { $0.isOver && $0.file != .none && !Disposal.isRemoved($0) ? $0.source : nil },
+            original: record.flatMap { $0.isOver && $0.file != .none && !$0.removesOriginal ? $0.source : nil },
             advice: record.flatMap { record in
                 event.state == .failed && record.state == .failed && record.hasEnded(at: event) ? record.advice : nil
             })
@@ -213,7 +209,7 @@ extension JobRecord {
 }
 
 extension BatchRecord {
-    package var shown: Control.Batch {
+    var shown: Control.Batch {
         Control.Batch(
             id: id, name: name, open: isOpen, waiting: jobs[.waiting] ?? 0, queued: jobs[.queued] ?? 0,
             running: jobs[.running] ?? 0, cancelling: jobs[.cancelling] ?? 0, done: jobs[.done] ?? 0,

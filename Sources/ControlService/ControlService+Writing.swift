@@ -1,7 +1,5 @@
+import DaemonInterface
 import DaemonRuntime
-import JobFlow
-import JobLedger
-import PictureFiles
 import PipelineControl
 import Synchronization
 
@@ -18,7 +16,7 @@ extension ControlService {
     /// request fails.
     func whenWritable(_ request: ControlRequest, _ body: @escaping @Coordination @Sendable () throws -> Void) {
         write(for: request)
-        ledger.whenTried { [self] isWritable in
+        daemon.tryWriting { [self] isWritable in
             guard isWritable else { return refuse(request) }
             Coordination.async {
                 do { try body() } catch { request.fail(error) }
@@ -27,7 +25,7 @@ extension ControlService {
     }
 
     /// Makes the request fail as soon as the ledger can't be written, unless it is answered first.
-    package func write(for request: ControlRequest, but holds: String? = nil) {
+    func write(for request: ControlRequest, but holds: String? = nil) {
         writing.withLock { writing in
             writing.removeAll(where: \.request.isAnswered)
             writing.append(WritingRequest(request: request, holds: holds))
@@ -37,7 +35,7 @@ extension ControlService {
 
     /// Makes all unanswered requests fail if the ledger can't be written now.
     package func refuseWriting() {
-        guard ledger.problem != nil else { return }
+        guard daemon.unwritableReason != nil else { return }
         let waiting = writing.withLock { writing in
             defer { writing = [] }
             return writing
@@ -47,10 +45,10 @@ extension ControlService {
 
     private func refuse(_ request: ControlRequest, but holds: String? = nil) {
         let outcome = holds.map { "\($0), but that can't be recorded, and may not outlive a restart: " } ?? ""
-        let reason = ledger.unwritableReason ?? "the ledger could not be written for a moment"
+        let reason = daemon.unwritableReason ?? "the ledger could not be written for a moment"
         request.fail(
             ControlError.refused(
-                "\(outcome)\(reason); look after the disk of \(places.state), where `pipectl clean` can make room, then "
+                "\(outcome)\(reason); look after the disk of \(daemon.ownFolders.state), where `pipectl clean` can make room, then "
                     + "try again"))
     }
 }

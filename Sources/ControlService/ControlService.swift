@@ -1,29 +1,24 @@
-package import DaemonConfiguration
+package import DaemonInterface
 import DaemonRuntime
 import Dispatch
-package import JobFlow
-package import JobLedger
-package import PictureFiles
-package import PipelineControl
-package import PipelineModel
+import PipelineControl
+import PipelineModel
 import Synchronization
-import SystemCalls
-import WorkerPools
 
 /// Answers the calls of the Varlink interfaces. Each method has one handler; handlers for the same subject share a
 /// file.
 package final class ControlService: Sendable {
-    package let owners: Owners
-    package let version: String
+    let daemon: any DaemonInterface
+    let version: String
     /// Limits for clients; a reload changes them.
-    package var limits: ControlSettings { owners.configuration.settings.control }
+    var limits: ControlSettings { daemon.configurationInForce.settings.control }
     let watchers = ProgressWatchers()
     private let complaints = Mutex(Complaints())
     let writing = Mutex<[WritingRequest]>([])
     private let handlers = Mutex<[String: @Sendable (ControlRequest, PassedDescriptors) throws -> Void]>([:])
 
-    package init(_ owners: Owners, version: String) {
-        (self.owners, self.version) = (owners, version)
+    package init(_ daemon: any DaemonInterface, version: String) {
+        (self.daemon, self.version) = (daemon, version)
         addServiceCalls()
         addStatusCalls()
         addMetricsCalls()
@@ -45,12 +40,8 @@ package final class ControlService: Sendable {
         addPictureCalls()
     }
 
-    package var ledger: Ledger { owners.ledger }
-    package var places: Places { owners.configuration.places }
-    package var current: LoadedConfiguration { owners.configuration.now }
-
     /// Adds a method's handler. Descriptors that a client passes with the call are closed unused.
-    package func on<Call: ControlCall>(
+    func on<Call: ControlCall>(
         _ call: Call.Type, _ handler: @escaping @Sendable (Call, ControlRequest) throws -> Void
     ) {
         onPassing(call) { call, _, request in try handler(call, request) }
@@ -99,7 +90,7 @@ package final class ControlService: Sendable {
     }
 
     /// Called on the server's queue.
-    package func answer(_ request: ControlRequest, _ passed: PassedDescriptors) {
+    func answer(_ request: ControlRequest, _ passed: PassedDescriptors) {
         do {
             guard let handler = handlers.withLock({ $0[request.method] }) else { throw Self.unknown(request.method) }
             try handler(request, passed)

@@ -1,6 +1,6 @@
+package import DaemonInterface
 import DaemonRuntime
 import Dispatch
-package import FleetSharing
 import PipelineControl
 package import WorkerProtocol
 

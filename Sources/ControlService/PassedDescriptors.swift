@@ -1,7 +1,7 @@
 import SystemCalls
 
 /// The descriptors that arrived with a call.
-package struct PassedDescriptors: Sendable {
+struct PassedDescriptors: Sendable {
     var descriptors: [Descriptor] = []
     /// Whether the kernel dropped descriptors, most likely because this process has too many open.
     var lost = false

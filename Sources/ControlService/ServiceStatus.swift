@@ -1,7 +1,8 @@
+import DaemonInterface
 package import DaemonRuntime
 import Dispatch
-import JobLedger
 import PipelineControl
+import PipelineModel
 import Synchronization
 
 /// The line that `systemctl status` shows. It is updated after changes, at most once a second.
@@ -33,18 +34,20 @@ package final class ServiceStatus {
     private func look() {
         latest = .now()
         isDue.store(false, ordering: .relaxed)
-        let status = service.status()
+        let daemon = service.daemon
+        let status = daemon.status()
         let known = failed
         // Counting rows takes time, so the line is made on the ledger's lane.
         FileLanes.ledger.async { [self] in
             let midnight = Timestamp.midnight()
             var failed = known
-            if failed.all != status.jobs.failed || failed.since != midnight {
+            let all = status.jobs[.failed] ?? 0
+            if failed.all != all || failed.since != midnight {
                 // If the ledger can't be read, keep the previous count.
-                let count = try? service.ledger.failedCount(since: midnight)
-                if let count { failed = (status.jobs.failed, midnight, count) }
+                let count = try? daemon.failedCount(since: midnight)
+                if let count { failed = (all, midnight, count) }
             }
-            let line = StatusLine.text(service.withReasons(status), failedToday: failed.count)
+            let line = StatusLine.text(service.shown(daemon.withReasons(status)), failedToday: failed.count)
             Coordination.async { [failed] in self.tell(line, failed) }
         }
     }

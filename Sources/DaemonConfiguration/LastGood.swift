@@ -20,7 +20,7 @@ package struct LastGood: Codable {
 
     package init(_ loaded: LoadedConfiguration) {
         settings = loaded.texts.map { File(name: $0.name, text: $0.text) }
-        inboxes = loaded.lastInboxes.filter { loaded.held($0.key) != nil }
+        inboxes = loaded.lastInboxes.filter { loaded.configuration.held($0.key) != nil }
         for recipe in loaded.configuration.recipes { inboxes[recipe.name] = recipe.inbox }
     }
 

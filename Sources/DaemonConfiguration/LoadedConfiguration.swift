@@ -1,7 +1,7 @@
 import DaemonRuntime
 import Dispatch
 import Glibc
-package import JobLedger
+package import JobModel
 package import PictureFiles
 package import PipelineModel
 import SystemCalls
@@ -115,11 +115,11 @@ package struct LoadedConfiguration: Sendable {
     /// Replaces the recipe's name in jobs from `pipectl add --chain`.
     static let adHocName = "chain"
 
-    /// The recipe of this name; nil if there is none, or it is held.
-    package func recipe(_ name: String) -> Recipe? { configuration.recipes.first { $0.name == name } }
-    package func held(_ name: String) -> HeldRecipe? { configuration.held.first { $0.recipe.name == name } }
+    package func recipe(_ name: String) -> Recipe? { configuration.recipe(name) }
     /// Why no usable recipe has this name.
-    package func lack(of name: String) -> String { held(name)?.reason ?? "there is no recipe '\(name)' any more" }
+    package func lack(of name: String) -> String {
+        configuration.held(name)?.reason ?? "there is no recipe '\(name)' any more"
+    }
 
     package func order(for recipe: Recipe, _ places: Places) -> WorkOrder {
         WorkOrder(

@@ -38,3 +38,6 @@ package actor Coordination {
         try queue.sync { try assumeIsolated(body) }
     }
 }
+
+/// Called on the coordination queue with a result.
+package typealias Done<Value> = @Coordination @Sendable (Value) -> Void

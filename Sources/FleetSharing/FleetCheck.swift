@@ -1,3 +1,4 @@
+import DaemonInterface
 package import DaemonRuntime
 import PictureFiles
 import PipelineModel
@@ -12,17 +13,17 @@ package final class FleetCheck {
     private let pool: WorkerPool
     private let settings: Settings
     private let state: () -> FleetState
-    private let done: @Coordination ([String: NodeCheck.Outcome]) -> Void
+    private let done: @Coordination ([String: NodeCheckOutcome]) -> Void
     private var waiting: [String] = []
     private var running: [String: NodeCheck] = [:]
-    private var outcomes: [String: NodeCheck.Outcome] = [:]
+    private var outcomes: [String: NodeCheckOutcome] = [:]
 
     /// Maximum parallel checks; each check holds two files open.
     private static let most = 32
 
     init(
         _ pool: WorkerPool, _ settings: Settings, _ state: @escaping () -> FleetState,
-        done: @escaping @Coordination ([String: NodeCheck.Outcome]) -> Void
+        done: @escaping @Coordination ([String: NodeCheckOutcome]) -> Void
     ) {
         (self.pool, self.settings, self.state, self.done) = (pool, settings, state, done)
     }

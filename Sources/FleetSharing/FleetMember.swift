@@ -1,4 +1,5 @@
 package import DaemonConfiguration
+package import DaemonInterface
 package import DaemonRuntime
 import Dispatch
 import Glibc
@@ -158,23 +159,13 @@ package final class FleetMember: FleetGuests {
 
     // MARK: - Commands
 
-    /// A node's answer to a command.
-    package enum Outcome: Sendable {
-        case done(NodeReport)
-        case refused(CommandRefusal)
-        case silent
-    }
-
-    /// Names of this node and of all known nodes, including silent nodes.
-    package var everybody: [String] { ([name] + state.nodes.map(\.name) + state.silent).sorted() }
-
     /// Sends a command to nodes, which may include this node. Calls `done` after every node has an outcome.
     package func command(
         _ nodes: [String], _ command: NodeCommand, by peer: String,
-        done: @escaping @Coordination @Sendable ([(node: String, outcome: Outcome)]) -> Void
+        done: @escaping @Coordination @Sendable ([(node: String, outcome: NodeOutcome)]) -> Void
     ) {
         let group = DispatchGroup()
-        let outcomes = Mutex<[String: Outcome]>([:])
+        let outcomes = Mutex<[String: NodeOutcome]>([:])
         for node in nodes {
             group.enter()
             tell(node, command, by: peer) { outcome in
@@ -188,10 +179,7 @@ package final class FleetMember: FleetGuests {
         }
     }
 
-    private func tell(
-        _ node: String, _ command: NodeCommand, by peer: String,
-        done: @escaping @Coordination @Sendable (Outcome) -> Void
-    ) {
+    private func tell(_ node: String, _ command: NodeCommand, by peer: String, done: @escaping Done<NodeOutcome>) {
         guard node == name else { return pool.command(node, command) { done($0.map { .done($0) } ?? .silent) } }
         guard let delegate else { return done(.silent) }
         delegate.obey(command, by: peer) { result in
@@ -202,9 +190,7 @@ package final class FleetMember: FleetGuests {
         }
     }
 
-    package func commanded(
-        _ command: NodeCommand, by node: String, done: @escaping @Coordination @Sendable (NodeReport) -> Void
-    ) {
+    package func commanded(_ command: NodeCommand, by node: String, done: @escaping Done<NodeReport>) {
         guard configuration.settings.fleet.obey == .yes || command.isQuestion else {
             Log.notice("the node \(node) tells this one what to do, which Obey=no forbids")
             return done(NodeReport(error: "it obeys no other node (Obey=no in its [Fleet])"))
@@ -220,7 +206,7 @@ package final class FleetMember: FleetGuests {
 
     /// Checks nodes by lending a test picture to each of them.
     package func check(
-        _ nodes: [String], done: @escaping @Coordination ([String: NodeCheck.Outcome]) -> Void
+        _ nodes: [String], done: @escaping @Coordination ([String: NodeCheckOutcome]) -> Void
     ) -> FleetCheck {
         let check = FleetCheck(render, configuration.settings, { [self] in state }, done: done)
         check.begin(nodes)

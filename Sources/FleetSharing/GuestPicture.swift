@@ -168,10 +168,7 @@ final class GuestPicture {
         if let task { pool.cancel(task) }
     }
 
-    private func files(
-        _ count: Int, then: @escaping @Coordination @Sendable ([Descriptor]) -> Void,
-        failed: @escaping @Coordination @Sendable (any Error) -> Void
-    ) {
+    private func files(_ count: Int, then: @escaping Done<[Descriptor]>, failed: @escaping Done<any Error>) {
         let folder = configuration.places.state
         FileLanes.work(on: folder).async { [self] in
             let made = Result { try (0..<count).map { _ in try Descriptor.unnamed(in: folder) } }

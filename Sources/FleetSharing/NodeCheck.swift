@@ -1,3 +1,4 @@
+package import DaemonInterface
 package import DaemonRuntime
 import PictureFiles
 package import PipelineModel
@@ -8,32 +9,22 @@ import WorkerProtocol
 /// Lends a test picture to one node, and lets a local worker verify the result.
 @Coordination
 package final class NodeCheck {
-    package enum Outcome: Sendable {
-        /// Times from the start of the check to the node's acceptance, and to the arrival of the result.
-        case ok(accepted: Duration, delivered: Duration)
-        case silent
-        case otherVersion(String)
-        case noPlace
-        case refused(String?)
-        case noResult
-        case failed(String)
-    }
-
     private let node: String
     private let pool: WorkerPool
     private let settings: Settings
-    private let done: @Coordination (Outcome) -> Void
+    private let done: @Coordination (NodeCheckOutcome) -> Void
     private var task: RenderTask?
     private let start = ContinuousClock.now
     private var accepted: Duration?
     /// Counts the steps, so that the timeout of a finished step does nothing.
     private var steps = 0
 
-    package nonisolated static let patienceForPlace = Duration.seconds(10)
-    package nonisolated static let patienceForResult = Duration.seconds(20)
+    private nonisolated static let patienceForPlace = Duration.seconds(10)
+    private nonisolated static let patienceForResult = Duration.seconds(20)
 
     package init(
-        _ node: String, _ pool: WorkerPool, _ settings: Settings, done: @escaping @Coordination (Outcome) -> Void
+        _ node: String, _ pool: WorkerPool, _ settings: Settings,
+        done: @escaping @Coordination (NodeCheckOutcome) -> Void
     ) {
         (self.node, self.pool, self.settings, self.done) = (node, pool, settings, done)
     }
@@ -98,7 +89,10 @@ package final class NodeCheck {
         case .success: verify(target, delivered: start.duration(to: .now))
         case .failure(.notLent(.refused(let reason))): done(.refused(reason))
         case .failure(.notLent): done(.silent)
-        case .failure(.cancelled): done(accepted == nil ? .noPlace : .noResult)
+        case .failure(.cancelled):
+            done(
+                accepted == nil
+                    ? .noPlace(within: Self.patienceForPlace) : .noResult(within: Self.patienceForResult))
         case .failure(let failure): done(.failed(Self.words(failure)))
         }
     }

@@ -1,5 +1,5 @@
 package import DaemonRuntime
-package import JobLedger
+package import JobModel
 
 /// Events that the owners of the daemon's state report to the object that composes them.
 @Coordination

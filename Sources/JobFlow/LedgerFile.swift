@@ -3,7 +3,6 @@ import Glibc
 package import JobLedger
 package import PictureFiles
 import SystemCalls
-import WorkerPools
 
 /// Opens the ledger's file. A new ledger never silently replaces a lost or damaged one: the damaged file is kept beside
 /// the new one, and a note explains the loss until a user removes the note.

@@ -1,15 +1,17 @@
 package import DaemonConfiguration
+package import DaemonInterface
 package import DaemonRuntime
 package import Dispatch
-package import FleetSharing
+import FleetSharing
 import InboxWatching
 package import JobLedger
+package import JobModel
 import OperationGraph
 package import PictureFiles
 import PipelineModel
-package import Previewing
+import Previewing
 import SystemCalls
-package import WorkerPools
+import WorkerPools
 package import WorkerProtocol
 
 /// Receives reports and questions from the owners of the daemon's state.
@@ -24,39 +26,40 @@ package protocol OwnersDelegate: AnyObject {
 }
 
 /// Composes the owners of the daemon's state. Each piece of state has one owner, which alone changes it. Each owner
-/// receives the others that it needs; callbacks and delegates are connected here.
+/// receives the others that it needs; callbacks and delegates are connected here. To clients' calls, all owners together
+/// are one object, the `DaemonInterface`: see the folder `Control`.
 @Coordination
 package final class Owners: ReadsDelegate {
-    package nonisolated let started = Timestamp.now()
-    package nonisolated let ledger: Ledger
+    nonisolated let started = Timestamp.now()
+    nonisolated let ledger: Ledger
     package nonisolated let configuration: ConfigurationInForce
-    package nonisolated let pool: WorkerPool
-    package nonisolated let fetch: FetchPool
+    nonisolated let pool: WorkerPool
+    nonisolated let fetch: FetchPool
     package nonisolated let hooks: Hooks
-    package nonisolated let pictures: JobPictures
+    nonisolated let pictures: JobPictures
     package nonisolated let queues: Queues
-    package nonisolated let limits: QueueLimits
-    package nonisolated let inboxes: Inboxes
+    nonisolated let limits: QueueLimits
+    nonisolated let inboxes: Inboxes
     package nonisolated let reloads: Reloads
-    package nonisolated let jobs: JobQueue
-    package nonisolated let waiters: Waiters
-    package nonisolated let originals: OriginalMover
-    package nonisolated let folders: FolderBatches
-    package nonisolated let intake: JobIntake
-    package nonisolated let shortages: Shortages
-    package nonisolated let runner: JobRunner
-    package nonisolated let changes: JobChanges
-    package nonisolated let revivals: Revivals
-    package nonisolated let trials: ChainTrials
-    package nonisolated let previews: Previews
-    package nonisolated let fleet: FleetMember
-    package nonisolated let doneJobs: DoneJobs
+    nonisolated let jobs: JobQueue
+    nonisolated let waiters: Waiters
+    nonisolated let originals: OriginalMover
+    nonisolated let folders: FolderBatches
+    nonisolated let intake: JobIntake
+    nonisolated let shortages: Shortages
+    nonisolated let runner: JobRunner
+    nonisolated let changes: JobChanges
+    nonisolated let revivals: Revivals
+    nonisolated let trials: ChainTrials
+    nonisolated let previews: Previews
+    nonisolated let fleet: FleetMember
+    nonisolated let doneJobs: DoneJobs
     let pauses: Pauses
-    package nonisolated let commands: Commands
-    package nonisolated let shutdown: Shutdown
+    nonisolated let commands: Commands
+    nonisolated let shutdown: Shutdown
     let ages: AgeClock
-    package nonisolated let keeping: Keeping
-    package nonisolated let disks: DiskFigures
+    nonisolated let keeping: Keeping
+    nonisolated let disks: DiskFigures
     private let hangs: HangWatch
     private let reads: RepeatedReads
     private let recovery: Recovery
@@ -252,7 +255,7 @@ package final class Owners: ReadsDelegate {
     }
 
     /// Messages about everything that keeps the daemon from its work.
-    package var problems: [String] {
+    var problems: [String] {
         let ledger = [
             ledger.unwritableReason.map { "\($0); nothing is taken until it can" }, ledger.unreadableReason,
         ]

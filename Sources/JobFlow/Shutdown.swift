@@ -2,6 +2,7 @@ import DaemonConfiguration
 package import DaemonRuntime
 import Dispatch
 import JobLedger
+import JobModel
 import OperationGraph
 import PipelineModel
 

@@ -1,5 +1,6 @@
 import CSQLite
 import Glibc
+import JobModel
 import SystemCalls
 
 /// A connection to the ledger's SQLite file. Not thread-safe: the actor or the `Mutex` that owns the connection
@@ -172,7 +173,7 @@ final class Database {
 }
 
 /// A failed statement, or another failed action on the ledger, with SQLite's message or our own.
-package struct LedgerError: Error, CustomStringConvertible {
+package struct LedgerError: LedgerFailure, CustomStringConvertible {
     /// Nil if the message says what was attempted.
     let attempted: String?
     package let message: String

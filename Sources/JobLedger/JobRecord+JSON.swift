@@ -1,4 +1,6 @@
+import JobModel
 import PipelineModel
+import SystemCalls
 
 extension JobStory: JSONWritten {
     func write(to line: inout JSONLine) {
@@ -68,6 +70,25 @@ extension PublishIntent.Step: JSONWritten {
             line.member("replaces", replaces)
             line.member("staging", staging)
             line.member("target", target)
+        }
+    }
+}
+
+extension PublishedFile: JSONWritten {
+    func write(to line: inout JSONLine) {
+        line.object { line in
+            line.member("file", file)
+            line.member("path", path)
+        }
+    }
+}
+
+extension FileStatus.Identity: JSONWritten {
+    func write(to line: inout JSONLine) {
+        line.object { line in
+            line.member("inode", inode)
+            line.member("modified", modified)
+            line.member("size", size)
         }
     }
 }

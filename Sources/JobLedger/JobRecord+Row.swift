@@ -1,3 +1,4 @@
+import JobModel
 import PipelineModel
 import SystemCalls
 
@@ -46,6 +47,10 @@ extension Database.Row {
                     + "away: sqlite3 state/ledger.sqlite 'DELETE FROM jobs WHERE id = \(id)'")
         }
     }
+}
+
+extension JobEnd {
+    init(_ row: Database.Row) throws { try self.init(id: row["id"], state: row["state"]) }
 }
 
 /// Decodes each distinct work order once.

@@ -1,3 +1,4 @@
+package import JobModel
 import PipelineModel
 
 /// Lookup of batches by ID and by name.

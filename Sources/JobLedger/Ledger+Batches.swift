@@ -1,43 +1,6 @@
 import DaemonRuntime
-package import PipelineModel
-
-/// A batch in the ledger, with the progress of its jobs.
-package struct BatchRecord: Sendable {
-    package var id: Int
-    /// The name of its list or folder, or the name that the client gave.
-    package var name: String?
-    /// The recipe of its first job.
-    package var recipe: String?
-    package var isOpen: Bool
-    package var created: Double?
-    /// When the daemon announced that all jobs are over.
-    package var finished: Double?
-    package var jobs: [JobState: Int] = [:]
-    /// Number of unfinished jobs, by the number of barriers that they have reached.
-    package var reached: [Int: Int] = [:]
-    /// Number of waiting jobs that have not reached the first barrier. They wait for something other than the batch.
-    package var waiting = 0
-
-    package init(id: Int, name: String? = nil, isOpen: Bool) { (self.id, self.name, self.isOpen) = (id, name, isOpen) }
-
-    private func count(_ isCounted: (JobState) -> Bool) -> Int {
-        jobs.reduce(0) { isCounted($1.key) ? $0 + $1.value : $0 }
-    }
-
-    package var hasEnded: Bool { finished != nil }
-    package var ended: Int { count(\.isFinal) }
-    package var unended: Int { count { !$0.isFinal } }
-}
-
-/// A job that is over, with its final state.
-package struct JobEnd: Sendable, Equatable {
-    package var id: Int
-    package var state: JobState
-
-    package init(id: Int, state: JobState) { (self.id, self.state) = (id, state) }
-
-    init(_ row: Database.Row) throws { try self.init(id: row["id"], state: row["state"]) }
-}
+import JobModel
+import PipelineModel
 
 package enum BatchNews: String, Sendable {
     /// Every job of the batch has reached a barrier or ended.

@@ -1,11 +1,8 @@
+package import JobModel
 package import PipelineModel
 import SystemCalls
 
-/// The queue in which a job starts. Each queue has its own window of loaded jobs, so that slow downloads don't delay
-/// pictures that need no download.
-package enum FirstQueue: String, CaseIterable, Sendable {
-    case download, render
-
+extension FirstQueue {
     /// The SQL condition for rows that start in this queue. It must match the conditions of the schema's indexes word
     /// for word; otherwise SQLite does not use these indexes.
     var condition: SQL {
@@ -33,8 +30,6 @@ package struct HostLane: Hashable, Sendable {
 }
 
 extension JobRecord {
-    package var entry: FirstQueue { needsDownload ? .download : .render }
-
     /// The lane of the job's download; nil once the download is complete.
     package var lane: HostLane? {
         guard needsDownload, let host else { return nil }

@@ -1,29 +1,6 @@
 import DaemonRuntime
-package import PipelineModel
-
-/// An entry of the event log.
-package struct LoggedEvent: Sendable {
-    package var cursor: Int
-    package var time: Double
-    package var kind: String
-    package var job: Int?
-    package var state: JobState?
-    package var queue: String?
-    package var text: String?
-    package var batch: Int?
-
-    package init(
-        cursor: Int = 0, time: Double = Timestamp.now(), kind: String, job: Int? = nil, state: JobState? = nil,
-        queue: String? = nil, text: String? = nil, batch: Int? = nil
-    ) {
-        (self.cursor, self.time, self.kind, self.job) = (cursor, time, kind, job)
-        (self.state, self.queue, self.text, self.batch) = (state, queue, text, batch)
-    }
-
-    package static func job(_ id: Int, _ state: JobState, _ reason: String?) -> LoggedEvent {
-        LoggedEvent(kind: "job", job: id, state: state, text: reason)
-    }
-}
+package import JobModel
+import PipelineModel
 
 extension JobRecord {
     /// The event for the job's current state. After a failure or an unsuccessful redo, its text is the error, because a

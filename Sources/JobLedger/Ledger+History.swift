@@ -1,3 +1,4 @@
+package import JobModel
 package import PipelineModel
 
 /// Lists, counts and forgets past jobs.
@@ -136,29 +137,7 @@ extension Ledger {
     private static let forgettable: SQL = "state IN \(final) AND disposed = 1 AND returns IS NULL"
 }
 
-/// The criteria of a job list. A job must match every criterion that is set.
-package struct JobFilter: Sendable {
-    package var states: [JobState]
-    /// Paused queues. Their queued jobs count as waiting.
-    package var held: [FirstQueue] = []
-    package var recipe: String?
-    package var batch: Int?
-    /// The earliest end time of the jobs, or the earliest creation time if a job has not ended.
-    package var since: Double?
-    package var until: Double?
-    /// The path of the original, or of a folder that contains it.
-    package var place: String?
-    /// Only jobs with a lower ID.
-    package var before: Int?
-
-    package init(
-        states: [JobState] = [], recipe: String? = nil, batch: Int? = nil, since: Double? = nil, until: Double? = nil,
-        place: String? = nil, before: Int? = nil
-    ) {
-        (self.states, self.recipe, self.batch, self.since, self.until) = (states, recipe, batch, since, until)
-        (self.place, self.before) = (place, before)
-    }
-
+extension JobFilter {
     /// The conditions besides the states.
     private var conditions: [SQL] {
         let conditions: [SQL?] = [

@@ -1,3 +1,4 @@
+import JobModel
 package import PipelineModel
 
 /// The positions of the recipes' hooks in the event log.

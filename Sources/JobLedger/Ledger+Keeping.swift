@@ -1,4 +1,5 @@
 import DaemonRuntime
+package import JobModel
 package import PipelineModel
 import SystemCalls
 

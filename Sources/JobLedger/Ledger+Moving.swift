@@ -1,3 +1,5 @@
+import JobModel
+
 /// Adapts the absolute paths in all rows after a folder has moved.
 extension Ledger {
     /// Replaces the folder `old` by `new` in all paths below it. Blocks until the change is durable; returns false if

@@ -1,4 +1,5 @@
 import DaemonRuntime
+package import JobModel
 package import PipelineModel
 
 /// Dependencies between jobs, in the table `needs`. A satisfied dependency (`met`) stays satisfied, and its row is kept
@@ -173,22 +174,6 @@ extension Ledger {
 
     // MARK: - Changes to dependencies
 
-    /// The answer to a request to add or remove dependencies.
-    package enum NeedsAnswer: Sendable, Equatable {
-        case done
-        case unknown(Int)
-        /// Too late: the job has started, or is done.
-        case begun(JobState)
-        /// A cycle: the job would depend on itself, along this path.
-        case circle([Int])
-        /// The dependency has failed or was cancelled.
-        case over(Int, JobState)
-        /// The job does not depend on this one, so there is nothing to remove.
-        case unneeded(Int)
-        /// SQLite refuses the change.
-        case refused
-    }
-
     /// Adds new jobs with dependencies, and their batches: all or nothing.
     package nonisolated func insert(
         _ jobs: [JobRecord], batches: [BatchRecord] = [], after others: [Int],
@@ -348,12 +333,6 @@ extension Ledger {
                 AND (a.id IS NULL OR a.state IN \(Self.final)) AND COALESCE(a.state, '') NOT IN \(states) LIMIT 1
             """
         ) { try ($0["job"], $0["after"], $0["state"]) }
-    }
-
-    /// A job's dependencies, or its dependents: the first `mostNeighbours` of them, and their total number.
-    package struct Neighbours: Sendable {
-        package var jobs: [(id: Int, state: JobState?)]
-        package var count: Int
     }
 
     private static let mostNeighbours = 100

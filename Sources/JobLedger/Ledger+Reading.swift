@@ -1,3 +1,4 @@
+package import JobModel
 package import PipelineModel
 package import SystemCalls
 

@@ -1,5 +1,6 @@
 import DaemonRuntime
-package import PipelineModel
+package import JobModel
+import PipelineModel
 
 /// Redo and undo of done jobs. A redo processes a done job again. During the redo, `former` refers to the work order
 /// that produced the results in the outbox. If the redo fails or is cancelled, the job returns to `done` and keeps
@@ -72,24 +73,5 @@ extension Ledger {
                 """
             ) { each(try $0["path"]) }
         }
-    }
-}
-
-extension JobRecord {
-    static let redoCancelled = "its redo was cancelled"
-    static let asBefore = "the results of before are as they were"
-
-    /// How the latest redo ended, if it produced no new results.
-    package var redoEnd: JobState? {
-        guard state == .done, error != nil else { return nil }
-        return failure == nil ? .cancelled : .failed
-    }
-
-    /// Ends the job as failed or cancelled, at `time`. A job in a redo becomes done again, with its earlier results.
-    package mutating func end(_ state: JobState, at time: Double?) {
-        (self.state, finished) = (state, time)
-        guard let former, state == .failed || state == .cancelled else { return }
-        (order, self.former, self.state, reason) = (former, nil, .done, Self.asBefore)
-        if state == .cancelled { (error, advice, failure) = (Self.redoCancelled, nil, nil) }
     }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+package import JobModel
 package import PipelineModel
 import Synchronization
 package import SystemCalls

@@ -1,4 +1,5 @@
 import DaemonRuntime
+package import JobModel
 import PipelineModel
 
 /// A resource that several jobs share and may have to wait for.
@@ -165,26 +166,11 @@ extension Ledger {
         package var due: Double?
     }
 
-    /// The jobs that a query covers.
-    package enum Waiters: Sendable {
-        case all
-        case batch(Int)
-        case these([Int])
-
-        fileprivate var selection: (index: SQL, condition: SQL) {
-            switch self {
-            case .all: ("INDEXED BY jobs_waiting", "1")
-            case .batch(let batch): ("INDEXED BY jobs_waiting", "batch = \(batch)")
-            case .these(let ids): ("", "id IN \(ids)")
-            }
-        }
-    }
-
     /// Maximum number of reasons in an answer. The jobs with any other reason are counted together.
     private static let mostReasons = 20
 
     /// The reasons for waiting, most frequent first.
-    package nonisolated func waiting(_ who: Waiters = .all) throws -> [Waiting] {
+    package nonisolated func waiting(_ who: JobGroup = .all) throws -> [Waiting] {
         let (index, condition) = who.selection
         let rows: SQL = "FROM jobs \(index) WHERE state = 'waiting' AND \(condition)"
         return try read { database in
@@ -205,11 +191,21 @@ extension Ledger {
     }
 
     /// Number of these jobs that are queued and start in this queue.
-    package nonisolated func queued(_ who: Waiters, _ entry: FirstQueue) throws -> Int {
+    package nonisolated func queued(_ who: JobGroup, _ entry: FirstQueue) throws -> Int {
         if case .all = who { return try queuedCount(entry) }
         return try value(
             """
             SELECT COUNT(*) FROM jobs WHERE state = 'queued' AND \(entry.condition) AND \(who.selection.condition)
             """) ?? 0
+    }
+}
+
+extension JobGroup {
+    fileprivate var selection: (index: SQL, condition: SQL) {
+        switch self {
+        case .all: ("INDEXED BY jobs_waiting", "1")
+        case .batch(let batch): ("INDEXED BY jobs_waiting", "batch = \(batch)")
+        case .these(let ids): ("", "id IN \(ids)")
+        }
     }
 }

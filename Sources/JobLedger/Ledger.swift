@@ -1,5 +1,6 @@
 package import DaemonRuntime
 import Dispatch
+import JobModel
 import Synchronization
 
 /// The SQLite file of all jobs. Writes are committed in groups: the writes that arrive during a commit form the next

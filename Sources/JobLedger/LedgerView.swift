@@ -1,5 +1,6 @@
 import CSQLite
 import Glibc
+import JobModel
 import SystemCalls
 
 /// Read-only view of a ledger file for another process. A daemon may write to the file meanwhile.

@@ -1,4 +1,5 @@
 import CSQLite
+import JobModel
 import PipelineModel
 
 /// A type of parameters and columns.

@@ -1,4 +1,5 @@
 import CSQLite
+import JobModel
 
 /// The ledger's tables. `user_version` is the number of steps that a file has gone through. An older file is migrated
 /// step by step.

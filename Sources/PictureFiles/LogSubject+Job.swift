@@ -1,5 +1,6 @@
 package import DaemonRuntime
-package import JobLedger
+import JobLedger
+package import JobModel
 import PipelineModel
 package import WorkerPools
 

@@ -1,6 +1,7 @@
 import CLinux
 import ControlService
 import DaemonConfiguration
+import DaemonInterface
 import DaemonRuntime
 import Dispatch
 import FleetSharing

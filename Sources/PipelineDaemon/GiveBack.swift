@@ -3,6 +3,7 @@ import DaemonRuntime
 import InboxWatching
 import JobFlow
 import JobLedger
+import JobModel
 import PictureFiles
 import PipelineModel
 import SystemCalls

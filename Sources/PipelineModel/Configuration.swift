@@ -15,6 +15,10 @@ public struct Configuration: Sendable {
         self.recipes = recipes.sorted { $0.name < $1.name }
     }
 
+    /// The recipe of this name; nil if there is none, or it is held.
+    public func recipe(_ name: String) -> Recipe? { recipes.first { $0.name == name } }
+    public func held(_ name: String) -> HeldRecipe? { held.first { $0.recipe.name == name } }
+
     /// Reads all settings files in order, so that later files override earlier ones, then the recipes. Returns all
     /// problems at once. `unread` contains a problem for each unreadable recipe file. `lastInboxes` contains each
     /// recipe's inbox, by recipe name, as of the last load without problems.

@@ -1,69 +1,19 @@
+package import DaemonInterface
 package import DaemonRuntime
 import Dispatch
 import Glibc
-package import JobLedger
+import JobModel
 import PictureFiles
 package import PipelineModel
 import Synchronization
-package import SystemCalls
+import SystemCalls
 package import WorkerPools
-package import WorkerProtocol
+import WorkerProtocol
 
 /// Renders a picture with several chains, one chain after the other, into unnamed files. The ledger records nothing of
 /// it.
 @Coordination
 package final class ChainTrial {
-    /// One recipe or chain to try. Its results are rendered together.
-    package struct Candidate: Sendable {
-        /// The recipe's name; nil for a chain that belongs to no recipe.
-        package var recipe: String?
-        package var order: WorkOrder
-        package var pictures: [PlannedPicture]
-
-        package init(recipe: String? = nil, order: WorkOrder, pictures: [PlannedPicture]) {
-            (self.recipe, self.order, self.pictures) = (recipe, order, pictures)
-        }
-    }
-
-    package struct Wish: Sendable {
-        package var name: String
-        package var source: Descriptor
-        package var candidates: [Candidate]
-        /// The format of the contact sheet that shows all results together; nil asks for the separate results.
-        package var sheet: String?
-        /// The longest side of a picture on the sheet, in pixels.
-        package var edge: Int
-        /// The captions of the results on the sheet.
-        package var captions: [String]
-
-        package init(
-            name: String, source: Descriptor, candidates: [Candidate], sheet: String? = nil, edge: Int,
-            captions: [String]
-        ) {
-            (self.name, self.source, self.candidates, self.sheet) = (name, source, candidates, sheet)
-            (self.edge, self.captions) = (edge, captions)
-        }
-    }
-
-    /// A result, or the `problem` that prevented it.
-    package struct Made: Sendable {
-        package var candidate: Int
-        package var picture: PlannedPicture
-        package var output: RenderedOutput?
-        package var decode: String?
-        package var milliseconds: Double?
-        package var problem: String?
-        package var file: Descriptor?
-    }
-
-    package struct Outcome: Sendable {
-        package var before: PictureHeader?
-        package var made: [Made] = []
-        package var sheet: (output: RenderedOutput, file: Descriptor)?
-        /// Why there is no sheet.
-        package var problem: String?
-    }
-
     /// An unnamed file. A worker writes it through `target`; a client can only read it through `result`.
     private struct NamelessFile: Sendable {
         let target: Descriptor
@@ -84,12 +34,12 @@ package final class ChainTrial {
         }
     }
 
-    private let wish: Wish
+    private let wish: TrialWish
     private let pool: WorkerPool
     private let spool: String
     private let settings: Settings
-    private let over: @Coordination (ChainTrial, Outcome) -> Void
-    private var outcome = Outcome()
+    private let over: @Coordination (ChainTrial, TrialOutcome) -> Void
+    private var outcome = TrialOutcome()
     /// The reduced original, for the sheet.
     private var original: Descriptor?
     private var task: RenderTask?
@@ -97,8 +47,8 @@ package final class ChainTrial {
     private var isOver = false
 
     package init(
-        _ wish: Wish, _ pool: WorkerPool, spool: String, settings: Settings,
-        over: @escaping @Coordination (ChainTrial, Outcome) -> Void
+        _ wish: TrialWish, _ pool: WorkerPool, spool: String, settings: Settings,
+        over: @escaping @Coordination (ChainTrial, TrialOutcome) -> Void
     ) {
         (self.wish, self.pool, self.spool, self.settings, self.over) = (wish, pool, spool, settings, over)
     }
@@ -146,7 +96,7 @@ package final class ChainTrial {
         }
         run(stages, candidate.order.onTruncated, candidate.order.raw) { [self] result in
             for (index, picture) in candidate.pictures.enumerated() {
-                var made = Made(candidate: number, picture: picture)
+                var made = TrialResult(candidate: number, picture: picture)
                 switch result {
                 case .success(let results):
                     (made.output, made.decode) = (results[index].output, results[index].decode)
@@ -214,9 +164,7 @@ package final class ChainTrial {
         if isCancelled { pool.cancel(task) }
     }
 
-    private func openFiles(
-        _ count: Int, _ done: @escaping @Coordination @Sendable (Result<[NamelessFile], any Error>) -> Void
-    ) {
+    private func openFiles(_ count: Int, _ done: @escaping Done<Result<[NamelessFile], any Error>>) {
         FileLanes.work(on: spool).async { [spool] in
             let files = Result { try (0..<count).map { _ in try NamelessFile(in: spool) } }
             Coordination.async { done(files) }
@@ -225,7 +173,7 @@ package final class ChainTrial {
 
     private func run(
         _ stages: [[Stage]], _ truncated: TruncatedPolicy, _ raw: RawPolicy,
-        _ done: @escaping @Coordination @Sendable (Result<[Rendered], Problem>) -> Void
+        _ done: @escaping Done<Result<[Rendered], Problem>>
     ) {
         openFiles(stages.count) { [self] opened in
             let files: [NamelessFile]

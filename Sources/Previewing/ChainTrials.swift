@@ -1,4 +1,5 @@
 package import DaemonConfiguration
+package import DaemonInterface
 package import DaemonRuntime
 import PictureFiles
 import PipelineModel
@@ -18,7 +19,7 @@ package final class ChainTrials {
     }
 
     /// Queues a trial, which runs after all earlier trials. The returned trial can be cancelled.
-    package func begin(_ wish: ChainTrial.Wish, done: @escaping @Coordination @Sendable (ChainTrial.Outcome) -> Void)
+    package func begin(_ wish: TrialWish, done: @escaping Done<TrialOutcome>)
         -> ChainTrial
     {
         let trial = ChainTrial(

@@ -39,14 +39,14 @@ actor PreviewFolder: QueueActor {
     /// Applies the size limit again, because the settings may have changed it.
     nonisolated func look() { async { $0.tidy() } }
 
-    nonisolated func find(_ key: PreviewKey, _ done: @escaping @Coordination @Sendable (Descriptor?) -> Void) {
+    nonisolated func find(_ key: PreviewKey, _ done: @escaping Done<Descriptor?>) {
         async { folder in
             let file = folder.file(of: key)
             Coordination.async { done(file) }
         }
     }
 
-    nonisolated func draft(_ done: @escaping @Coordination @Sendable (Result<Draft, any Error>) -> Void) {
+    nonisolated func draft(_ done: @escaping Done<Result<Draft, any Error>>) {
         async { folder in
             let draft = Result { try folder.makeDraft() }
             Coordination.async { done(draft) }
@@ -54,10 +54,7 @@ actor PreviewFolder: QueueActor {
     }
 
     /// Keeps a finished preview in the folder, unless it exceeds the limit alone. Opens it for reading in either case.
-    nonisolated func keep(
-        _ draft: Draft, as key: PreviewKey,
-        _ done: @escaping @Coordination @Sendable (Result<Descriptor, any Error>) -> Void
-    ) {
+    nonisolated func keep(_ draft: Draft, as key: PreviewKey, _ done: @escaping Done<Result<Descriptor, any Error>>) {
         async { folder in
             let file = Result { try folder.kept(draft, key) }
             Coordination.async { done(file) }
@@ -67,9 +64,7 @@ actor PreviewFolder: QueueActor {
     nonisolated func drop(_ draft: Draft) { async { $0.remove(FileSystem.name(of: draft.path)) } }
 
     /// Opens a preview several times, because each reader needs a file position of its own.
-    nonisolated func open(
-        _ file: Descriptor, for readers: [@Sendable (Result<Descriptor, any Error>) -> Void]
-    ) {
+    nonisolated func open(_ file: Descriptor, for readers: [@Sendable (Result<Descriptor, any Error>) -> Void]) {
         async { _ in
             for (number, reader) in readers.enumerated() {
                 reader(

@@ -1,6 +1,6 @@
 import DaemonConfiguration
 package import DaemonRuntime
-package import JobLedger
+package import JobModel
 package import SystemCalls
 import WorkerPools
 

@@ -1,7 +1,7 @@
 package import DaemonConfiguration
 package import DaemonRuntime
 import Dispatch
-import JobLedger
+import JobModel
 package import OperationGraph
 package import PictureFiles
 import PipelineModel

@@ -1,5 +1,4 @@
 import DaemonRuntime
-import JobFlow
 
 @testable import ControlService
 @testable import PipelineControl

@@ -1,5 +1,6 @@
 import DaemonRuntime
 import JobLedger
+import JobModel
 import PictureFiles
 import PipelineModel
 import Synchronization

@@ -1,7 +1,7 @@
 import DaemonRuntime
 import Foundation
 import JobFlow
-import JobLedger
+import JobModel
 import PipelineModel
 import Testing
 

@@ -1,5 +1,5 @@
 import Dispatch
-import JobLedger
+import JobModel
 import PipelineModel
 import Synchronization
 import Testing

@@ -1,3 +1,4 @@
+import DaemonInterface
 import DaemonRuntime
 import Dispatch
 import PictureFiles

@@ -2,6 +2,7 @@ import DaemonRuntime
 import Foundation
 import Glibc
 import JobLedger
+import JobModel
 import PipelineModel
 import Synchronization
 import SystemCalls

@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Foundation
+import JobModel
 import PipelineModel
 import SystemCalls
 import TestTools

@@ -1,4 +1,5 @@
 import JobLedger
+import JobModel
 import PipelineModel
 import SystemCalls
 import Testing

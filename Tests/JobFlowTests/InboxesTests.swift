@@ -2,6 +2,7 @@ import DaemonRuntime
 import Dispatch
 import InboxWatching
 import JobLedger
+import JobModel
 import PictureFiles
 import PipelineModel
 import SystemCalls

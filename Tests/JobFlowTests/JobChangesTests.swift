@@ -1,6 +1,7 @@
 import DaemonRuntime
 import InboxWatching
 import JobLedger
+import JobModel
 import PictureFiles
 import PipelineModel
 import TestTools
@@ -85,7 +86,7 @@ struct JobChangesTests {
     @Test("a job that has not begun may be made to depend on another job, and leaves the window then")
     func dependent() async throws {
         try await with { (fixture, changes) async throws in
-            func depend(_ id: Int, after other: Int) async -> Ledger.NeedsAnswer {
+            func depend(_ id: Int, after other: Int) async -> NeedsAnswer {
                 await withCheckedContinuation { continuation in
                     Coordination.async {
                         changes.depend(id, after: [other], remove: [], anyway: false) {

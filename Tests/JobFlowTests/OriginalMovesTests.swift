@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import InboxWatching
 import JobLedger
+import JobModel
 import PipelineModel
 import SystemCalls
 import TestTools

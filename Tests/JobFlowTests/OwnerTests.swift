@@ -1,6 +1,8 @@
+import DaemonInterface
 import DaemonRuntime
 import Foundation
 import JobLedger
+import JobModel
 import OperationGraph
 import PictureFiles
 import PipelineModel

@@ -1,6 +1,6 @@
 import DaemonRuntime
 import Foundation
-import JobLedger
+import JobModel
 import PipelineModel
 import SystemCalls
 import Testing

@@ -1,4 +1,5 @@
 import DaemonRuntime
+import JobModel
 import PictureFiles
 import PipelineModel
 import Synchronization

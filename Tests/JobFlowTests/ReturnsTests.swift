@@ -1,6 +1,8 @@
+import DaemonInterface
 import DaemonRuntime
 import Foundation
 import InboxWatching
+import JobModel
 import PipelineModel
 import SystemCalls
 import Testing

@@ -1,5 +1,6 @@
 import DaemonRuntime
 import JobLedger
+import JobModel
 import OperationGraph
 import PictureFiles
 import PipelineModel

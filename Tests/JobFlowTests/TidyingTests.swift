@@ -1,7 +1,9 @@
+import DaemonInterface
 import DaemonRuntime
 import Dispatch
 import Foundation
 import JobLedger
+import JobModel
 import PipelineModel
 import Synchronization
 import SystemCalls
@@ -53,8 +55,8 @@ struct TidyingTests {
 
         func run(
             _ place: KeptPlace = .failed, before: Double? = nil, most: Int? = nil, recipe: String? = nil
-        ) throws -> Tidying.Outcome {
-            var wish = Tidying.Wish(place: place, before: before, most: most, recipe: recipe, by: "test", isTrial: true)
+        ) throws -> CleanOutcome {
+            var wish = CleanWish(place: place, before: before, most: most, recipe: recipe, by: "test", isTrial: true)
             let trial = try tidying.run(wish)
             wish.isTrial = false
             let outcome = try tidying.run(wish)
@@ -87,7 +89,7 @@ struct TidyingTests {
                 let hang = DispatchSemaphore(value: 0)
                 // Occupy all threads of the disk's lane.
                 for _ in 1...16 { FileLanes.work(on: disk).async { hang.wait() } }
-                let outcome = try fixture.tidying.run(Tidying.Wish(place: .failed, by: "test"))
+                let outcome = try fixture.tidying.run(CleanWish(place: .failed, by: "test"))
                 #expect(outcome.files == 2 && outcome.refused == 30 && outcome.refusal == "its disk does not answer")
                 for _ in 1...16 { hang.signal() }
                 while FileLanes.work(on: disk).oldest != nil { await Look.again() }
@@ -208,9 +210,9 @@ struct TidyingTests {
                 #expect(fixture.ledger.begin(removing: files, JobRecord.Removal(by: "a hand", time: 5000))?.count == 1)
             }
             try breakOff()
-            _ = try fixture.tidying.run(Tidying.Wish(place: .archive, by: "test", isTrial: true))
+            _ = try fixture.tidying.run(CleanWish(place: .archive, by: "test", isTrial: true))
             #expect(paths.map(fixture.owners.exists) == [true, true])
-            _ = try fixture.tidying.run(Tidying.Wish(place: .archive, by: "test"))
+            _ = try fixture.tidying.run(CleanWish(place: .archive, by: "test"))
             #expect(paths.map(fixture.owners.exists) == [false, true])
             try breakOff()
             Coordination.sync { fixture.owners.owners.keeping.begin() }
@@ -229,7 +231,7 @@ struct TidyingTests {
                 told.withLock { $0.append(path) }
             }
             let synced = try await Syncs.below(fixture.owners.places.failed) {
-                _ = try tidying.run(Tidying.Wish(place: .failed, before: Timestamp.now() - 1000, by: "test"))
+                _ = try tidying.run(CleanWish(place: .failed, before: Timestamp.now() - 1000, by: "test"))
             }
             #expect(told.withLock { $0 } == [paths[0]])
             #expect(synced == ["r"])
@@ -269,7 +271,7 @@ struct TidyingTests {
             try FileManager.default.removeItem(atPath: paths[0] + ".error.txt")
             try FileManager.default.createDirectory(
                 atPath: paths[0] + ".error.txt", withIntermediateDirectories: true)
-            let outcome = try fixture.tidying.run(Tidying.Wish(place: .failed, by: "test"))
+            let outcome = try fixture.tidying.run(CleanWish(place: .failed, by: "test"))
             #expect(outcome.files == 1 && outcome.refused == 1)
             #expect(outcome.refusal?.contains("unlink") == true)
             #expect(paths.map(fixture.owners.exists) == [true, false])
@@ -284,7 +286,7 @@ struct TidyingTests {
             let paths = try await fixture.leave(1...2)
             try await fixture.sql(
                 "CREATE TRIGGER refusal BEFORE UPDATE OF leaving ON kept BEGIN SELECT RAISE(ABORT, 'no'); END")
-            let outcome = try fixture.tidying.run(Tidying.Wish(place: .failed, by: "test"))
+            let outcome = try fixture.tidying.run(CleanWish(place: .failed, by: "test"))
             #expect(outcome.files == 0 && outcome.refused == 2)
             #expect(outcome.refusal?.hasPrefix("the ledger refuses to record the removal") == true)
             #expect(paths.map(fixture.owners.exists) == [true, true])

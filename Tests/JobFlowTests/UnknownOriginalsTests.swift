@@ -1,5 +1,6 @@
 import JobFlow
 import JobLedger
+import JobModel
 import PipelineModel
 import SystemCalls
 import Testing

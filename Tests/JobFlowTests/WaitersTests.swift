@@ -1,5 +1,7 @@
+import DaemonInterface
 import DaemonRuntime
 import JobLedger
+import JobModel
 import PipelineModel
 import Synchronization
 import TestTools

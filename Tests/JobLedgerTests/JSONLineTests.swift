@@ -4,6 +4,7 @@ import SystemCalls
 import Testing
 
 @testable import JobLedger
+@testable import JobModel
 
 @Suite("JSON that is written several times per job")
 struct JSONLineTests {

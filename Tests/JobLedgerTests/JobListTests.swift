@@ -1,4 +1,5 @@
 import Foundation
+import JobModel
 import PipelineModel
 import SystemCalls
 import TestTools

@@ -1,4 +1,5 @@
 import Foundation
+import JobModel
 import PipelineModel
 import Synchronization
 import SystemCalls

@@ -1,4 +1,5 @@
 import Foundation
+import JobModel
 import PipelineModel
 import Synchronization
 import SystemCalls
@@ -21,8 +22,8 @@ struct NeedsTests {
 
     private func depend(
         _ ledger: Ledger, _ id: Int, after: [Int] = [], remove: [Int] = [], anyway: Bool = false
-    ) -> Ledger.NeedsAnswer {
-        let answer = Mutex<Ledger.NeedsAnswer>(.refused)
+    ) -> NeedsAnswer {
+        let answer = Mutex<NeedsAnswer>(.refused)
         ledger.depend(id, after: after, remove: remove, anyway: anyway) { value in answer.withLock { $0 = value } }
         #expect(ledger.flush(seconds: 30))
         return answer.withLock { $0 }
@@ -88,7 +89,7 @@ struct NeedsTests {
     @Test("two concurrent calls can't make a cycle together")
     func together() throws {
         try with(2) { (ledger) throws in
-            let answers = Mutex<[Ledger.NeedsAnswer]>([])
+            let answers = Mutex<[NeedsAnswer]>([])
             ledger.depend(1, after: [2], remove: [], anyway: false) { answer in answers.withLock { $0.append(answer) } }
             ledger.depend(2, after: [1], remove: [], anyway: false) { answer in answers.withLock { $0.append(answer) } }
             #expect(ledger.flush(seconds: 30))
@@ -201,7 +202,7 @@ struct NeedsTests {
     @Test("a new job is recorded together with its dependencies, or not at all")
     func added() throws {
         try with(2) { (ledger) throws in
-            let answers = Mutex<[Ledger.NeedsAnswer]>([])
+            let answers = Mutex<[NeedsAnswer]>([])
             ledger.insert([job(3)], after: [1, 2]) { answer in answers.withLock { $0.append(answer) } }
             ledger.insert([job(4), job(5)], after: [9]) { answer in answers.withLock { $0.append(answer) } }
             #expect(ledger.flush(seconds: 30))

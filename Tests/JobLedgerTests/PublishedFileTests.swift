@@ -1,4 +1,5 @@
 import Foundation
+import JobModel
 import SystemCalls
 import TestTools
 import Testing

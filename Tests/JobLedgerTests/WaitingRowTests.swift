@@ -1,4 +1,5 @@
 import Foundation
+import JobModel
 import PipelineModel
 import TestTools
 import Testing
@@ -108,7 +109,7 @@ struct WaitingRowTests {
                 ledger.record(waiting)
             }
             #expect(ledger.flush(seconds: 30))
-            func told(_ who: Ledger.Waiters) throws -> [String] {
+            func told(_ who: JobGroup) throws -> [String] {
                 try ledger.waiting(who).map { "\($0.count) \($0.reason ?? "") \(Int($0.due ?? 0))" }
             }
             let all = try told(.all)

@@ -1,5 +1,6 @@
 import Foundation
 import JobLedger
+import JobModel
 import PipelineModel
 import Synchronization
 import SystemCalls

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import JobLedger
+import JobModel
 import PipelineModel
 import Synchronization
 import SystemCalls

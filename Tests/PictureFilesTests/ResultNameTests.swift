@@ -1,5 +1,5 @@
 import Foundation
-import JobLedger
+import JobModel
 import PipelineModel
 import SystemCalls
 import TestTools

@@ -1,5 +1,6 @@
 import Foundation
 import JobLedger
+import JobModel
 import PictureFiles
 import PipelineModel
 import SystemCalls

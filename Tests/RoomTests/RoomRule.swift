@@ -28,6 +28,16 @@ struct RoomRule: CustomTestStringConvertible {
         .room("PipelineModel", importsOnly: ["Foundation", "FoundationEssentials"]),
         .room("OperationGraph", importsOnly: ["Dispatch", "Foundation", "Synchronization"]),
         .room("ManualPages", importsOnly: []),
+        .room("JobModel", importsOnly: ["DaemonRuntime", "PipelineModel", "SystemCalls"]),
+        .room(
+            "DaemonInterface",
+            importsOnly: ["DaemonRuntime", "JobModel", "PipelineModel", "SystemCalls", "WorkerProtocol"]),
+        .room(
+            "ControlService",
+            importsOnly: [
+                "CLinux", "DaemonInterface", "DaemonRuntime", "Dispatch", "Glibc", "JobModel",
+                "PipelineControl", "PipelineModel", "Synchronization", "SystemCalls", "WorkerProtocol",
+            ]),
         .room("PluginKit", importsOnly: ["CVips", "CPipelinePlugin", "Glibc", "Synchronization"]),
         .only(["JobLedger"], see: "CSQLite", header: "sqlite3"),
         .only(
@@ -48,8 +58,10 @@ struct RoomRule: CustomTestStringConvertible {
         RoomRule(testDescription: "Queues of a process that sleeps are serial: others have it woken each second") {
             file in
             let daemon = [
-                "ControlService", "DaemonConfiguration", "DaemonRuntime", "FleetSharing", "Gallery", "InboxWatching",
-                "JobFlow", "JobLedger", "OperationGraph", "PictureFiles", "PipelineDaemon", "Previewing", "WorkerPools",
+                "ControlService", "DaemonConfiguration", "DaemonInterface", "DaemonRuntime", "FleetSharing", "Gallery",
+                "InboxWatching",
+                "JobFlow", "JobLedger", "JobModel", "OperationGraph", "PictureFiles", "PipelineDaemon", "Previewing",
+                "WorkerPools",
             ]
             return daemon.contains(file.room) ? file.sharedThreads : []
         },

@@ -17,8 +17,9 @@ struct RoomTests {
             rooms.isSuperset(of: [
                 "CCurl", "CLinux", "CNats", "CPipelinePlugin", "CSQLite", "CSeccomp", "CSystemd", "CTurboJPEG", "CVips",
                 "CWebP",
-                "ControlService", "DaemonConfiguration", "DaemonRuntime", "FleetSharing", "InboxWatching", "JobFlow",
-                "JobLedger", "ManualPages", "OperationGraph", "PipelineControl",
+                "ControlService", "DaemonConfiguration", "DaemonInterface", "DaemonRuntime", "FleetSharing",
+                "InboxWatching", "JobFlow",
+                "JobLedger", "JobModel", "ManualPages", "OperationGraph", "PipelineControl",
                 "PictureFiles", "PipelineDaemon", "PipelineModel", "Plugins", "Previewing", "FetchWorker",
                 "FilterConformance", "FleetWorker", "RenderWorker",
                 "SamplePictures",

@@ -1,24 +1,17 @@
 import DaemonConfiguration
+package import DaemonInterface
 package import DaemonRuntime
 import Dispatch
 package import JobLedger
+package import JobModel
 package import PictureFiles
 import PipelineModel
 import Synchronization
-import WorkerPools
 
 /// Runs the recipes' hooks. A hook is a program that runs for pictures that are over and batches that have ended, on
 /// the occasions that the recipe chooses. A recipe's runs follow one another, and each event causes at most one run.
 /// Each hook has its own cursor in the event log, so a slow hook delays nothing else.
 package actor Hooks: QueueActor {
-    package struct Report: Sendable {
-        package var failures = 0
-        /// Runs that have ended since the daemon's start.
-        package var runs = 0
-        /// The problem of the latest run; nil if that run succeeded.
-        package var problem: String?
-    }
-
     /// A program, and the occasions on which it runs.
     package struct Order: Sendable {
         var program: String
@@ -44,7 +37,7 @@ package actor Hooks: QueueActor {
     package nonisolated let executor = QueueExecutor("pipelined.hooks")
     private let ledger: Ledger
     private let places: Places
-    private let byRecipe = Mutex<[String: Report]>([:])
+    private let byRecipe = Mutex<[String: HookReport]>([:])
     private let isNeeded = Mutex(false)
     private var hooks: [String: Hook] = [:]
     private var timeout = Duration.seconds(30)
@@ -64,9 +57,11 @@ package actor Hooks: QueueActor {
         (self.ledger, self.places, self.encode) = (ledger, places, encode)
     }
 
-    package nonisolated func report(of recipe: String) -> Report { byRecipe.withLock { $0[recipe] ?? Report() } }
+    package nonisolated func report(of recipe: String) -> HookReport {
+        byRecipe.withLock { $0[recipe] ?? HookReport() }
+    }
 
-    package nonisolated var reports: [String: Report] { byRecipe.withLock { $0 } }
+    package nonisolated var reports: [String: HookReport] { byRecipe.withLock { $0 } }
 
     /// The problems of the latest runs.
     package nonisolated var problems: [String] {
@@ -108,7 +103,7 @@ package actor Hooks: QueueActor {
         lookAtPrograms()
         if hooks.values.allSatisfy({ $0.due.isEmpty }) { seen = hooks.values.map(\.record.cursor).min() ?? now }
         byRecipe.withLock { reports in
-            reports = hooks.mapValues { Report(failures: $0.record.failures) }.merging(reports) { $1 }
+            reports = hooks.mapValues { HookReport(failures: $0.record.failures) }.merging(reports) { $1 }
                 .filter { hooks[$0.key] != nil }
         }
     }
@@ -272,7 +267,7 @@ package actor Hooks: QueueActor {
 
     private func report(_ recipe: String, _ program: String, _ problem: String?, runs: Int = 0) {
         byRecipe.withLock { [failures = hooks[recipe]?.record.failures ?? 0] in
-            $0[recipe] = Report(failures: failures, runs: runs + ($0[recipe]?.runs ?? 0), problem: problem)
+            $0[recipe] = HookReport(failures: failures, runs: runs + ($0[recipe]?.runs ?? 0), problem: problem)
         }
         if let problem {
             Log.failure("the hook of '\(recipe)', \(program), \(problem)", of: LogSubject(recipe: recipe))

@@ -1,5 +1,5 @@
 package import InboxWatching
-package import JobLedger
+package import JobModel
 
 extension Claim {
     package var origin: JobRecord.Origin { isKept ? .kept : .claimed }

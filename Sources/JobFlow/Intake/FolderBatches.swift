@@ -1,6 +1,7 @@
 package import DaemonRuntime
 package import InboxWatching
 import JobLedger
+import JobModel
 import Synchronization
 
 /// The open batches of dropped folders. Files from one folder of an inbox join the same batch until the inbox reports

@@ -6,7 +6,6 @@ import PictureFiles
 import PipelineModel
 import Synchronization
 import SystemCalls
-import WorkerPools
 
 /// The inboxes of the configuration in force.
 @Coordination
@@ -122,10 +121,7 @@ package final class Inboxes {
 
     /// Calls `found` for each inbox that is taking in pictures from a folder with this name, then calls `done`. Each
     /// such inbox reports to its sink later that the folder has ended.
-    func expect(
-        _ folder: String, found: @escaping @Coordination @Sendable (Inbox) -> Void,
-        done: @escaping @Coordination @Sendable () -> Void
-    ) {
+    func expect(_ folder: String, found: @escaping Done<Inbox>, done: @escaping @Coordination @Sendable () -> Void) {
         each(all) { inbox, wanted, over in
             // The inbox calls `done` later on the same queue, so always after `found`.
             inbox.expect(folder, wanted: wanted, found: { Coordination.async { found(inbox) } }, done: over)

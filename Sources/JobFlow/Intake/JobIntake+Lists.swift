@@ -1,19 +1,20 @@
 import DaemonConfiguration
+package import DaemonInterface
 import DaemonRuntime
 import Dispatch
 import Glibc
 package import InboxWatching
-package import JobLedger
+import JobModel
 import PictureFiles
-package import PipelineModel
+import PipelineModel
 package import SystemCalls
-package import WorkerPools
+import WorkerPools
 
 /// Turns lists of URLs into batches, with a job for each URL. All jobs of a list are entered together, so that a crash
 /// leaves all of them or none.
 extension JobIntake {
     /// The parsed list, or the reason why it can't be read.
-    package typealias Reading = Result<AddressList, JobFailure>
+    private typealias Reading = Result<AddressList, JobFailure>
 
     /// Enters files from an inbox, some of which are lists. A list is an original, too: its own job ends as soon as it
     /// is entered, so that the list is disposed of like any other original.
@@ -66,8 +67,49 @@ extension JobIntake {
         }
     }
 
+    /// Adds the list that a client has passed. Calls `done` once its jobs are in the ledger. Blocks on the list's disk.
+    package nonisolated func add(
+        list file: Descriptor, named name: String?, _ terms: AddingTerms, by peer: String,
+        done: @escaping @Sendable (Result<AddedJobs, AddingFailure>) -> Void
+    ) {
+        let reading = reading(file, called: name ?? "")
+        Coordination.async { [self] in
+            switch reading {
+            case .failure(let failure):
+                done(.failure(.unfit(failure.message + (failure.advice.map { "; \($0)" } ?? ""))))
+            case .success(let list):
+                let listed = jobs(of: list, called: name, terms.order, in: terms.batch, terms.priority)
+                Log.notice(
+                    "add of \(listed.count) URLs to '\(terms.order.recipe)' asked for by \(peer)",
+                    of: LogSubject(batch: listed.batch.id, recipe: terms.order.recipe))
+                enter(listed, terms, done: done)
+            }
+        }
+    }
+
+    private func enter(
+        _ listed: ListedJobs, _ terms: AddingTerms, done: @escaping @Sendable (Result<AddedJobs, AddingFailure>) -> Void
+    ) {
+        let added: AddedJobs = (listed.batch.id, listed.id, listed.id + listed.count - 1)
+        guard !terms.after.isEmpty else {
+            return enter([], listed, batches: [listed.batch], isAsked: true) {
+                done(.success(added))
+            } refused: {
+                done(.failure(.failed("the ledger refuses the list; see the daemon's log")))
+            }
+        }
+        let records = listed.map { record in
+            var record = record
+            record.anyway = terms.anyway
+            return record
+        }
+        enter(records, batches: [listed.batch], after: terms.after) { answer in
+            done(answer == .done ? .success(added) : .failure(.needs(answer, job: added.first)))
+        }
+    }
+
     /// Makes the jobs of a list, but leaves it to the caller to enter them.
-    package func jobs(
+    private func jobs(
         of list: AddressList, called name: String?, _ order: WorkOrder, in known: Int? = nil,
         _ priority: Priority? = nil
     ) -> ListedJobs {
@@ -91,7 +133,7 @@ extension JobIntake {
     }
 
     /// Reads a list. It is the only foreign text that the supervisor itself reads.
-    package nonisolated func reading(_ file: Descriptor, called name: String) -> Reading {
+    private nonisolated func reading(_ file: Descriptor, called name: String) -> Reading {
         let limits = configuration.settings.downloads
         do {
             let status = FileStatus(try file.status())

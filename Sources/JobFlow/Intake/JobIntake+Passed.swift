@@ -1,49 +1,19 @@
 import DaemonConfiguration
+package import DaemonInterface
 import DaemonRuntime
 import Dispatch
 import Glibc
-package import JobLedger
+import JobLedger
+package import JobModel
 import PictureFiles
-package import PipelineModel
+import PipelineModel
 package import SystemCalls
-import WorkerPools
 
 /// Takes in files that clients pass as descriptors. The daemon copies each file into the spool before it answers the
 /// client. A descriptor gives it access only to files that the client can read, and the client keeps its own file.
 extension JobIntake {
-    /// A client's request to process a file that it passes.
-    package struct Passed: Sendable {
-        package var name: String
-        /// The subfolder of the outbox for the results.
-        package var folder: String?
-        package var order: WorkOrder
-        package var batch: Int?
-        package var after: [Int]
-        package var anyway: Bool
-        package var priority: Priority?
-
-        package init(
-            name: String, folder: String? = nil, order: WorkOrder, batch: Int? = nil, after: [Int], anyway: Bool,
-            priority: Priority? = nil
-        ) {
-            (self.name, self.folder, self.order, self.batch) = (name, folder, order, batch)
-            (self.after, self.anyway, self.priority) = (after, anyway, priority)
-        }
-
-        package var path: String { folder.map { FileSystem.join($0, name) } ?? name }
-    }
-
-    package enum PassedFailure: Error {
-        /// No job can be made from this file.
-        case unfit(String)
-        /// The file can't be added now.
-        case failed(String)
-        /// The requested dependencies of the job are not possible.
-        case needs(Ledger.NeedsAnswer, job: Int)
-    }
-
     /// Makes an unnamed empty file for a client that wants to add a picture of this size.
-    package func makeFile(bytes: Int64, done: @escaping @Sendable (Result<Descriptor, PassedFailure>) -> Void) {
+    package func makeFile(bytes: Int64, done: @escaping @Sendable (Result<Descriptor, AddingFailure>) -> Void) {
         let (spool, most) = (configuration.places.spool, configuration.settings.control.maxSize)
         let freeSpace = configuration.settings.freeSpace
         guard bytes >= 0 else { return done(.failure(.unfit("bytes=\(bytes) is not allowed; it begins at 0"))) }
@@ -64,39 +34,41 @@ extension JobIntake {
 
     /// Copies the file into the spool and enters its job. Blocks on the disks.
     package nonisolated func add(
-        _ file: Descriptor, _ wish: Passed, done: @escaping @Sendable (Result<JobRecord, PassedFailure>) -> Void
+        _ file: Descriptor, named name: String, in subfolder: String?, _ terms: AddingTerms,
+        done: @escaping @Sendable (Result<JobRecord, AddingFailure>) -> Void
     ) {
         let spool = configuration.places.spool
         let folder = Spool.folder(in: spool)
-        let target = FileSystem.join(folder, wish.name)
+        let target = FileSystem.join(folder, name)
         let most = configuration.settings.control.maxSize
         let remove = { @Sendable in
             for folder in [folder, Spool.unfinished(folder)] {
-                try? FileSystem.remove(FileSystem.join(folder, wish.name))
+                try? FileSystem.remove(FileSystem.join(folder, name))
                 FileSystem.removeEmptyFolders(from: folder, upTo: spool)
             }
         }
         do {
-            let identity = try Self.copy(file, called: wish.name, to: folder, most: most)
+            let identity = try Self.copy(file, called: name, to: folder, most: most)
             Coordination.async { [self] in
                 var record = newRecord(
-                    order: wish.order, path: wish.path, source: target, origin: .spooled, file: identity,
-                    batch: wish.batch, at: Timestamp.now())
-                record.anyway = wish.anyway
-                if let priority = wish.priority { record.priority = priority.rank }
-                enter(record, after: wish.after) { result in
+                    order: terms.order, path: subfolder.map { FileSystem.join($0, name) } ?? name, source: target,
+                    origin: .spooled, file: identity,
+                    batch: terms.batch, at: Timestamp.now())
+                record.anyway = terms.anyway
+                if let priority = terms.priority { record.priority = priority.rank }
+                enter(record, after: terms.after) { result in
                     if case .failure = result { FileLanes.work(on: spool).async(remove) }
                     done(result)
                 }
             }
         } catch {
             remove()
-            done(.failure(error as? PassedFailure ?? .failed("'\(wish.name)' can't be copied: \(error)")))
+            done(.failure(error as? AddingFailure ?? .failed("'\(name)' can't be copied: \(error)")))
         }
     }
 
     private func enter(
-        _ record: JobRecord, after others: [Int], done: @escaping @Sendable (Result<JobRecord, PassedFailure>) -> Void
+        _ record: JobRecord, after others: [Int], done: @escaping @Sendable (Result<JobRecord, AddingFailure>) -> Void
     ) {
         guard !others.isEmpty else {
             return enter([record], isAsked: true) {
@@ -118,9 +90,9 @@ extension JobIntake {
         _ file: Descriptor, called name: String, to folder: String, most: Int64
     ) throws -> FileStatus.Identity {
         let before = FileStatus(try file.status())
-        guard before.kind == .file else { throw PassedFailure.unfit("'\(name)' is no file that can be copied") }
+        guard before.kind == .file else { throw AddingFailure.unfit("'\(name)' is no file that can be copied") }
         guard before.size <= most else {
-            throw PassedFailure.unfit(
+            throw AddingFailure.unfit(
                 "'\(name)' has \(before.size) bytes; a file that is added may have \(most) (MaxSize=)")
         }
         let part = Spool.unfinished(folder)
@@ -133,7 +105,7 @@ extension JobIntake {
         try copy.sync(called: target)
         let after = FileStatus(try file.status())
         guard (after.size, after.modified) == (before.size, before.modified) else {
-            throw PassedFailure.failed("'\(name)' was written to while it was copied; add it when it is whole")
+            throw AddingFailure.failed("'\(name)' was written to while it was copied; add it when it is whole")
         }
         try FileSystem.sync(part)
         try FileSystem.rename(part, folder)

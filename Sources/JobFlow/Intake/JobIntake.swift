@@ -3,10 +3,9 @@ package import DaemonRuntime
 import Dispatch
 package import InboxWatching
 package import JobLedger
-import PictureFiles
+package import JobModel
 import PipelineModel
 package import SystemCalls
-import WorkerPools
 
 /// Takes pictures in from inboxes and clients. Records each picture in the ledger, and makes a job of it once the
 /// record is durable.
@@ -137,7 +136,7 @@ package final class JobIntake: IntakeSink {
     /// Records new jobs that depend on others.
     package func enter(
         _ records: [JobRecord], batches: [BatchRecord] = [], after others: [Int],
-        done: @escaping @Coordination @Sendable (Ledger.NeedsAnswer) -> Void
+        done: @escaping Done<NeedsAnswer>
     ) {
         ledger.insert(records, batches: batches, after: others) { answer in Coordination.async { done(answer) } }
     }

@@ -1,13 +1,12 @@
 import DaemonConfiguration
 import DaemonRuntime
-import InboxWatching
 import JobLedger
+import JobModel
 import PictureFiles
 import PipelineModel
 import Synchronization
 import SystemCalls
 import WorkerPools
-import WorkerProtocol
 
 /// Repairs whatever a crash or a stop has left unfinished, before new work begins.
 package struct Recovery: Sendable {
@@ -112,7 +111,7 @@ package struct Recovery: Sendable {
         let jobs = try ledger.candidates(forPath: path, file)
         // Considers only jobs whose original should be in a work folder. An original that was moved to its final place
         // or removed belongs to the user again, who may have dropped the same file into the inbox once more.
-        return try jobs.filter { isAtWork($0) && !Disposal.isRemoved($0) }
+        return try jobs.filter { isAtWork($0) && !$0.removesOriginal }
             .contains { try putRight($0.id, source: source) }
     }
 

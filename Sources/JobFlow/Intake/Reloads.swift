@@ -1,19 +1,11 @@
 import DaemonConfiguration
+package import DaemonInterface
 package import DaemonRuntime
 import Dispatch
-package import PipelineModel
+import PipelineModel
 import SystemCalls
 import WorkerPools
-package import WorkerProtocol
-
-package struct Reloaded: Sendable {
-    /// Why the reload changed nothing; empty if it succeeded.
-    package var problems: [Problem] = []
-    /// Plugins that the reload left out.
-    package var skipped: [SkippedPlugin] = []
-    /// Hooks whose program can't be run.
-    package var hooks: [Problem] = []
-}
+import WorkerProtocol
 
 /// Reloads configuration and plugins. If there are any problems, nothing takes effect.
 @Coordination

@@ -1,6 +1,8 @@
 package import DaemonConfiguration
+package import DaemonInterface
 package import DaemonRuntime
 package import JobLedger
+import JobModel
 package import PictureFiles
 import PipelineModel
 import SystemCalls
@@ -8,22 +10,6 @@ import SystemCalls
 /// Processes done jobs again with the current version of their recipe, or undoes them.
 @Coordination
 package final class DoneJobs {
-    package enum Choice: Sendable {
-        case these([Int])
-        case all(JobFilter)
-    }
-
-    /// The outcome of a redo or an undo: the jobs that were changed (or would be changed, if the caller only asks), and
-    /// the jobs that were refused.
-    package struct Outcome: Sendable {
-        package var ids: [Int] = []
-        package fileprivate(set) var refused = Tally()
-        /// Warnings about jobs that were not refused.
-        package fileprivate(set) var remarks = Tally()
-        /// The read error that stopped the search for jobs early.
-        package fileprivate(set) var unread: (any Error)?
-    }
-
     private let ledger: Ledger
     private let configuration: ConfigurationInForce
     private let jobs: JobQueue
@@ -41,7 +27,7 @@ package final class DoneJobs {
 
     /// Brings the originals back and queues the jobs again. The earlier results stay until new ones replace them. Calls
     /// `done` when the changes are durable. With `asking`, it changes nothing, and only reports what it would do.
-    package func redo(_ choice: Choice, asking: Bool, done: @escaping @Coordination @Sendable (Outcome) -> Void) {
+    package func redo(_ choice: DoneChoice, asking: Bool, done: @escaping Done<DoneOutcome>) {
         each(of: choice) { [self] records, outcome, goOn in
             lane(of: records).async { [check] in
                 let obstacles = records.map { check.obstacle(toRedoing: $0) }
@@ -56,8 +42,8 @@ package final class DoneJobs {
     }
 
     private func redo(
-        _ examined: Zip2Sequence<[JobRecord], [String?]>, changed: Set<Int>, _ asking: Bool, _ soFar: Outcome,
-        _ goOn: @escaping @Coordination @Sendable (Outcome) -> Void
+        _ examined: Zip2Sequence<[JobRecord], [String?]>, changed: Set<Int>, _ asking: Bool, _ soFar: DoneOutcome,
+        _ goOn: @escaping Done<DoneOutcome>
     ) {
         var outcome = soFar
         var wanted: [Returns.Wanted] = []
@@ -89,9 +75,7 @@ package final class DoneJobs {
 
     /// Removes the jobs' results from the outbox, and moves their originals to `cancelled/`, or to `goal`. Calls `done`
     /// when the originals have arrived, without waiting for originals that can't be moved.
-    package func undo(
-        _ choice: Choice, to goal: String?, asking: Bool, done: @escaping @Coordination @Sendable (Outcome) -> Void
-    ) {
+    package func undo(_ choice: DoneChoice, to goal: String?, asking: Bool, done: @escaping Done<DoneOutcome>) {
         each(of: choice) { [self] records, outcome, goOn in
             if asking { return askToUndo(records, outcome, goOn) }
             originals.undo(records, to: goal) { [jobs] undone in
@@ -126,9 +110,7 @@ package final class DoneJobs {
         }
     }
 
-    private func askToUndo(
-        _ records: [JobRecord], _ soFar: Outcome, _ goOn: @escaping @Coordination @Sendable (Outcome) -> Void
-    ) {
+    private func askToUndo(_ records: [JobRecord], _ soFar: DoneOutcome, _ goOn: @escaping Done<DoneOutcome>) {
         lane(of: records).async { [check] in
             var outcome = soFar
             for record in records {
@@ -148,17 +130,17 @@ package final class DoneJobs {
     }
 
     private func each(
-        of choice: Choice,
+        of choice: DoneChoice,
         _ each:
             @escaping @Coordination @Sendable (
-                [JobRecord], Outcome, _ goOn: @escaping @Coordination @Sendable (Outcome) -> Void
+                [JobRecord], DoneOutcome, _ goOn: @escaping Done<DoneOutcome>
             ) -> Void,
-        done: @escaping @Coordination @Sendable (Outcome) -> Void
+        done: @escaping Done<DoneOutcome>
     ) {
         switch choice {
         case .all(let filter):
             let portions = JobPortions(ledger: ledger, filter: filter, last: jobs.numbers.lastID)
-            portions.each(Outcome(), each) { outcome, error in
+            portions.each(DoneOutcome(), each) { outcome, error in
                 var outcome = outcome
                 outcome.unread = error
                 done(outcome)
@@ -168,9 +150,9 @@ package final class DoneJobs {
                 let read = Result { try ledger.jobs(ids) }
                 Coordination.async {
                     do {
-                        each(try read.get(), Outcome(), done)
+                        each(try read.get(), DoneOutcome(), done)
                     } catch {
-                        var outcome = Outcome()
+                        var outcome = DoneOutcome()
                         outcome.unread = error
                         done(outcome)
                     }

@@ -1,4 +1,5 @@
 import JobLedger
+import JobModel
 import PipelineModel
 
 /// Counts the unfinished downloads of each lane (a host at a priority) in the window. Each lane may use only its share

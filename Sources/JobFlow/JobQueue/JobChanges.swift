@@ -1,11 +1,10 @@
 package import DaemonRuntime
 import Dispatch
 package import InboxWatching
-package import JobLedger
-import PictureFiles
+import JobLedger
+package import JobModel
 package import PipelineModel
 import Synchronization
-import WorkerPools
 
 /// Applies users' changes to jobs in the window and to rows outside it: cancellations, priorities and dependencies.
 @Coordination
@@ -53,7 +52,7 @@ package final class JobChanges {
     }
 
     /// Cancels the chosen jobs in the window and the chosen rows outside it.
-    package func cancel(_ choice: JobChoice, done: @escaping @Coordination @Sendable (Int) -> Void) {
+    package func cancel(_ choice: JobChoice, done: @escaping Done<Int>) {
         let chosen = jobs.all.filter { choice.speaks(of: $0.record) }
         let rows = Mutex(0)
         let group = DispatchGroup()
@@ -84,7 +83,7 @@ package final class JobChanges {
     }
 
     /// Cancels rows outside the window with one SQL statement. Their originals are moved later, in the background.
-    private func cancelRows(_ choice: JobChoice, done: @escaping @Coordination @Sendable (Int) -> Void) {
+    private func cancelRows(_ choice: JobChoice, done: @escaping Done<Int>) {
         // Rows that are about to be cancelled must not enter the window in place of the jobs that leave it.
         jobs.hold()
         ledger.cancelQueued(upTo: jobs.numbers.lastID, choice, except: jobs.ids, at: Timestamp.now()) {
@@ -107,9 +106,7 @@ package final class JobChanges {
 
     /// Changes the priority of the chosen jobs that have not begun. Calls `done` with the number of jobs that now have
     /// this priority.
-    package func prioritise(
-        _ choice: JobChoice, _ priority: Priority, done: @escaping @Coordination @Sendable (Int) -> Void
-    ) {
+    package func prioritise(_ choice: JobChoice, _ priority: Priority, done: @escaping Done<Int>) {
         // After the change, a row outside the window may precede a job in it. So the chosen jobs return from the window
         // to the queue, to be taken in the new order.
         jobs.hold()
@@ -127,7 +124,7 @@ package final class JobChanges {
     /// Changes the dependencies of a job that has not begun.
     package func depend(
         _ id: Int, after others: [Int], remove: [Int], anyway: Bool,
-        done: @escaping @Coordination @Sendable (Ledger.NeedsAnswer) -> Void
+        done: @escaping Done<NeedsAnswer>
     ) {
         if let job = jobs[id], !runner.takeBack(job) { return done(.begun(job.record.state)) }
         // Keeps the row out of the window while its dependencies change.

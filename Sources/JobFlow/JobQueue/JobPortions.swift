@@ -1,7 +1,6 @@
 import DaemonRuntime
 import JobLedger
-import PictureFiles
-import WorkerPools
+import JobModel
 
 /// Reads the jobs that match a filter, up to the ID `last`, in portions, so that other work can run in between.
 @Coordination
@@ -19,7 +18,7 @@ struct JobPortions {
         _ outcome: Outcome, after id: Int = 0,
         _ each:
             @escaping @Coordination @Sendable (
-                [JobRecord], Outcome, _ goOn: @escaping @Coordination @Sendable (Outcome) -> Void
+                [JobRecord], Outcome, _ goOn: @escaping Done<Outcome>
             ) -> Void,
         done: @escaping @Coordination @Sendable (Outcome, (any Error)?) -> Void
     ) {

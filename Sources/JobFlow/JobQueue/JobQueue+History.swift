@@ -1,6 +1,7 @@
 import DaemonConfiguration
 import DaemonRuntime
-package import JobLedger
+import JobLedger
+package import JobModel
 import PipelineModel
 
 /// Forgets ended jobs that exceed the limits of HistoryJobs= and History=.

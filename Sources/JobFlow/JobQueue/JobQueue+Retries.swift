@@ -1,6 +1,7 @@
 import DaemonConfiguration
 import DaemonRuntime
 import JobLedger
+import JobModel
 import PipelineModel
 
 /// Queues jobs again that wait for a retry: when the retry is due, or earlier on request.
@@ -23,7 +24,7 @@ extension JobQueue {
 
     /// Queues jobs before their retry is due: the jobs in `ids`, or those of a batch, or all. Calls `done` with the
     /// queued jobs.
-    func queueEarly(_ ids: [Int]?, of batch: Int? = nil, done: @escaping @Coordination @Sendable ([Int]) -> Void) {
+    func queueEarly(_ ids: [Int]?, of batch: Int? = nil, done: @escaping Done<[Int]>) {
         if ids?.isEmpty == true { return done([]) }
         ledger.bringBackEarly(ids, of: batch, upTo: numbers.lastID, at: positions()) { [self] brought in
             Coordination.async { [self] in

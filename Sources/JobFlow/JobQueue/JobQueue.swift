@@ -1,6 +1,7 @@
 import DaemonConfiguration
 package import DaemonRuntime
 import JobLedger
+import JobModel
 import OperationGraph
 import PipelineModel
 

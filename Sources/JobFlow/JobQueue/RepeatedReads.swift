@@ -1,6 +1,5 @@
 package import DaemonRuntime
 import JobLedger
-import PipelineModel
 
 /// Repeats work that failed because the ledger could not be read.
 @Coordination

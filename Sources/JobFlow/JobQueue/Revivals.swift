@@ -1,6 +1,8 @@
 package import DaemonConfiguration
+package import DaemonInterface
 package import DaemonRuntime
 package import JobLedger
+package import JobModel
 package import PictureFiles
 package import PipelineModel
 
@@ -12,21 +14,6 @@ package final class Revivals {
     private let configuration: ConfigurationInForce
     private let jobs: JobQueue
     private let originals: OriginalMover
-
-    /// The outcome of a request to retry jobs, so far.
-    package struct Outcome: Sendable {
-        package var ids: [Int]
-        /// The read error that stopped the search for jobs early.
-        package fileprivate(set) var unread: (any Error)?
-        /// The first few jobs that could not be brought back, with the reason.
-        package fileprivate(set) var lost: [String] = []
-        package fileprivate(set) var lostCount = 0
-
-        fileprivate mutating func lose(_ job: Int, _ why: Any) {
-            lostCount += 1
-            if lost.count < 3 { lost.append("job \(job): \(why)") }
-        }
-    }
 
     package init(
         _ ledger: Ledger, _ configuration: ConfigurationInForce, _ jobs: JobQueue, _ originals: OriginalMover
@@ -40,7 +27,7 @@ package final class Revivals {
     /// `done` when the changes are durable.
     package func revive(
         _ records: [JobRecord], early: [Int]?, _ states: [JobState], of batch: Int? = nil,
-        done: @escaping @Coordination @Sendable (Outcome) -> Void
+        done: @escaping Done<RetryOutcome>
     ) {
         let last = jobs.numbers.lastID
         jobs.queueEarly(early, of: batch) { [self] ids in
@@ -112,12 +99,12 @@ private final class Revival {
     /// step idles.
     private static let mostUnderWay = 3
 
-    var outcome: Revivals.Outcome
+    var outcome: RetryOutcome
 
     private var underWay = 0
     private var waiting: (most: Int, body: @Coordination @Sendable () -> Void)?
 
-    init(_ ids: [Int]) { outcome = Revivals.Outcome(ids: ids) }
+    init(_ ids: [Int]) { outcome = RetryOutcome(ids: ids) }
 
     func begin() { underWay += 1 }
 

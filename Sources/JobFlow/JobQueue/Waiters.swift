@@ -1,13 +1,12 @@
+package import DaemonInterface
 package import DaemonRuntime
-import InboxWatching
 package import JobLedger
+package import JobModel
 package import PictureFiles
-import PipelineModel
-import WorkerPools
 
-/// A client that waits for jobs to end.
-package struct Waiter {
-    package enum Kind {
+/// A waiter, with the jobs for which it waits, and what it was told.
+private struct Wait {
+    enum Kind {
         /// Certain jobs, until all are over. The set contains the jobs that are not over yet.
         case these(Set<Int>)
         /// All jobs, until the daemon has no work left.
@@ -18,30 +17,14 @@ package struct Waiter {
         case stopping(Set<Int>)
     }
 
-    package var kind = Kind.everything
-    /// Called with jobs that are over, several at once if they ended together.
-    package var each: @Sendable ([JobEnd]) -> Void
-    package var done: @Sendable () -> Void
-    /// Called with the reason that delays the remaining jobs, and with nil when the delay is over.
-    package var delayed: @Sendable (String?) -> Void = { _ in }
+    var kind: Kind
+    let waiter: Waiter
     var toldDelay: String?
     /// Jobs of the batch that were reported to the waiter.
-    package var told: Set<Int> = []
+    var told: Set<Int> = []
     var batchHasEnded = false
-    /// False once the client has disconnected.
-    package var isWanted: @Sendable () -> Bool = { true }
 
-    package init(
-        kind: Kind = Kind.everything, each: @escaping @Sendable ([JobEnd]) -> Void,
-        done: @escaping @Sendable () -> Void, delayed: @escaping @Sendable (String?) -> Void = { _ in },
-        toldDelay: String? = nil, told: Set<Int> = [], batchHasEnded: Bool = false,
-        isWanted: @escaping @Sendable () -> Bool = { true }
-    ) {
-        (self.kind, self.each, self.done, self.delayed) = (kind, each, done, delayed)
-        (self.toldDelay, self.told, self.batchHasEnded, self.isWanted) = (toldDelay, told, batchHasEnded, isWanted)
-    }
-
-    fileprivate var batch: Int? { if case .batch(let batch) = kind { batch } else { nil } }
+    var batch: Int? { if case .batch(let batch) = kind { batch } else { nil } }
 }
 
 extension JobRecord {
@@ -56,7 +39,7 @@ package final class Waiters {
     private let inboxes: Inboxes
     private let reads: RepeatedReads
     private let originals: OriginalMover
-    private var waiters: [Waiter] = []
+    private var waits: [Wait] = []
     /// Batches whose jobs are being read from the ledger. The value says whether the batch has changed since the read
     /// began, so that it must be read again.
     private var reading: [Int: Bool] = [:]
@@ -71,7 +54,7 @@ package final class Waiters {
     /// Reports each of these jobs when it is over, and calls the waiter's `done` after the last. Reports jobs that are
     /// already over at once.
     package func wait(for ids: [Int], _ waiter: Waiter) {
-        var (left, waiter) = (Set(ids), waiter)
+        var left = Set(ids)
         do {
             let over = try ledger.jobs(ids).filter { jobs[$0.id] == nil && $0.isOver }
             left.subtract(over.map(\.id))
@@ -79,17 +62,14 @@ package final class Waiters {
         } catch {
             reads.missed(ended: ids)
         }
-        waiter.kind = .these(left)
-        waiters.append(waiter)
+        waits.append(Wait(kind: .these(left), waiter: waiter))
         check()
     }
 
     /// Reports each job of a batch when it is over, including jobs that are already over. Calls the waiter's `done`
     /// when the batch has ended.
     package func wait(forBatch batch: Int, _ waiter: Waiter) {
-        var waiter = waiter
-        waiter.kind = .batch(batch)
-        waiters.append(waiter)
+        waits.append(Wait(kind: .batch(batch), waiter: waiter))
         lookUp(batch: batch)
         check()
     }
@@ -105,7 +85,7 @@ package final class Waiters {
     /// many. Reads no jobs if every waiter has received as many reports as jobs have ended.
     private func lookUp(batch: Int) {
         guard reading.updateValue(reading[batch] != nil, forKey: batch) == nil else { return }
-        let told = waiters.filter { $0.batch == batch }.map(\.told.count).min()
+        let told = waits.filter { $0.batch == batch }.map(\.told.count).min()
         guard let told else { return reading[batch] = nil }
         FileLanes.ledger.async { [self, ledger] in
             let hasEnded = Result {
@@ -131,16 +111,16 @@ package final class Waiters {
         case .success(let hasEnded):
             // The batch changed or a waiter registered during the read, so some reports may be missing.
             if isOutdated { return lookUp(batch: batch) }
-            for index in waiters.indices where waiters[index].batch == batch { waiters[index].batchHasEnded = hasEnded }
+            for index in waits.indices where waits[index].batch == batch { waits[index].batchHasEnded = hasEnded }
             check()
         case .failure: reads.later()
         }
     }
 
     private func tell(_ over: [JobEnd], of batch: Int) {
-        for index in waiters.indices where waiters[index].batch == batch {
-            let new = over.filter { waiters[index].told.insert($0.id).inserted }
-            if !new.isEmpty { waiters[index].each(new) }
+        for index in waits.indices where waits[index].batch == batch {
+            let new = over.filter { waits[index].told.insert($0.id).inserted }
+            if !new.isEmpty { waits[index].waiter.each(new) }
         }
     }
 
@@ -148,7 +128,7 @@ package final class Waiters {
     /// no original is being moved.
     package func waitForAll(_ waiter: Waiter) {
         inboxes.catchUp { [self] _, _ in
-            waiters.append(waiter)
+            waits.append(Wait(kind: .everything, waiter: waiter))
             check()
         }
     }
@@ -157,7 +137,7 @@ package final class Waiters {
     func waitUntilStopped(_ ids: some Sequence<Int>, _ done: @escaping @Sendable () -> Void) {
         let present = Set(ids.filter { jobs[$0] != nil })
         guard !present.isEmpty else { return done() }
-        waiters.append(Waiter(kind: .stopping(present), each: { _ in }, done: done))
+        waits.append(Wait(kind: .stopping(present), waiter: Waiter(each: { _ in }, done: done)))
     }
 
     /// Reports jobs that are over: they have ended, and their originals are in place.
@@ -172,15 +152,15 @@ package final class Waiters {
             if let batch { tell(members.map(\.end), of: batch) }
         }
         let over = records.map(\.end)
-        for index in waiters.indices {
-            switch waiters[index].kind {
-            case .everything: waiters[index].each(over)
+        for index in waits.indices {
+            switch waits[index].kind {
+            case .everything: waits[index].waiter.each(over)
             case .these(var left):
                 let ended = over.filter { left.contains($0.id) }
                 guard !ended.isEmpty else { continue }
                 left.subtract(ended.map(\.id))
-                waiters[index].kind = .these(left)
-                waiters[index].each(ended)
+                waits[index].kind = .these(left)
+                waits[index].waiter.each(ended)
             case .batch, .stopping: break
             }
         }
@@ -188,9 +168,9 @@ package final class Waiters {
 
     /// Notes that no operation works on the job any more, and that its final state is recorded.
     package func stopped(_ id: Int) {
-        for index in waiters.indices {
-            guard case .stopping(var left) = waiters[index].kind, left.remove(id) != nil else { continue }
-            waiters[index].kind = .stopping(left)
+        for index in waits.indices {
+            guard case .stopping(var left) = waits[index].kind, left.remove(id) != nil else { continue }
+            waits[index].kind = .stopping(left)
         }
         check()
     }
@@ -198,8 +178,8 @@ package final class Waiters {
     /// Looks up all jobs that clients wait for, after rows were changed in bulk.
     func lookUp() {
         var ids: Set<Int> = []
-        for case .these(let left) in waiters.map(\.kind) { ids.formUnion(left) }
-        for batch in Set(waiters.compactMap(\.batch)) { lookUp(batch: batch) }
+        for case .these(let left) in waits.map(\.kind) { ids.formUnion(left) }
+        for batch in Set(waits.compactMap(\.batch)) { lookUp(batch: batch) }
         lookUp(ids)
     }
 
@@ -215,21 +195,21 @@ package final class Waiters {
 
     /// Re-evaluates all waiters.
     package func check() {
-        waiters.removeAll { !$0.isWanted() }
-        guard !waiters.isEmpty else { return }
+        waits.removeAll { !$0.waiter.isWanted() }
+        guard !waits.isEmpty else { return }
         let isIdle = jobs.isRecorded && !jobs.counts.isBusy && inboxes.areIdle
-        var over: [Waiter] = []
-        waiters.removeAll { waiter in
+        var over: [Wait] = []
+        waits.removeAll { wait in
             let isOver =
-                switch waiter.kind {
+                switch wait.kind {
                 case .these(let left), .stopping(let left): left.isEmpty
                 case .everything: isIdle && originalsRest
-                case .batch: waiter.batchHasEnded
+                case .batch: wait.batchHasEnded
                 }
-            if isOver { over.append(waiter) }
+            if isOver { over.append(wait) }
             return isOver
         }
-        for waiter in over { waiter.done() }
+        for wait in over { wait.waiter.done() }
         tellDelays()
     }
 
@@ -254,16 +234,16 @@ package final class Waiters {
     }
 
     private func tellDelays() {
-        for (index, waiter) in waiters.enumerated() {
+        for (index, wait) in waits.enumerated() {
             let reason =
-                switch waiter.kind {
+                switch wait.kind {
                 case .these(let left): delay(left)
                 case .everything: delayOfAll
                 case .batch, .stopping: delay(nil)
                 }
-            guard reason != waiter.toldDelay else { continue }
-            waiters[index].toldDelay = reason
-            waiter.delayed(reason)
+            guard reason != wait.toldDelay else { continue }
+            waits[index].toldDelay = reason
+            wait.waiter.delayed(reason)
         }
     }
 }

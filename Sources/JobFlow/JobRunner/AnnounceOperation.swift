@@ -1,6 +1,5 @@
 import Foundation
 package import OperationGraph
-import PipelineModel
 import Synchronization
 
 /// Logs that a job is published, or releases a batch that has reached a barrier. It adds no event to the ledger: the

@@ -3,7 +3,7 @@ import DaemonRuntime
 import Dispatch
 import Foundation
 import Glibc
-import JobLedger
+import JobModel
 package import OperationGraph
 import PictureFiles
 import PipelineModel

@@ -1,5 +1,5 @@
 import JobLedger
-import PipelineModel
+import JobModel
 
 /// Counts the successive pictures on which a filter has crashed or hung. Such a filter would probably fail on all
 /// further pictures.

@@ -1,9 +1,9 @@
 package import DaemonRuntime
 package import JobLedger
+package import JobModel
 package import OperationGraph
 import PictureFiles
 package import PipelineModel
-import Previewing
 import SystemCalls
 package import WorkerPools
 package import WorkerProtocol

@@ -2,6 +2,7 @@ import DaemonConfiguration
 import DaemonRuntime
 import InboxWatching
 import JobLedger
+import JobModel
 import OperationGraph
 import PictureFiles
 import PipelineModel

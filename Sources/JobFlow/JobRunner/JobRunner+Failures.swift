@@ -1,7 +1,7 @@
 import DaemonConfiguration
 import DaemonRuntime
 import JobLedger
-import OperationGraph
+import JobModel
 import PictureFiles
 import PipelineModel
 import SystemCalls

@@ -1,5 +1,6 @@
 import DaemonRuntime
-package import JobLedger
+import JobLedger
+package import JobModel
 import OperationGraph
 import PictureFiles
 import PipelineModel

@@ -1,12 +1,11 @@
 import DaemonConfiguration
 package import DaemonRuntime
 import JobLedger
+import JobModel
 import OperationGraph
 import PictureFiles
 import PipelineModel
-import SystemCalls
 import WorkerPools
-import WorkerProtocol
 
 /// Takes each job through the window, from its row to its end. It translates the reports of the job's operations into
 /// events for `JobLife`, and carries out the effects that follow. It never reads a picture, which is the workers' task,

@@ -1,9 +1,8 @@
 import DaemonRuntime
-package import JobLedger
+package import JobModel
 import PictureFiles
 import PipelineModel
 import SystemCalls
-import WorkerPools
 
 /// The jobs of a list of URLs. A list may have a hundred thousand entries, so each record is made only when it is
 /// written.

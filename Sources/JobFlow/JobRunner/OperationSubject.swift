@@ -1,6 +1,5 @@
 import DaemonRuntime
 import JobLedger
-import PictureFiles
 
 /// The subject of an operation, as it appears in the log.
 enum OperationSubject: CustomStringConvertible, Sendable {

@@ -1,5 +1,5 @@
 import DaemonRuntime
-import JobLedger
+import JobModel
 package import OperationGraph
 import PictureFiles
 import PipelineModel

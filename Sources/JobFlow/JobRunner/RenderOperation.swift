@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import Glibc
 import InboxWatching
-import JobLedger
+import JobModel
 package import OperationGraph
 package import PictureFiles
 import PipelineModel

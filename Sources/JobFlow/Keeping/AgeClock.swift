@@ -4,7 +4,6 @@ import Glibc
 import JobLedger
 import PipelineModel
 import SystemCalls
-import WorkerPools
 
 /// The clock that measures the age of files and jobs.
 ///

@@ -1,4 +1,5 @@
 package import DaemonConfiguration
+package import DaemonInterface
 package import DaemonRuntime
 import Dispatch
 import PictureFiles
@@ -9,15 +10,8 @@ import SystemCalls
 /// but no client.
 @Coordination
 package final class DiskFigures {
-    package struct Figure: Sendable, Hashable {
-        package var path: String
-        var device: Int
-        package var bytes: Int
-        package var free: Int
-    }
-
     private let configuration: ConfigurationInForce
-    private var known: [String: Figure] = [:]
+    private var known: [String: DiskFigure] = [:]
     /// Folders being checked, with the calls that wait for them.
     private var looking: [String: [DispatchGroup]] = [:]
     /// Folders whose disk has not answered in time. New calls don't wait for them.
@@ -29,7 +23,7 @@ package final class DiskFigures {
     package init(_ configuration: ConfigurationInForce) { self.configuration = configuration }
 
     /// Checks the disks; calls `done` with a figure for each that has answered in time.
-    package func look(_ done: @escaping @Coordination @Sendable ([Figure]) -> Void) {
+    package func look(_ done: @escaping Done<[DiskFigure]>) {
         let group = DispatchGroup()
         let folders = folders
         for folder in folders where !late.contains(folder) {
@@ -63,7 +57,7 @@ package final class DiskFigures {
 
     private func look(at folder: String) {
         FileLanes.work(on: folder).async { [self] in
-            let figure = Figure(of: folder)
+            let figure = Self.figure(of: folder)
             Coordination.async { [self] in
                 known[folder] = figure
                 late.remove(folder)
@@ -78,14 +72,10 @@ package final class DiskFigures {
         let own = configuration.places.data
         return [own] + Set(outboxes).filter { $0 != own }.sorted()
     }
-}
 
-extension DiskFigures.Figure {
-    fileprivate init?(of folder: String) {
+    nonisolated private static func figure(of folder: String) -> DiskFigure? {
         guard let room = try? DiskRoom(in: folder), let there = try? FileSystem.status(FileSystem.resolved(folder))
-        else {
-            return nil
-        }
-        (path, device, bytes, free) = (folder, there.identity.device, Int(room.usable), Int(room.free))
+        else { return nil }
+        return (folder, there.identity.device, Int(room.usable), Int(room.free))
     }
 }

@@ -1,11 +1,9 @@
 import DaemonConfiguration
+package import DaemonInterface
 package import DaemonRuntime
 import Dispatch
 import JobLedger
-import PictureFiles
 package import PipelineModel
-import Previewing
-import WorkerPools
 
 /// Applies the rules of [Keep] to the originals and results that jobs have left behind. It checks these files when new
 /// ones arrive, and when the oldest file reaches its age limit.
@@ -95,7 +93,7 @@ package final class Keeping {
             if age != nil, let oldest = try tidying.ledger.oldestKept(in: place), oldest < AgeClock.earliest {
                 tidying.ledger.redate(in: place, before: AgeClock.earliest, to: now)
             }
-            let wish = Tidying.Wish(
+            let wish = CleanWish(
                 place: place, before: age.map { now - $0 }, most: rule.size.map(Int.init), by: rules.said(of: place))
             let outcome = try tidying.run(wish)
             tell(outcome, wish)
@@ -131,7 +129,7 @@ package final class Keeping {
 
     /// Removes files on a user's request, or only counts them.
     package func clean(
-        _ wishes: [Tidying.Wish], done: @escaping @Sendable (Result<[Tidying.Outcome], any Error>) -> Void
+        _ wishes: [CleanWish], done: @escaping @Sendable (Result<[CleanOutcome], any Error>) -> Void
     ) {
         if wishes.contains(where: { $0.before != nil && !$0.isTrial }) { ages.confirm() }
         let tidying = tidying
@@ -157,7 +155,7 @@ package final class Keeping {
     }
 
     /// Logs what was removed.
-    nonisolated private static func tell(_ outcome: Tidying.Outcome, _ wish: Tidying.Wish) {
+    nonisolated private static func tell(_ outcome: CleanOutcome, _ wish: CleanWish) {
         guard let oldest = outcome.oldest, let newest = outcome.newest else { return }
         Log.notice(
             "\(wish.by): removed \(outcome.files) of \(wish.place.rawValue), \(outcome.bytes) bytes, which had come "

@@ -4,7 +4,6 @@ import Glibc
 package import JobLedger
 package import PictureFiles
 import SystemCalls
-import WorkerPools
 
 /// A file that reserves room beside the ledger. If the disk is full, retention and `pipectl clean` delete it, so that
 /// the ledger can record the files that they remove. Its methods block on the disk and on the ledger.

@@ -1,63 +1,15 @@
+package import DaemonInterface
 import DaemonRuntime
 package import JobLedger
+import JobModel
 package import PictureFiles
 package import PipelineModel
-import Previewing
 import SystemCalls
 import WorkerPools
 
 /// Removes the oldest kept files of a place, as far as a rule or a user demands. It removes a file only if it is still
 /// the file that the daemon put there. Its methods block on disks and on the ledger.
 package struct Tidying: Sendable {
-    package struct Wish: Sendable {
-        package var place: KeptPlace
-        /// Remove files that arrived before this time.
-        package var before: Double?
-        /// Remove the oldest files until at most this many bytes are left. If this and `before` are nil, remove all.
-        package var most: Int?
-        /// Remove only files of this recipe.
-        package var recipe: String?
-        /// The setting or command that demands the removal, for the log and the job.
-        package var by: String
-        /// Count the files without removing them.
-        package var isTrial = false
-
-        package init(
-            place: KeptPlace, before: Double? = nil, most: Int? = nil, recipe: String? = nil, by: String,
-            isTrial: Bool = false
-        ) {
-            (self.place, self.before, self.most, self.recipe) = (place, before, most, recipe)
-            (self.by, self.isTrial) = (by, isTrial)
-        }
-    }
-
-    package struct Outcome: Sendable {
-        package var files = 0
-        package var bytes = 0
-        /// Arrival times of the oldest and the newest counted file.
-        package var oldest: Double?
-        package var newest: Double?
-        /// Files that can't be removed, with the first reason.
-        package var refused = 0
-        package var refusal: String?
-
-        fileprivate mutating func add(_ file: KeptFile) {
-            files += 1
-            bytes += file.file.size
-            oldest = min(oldest ?? file.time, file.time)
-            newest = max(newest ?? file.time, file.time)
-        }
-
-        /// Number of refused files on disks that do not answer.
-        fileprivate var silent = 0
-
-        fileprivate mutating func refuse(_ error: any Error, files: Int = 1) {
-            refused += files
-            if error is FileLane.Silence { silent += files }
-            refusal = refusal ?? "\(error)"
-        }
-    }
-
     private enum Finding {
         case same
         /// Another file has its path, or its contents have changed.
@@ -78,10 +30,10 @@ package struct Tidying: Sendable {
     private static let mostRefused = 20
     private static let portion = 200
 
-    package func run(_ wish: Wish) throws -> Outcome {
+    package func run(_ wish: CleanWish) throws -> CleanOutcome {
         if !wish.isTrial { try goOn() }
         defer { if !wish.isTrial { reserve.renew() } }
-        var outcome = Outcome()
+        var outcome = CleanOutcome()
         var excess = try excess(wish)
         var position = Ledger.KeptPosition.start
         while outcome.refused - outcome.silent < Self.mostRefused {
@@ -122,7 +74,7 @@ package struct Tidying: Sendable {
     /// Finishes removals that a crash or a full disk has interrupted.
     func goOn() throws {
         reserve.renew()
-        var outcome = Outcome()
+        var outcome = CleanOutcome()
         for (removal, files) in Dictionary(grouping: try ledger.leavingFiles(), by: \.leaving) where removal != nil {
             finish(files, &outcome)
         }
@@ -131,12 +83,12 @@ package struct Tidying: Sendable {
     private var reserve: LedgerReserve { LedgerReserve(path: places.reserve, ledger: ledger) }
 
     /// Number of bytes above the limit; nil without a limit.
-    private func excess(_ wish: Wish) throws -> Int? {
+    private func excess(_ wish: CleanWish) throws -> Int? {
         guard let most = wish.most else { return nil }
         return try ledger.keptSum(in: wish.place, of: wish.recipe).bytes - most
     }
 
-    private func isWanted(_ file: KeptFile, _ wish: Wish, _ excess: Int?) -> Bool {
+    private func isWanted(_ file: KeptFile, _ wish: CleanWish, _ excess: Int?) -> Bool {
         if wish.before == nil, wish.most == nil { return true }
         return excess.map { $0 > 0 } == true || wish.before.map { file.time < $0 } == true
     }
@@ -162,7 +114,7 @@ package struct Tidying: Sendable {
         try file.place == .results || file.file.isDiskThere(at: file.path)
     }
 
-    private func remove(_ files: [KeptFile], _ removal: JobRecord.Removal, _ outcome: inout Outcome) {
+    private func remove(_ files: [KeptFile], _ removal: JobRecord.Removal, _ outcome: inout CleanOutcome) {
         guard !files.isEmpty else { return }
         func begin() -> Set<Int>? { ledger.begin(removing: files, removal) }
         guard let begun = begin() ?? (reserve.give() ? begin() : nil) else {
@@ -173,7 +125,7 @@ package struct Tidying: Sendable {
     }
 
     /// Removes files whose removal is recorded, unless they have changed meanwhile.
-    private func finish(_ files: [KeptFile], _ outcome: inout Outcome) {
+    private func finish(_ files: [KeptFile], _ outcome: inout CleanOutcome) {
         var gone: [KeptFile] = []
         var changed: [KeptFile] = []
         var left: [KeptFile] = []
@@ -239,5 +191,20 @@ extension Places {
         // Outboxes can be anywhere in the file system.
         case .results: "/"
         }
+    }
+}
+
+extension CleanOutcome {
+    fileprivate mutating func add(_ file: KeptFile) {
+        files += 1
+        bytes += file.file.size
+        oldest = min(oldest ?? file.time, file.time)
+        newest = max(newest ?? file.time, file.time)
+    }
+
+    fileprivate mutating func refuse(_ error: any Error, files: Int = 1) {
+        refused += files
+        if error is FileLane.Silence { silent += files }
+        refusal = refusal ?? "\(error)"
     }
 }

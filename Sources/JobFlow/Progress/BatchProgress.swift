@@ -1,6 +1,6 @@
 package import DaemonRuntime
 package import Foundation
-package import JobLedger
+package import JobModel
 package import PipelineModel
 
 /// The progress of a batch that has jobs in the window. Jobs without a batch are treated as one batch.

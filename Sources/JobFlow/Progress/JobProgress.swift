@@ -1,8 +1,7 @@
 package import DaemonRuntime
 package import Foundation
-import JobLedger
+import JobModel
 package import OperationGraph
-import PipelineModel
 
 /// A job in progress as a tree of Foundation's `Progress`: the job is the root, and its current operations are the
 /// children. Work beyond the next barrier has no operations yet, and counts as remaining work.

@@ -1,6 +1,5 @@
 package import DaemonRuntime
-import JobLedger
-import PipelineModel
+import JobModel
 
 /// The progress of the batches that have jobs in the window. Jobs without a batch are treated as one batch, whose key
 /// is nil.

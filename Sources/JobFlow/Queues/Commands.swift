@@ -1,9 +1,9 @@
+package import DaemonInterface
 package import DaemonRuntime
-package import FleetSharing
 import JobLedger
+import JobModel
 import OperationGraph
 import PipelineModel
-import WorkerPools
 package import WorkerProtocol
 
 /// Executes commands to the daemon as a whole, from its own clients or from another node of the fleet.
@@ -120,12 +120,6 @@ package final class Commands {
     private static func said(_ some: [GatedQueue]) -> String { some.map(\.name).joined(separator: ", ") }
 
     private func report(cancelled: Int? = nil) -> NodeReport {
-        let queues = queues.pausable.map { queue in
-            let report = queue.report
-            return NodeReport.Queue(
-                name: queue.name, configured: report.configured, effective: report.effective, running: report.running,
-                isPaused: report.paused, reason: report.reason)
-        }
-        return NodeReport(cancelled: cancelled, queues: queues)
+        NodeReport(cancelled: cancelled, queues: queues.pausable.map(\.nodeReport))
     }
 }

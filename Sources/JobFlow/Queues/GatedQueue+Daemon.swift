@@ -1,6 +1,7 @@
 import DaemonRuntime
 package import OperationGraph
 package import PipelineModel
+import WorkerProtocol
 
 /// Adapts queues to the daemon: operations start on the coordination queue, limits come from settings, and state
 /// changes can be logged.
@@ -12,6 +13,13 @@ extension GatedQueue {
     }
 
     package func set(_ limit: QueueLimit) { set(limit.count) }
+
+    var nodeReport: NodeReport.Queue {
+        let report = report
+        return NodeReport.Queue(
+            name: name, configured: report.configured, effective: report.effective, running: report.running,
+            isPaused: report.paused, reason: report.reason)
+    }
 
     /// Turns the logging of each operation's states on or off.
     package func log(operations: Bool) {

@@ -62,7 +62,7 @@ final class Pauses {
 
     /// Pauses the download and render queues. Calls `done` when all work in progress is published and this node has no
     /// pictures of other nodes any more, or when that has become impossible.
-    func drain(done: @escaping @Coordination @Sendable (DrainEnd) -> Void) {
+    func drain(done: @escaping Done<DrainEnd>) {
         pause([queues.download, queues.render], reason: "drained") { [self] in
             drains.append(done)
             check()

@@ -3,9 +3,9 @@ package import DaemonRuntime
 import Dispatch
 import Foundation
 import JobLedger
+import JobModel
 import OperationGraph
 package import PipelineModel
-import WorkerPools
 
 /// The limits of the queues: configured limits, limits that were set since the start, and the current value of `auto`.
 @Coordination

@@ -1,4 +1,5 @@
 package import JobLedger
+package import JobModel
 package import OperationGraph
 package import PipelineModel
 import WorkerPools

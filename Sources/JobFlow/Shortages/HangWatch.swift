@@ -1,7 +1,7 @@
 import DaemonConfiguration
 import DaemonRuntime
 import Dispatch
-import JobLedger
+import JobModel
 import OperationGraph
 import PictureFiles
 import PipelineModel

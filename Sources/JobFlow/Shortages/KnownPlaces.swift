@@ -1,7 +1,6 @@
 import DaemonConfiguration
 import DaemonRuntime
 import PictureFiles
-import PipelineModel
 import SystemCalls
 
 /// Remembers how many mounts the path of each inbox and outbox crosses. If the number decreases, a disk has been

@@ -3,10 +3,10 @@ package import DaemonRuntime
 import Dispatch
 import InboxWatching
 package import JobLedger
+import JobModel
 import PictureFiles
 import PipelineModel
 import SystemCalls
-import WorkerPools
 
 /// Stops and restarts the work that needs a resource.
 @Coordination
@@ -87,7 +87,7 @@ package final class Shortages {
     }
 
     /// Checks whether the outbox itself is writable. Calls `done` with the error if it is not, and otherwise with nil.
-    func lookForPermission(in outbox: String, done: @escaping @Coordination @Sendable (SystemError?) -> Void) {
+    func lookForPermission(in outbox: String, done: @escaping Done<SystemError?>) {
         FileLanes.work(on: outbox).async { [staging] in
             let refusal = staging.refusal(of: outbox)
             Coordination.async { done(refusal) }

@@ -2,6 +2,7 @@ import DaemonRuntime
 import Glibc
 package import InboxWatching
 package import JobLedger
+package import JobModel
 import PipelineModel
 package import SystemCalls
 import WorkerPools
@@ -24,7 +25,7 @@ package struct Disposal: Sendable {
         let there = moved.filter { $0.source != $0.job.source }.map { FileSystem.folder(of: $0.source) }
         // Removals must be durable as well: if a power cut brought a removed original back, the inbox would take it for
         // a new picture.
-        let removed = Set(moved.filter { Self.isRemoved($0.job) }.map { FileSystem.folder(of: $0.job.source) })
+        let removed = Set(moved.filter { $0.job.removesOriginal }.map { FileSystem.folder(of: $0.job.source) })
         for folder in removed.union(there) {
             do throws(SystemError) { try FileSystem.sync(folder) } catch {
                 if removed.contains(folder), error.isMissing { continue }
@@ -49,7 +50,7 @@ package struct Disposal: Sendable {
         if job.origin == .kept { return job.source }
         if job.needsDownload { return try disposeOfNothing(job) }
         guard let spot = try job.spot(of: job.source, in: claims.get), let there = try spot.status() else {
-            if Self.isRemoved(job) { return job.source }
+            if job.removesOriginal { return job.source }
             let moved = try movedBefore(job)
             if let moved, job.state == .failed { try Explanation(job: job).write(beside: moved) }
             return moved
@@ -57,7 +58,7 @@ package struct Disposal: Sendable {
         guard job.isOriginalInWork(there.identity) else {
             throw JobFailure("\(job.source) is not the file that was claimed")
         }
-        if Self.isRemoved(job) {
+        if job.removesOriginal {
             try spot.remove()
             return job.source
         }
@@ -70,13 +71,6 @@ package struct Disposal: Sendable {
             spot, into: Self.goal(of: job, places), as: FileSystem.name(of: job.path), opening: opening)
         if job.state == .failed { try Explanation(job: job).write(beside: target) }
         return target
-    }
-
-    /// Whether the daemon removes the original of this job instead of moving it: the job is done, and either the recipe
-    /// says `Original=delete`, or the original is the copy of an added file. A downloaded original stays, because it is
-    /// the only copy.
-    package static func isRemoved(_ job: JobRecord) -> Bool {
-        job.state == .done && (job.order.original == .delete || (job.origin == .spooled && job.url == nil))
     }
 
     /// Returns a record of the original, which now is at `source`, so that [Keep] can remove it later. Returns nil if

@@ -1,4 +1,4 @@
-package import JobLedger
+package import JobModel
 import PipelineModel
 import SystemCalls
 
@@ -61,7 +61,7 @@ package struct DoneCheck: Sendable {
         if job.returns != nil { return "it is being brought back already" }
         if job.isList { return "it was a list of URLs, which has no results of its own" }
         if job.removed != nil { return "its original was removed, by `pipectl clean` or [Keep]" }
-        guard Disposal.isRemoved(job) else { return nil }
+        guard job.removesOriginal else { return nil }
         return job.order.original == .delete
             ? "its original was deleted when it was done (Original=delete)"
             : "its original was the copy that `pipectl add` made, which is removed when a job is done"

@@ -1,5 +1,5 @@
 import DaemonRuntime
-package import JobLedger
+package import JobModel
 import PipelineModel
 import SystemCalls
 

@@ -1,6 +1,6 @@
 package import DaemonRuntime
 import Glibc
-package import JobLedger
+package import JobModel
 import PipelineModel
 package import SystemCalls
 import WorkerPools
@@ -68,7 +68,7 @@ package struct JobPictures: Sendable {
 
     private func openOriginal(of job: JobRecord) throws -> JobPicture {
         if let removed = job.removed { throw JobFailure("the original of job \(job.id) was \(removed.text)") }
-        if job.disposed, Disposal.isRemoved(job) {
+        if job.disposed, job.removesOriginal {
             throw JobFailure("the original of job \(job.id) was removed when the job was done")
         }
         if job.needsDownload { throw JobFailure("the original of job \(job.id) has not been downloaded yet") }

@@ -1,6 +1,6 @@
 import DaemonRuntime
 import InboxWatching
-import JobLedger
+import JobModel
 import SystemCalls
 
 extension JobRecord {
@@ -17,12 +17,4 @@ extension JobRecord {
     func isOriginalInWork(_ there: FileStatus.Identity) -> Bool {
         there.inode == file.inode || isUnchangedOriginal(there)
     }
-
-    /// Whether the original is a file that lists other pictures.
-    package var isList: Bool { url == nil && origin != .spooled && FileNames.isList(path) }
-}
-
-extension JobRecord.Removal {
-    /// `removed by Keep Archive=90d on 2026-03-01 09:30:00`
-    package var text: String { "removed by \(by) on \(Timestamp.dated(time))" }
 }

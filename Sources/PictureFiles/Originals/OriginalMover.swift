@@ -2,7 +2,8 @@ package import DaemonRuntime
 package import Dispatch
 import Glibc
 package import InboxWatching
-package import JobLedger
+import JobLedger
+package import JobModel
 import PipelineModel
 import Synchronization
 import SystemCalls

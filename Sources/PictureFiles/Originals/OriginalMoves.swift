@@ -2,6 +2,7 @@ package import DaemonRuntime
 package import Dispatch
 package import InboxWatching
 package import JobLedger
+package import JobModel
 import PipelineModel
 import Synchronization
 import SystemCalls
@@ -130,7 +131,7 @@ package final class OriginalMoves {
         for move in state.withLock({ Array($0.moving.values) }) where move.since < latest && hanging[move.job.id] == nil
         {
             let (job, source) = (move.job, move.job.source)
-            let goal = Disposal.isRemoved(job) ? "nowhere" : Disposal.goal(of: job, places)
+            let goal = job.removesOriginal ? "nowhere" : Disposal.goal(of: job, places)
             let reason = "its original is being moved from \(source) to \(goal), and the disk does not answer"
             hanging[job.id] = reason
             Log.failure("job \(job.id): \(reason)", of: LogSubject(job))

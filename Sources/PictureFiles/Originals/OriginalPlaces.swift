@@ -1,6 +1,7 @@
 import Glibc
 package import InboxWatching
 package import JobLedger
+package import JobModel
 import PipelineModel
 import Synchronization
 package import SystemCalls

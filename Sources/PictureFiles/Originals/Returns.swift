@@ -1,7 +1,8 @@
 import DaemonRuntime
 import Glibc
 import InboxWatching
-package import JobLedger
+import JobLedger
+package import JobModel
 package import PipelineModel
 import Synchronization
 import SystemCalls

@@ -1,5 +1,6 @@
 package import DaemonRuntime
 package import JobLedger
+package import JobModel
 import Synchronization
 import WorkerPools
 

@@ -1,6 +1,5 @@
 import Glibc
 import InboxWatching
-import JobLedger
 import PipelineModel
 package import SystemCalls
 import WorkerPools

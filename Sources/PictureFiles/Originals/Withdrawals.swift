@@ -1,4 +1,5 @@
 package import JobLedger
+import JobModel
 import PipelineModel
 import SystemCalls
 

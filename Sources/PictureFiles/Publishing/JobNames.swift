@@ -1,6 +1,7 @@
 import Glibc
 import InboxWatching
 package import JobLedger
+package import JobModel
 package import PipelineModel
 import SystemCalls
 import WorkerProtocol

@@ -1,4 +1,4 @@
-import JobLedger
+import JobModel
 import SystemCalls
 
 /// The folders of results in an outbox. The daemon creates such a folder for its first result, and removes it with the

@@ -1,5 +1,5 @@
 import Glibc
-package import JobLedger
+package import JobModel
 package import PipelineModel
 import Synchronization
 import SystemCalls

@@ -1,4 +1,4 @@
-package import JobLedger
+package import JobModel
 import PipelineModel
 import SystemCalls
 

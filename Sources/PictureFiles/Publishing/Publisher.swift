@@ -1,6 +1,6 @@
 import Dispatch
 import Glibc
-package import JobLedger
+package import JobModel
 import PipelineModel
 import Synchronization
 import SystemCalls

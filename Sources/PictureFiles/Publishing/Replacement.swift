@@ -1,5 +1,5 @@
 import Glibc
-import JobLedger
+import JobModel
 import SystemCalls
 
 extension PublishIntent.Step {

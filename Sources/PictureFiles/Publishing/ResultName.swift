@@ -1,4 +1,4 @@
-package import JobLedger
+package import JobModel
 package import PipelineModel
 import SystemCalls
 import WorkerPools

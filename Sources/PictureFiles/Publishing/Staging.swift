@@ -1,7 +1,7 @@
 import DaemonRuntime
 import Foundation
 import Glibc
-package import JobLedger
+package import JobModel
 package import PipelineModel
 package import SystemCalls
 import WorkerPools

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import JobFlow
 import JobLedger
+import JobModel
 import PictureFiles
 import PipelineModel
 import SystemCalls

@@ -3,10 +3,10 @@ public struct SettingRow: Sendable, Hashable {
     public let section: String
     public let key: String
     /// The current value, as written in a file.
-    public let value: String
+    public var value: String
     public let `default`: String
     /// The name of the file that sets the value, or "default".
-    public let source: String
+    public var source: String
     public let help: String
     /// The valid values, in words.
     public let values: String

@@ -1,5 +1,5 @@
 import DaemonRuntime
-import JobLedger
+import JobModel
 
 @testable import JobFlow
 

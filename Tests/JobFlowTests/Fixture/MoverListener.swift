@@ -1,6 +1,6 @@
 import DaemonRuntime
 import Dispatch
-import JobLedger
+import JobModel
 
 @testable import JobFlow
 @testable import PictureFiles

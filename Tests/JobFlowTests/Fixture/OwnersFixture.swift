@@ -2,6 +2,7 @@ import DaemonRuntime
 import Foundation
 import InboxWatching
 import JobLedger
+import JobModel
 import PipelineModel
 import SystemCalls
 import TestTools

@@ -1,3 +1,4 @@
+import JobModel
 import PipelineModel
 import SystemCalls
 

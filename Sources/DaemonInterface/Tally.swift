@@ -9,6 +9,8 @@ package struct Tally: Sendable {
 
     private var entries: [String: Entry] = [:]
 
+    package init() {}
+
     package mutating func add(_ reason: String, _ job: Int) {
         var entry = entries[reason] ?? Entry(reason: reason, jobs: 0, first: [])
         entry.jobs += 1

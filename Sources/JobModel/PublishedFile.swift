@@ -38,7 +38,7 @@ extension FileStatus.Identity {
     }
 }
 
-extension PublishedFile: Codable, JSONWritten {
+extension PublishedFile: Codable {
     private enum CodingKeys: CodingKey { case file, path }
 
     /// Also reads the form of an older version, which stored only the path.
@@ -52,16 +52,9 @@ extension PublishedFile: Codable, JSONWritten {
             path: try values.decode(String.self, forKey: .path),
             file: try values.decodeIfPresent(FileStatus.Identity.self, forKey: .file))
     }
-
-    func write(to line: inout JSONLine) {
-        line.object { line in
-            line.member("file", file)
-            line.member("path", path)
-        }
-    }
 }
 
-extension FileStatus.Identity: Codable, JSONWritten {
+extension FileStatus.Identity: Codable {
     private enum CodingKeys: CodingKey { case inode, modified, size }
 
     package init(from decoder: any Decoder) throws {
@@ -76,13 +69,5 @@ extension FileStatus.Identity: Codable, JSONWritten {
         try values.encode(inode, forKey: .inode)
         try values.encode(modified, forKey: .modified)
         try values.encode(size, forKey: .size)
-    }
-
-    func write(to line: inout JSONLine) {
-        line.object { line in
-            line.member("inode", inode)
-            line.member("modified", modified)
-            line.member("size", size)
-        }
     }
 }

@@ -1,7 +1,8 @@
 import DaemonRuntime
 import Foundation
-import JobFlow
 import Testing
+
+@testable import ControlService
 
 @Suite("Times as people write them")
 struct TimestampTests {

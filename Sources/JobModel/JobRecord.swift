@@ -1,3 +1,4 @@
+import DaemonRuntime
 package import PipelineModel
 package import SystemCalls
 
@@ -103,23 +104,52 @@ package struct JobRecord: Sendable {
     package var former: WorkOrder?
     /// After an undo, the target folder of the original, if not `cancelled/`.
     package var goal: String?
-}
 
-extension JobRecord {
     package init(
-        id: Int, position: Int, batch: Int?, order: WorkOrder, path: String, origin: Origin, source: String,
-        file: FileStatus.Identity, state: JobState, created: Double, finished: Double? = nil, priority: Int
+        id: Int, position: Int, batch: Int? = nil, order: WorkOrder, path: String, origin: Origin, source: String,
+        file: FileStatus.Identity, state: JobState, reason: String? = nil, error: String? = nil, advice: String? = nil,
+        intent: PublishIntent? = nil, outputs: [PublishedFile] = [], story: JobStory? = nil, tries: Int = 0,
+        disposed: Bool = false, created: Double, started: Double? = nil, finished: Double? = nil, url: String? = nil,
+        host: String? = nil, partial: FetchResume? = nil, priority: Int = 0, waitReason: WaitReason? = nil,
+        due: Double? = nil, setbacks: Int = 0, crashes: Int = 0, failure: FailureClass? = nil, segment: Int = 0,
+        staged: [Staged] = [], anyway: Bool = false, returns: String? = nil, removed: Removal? = nil,
+        former: WorkOrder? = nil, goal: String? = nil
     ) {
         (self.id, self.position, self.batch, self.order, self.path) = (id, position, batch, order, path)
         (self.origin, self.source, self.file, self.state) = (origin, source, file, state)
-        (self.created, self.finished, self.priority) = (created, finished, priority)
+        (self.reason, self.error, self.advice, self.intent) = (reason, error, advice, intent)
+        (self.outputs, self.story, self.tries, self.disposed) = (outputs, story, tries, disposed)
+        (self.created, self.started, self.finished) = (created, started, finished)
+        (self.url, self.host, self.partial, self.priority) = (url, host, partial, priority)
+        (self.waitReason, self.due, self.setbacks, self.crashes) = (waitReason, due, setbacks, crashes)
+        (self.failure, self.segment, self.staged, self.anyway) = (failure, segment, staged, anyway)
+        (self.returns, self.removed, self.former, self.goal) = (returns, removed, former, goal)
     }
+}
 
+extension JobRecord {
     /// Whether nothing is left to do: the job has ended, and its original has reached its final place.
     package var isOver: Bool { state.isFinal && disposed && returns == nil }
 
-    /// Whether the original has still to be downloaded. `FirstQueue.condition` is the same test in SQL.
+    /// Whether the original has still to be downloaded. The ledger has the same test in SQL.
     package var needsDownload: Bool { url != nil && file == .none }
 
     package var plan: Plan { Planner.plan(outputs: order.outputs, inBatch: batch != nil) }
+
+    package var entry: FirstQueue { needsDownload ? .download : .render }
+
+    /// Whether the original is a file that lists other pictures.
+    package var isList: Bool { url == nil && origin != .spooled && AddressList.kind(of: path) != nil }
+
+    /// Whether the daemon removes the original instead of moving it: the job is done, and either the recipe says
+    /// `Original=delete`, or the original is the copy of an added file. A downloaded original stays, because it is the
+    /// only copy.
+    package var removesOriginal: Bool {
+        state == .done && (order.original == .delete || (origin == .spooled && url == nil))
+    }
+}
+
+extension JobRecord.Removal {
+    /// `removed by Keep Archive=90d on 2026-03-01 09:30:00`
+    package var text: String { "removed by \(by) on \(Timestamp.dated(time))" }
 }

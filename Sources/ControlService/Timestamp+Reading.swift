@@ -1,11 +1,11 @@
-package import DaemonRuntime
+import DaemonRuntime
 import Glibc
 import PipelineModel
 
 extension Timestamp {
     /// Parses a time as people write it: an age (`1h`), a local time (`2026-03-01`, `2026-03-01 09:30`, `09:30`), or a
     /// time with a zone (`2026-03-01T09:30:00Z`, `…+01:00`).
-    package static func seconds(_ text: String, now: Double = now()) -> Double? {
+    static func seconds(_ text: String, now: Double = now()) -> Double? {
         if let ago = Duration(text: text), text.last?.isLetter == true, text.last != "Z" {
             return now - ago / .seconds(1)
         }

@@ -1,0 +1,51 @@
+package import DaemonRuntime
+package import JobModel
+package import PipelineModel
+package import SystemCalls
+
+/// Takes in files and lists of URLs from clients.
+@Coordination
+package protocol Adding {
+    /// Whether the daemon stops, and takes in nothing.
+    var isStopping: Bool { get }
+    /// Makes an unnamed empty file for a client that wants to add a picture of this size.
+    func makeFile(bytes: Int64, done: @escaping @Sendable (Result<Descriptor, AddingFailure>) -> Void)
+    /// Copies the file, and enters its job, whose results go to the subfolder `folder` of the outbox. Blocks on the
+    /// disks.
+    nonisolated func add(
+        _ file: Descriptor, named name: String, in folder: String?, _ terms: AddingTerms,
+        done: @escaping @Sendable (Result<JobRecord, AddingFailure>) -> Void)
+    /// Reads the list, and enters its jobs. The log names `peer` as the client. Blocks on the list's disk.
+    nonisolated func add(
+        list file: Descriptor, named name: String?, _ terms: AddingTerms, by peer: String,
+        done: @escaping @Sendable (Result<AddedJobs, AddingFailure>) -> Void)
+    /// Why an inbox of the recipe would skip files of this name, or nil.
+    nonisolated func reasonForLeaving(_ name: String, by recipe: Recipe) -> String?
+}
+
+/// What a client wants for that which it adds.
+package struct AddingTerms: Sendable {
+    package var order: WorkOrder
+    /// The batch to join, if any.
+    package var batch: Int?
+    package var after: [Int]
+    package var anyway: Bool
+    package var priority: Priority?
+
+    package init(order: WorkOrder, batch: Int?, after: [Int], anyway: Bool, priority: Priority?) {
+        (self.order, self.batch, self.after, self.anyway) = (order, batch, after, anyway)
+        self.priority = priority
+    }
+}
+
+/// The jobs of a list, with consecutive IDs.
+package typealias AddedJobs = (batch: Int, first: Int, last: Int)
+
+package enum AddingFailure: Error {
+    /// No job can be made from this.
+    case unfit(String)
+    /// It can't be added now.
+    case failed(String)
+    /// The requested dependencies of the job are not possible.
+    case needs(NeedsAnswer, job: Int)
+}

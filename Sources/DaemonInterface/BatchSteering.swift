@@ -1,0 +1,23 @@
+package import DaemonRuntime
+package import JobModel
+
+/// Opens, closes and finds batches. The `nonisolated` members read the ledger.
+@Coordination
+package protocol BatchSteering {
+    /// Opens a batch, and returns its ID. Calls `done` with the ID when the batch is recorded.
+    func openBatch(named name: String?, done: @escaping @Sendable (Int) -> Void) -> Int
+    /// Closes a batch, so that it can end.
+    nonisolated func closeBatch(_ batch: Int, done: (@Sendable () -> Void)?)
+    func knows(batch: Int) -> Bool
+    /// Opens the batch of a folder with this name while its first pictures are still settling. Calls `done` when the
+    /// batch is recorded, or if no such folder exists.
+    func expectBatch(ofFolder folder: String, done: @escaping @Sendable () -> Void)
+    /// A page of the batches that are unfinished or have jobs, oldest first, with IDs greater than `id`. If `newest` is
+    /// given, a finished batch must be among the `newest` latest batches.
+    nonisolated func batches(named name: String?, newest: Int?, after id: Int, limit: Int) throws -> [BatchRecord]
+    /// The batch whose ID is `word`, else the newest batch of this name. `others` is the number of other batches of
+    /// that name.
+    nonisolated func findBatch(_ word: String) throws -> (batch: BatchRecord, others: Int)?
+    /// Distinct batch names, the latest first.
+    nonisolated func batchNames(limit: Int) throws -> [String]
+}

@@ -1,0 +1,36 @@
+package import DaemonRuntime
+package import JobModel
+
+/// Processes done jobs again, or undoes them. With `asking`, a member changes nothing, and reports what it would do.
+@Coordination
+package protocol DoneJobSteering {
+    func redo(_ choice: DoneChoice, asking: Bool, done: @escaping Done<DoneOutcome>)
+    /// Removes the jobs' results, and moves their originals to `cancelled/`, or to `goal`.
+    func undo(_ choice: DoneChoice, to goal: String?, asking: Bool, done: @escaping Done<DoneOutcome>)
+    /// Checks the folder to which originals shall be moved. Calls `done` with its path, free of links, and with the
+    /// reason if the folder is refused.
+    func checkGoal(
+        _ goal: String?, done: @escaping @Coordination @Sendable (_ place: String?, _ refusal: String?) -> Void)
+    /// Converts a path in the archive to the spelling of the recorded paths. Blocks on the disk.
+    nonisolated func archivePath(_ path: String) -> String
+    /// The number of files in the archive, at or below `path`, that belong to no job. Blocks on the disk.
+    nonisolated func unknownOriginals(at path: String) throws -> Int
+}
+
+package enum DoneChoice: Sendable {
+    case these([Int])
+    case all(JobFilter)
+}
+
+/// The outcome of a redo or an undo: the jobs that were changed (or would be changed, if the caller only asks), and the
+/// jobs that were refused.
+package struct DoneOutcome: Sendable {
+    package var ids: [Int] = []
+    package var refused = Tally()
+    /// Warnings about jobs that were not refused.
+    package var remarks = Tally()
+    /// The read error that stopped the search for jobs early.
+    package var unread: (any Error)?
+
+    package init() {}
+}

@@ -1,0 +1,34 @@
+package import DaemonRuntime
+package import JobModel
+package import PipelineModel
+
+/// Reads jobs and their history. The `nonisolated` members read the ledger.
+@Coordination
+package protocol JobReading {
+    /// The job as it is at this moment; nil if it is unknown.
+    func currentJob(_ id: Int) throws -> JobRecord?
+    /// The known jobs among these IDs as they are now, in the order of the IDs.
+    func currentJobs(_ ids: [Int]) throws -> [JobRecord]
+    /// Whether nothing is left to do for the job, and its last state is recorded.
+    func isOver(_ job: JobRecord) -> Bool
+    /// The progress of the job's current operation; nil if none has begun.
+    func progress(ofJob id: Int) -> ProgressReport.Figures?
+    /// The known jobs among these IDs as the ledger has recorded them.
+    nonisolated func recordedJobs(_ ids: [Int]) throws -> [JobRecord]
+    /// State and reason as clients see them. While a queue starts no operations, its queued jobs count as waiting. If
+    /// an original can't be moved, its job has that reason.
+    nonisolated func standing(of job: JobRecord) -> (state: JobState, reason: String?)
+    /// A page of the jobs that match the filter in the state that clients see, with IDs greater than `id`.
+    nonisolated func list(_ filter: JobFilter, after id: Int, limit: Int) throws -> [JobRecord]
+    /// The ID after which the newest `count` jobs that match the filter start.
+    nonisolated func start(ofNewest count: Int, _ filter: JobFilter) throws -> Int
+    /// The IDs of the jobs that match the filter, as contiguous ranges.
+    nonisolated func ids(_ filter: JobFilter) throws -> [ClosedRange<Int>]
+    /// The first ID that belongs to no job, or nil.
+    nonisolated func unknown(of ids: [Int]) throws -> Int?
+    nonisolated func neighbours(of job: Int) throws -> (after: Neighbours, followers: Neighbours)
+    /// The latest events of a job, oldest first.
+    nonisolated func events(ofJob id: Int, limit: Int) throws -> [LoggedEvent]
+    /// Whether there are jobs of this recipe, even if the recipe itself is gone.
+    nonisolated func knows(recipe: String) throws -> Bool
+}

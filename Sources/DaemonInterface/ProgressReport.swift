@@ -1,0 +1,39 @@
+package import JobModel
+
+/// The progress of one batch, or of all work.
+package struct ProgressReport: Sendable {
+    /// Work done, in a unit, with its pace. What is not known is nil.
+    package struct Figures: Sendable {
+        package var unit: String
+        package var done: Int
+        package var total: Int?
+        package var fraction: Double?
+        package var rate: Double?
+        /// Seconds until the work is done.
+        package var remaining: Double?
+
+        package init(unit: String, done: Int, total: Int?, fraction: Double?, rate: Double?, remaining: Double?) {
+            (self.unit, self.done, self.total) = (unit, done, total)
+            (self.fraction, self.rate, self.remaining) = (fraction, rate, remaining)
+        }
+    }
+
+    /// The progress of a job in work: the name of the executing operation's queue, and the operation's own figures, if
+    /// it has any.
+    package typealias OfJob = (job: JobRecord, fraction: Double, operation: String?, figures: Figures?)
+
+    package var batches: [(batch: BatchRecord, figures: Figures)]
+    /// The progress of jobs without a batch.
+    package var others: Figures
+    package var jobs: [OfJob]
+    /// Number of unfinished batches, and of jobs in work.
+    package var unfinished: Int
+    package var running: Int
+
+    package init(
+        batches: [(batch: BatchRecord, figures: Figures)], others: Figures, jobs: [OfJob], unfinished: Int, running: Int
+    ) {
+        (self.batches, self.others, self.jobs) = (batches, others, jobs)
+        (self.unfinished, self.running) = (unfinished, running)
+    }
+}

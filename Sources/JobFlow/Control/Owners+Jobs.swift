@@ -1,0 +1,75 @@
+import DaemonRuntime
+import InboxWatching
+import JobLedger
+package import JobModel
+import PictureFiles
+package import PipelineModel
+
+extension Owners {
+    package func currentJob(_ id: Int) throws -> JobRecord? { try jobs[id]?.recordNow ?? ledger.job(id) }
+
+    package func currentJobs(_ ids: [Int]) throws -> [JobRecord] {
+        let found = try ledger.jobs(ids).map { ($0.id, $0) }
+        let recorded = Dictionary(found, uniquingKeysWith: { first, _ in first })
+        return ids.compactMap { jobs[$0]?.record ?? recorded[$0] }
+    }
+
+    package func isOver(_ job: JobRecord) -> Bool { job.isOver && jobs[job.id] == nil }
+
+    package nonisolated func standing(of job: JobRecord) -> (state: JobState, reason: String?) {
+        let waits = job.state == .queued ? queues.waitReason(job.entry, ledger) : nil
+        let stays = job.disposed ? nil : originals.reason(for: job.id)
+        return (waits == nil ? job.state : .waiting, waits ?? stays ?? job.reason)
+    }
+
+    /// The queues that start no operations at present, each with the reason.
+    nonisolated var heldQueues: [(entry: FirstQueue, reason: String)] {
+        FirstQueue.allCases.compactMap { entry in queues.waitReason(entry, ledger).map { (entry, $0) } }
+    }
+
+    package nonisolated func list(_ filter: JobFilter, after id: Int, limit: Int) throws -> [JobRecord] {
+        try ledger.list(withHeldQueues(filter), after: id, limit: limit)
+    }
+
+    package nonisolated func start(ofNewest count: Int, _ filter: JobFilter) throws -> Int {
+        try ledger.start(ofNewest: count, withHeldQueues(filter))
+    }
+
+    package nonisolated func ids(_ filter: JobFilter) throws -> [ClosedRange<Int>] {
+        try ledger.ids(withHeldQueues(filter))
+    }
+
+    /// Queued jobs are shown as waiting while their queue starts no operations.
+    private nonisolated func withHeldQueues(_ filter: JobFilter) -> JobFilter {
+        var filter = filter
+        filter.held = heldQueues.map(\.entry)
+        return filter
+    }
+
+    package func cancel(
+        _ choice: JobChoice, done: @escaping @Coordination @Sendable (_ cancelled: Int, _ left: String?) -> Void
+    ) {
+        guard choice.ids == nil else { return changes.cancel(choice) { done($0, nil) } }
+        var choice = choice
+        if choice.states?.contains(.waiting) == true { choice.held = heldQueues.map(\.entry) }
+        let (files, inboxes) = settling(choice)
+        changes.cancel(choice, settling: files, in: inboxes, done: done)
+    }
+
+    /// A settling file counts as a waiting job of its inbox's recipe, and of its folder's batch.
+    private func settling(_ choice: JobChoice) -> (files: SettlingChoice, inboxes: [Inbox]) {
+        guard choice.states?.contains(.waiting) ?? true else { return (.all, []) }
+        func isChosen(_ inbox: Inbox) -> Bool { choice.recipe == nil || inbox.recipe.name == choice.recipe }
+        guard let batch = choice.batch else { return (.all, inboxes.all.filter(isChosen)) }
+        guard let place = folders.place(of: batch), isChosen(place.inbox) else { return (.all, []) }
+        return (.folder(place.folder), [place.inbox])
+    }
+
+    package func forget(
+        _ choice: JobChoice, endedBefore time: Double,
+        done: @escaping @Sendable (_ forgotten: Int, _ left: Int) -> Void
+    ) throws {
+        let left = try ledger.unforgettable(choice, endedBefore: time)
+        jobs.forget(choice, endedBefore: time) { done($0, left) }
+    }
+}

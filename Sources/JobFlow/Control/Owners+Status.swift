@@ -1,0 +1,183 @@
+import DaemonConfiguration
+package import DaemonInterface
+import DaemonRuntime
+import FleetSharing
+import InboxWatching
+import JobLedger
+package import JobModel
+import OperationGraph
+import PictureFiles
+import PipelineModel
+import Previewing
+import SystemCalls
+import WorkerPools
+
+extension Owners {
+    package func status() -> DaemonStatus {
+        var status = DaemonStatus(started: started, root: configuration.places.root, isStopping: isStopping)
+        let reports = inboxes.all.map { ($0, $0.report) }
+        let settling = reports.reduce(0) { $0 + $1.1.settling }
+        let queued = queuedCounts()
+        status.waiting = heldQueues.map { ($0.reason, queued[$0.entry] ?? 0) }
+            .filter { $0.jobs > 0 }
+        let behindQueues = status.waiting.reduce(0) { $0 + $1.jobs }
+        for state in JobState.allCases { status.jobs[state] = jobs.counts[state] }
+        status.jobs[.waiting] = settling + max(0, jobs.counts[.waiting]) + behindQueues
+        status.jobs[.queued] = queued.values.reduce(0, +) - behindQueues
+        status.ignoredCount = reports.reduce(0) { $0 + $1.1.ignored }
+        status.queues = queueReports(queued)
+        status.inboxes = reports.map { inbox, report in
+            (
+                inbox.folder, inbox.recipe.name, report.watch, report.settling, report.ignored, report.whyNothing
+            )
+        }
+        status.ignored = reports.flatMap { $0.1.ignoredFiles }
+        status.cursor = ledger.cursor
+        status.problems = problems + reports.compactMap(\.1.stuckProblem)
+        status.fleet = fleet.report
+        return status
+    }
+
+    package func queueReports() -> [QueueReport] { queueReports(queuedCounts()) }
+
+    func queueReports(_ queued: [FirstQueue: Int]) -> [QueueReport] {
+        limits.lookAtProcessors()
+        return queues.all.map { queue in
+            let waiting =
+                switch queue.name {
+                case queues.download.name: queued[.download] ?? 0
+                case queues.render.name:
+                    (queued[.render] ?? 0)
+                        + jobs.all.count { $0.download?.state == .finished && !$0.render.hasBegun }
+                case queues.publish.name:
+                    jobs.all.count { $0.render.image != nil && $0.publish?.hasBegun == false }
+                default: jobs.all.count { $0.publish?.state == .finished && $0.announce?.hasBegun == false }
+                }
+            return (queue.nodeReport, waiting, queue.automaticCount)
+        }
+    }
+
+    /// Number of queued jobs by the first queue of each job. If the ledger can't be read, all of them count for
+    /// `render`, and the status reports the error as a problem.
+    func queuedCounts() -> [FirstQueue: Int] {
+        let all = max(0, jobs.counts[.queued])
+        let downloads = all == 0 ? 0 : (try? ledger.queuedDownloads(among: all)) ?? 0
+        return [.download: downloads, .render: all - downloads]
+    }
+
+    package func fullStatus(done: @escaping @Sendable (DaemonStatus) -> Void) {
+        let status = status()
+        pool.report { [self] report in
+            fetch.report { [self] problem in
+                var status = status
+                status.workers = report.workers
+                status.problems += [report.problem, problem].compactMap(\.self)
+                let known = status
+                Coordination.async { [self] in
+                    disks.look { [self] disks in
+                        var status = known
+                        status.disks = disks
+                        let known = status
+                        // Counting rows takes time, so the reasons are added on the ledger's lane.
+                        FileLanes.ledger.async { [self] in done(withReasons(known)) }
+                    }
+                }
+            }
+        }
+    }
+
+    package nonisolated func withReasons(_ status: DaemonStatus) -> DaemonStatus {
+        var status = status
+        status.waiting += status.inboxes.map { ($0.problem ?? "settling", $0.settling) }
+        do {
+            status.waiting += try ledger.waiting().map(\.summary)
+            status.kept = try keptFiles()
+        } catch {
+            if let reason = ledger.unreadableReason, !status.problems.contains(reason) {
+                status.problems.append(reason)
+            }
+        }
+        status.waiting = Self.grouped(status.waiting)
+        return status
+    }
+
+    /// The kept files of each place. Places without kept files and without a rule are left out.
+    private nonisolated func keptFiles() throws -> [DaemonStatus.Kept] {
+        let sums = try ledger.keptSums()
+        let rules = configuration.settings.keep
+        return KeptPlace.allCases.compactMap { place in
+            guard sums[place] != nil || !rules[place].keepsEverything else { return nil }
+            return (place, rules[place].text, sums[place]?.files ?? 0, sums[place]?.bytes ?? 0)
+        }
+    }
+
+    /// Merges equal reasons, and sorts the most frequent first.
+    private nonisolated static func grouped(_ waiting: [WaitingCount]) -> [WaitingCount] {
+        waiting.reduce(into: [String: Int]()) { $0[$1.reason, default: 0] += $1.jobs }.filter { $0.value > 0 }
+            .map { (reason: $0.key, jobs: $0.value) }.sorted { ($1.jobs, $0.reason) < ($0.jobs, $1.reason) }
+    }
+
+    package nonisolated func failedCount(since time: Double) throws -> Int { try ledger.failedCount(since: time) }
+
+    package func waitReasons(of jobs: JobGroup, done: @escaping @Sendable (Result<[WaitingCount], any Error>) -> Void) {
+        let held = heldQueues
+        FileLanes.ledger.async { [ledger] in
+            done(
+                Result {
+                    // A queued job counts as waiting while its queue starts no operations.
+                    let queued = try held.map { ($0.reason, try ledger.queued(jobs, $0.entry)) }
+                    return Self.grouped(queued + (try ledger.waiting(jobs)).map(\.summary))
+                })
+        }
+    }
+
+    package func ignoredFiles(of recipe: String?, done: @escaping @Sendable ([IgnoredFile]) -> Void) {
+        let inboxes = inboxes.all.filter { recipe == nil || $0.recipe.name == recipe }
+        // Copying very many files on the coordination queue would delay all calls.
+        FileLanes.ledger.async {
+            done(inboxes.flatMap { $0.report.reasons }.map { ($0.key.path, $0.value) })
+        }
+    }
+
+    package func measure(done: @escaping @Sendable (Result<Measurements, any Error>) -> Void) {
+        let begun = Measurements(
+            status: status(), counters: jobs.meters.counters, previewsMade: previews.madeCount, hooks: hooks.reports,
+            shortages: shortages.count)
+        pool.report { [self] report in
+            Coordination.async { [self] in
+                disks.look { [self] disks in
+                    // Reading rows takes time, so the remaining figures are read on the ledger's lane.
+                    FileLanes.ledger.async { [self] in
+                        done(
+                            Result {
+                                var all = begun
+                                all.memory = (report.granted, report.budget)
+                                (all.status.workers, all.status.disks) = (report.workers, disks)
+                                all.oldestQueued = try ledger.oldestQueued()
+                                all.status.kept = try keptFiles()
+                                return all
+                            })
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension InboxReport {
+    /// Describes the files that can't be claimed.
+    fileprivate var stuckProblem: String? {
+        guard let (path, reason) = stuckFile else { return nil }
+        let others = stuck.count - 1
+        return "\(path): \(reason)" + (others > 0 ? " (and \(others) more, in `pipectl ignored`)" : "")
+    }
+}
+
+extension Ledger.Waiting {
+    fileprivate var summary: WaitingCount {
+        let words = reason ?? (waitReason == .after ? "the end of other jobs" : "no reason is recorded")
+        guard waitReason == .retry, let due else { return (words, count) }
+        let first = count > 1 ? ", the first" : ""
+        return ("retry\(first) at \(Timestamp.local(due)): \(words)", count)
+    }
+}

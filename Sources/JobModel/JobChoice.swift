@@ -1,0 +1,27 @@
+package import PipelineModel
+
+/// Selects the jobs for a bulk change. A job must match every field that is set.
+package struct JobChoice: Sendable {
+    package var ids: [Int]?
+    package var batch: Int?
+    package var recipe: String?
+    package var states: [JobState]?
+    /// Paused queues. Their queued jobs are shown as waiting, so they are selected in addition to the jobs in `states`.
+    package var held: [FirstQueue]
+
+    package init(
+        ids: [Int]? = nil, batch: Int? = nil, recipe: String? = nil, states: [JobState]? = nil, held: [FirstQueue] = []
+    ) {
+        (self.ids, self.batch, self.recipe, self.states, self.held) = (ids, batch, recipe, states, held)
+    }
+
+    package func speaks(of job: JobRecord) -> Bool {
+        (ids?.contains(job.id) ?? true) && (batch.map { $0 == job.batch } ?? true)
+            && (recipe.map { $0 == job.order.recipe } ?? true) && isOfState(job)
+    }
+
+    private func isOfState(_ job: JobRecord) -> Bool {
+        guard let states else { return true }
+        return states.contains(job.state) || (job.state == .queued && held.contains(job.entry))
+    }
+}

@@ -1,0 +1,25 @@
+package import PipelineModel
+
+/// The answer to a request to add or remove dependencies.
+package enum NeedsAnswer: Sendable, Equatable {
+    case done
+    case unknown(Int)
+    /// Too late: the job has started, or is done.
+    case begun(JobState)
+    /// A cycle: the job would depend on itself, along this path.
+    case circle([Int])
+    /// The dependency has failed or was cancelled.
+    case over(Int, JobState)
+    /// The job does not depend on this one, so there is nothing to remove.
+    case unneeded(Int)
+    /// SQLite refuses the change.
+    case refused
+}
+
+/// A job's dependencies, or its dependents: the first of them, and their total number.
+package struct Neighbours: Sendable {
+    package var jobs: [(id: Int, state: JobState?)]
+    package var count: Int
+
+    package init(jobs: [(id: Int, state: JobState?)], count: Int) { (self.jobs, self.count) = (jobs, count) }
+}

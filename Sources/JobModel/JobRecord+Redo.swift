@@ -1,0 +1,20 @@
+package import PipelineModel
+
+extension JobRecord {
+    package static let redoCancelled = "its redo was cancelled"
+    package static let asBefore = "the results of before are as they were"
+
+    /// How the latest redo ended, if it produced no new results.
+    package var redoEnd: JobState? {
+        guard state == .done, error != nil else { return nil }
+        return failure == nil ? .cancelled : .failed
+    }
+
+    /// Ends the job as failed or cancelled, at `time`. A job in a redo becomes done again, with its earlier results.
+    package mutating func end(_ state: JobState, at time: Double?) {
+        (self.state, finished) = (state, time)
+        guard let former, state == .failed || state == .cancelled else { return }
+        (order, self.former, self.state, reason) = (former, nil, .done, Self.asBefore)
+        if state == .cancelled { (error, advice, failure) = (Self.redoCancelled, nil, nil) }
+    }
+}
