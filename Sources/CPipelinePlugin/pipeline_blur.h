@@ -1,10 +1,8 @@
 /* pipeline_blur.h: a Gaussian blur for filters in C or C++. This header is optional.
  *
- *     static void soften(const void *context, PipelineRun *run) { pipeline_mix(run, 1); }
- *
  *     static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
  *         PIPELINE_OWNED VipsImage *soft = NULL;
- *         return pipeline_blur(input, 10, FALSE, &soft) || pipeline_pixels(input, soft, soften, NULL, 0, output);
+ *         return pipeline_blur(input, 10, FALSE, &soft) || pipeline_blurred(soft, input, output);
  *     }
  *
  * libvips blurs in two ways. Its integer blur makes even areas darker or lighter. Its blur in floating point is exact, but takes
@@ -257,7 +255,8 @@ static inline int pipeline_blur(VipsImage *in, double sigma, gboolean is_luma, V
     return pipeline_made(once, in->Xsize, in->Ysize, bands, pipeline_enlarge, factor, out);
 }
 
-/* Mixes the part `t`, from 0 to 1, of the blurred picture `beside` into a run. */
+/* Mixes the part `t`, from 0 to 1, of the blurred picture `beside` into a run. A filter that mixes a blur of more than a few
+ * pixels with the input needs the trait PIPELINE_WHOLE_PICTURE. */
 static inline void pipeline_mix(PipelineRun *run, float t) {
     int step = run->bands + (run->has_alpha ? 1 : 0);
     for (int i = 0; i < run->count; i++) {
@@ -273,6 +272,16 @@ static inline void pipeline_mix(PipelineRun *run, float t) {
             run->samples[band][i] = after > 0 ? weighed / after : 0;
         }
     }
+}
+
+static inline void pipeline_take(const void *context, PipelineRun *run) {
+    (void)context;
+    pipeline_mix(run, 1);
+}
+
+/* The result of `apply`: the blurred picture `soft`. Reads nothing else of the input, of which a wide blur is rows ahead. */
+static inline int pipeline_blurred(VipsImage *soft, VipsImage *input, VipsImage **out) {
+    return pipeline_compute(input, FALSE, soft, pipeline_take, NULL, 0, out);
 }
 
 #endif

@@ -176,6 +176,8 @@ typedef void (*PipelinePixels)(const void *context, PipelineRun *run);
 typedef struct PipelineWork {
     PipelinePixels pixels;
     const void *context;
+    /* Whether the input's samples are read. */
+    gboolean is_read;
 } PipelineWork;
 
 /* Computes a region of the result: libvips' generate function. */
@@ -185,7 +187,7 @@ static inline int pipeline_generate(VipsRegion *region, void *sequence, void *im
     VipsRegion **from = (VipsRegion **)sequence;
     const PipelineWork *work = (const PipelineWork *)memory;
     const VipsRect *area = &region->valid;
-    for (int i = 0; from[i]; i++)
+    for (int i = work->is_read ? 0 : 1; from[i]; i++)
         if (vips_region_prepare(from[i], area))
             return -1;
     int step = region->im->Bands;
@@ -200,9 +202,11 @@ static inline int pipeline_generate(VipsRegion *region, void *sequence, void *im
             run.y = y;
             run.count = VIPS_MIN(PIPELINE_RUN, area->left + area->width - x);
             run.beside = from[1] ? (const float *)VIPS_REGION_ADDR(from[1], x, y) : NULL;
-            const VipsPel *in = VIPS_REGION_ADDR(from[0], x, y);
+            const VipsPel *in = work->is_read ? VIPS_REGION_ADDR(from[0], x, y) : NULL;
             VipsPel *out = VIPS_REGION_ADDR(region, x, y);
-            for (int band = 0; band < step; band++)
+            if (!in)
+                memset(run.samples, 0, sizeof run.samples);
+            for (int band = 0; in && band < step; band++)
                 for (int i = 0; i < run.count; i++) {
                     int sample = is_wide ? ((const uint16_t *)in)[i * step + band] : in[i * step + band];
                     run.samples[band][i] = (float)sample / most;
@@ -221,13 +225,14 @@ static inline int pipeline_generate(VipsRegion *region, void *sequence, void *im
     return 0;
 }
 
-/* The result of `apply`: the input, changed by `pixels` in one pass. `context` has `size` bytes, and is
- * copied. `beside` is NULL, or another picture of the same size in floating point, which `pixels` may read. */
-static inline int pipeline_pixels(
-    VipsImage *input, VipsImage *beside, PipelinePixels pixels, const void *context, size_t size, VipsImage **out) {
+/* A picture like `input`, whose samples `pixels` computes from those of `input`, or from zeros unless `is_read`. */
+static inline int pipeline_compute(
+    VipsImage *input, gboolean is_read, VipsImage *beside, PipelinePixels pixels, const void *context, size_t size,
+    VipsImage **out) {
     VipsImage *result = vips_image_new();
     PipelineWork *work = g_new(PipelineWork, 1);
     work->pixels = pixels;
+    work->is_read = is_read;
     work->context = g_memdup2(context, size);
     /* Freed with the result, which alone uses them. */
     g_object_set_data_full(G_OBJECT(result), "pipeline-context", (void *)work->context, g_free);
@@ -244,6 +249,13 @@ static inline int pipeline_pixels(
     }
     *out = result;
     return 0;
+}
+
+/* The result of `apply`: the input, changed by `pixels` in one pass. `context` has `size` bytes, and is copied. `beside` is
+ * NULL, or another picture of the same size in floating point, which `pixels` may read. */
+static inline int pipeline_pixels(
+    VipsImage *input, VipsImage *beside, PipelinePixels pixels, const void *context, size_t size, VipsImage **out) {
+    return pipeline_compute(input, TRUE, beside, pixels, context, size, out);
 }
 
 /* Rec. 601 luma of a pixel of a run. */

@@ -86,8 +86,8 @@ struct RoomRule: CustomTestStringConvertible {
 
     private static func filterMayInclude(_ header: String) -> Bool {
         let isOwn = header.hasPrefix("\"") && !header.contains("/")
-        return isOwn || header == "<pipeline_plugin.h>" || header == "<pipeline_vips.h>" || header == "<pipeline_blur.h>"
-            || header.hasPrefix("<vips/") || libc.contains(header)
+        let ofFilters = ["<pipeline_plugin.h>", "<pipeline_vips.h>", "<pipeline_blur.h>"]
+        return isOwn || ofFilters.contains(header) || header.hasPrefix("<vips/") || libc.contains(header)
     }
 
     /// The headers of standard C.

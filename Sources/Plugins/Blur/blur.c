@@ -23,16 +23,11 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "what the radius is counted in: hundredths of the short side, or pixels"},
 };
 
-static void soften(const void *context, PipelineRun *run) {
-    (void)context;
-    pipeline_mix(run, 1);
-}
-
 static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
     (void)host;
     PIPELINE_OWNED VipsImage *soft = NULL;
     double sigma = pipeline_length(values[RADIUS].number, values[UNIT].text, input);
-    return pipeline_blur(input, sigma, FALSE, &soft) || pipeline_pixels(input, soft, soften, NULL, 0, output);
+    return pipeline_blur(input, sigma, FALSE, &soft) || pipeline_blurred(soft, input, output);
 }
 
 static const PipelineFilter blur = {
