@@ -43,28 +43,37 @@ typedef struct PipelineWeighing {
 } PipelineWeighing;
 
 /* Adds a row's samples, weighted by alpha, to the sums of the blocks of `shrink` pixels. Beyond the row, its last pixel is
- * repeated. */
+ * repeated. Leaves the samples themselves in `line`. */
 static inline void pipeline_add_row(
-    const VipsPel *in, int count, VipsImage *like, const PipelineWeighing *weighing, int blocks, int bands, float *sums) {
-    gboolean is_wide = like->BandFmt == VIPS_FORMAT_USHORT, has_alpha = vips_image_hasalpha(like);
+    const VipsPel *in, int count, VipsImage *like, const PipelineWeighing *weighing, int blocks, float *line, float *sums) {
+    gboolean has_alpha = vips_image_hasalpha(like);
     int step = like->Bands, colours = pipeline_colour_bands(like), shrink = weighing->shrink;
-    float most = is_wide ? UINT16_MAX : UINT8_MAX;
-    for (int block = 0, x = 0; block < blocks; block++, sums += bands)
-        for (int i = 0; i < shrink; i++, x++) {
-            int first = VIPS_MIN(x, count - 1) * step;
-            float sample[4];
-            for (int band = 0; band < step; band++)
-                sample[band] = is_wide ? (float)((const uint16_t *)in)[first + band] : (float)in[first + band];
-            float alpha = has_alpha ? sample[colours] / most : 1;
-            if (weighing->is_luma) {
-                float luma = colours == 1 ? sample[0] : 0.299f * sample[0] + 0.587f * sample[1] + 0.114f * sample[2];
-                sums[0] += alpha * (float)(int)(luma + 0.5f);
-            } else
-                for (int band = 0; band < colours; band++)
-                    sums[band] += alpha * sample[band];
+    float most = (float)pipeline_most(like);
+    pipeline_read(in, like->BandFmt == VIPS_FORMAT_USHORT, count * step, line);
+    for (int x = 0; has_alpha && x < count; x++)
+        for (int band = 0; band < colours; band++)
+            line[x * step + band] *= line[x * step + colours];
+    if (weighing->is_luma) {
+        int bands = has_alpha ? 2 : 1;
+        for (int x = 0; x < count; x++) {
+            const float *sample = line + x * step;
+            float alpha = has_alpha ? sample[colours] : 1;
+            float luma = colours == 1 ? sample[0] : 0.299f * sample[0] + 0.587f * sample[1] + 0.114f * sample[2];
+            /* Luma is rounded, as `pipeline_luma` does. */
+            line[x * bands] = alpha > 0 ? (float)(int)(luma / alpha * most + 0.5f) / most * alpha : 0;
             if (has_alpha)
-                sums[bands - 1] += sample[colours];
+                line[x * bands + 1] = alpha;
         }
+        step = bands;
+    }
+    if (shrink == 1) {
+        memcpy(sums, line, (size_t)(blocks * step) * sizeof(float));
+        return;
+    }
+    for (int block = 0, x = 0; block < blocks; block++, sums += step)
+        for (int i = 0; i < shrink; i++, x++)
+            for (int band = 0; band < step; band++)
+                sums[band] += line[VIPS_MIN(x, count - 1) * step + band];
 }
 
 static inline int pipeline_weigh(VipsRegion *region, void *sequence, void *image, void *memory, gboolean *stop) {
@@ -73,23 +82,24 @@ static inline int pipeline_weigh(VipsRegion *region, void *sequence, void *image
     VipsImage *in = (VipsImage *)image;
     const PipelineWeighing *weighing = (const PipelineWeighing *)memory;
     const VipsRect *area = &region->valid;
-    int shrink = weighing->shrink, bands = region->im->Bands, samples = area->width * bands;
+    int shrink = weighing->shrink, samples = area->width * region->im->Bands;
     VipsRect whole = {0, 0, in->Xsize, in->Ysize};
     VipsRect need = {area->left * shrink, area->top * shrink, area->width * shrink, area->height * shrink};
     vips_rect_intersectrect(&whole, &need, &need);
     if (vips_region_prepare(from, &need))
         return -1;
-    float scale = 1 / ((float)(shrink * shrink) * (float)pipeline_most(in));
+    float scale = 1 / (float)(shrink * shrink), *line = g_new(float, need.width * in->Bands);
     for (int y = area->top; y < area->top + area->height; y++) {
         float *sums = (float *)VIPS_REGION_ADDR(region, area->left, y);
         memset(sums, 0, (size_t)samples * sizeof(float));
         for (int i = 0; i < shrink; i++)
             pipeline_add_row(
                 VIPS_REGION_ADDR(from, need.left, VIPS_MIN(y * shrink + i, in->Ysize - 1)), need.width, in, weighing,
-                area->width, bands, sums);
+                area->width, line, sums);
         for (int i = 0; i < samples; i++)
             sums[i] *= scale;
     }
+    g_free(line);
     return 0;
 }
 
@@ -259,13 +269,16 @@ static inline int pipeline_blur(VipsImage *in, double sigma, gboolean is_luma, V
  * pixels with the input needs the trait PIPELINE_WHOLE_PICTURE. */
 static inline void pipeline_mix(PipelineRun *run, float t) {
     int step = run->bands + (run->has_alpha ? 1 : 0);
+    if (!run->has_alpha) {
+        for (int band = 0; band < run->bands; band++)
+            for (int i = 0; i < run->count; i++)
+                run->samples[band][i] += t * (run->beside[i * step + band] - run->samples[band][i]);
+        return;
+    }
     for (int i = 0; i < run->count; i++) {
         const float *soft = run->beside + i * step;
-        float before = 1, after = 1;
-        if (run->has_alpha) {
-            before = run->samples[run->bands][i];
-            after = run->samples[run->bands][i] = before + t * (soft[run->bands] - before);
-        }
+        float before = run->samples[run->bands][i], after = before + t * (soft[run->bands] - before);
+        run->samples[run->bands][i] = after;
         for (int band = 0; band < run->bands; band++) {
             float weighed = run->samples[band][i] * before;
             weighed += t * (soft[band] - weighed);

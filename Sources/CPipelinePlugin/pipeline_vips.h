@@ -180,6 +180,29 @@ typedef struct PipelineWork {
     gboolean is_read;
 } PipelineWork;
 
+/* Converts samples of 8 or 16 bits to floating point, as parts of white. */
+static inline void pipeline_read(const VipsPel *in, gboolean is_wide, int count, float *samples) {
+    if (is_wide)
+        for (int i = 0; i < count; i++)
+            samples[i] = (float)((const uint16_t *)in)[i] * (1.0f / UINT16_MAX);
+    else
+        for (int i = 0; i < count; i++)
+            samples[i] = (float)in[i] * (1.0f / UINT8_MAX);
+}
+
+/* The reverse: rounds, and limits what lies beyond black and white. */
+static inline void pipeline_write(const float *samples, gboolean is_wide, int count, VipsPel *out) {
+    float most = is_wide ? UINT16_MAX : UINT8_MAX;
+    for (int i = 0; i < count; i++) {
+        float value = samples[i] * most + 0.5f;
+        int sample = (int)(value > most ? most : value > 0 ? value : 0);
+        if (is_wide)
+            ((uint16_t *)out)[i] = (uint16_t)sample;
+        else
+            out[i] = (VipsPel)sample;
+    }
+}
+
 /* Computes a region of the result: libvips' generate function. */
 static inline int pipeline_generate(VipsRegion *region, void *sequence, void *images, void *memory, gboolean *stop) {
     (void)images;
@@ -192,8 +215,9 @@ static inline int pipeline_generate(VipsRegion *region, void *sequence, void *im
             return -1;
     int step = region->im->Bands;
     gboolean is_wide = region->im->BandFmt == VIPS_FORMAT_USHORT;
-    float most = is_wide ? UINT16_MAX : UINT8_MAX;
+    float line[4 * PIPELINE_RUN];
     PipelineRun run;
+    memset(&run, 0, sizeof run);
     run.bands = pipeline_colour_bands(region->im);
     run.has_alpha = step > run.bands;
     for (int y = area->top; y < area->top + area->height; y++)
@@ -202,25 +226,18 @@ static inline int pipeline_generate(VipsRegion *region, void *sequence, void *im
             run.y = y;
             run.count = VIPS_MIN(PIPELINE_RUN, area->left + area->width - x);
             run.beside = from[1] ? (const float *)VIPS_REGION_ADDR(from[1], x, y) : NULL;
-            const VipsPel *in = work->is_read ? VIPS_REGION_ADDR(from[0], x, y) : NULL;
-            VipsPel *out = VIPS_REGION_ADDR(region, x, y);
-            if (!in)
-                memset(run.samples, 0, sizeof run.samples);
-            for (int band = 0; in && band < step; band++)
-                for (int i = 0; i < run.count; i++) {
-                    int sample = is_wide ? ((const uint16_t *)in)[i * step + band] : in[i * step + band];
-                    run.samples[band][i] = (float)sample / most;
-                }
+            if (work->is_read)
+                pipeline_read(VIPS_REGION_ADDR(from[0], x, y), is_wide, run.count * step, line);
+            else
+                memset(line, 0, sizeof line);
+            for (int band = 0; band < step; band++)
+                for (int i = 0; i < run.count; i++)
+                    run.samples[band][i] = line[i * step + band];
             work->pixels(work->context, &run);
             for (int band = 0; band < step; band++)
-                for (int i = 0; i < run.count; i++) {
-                    float value = run.samples[band][i] * most + 0.5f;
-                    int sample = (int)(value > most ? most : value > 0 ? value : 0);
-                    if (is_wide)
-                        ((uint16_t *)out)[i * step + band] = (uint16_t)sample;
-                    else
-                        out[i * step + band] = (VipsPel)sample;
-                }
+                for (int i = 0; i < run.count; i++)
+                    line[i * step + band] = run.samples[band][i];
+            pipeline_write(line, is_wide, run.count * step, VIPS_REGION_ADDR(region, x, y));
         }
     return 0;
 }

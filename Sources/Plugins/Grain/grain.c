@@ -95,12 +95,16 @@ typedef struct Film {
 static void add_grain(const void *context, PipelineRun *run) {
     const Film *film = context;
     const float *row = film->noise + run->y % TILE * TILE;
+    float grains[PIPELINE_RUN];
+    for (int i = 0; i < run->count; i++)
+        grains[i] = film->amount * row[(run->x + i) % TILE];
     for (int i = 0; i < run->count; i++) {
         float luma = pipeline_run_luma(run, i), weight = 4 * luma * (1 - luma);
-        float grain = film->amount * sqrtf(weight > 0 ? weight : 0) * row[(run->x + i) % TILE];
-        for (int band = 0; band < run->bands; band++)
-            run->samples[band][i] += grain;
+        grains[i] *= sqrtf(weight > 0 ? weight : 0);
     }
+    for (int band = 0; band < run->bands; band++)
+        for (int i = 0; i < run->count; i++)
+            run->samples[band][i] += grains[i];
 }
 
 static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {

@@ -38,16 +38,20 @@ typedef struct Mask {
 
 static void add_edges(const void *context, PipelineRun *run) {
     const Mask *mask = context;
+    float edges[PIPELINE_RUN];
     for (int i = 0; i < run->count; i++) {
         const float *soft = run->beside + (run->has_alpha ? 2 * i : i);
-        float mean = !run->has_alpha ? soft[0] : soft[1] > 0 ? soft[0] / soft[1] : 0;
+        edges[i] = !run->has_alpha ? soft[0] : soft[1] > 0 ? soft[0] / soft[1] : 0;
+    }
+    for (int i = 0; i < run->count; i++) {
         /* The mean is that of rounded luma. */
         float luma = (float)(int)(pipeline_run_luma(run, i) * mask->most + 0.5f) / mask->most;
-        float difference = luma - mean, rest = fabsf(difference) - mask->threshold;
-        float edge = rest > 0 ? mask->amount * copysignf(rest, difference) : 0;
-        for (int band = 0; band < run->bands; band++)
-            run->samples[band][i] += edge;
+        float difference = luma - edges[i], rest = fabsf(difference) - mask->threshold;
+        edges[i] = rest > 0 ? mask->amount * copysignf(rest, difference) : 0;
     }
+    for (int band = 0; band < run->bands; band++)
+        for (int i = 0; i < run->count; i++)
+            run->samples[band][i] += edges[i];
 }
 
 static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {

@@ -30,16 +30,17 @@ typedef struct Lens {
 
 static void darken(const void *context, PipelineRun *run) {
     const Lens *lens = context;
-    float down = (2 * (float)run->y + 1) / lens->height - 1;
+    float down = (2 * (float)run->y + 1) / lens->height - 1, light[PIPELINE_RUN];
+    float scale = 1 / (1 - lens->radius), step = 2 / lens->width, first = (2 * (float)run->x + 1) / lens->width - 1;
     for (int i = 0; i < run->count; i++) {
-        float across = (2 * (float)(run->x + i) + 1) / lens->width - 1;
-        float distance = sqrtf((across * across + down * down) / 2);
-        float t = (distance - lens->radius) / (1 - lens->radius);
+        float across = first + step * (float)i, distance = sqrtf((across * across + down * down) / 2);
+        float t = (distance - lens->radius) * scale;
         t = t > 1 ? 1 : t > 0 ? t : 0;
-        float light = 1 - lens->strength * t * t * (3 - 2 * t);
-        for (int band = 0; band < run->bands; band++)
-            run->samples[band][i] *= light;
+        light[i] = 1 - lens->strength * t * t * (3 - 2 * t);
     }
+    for (int band = 0; band < run->bands; band++)
+        for (int i = 0; i < run->count; i++)
+            run->samples[band][i] *= light[i];
 }
 
 static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
