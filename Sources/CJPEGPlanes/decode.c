@@ -101,6 +101,11 @@ static bool scan(decoder *decoder) {
     return jpeg_planes_scan(decoder);
 }
 
+bool jpeg_planes_can_decode(const uint8_t *start, size_t length) {
+    jpeg_header header;
+    return jpeg_planes_read_header(&header, start, length);
+}
+
 bool jpeg_planes_decode(const uint8_t *file, size_t length, int shrink, const jpeg_plane *planes, int count) {
     if ((shrink != 1 && shrink != 2 && shrink != 4 && shrink != 8) || (count != 1 && count != 3)) return false;
     decoder *decoder = aligned_alloc(64, (sizeof *decoder + 63) / 64 * 64);
