@@ -1,6 +1,6 @@
 package import DaemonRuntime
 import Dispatch
-import PipelineModel
+package import PipelineModel
 import SystemCalls
 package import WorkerProtocol
 
