@@ -1,3 +1,4 @@
+import PipelineModel
 import SystemCalls
 
 @testable import RenderWorker
