@@ -84,7 +84,8 @@ INLINE int32_t take_difference(bit_reader *reader, const dc_codes *codes) {
     return found >> 8;
 }
 
-/* Takes a block's coefficients after the first. Returns BAD if they are damaged. */
+/* Takes a block's coefficients after the first. Returns the index behind the last, with END_OF_BLOCK, and with BAD if
+ * they are damaged. */
 INLINE unsigned take_coefficients(bit_reader *from, const ac_codes *codes, const uint8_t *places, int16_t *block) {
     bit_reader reader = *from;
     int index = 1;
@@ -115,7 +116,7 @@ INLINE unsigned take_coefficients(bit_reader *from, const ac_codes *codes, const
         }
     }
     *from = reader;
-    return (unsigned)index & BAD;
+    return (unsigned)index;
 }
 
 /* Passes over a block's coefficients after the first. Returns BAD if they are damaged. */
@@ -220,6 +221,8 @@ INLINE bool scan_at(decoder *decoder, int side) {
                 if (decoder->coded.is_last) return false;
                 reader.at = fill(&decoder->coded, reader.at);
             }
+            /* A bit for each block that has only its first coefficient, or needs only that. */
+            unsigned flat = 0;
             for (int i = 0; i < decoder->group_count; i++) {
                 const group_block *place = &decoder->group[i];
                 int32_t difference = take_difference(&reader, place->dc);
@@ -233,14 +236,18 @@ INLINE bool scan_at(decoder *decoder, int side) {
                 int16_t *block = decoder->blocks[i];
                 if (side == 1) {
                     bad |= skip_coefficients(&reader, place->ac);
+                    flat |= 1u << i;
                 } else {
                     memset(block, 0, 64 * sizeof *block);
-                    bad |= take_coefficients(&reader, place->ac, decoder->places, block);
+                    unsigned end = take_coefficients(&reader, place->ac, decoder->places, block);
+                    bad |= end & BAD;
+                    /* Smaller transforms take no longer than finding out. */
+                    if (side == 8) flat |= (unsigned)(end == (END_OF_BLOCK | 1)) << i;
                 }
                 block[0] = (int16_t)first;
             }
             if (__builtin_expect(bad != 0, 0)) return false;
-            transform_group(decoder, side, x, y, x < whole_across && y < whole_down);
+            transform_group(decoder, side, x, y, x < whole_across && y < whole_down, flat);
         }
     }
     if (!ends(&decoder->coded, reader.at, reader.count, 0xd9)) return false;

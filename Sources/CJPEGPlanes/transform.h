@@ -190,24 +190,25 @@ INLINE void transform2(const int16_t *block, const int16_t *quantizers, uint8_t 
     }
 }
 
-INLINE void transform(
-    int side, const int16_t *block, const int16_t *quantizers, uint8_t *to, size_t stride, uint16_t *peaks
+INLINE void transform(int side, bool is_flat, const int16_t *block, const int16_t *quantizers, uint8_t *to,
+    size_t stride, uint16_t *peaks
 ) {
-    if (side == 8) {
+    if (is_flat || side == 1) {
+        uint8_t value = sample((block[0] * quantizers[0] + 4) >> 3);
+        for (int y = 0; y < side; y++) memset(to + (size_t)y * stride, value, (size_t)side);
+    } else if (side == 8) {
         transform8(block, quantizers, to, stride, peaks);
     } else if (side == 4) {
         transform4(block, quantizers, to, stride, peaks);
-    } else if (side == 2) {
-        transform2(block, quantizers, to, stride, peaks);
     } else {
-        *to = sample((block[0] * quantizers[0] + 4) >> 3);
+        transform2(block, quantizers, to, stride, peaks);
     }
 }
 
 INLINE int smaller(int a, int b) { return a < b ? a : b; }
 
 /* Transforms the blocks of the group x, y, and writes the samples that lie in the planes; all do if it is inside. */
-INLINE void transform_group(decoder *decoder, int side, int x, int y, bool is_inside) {
+INLINE void transform_group(decoder *decoder, int side, int x, int y, bool is_inside, unsigned flat) {
     for (int i = 0; i < decoder->group_count; i++) {
         const group_block *place = &decoder->group[i];
         if (!place->is_wanted) break;
@@ -216,11 +217,11 @@ INLINE void transform_group(decoder *decoder, int side, int x, int y, bool is_in
         const int16_t *block = decoder->blocks[i], *quantizers = place->quantizers;
         if (__builtin_expect(is_inside, 1)) {
             uint8_t *to = plane->samples + (size_t)top * plane->stride + (size_t)left;
-            transform(side, block, quantizers, to, plane->stride, decoder->peaks);
+            transform(side, flat >> i & 1, block, quantizers, to, plane->stride, decoder->peaks);
             continue;
         }
         uint8_t samples[64];
-        transform(side, block, quantizers, samples, 8, decoder->peaks);
+        transform(side, flat >> i & 1, block, quantizers, samples, 8, decoder->peaks);
         int across = smaller(side, plane->width - left), down = smaller(side, plane->height - top);
         for (int row = 0; row < down && across > 0; row++) {
             uint8_t *to = plane->samples + (size_t)(top + row) * plane->stride + (size_t)left;
