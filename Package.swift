@@ -91,6 +91,7 @@ let package = Package(
         .systemLibrary(name: "CNats", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
         .target(name: "CPipelinePlugin", publicHeadersPath: "."),
         .target(name: "CLinux"),
+        .target(name: "CJPEGPlanes", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),
         // LibRaw is C++.
         .target(name: "CRaw", linkerSettings: [.linkedLibrary("raw_r")]),
         .target(name: "PluginKit", dependencies: ["CVips", "CPipelinePlugin"], swiftSettings: strict),
@@ -168,9 +169,8 @@ let package = Package(
         program(
             "RenderWorker",
             [
-                "CLinux", "CVips", "CTurboJPEG", "CWebP", "CZimg", "CRaw", "CPipelinePlugin", "SystemCalls",
-                "PipelineModel",
-                "WorkerProtocol", "WorkerConfinement",
+                "CJPEGPlanes", "CLinux", "CVips", "CTurboJPEG", "CWebP", "CZimg", "CRaw", "CPipelinePlugin",
+                "SystemCalls", "PipelineModel", "WorkerProtocol", "WorkerConfinement",
             ], fast),
         program(
             "FilterConformance",
@@ -232,7 +232,10 @@ let package = Package(
             ["TestTools", "WorkerPools", "DaemonRuntime", "PipelineModel", "SystemCalls", "WorkerProtocol"]),
         tests(
             "RenderWorkerTests",
-            ["TestTools", "CLinux", "CVips", "CTurboJPEG", "SystemCalls", "PipelineModel", "WorkerProtocol"],
+            [
+                "TestTools", "CJPEGPlanes", "CLinux", "CVips", "CTurboJPEG", "SystemCalls", "PipelineModel",
+                "WorkerProtocol",
+            ],
             exclude: ["Fixture/scarce_memory.c"], fast),
         tests("WorkerConfinementTests", ["WorkerConfinement", "FetchWorker", "FleetWorker", "RenderWorker"]),
         tests(

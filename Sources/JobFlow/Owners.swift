@@ -187,7 +187,8 @@ package final class Owners: ReadsDelegate {
         pool.set(
             capacity: queues.render.report.effective,
             memory: settings.memoryBudget.bytes(of: MemoryRoom.usable()),
-            jobsPerWorker: settings.workerJobs, confined: settings.sandbox == .required)
+            jobsPerWorker: settings.workerJobs, confined: settings.sandbox == .required,
+            jpegDecoder: settings.jpegDecoder)
         fetch.set(
             transfersPerWorker: settings.workerJobs, maxSize: settings.downloads.maxSize, grace: settings.cancelGrace,
             confined: settings.sandbox == .required)

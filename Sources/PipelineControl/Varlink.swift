@@ -563,7 +563,7 @@ public enum Control {
     public struct Decoding: Codable, Sendable, Hashable {
         /// the name of the output or of the tee
         @Omissible public var output: String?
-        /// how the pixels are read, and why, for example `jpeg, greyscale, 1/2 (noir needs luma only)`
+        /// how the pixels are read, and why, for example `jpeg, greyscale, 1/2, own decoder (noir needs luma only)`
         public var path: String
         public init(output: String? = nil, path: String) {
             (self.output, self.path) = (output, path)

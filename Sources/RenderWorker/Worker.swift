@@ -15,6 +15,7 @@ final class Worker: Sendable {
     private let missing: [String]
     private let cancellation: Cancellation
     private let trail: FilterTrail?
+    private let jpegDecoder: JPEGDecoder
     private let messages = Mutex<[Message]>([])
     private let news: HeaderNews
     private let arrived = DispatchSemaphore(value: 0)
@@ -35,8 +36,8 @@ final class Worker: Sendable {
         var outputs: [RenderOutput] = []
     }
 
-    init(channel: WorkerChannel, missing: [String], trail: FilterTrail?) {
-        (self.channel, self.missing, self.trail) = (channel, missing, trail)
+    init(channel: WorkerChannel, missing: [String], trail: FilterTrail?, jpegDecoder: JPEGDecoder) {
+        (self.channel, self.missing, self.trail, self.jpegDecoder) = (channel, missing, trail, jpegDecoder)
         news = HeaderNews { try? channel.send(WorkerMessage.rendering($0)) }
         cancellation = Cancellation(
             progress: RenderProgress { done, total in
@@ -153,7 +154,7 @@ final class Worker: Sendable {
         try cancellation.check()
         let picture = try OpenPicture(
             request, state.outputs, source, original: descriptors.dropFirst().first, filters: state.filters,
-            resizers: state.resizers, cancellation: cancellation)
+            resizers: state.resizers, jpegDecoder: jpegDecoder, cancellation: cancellation)
         try cancellation.check()
         return picture
     }

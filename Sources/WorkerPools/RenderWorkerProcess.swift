@@ -16,6 +16,7 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
     }
 
     let generation: Int
+    let jpegDecoder: JPEGDecoder
     private let writesJXL: Bool
     var state = State.starting
     var jobs = 0
@@ -30,9 +31,14 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
     /// A strong reference until the worker ends, because a daemon that fails to start releases the pool before that.
     private let pool: WorkerPool
 
-    init(program: String, arguments: [String], generation: Int, writesJXL: Bool, pool: WorkerPool) throws {
+    init(
+        program: String, arguments: [String], generation: Int, writesJXL: Bool, jpegDecoder: JPEGDecoder,
+        pool: WorkerPool
+    ) throws {
         (self.generation, self.writesJXL, self.pool) = (generation, writesJXL, pool)
-        try super.init(program: program, arguments: (writesJXL ? ["--jxl"] : []) + arguments)
+        self.jpegDecoder = jpegDecoder
+        let options = (writesJXL ? ["--jxl"] : []) + (jpegDecoder == .libjpeg ? ["--libjpeg"] : [])
+        try super.init(program: program, arguments: options + arguments)
     }
 
     var isReady: Bool { if case .starting = state { false } else { true } }

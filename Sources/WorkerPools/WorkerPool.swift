@@ -1,6 +1,6 @@
 package import DaemonRuntime
 import Dispatch
-import PipelineModel
+package import PipelineModel
 import SystemCalls
 package import WorkerProtocol
 
@@ -40,6 +40,7 @@ package final class WorkerPool {
     private var generation = 0
     /// Becomes true when the first JPEG XL result is requested. From then on, workers start with that encoder.
     private var writesJXL = false
+    private var jpegDecoder = JPEGDecoder.own
     private var trials: [Int32: Trial] = [:]
     private var room = MemoryRoom(budget: .max)
     /// Workers with a picture that waits for memory, in order of arrival; pictures that yield come last.
@@ -94,14 +95,29 @@ package final class WorkerPool {
         plugins = accepted
         worker?.files = accepted.files
         generation = max(generation, next)
-        for old in workers where old.generation < generation && (old.isIdle || isStarting(old)) { old.leave() }
+        dismissOutdated()
         balance()
     }
 
+    private func isCurrent(_ worker: RenderWorkerProcess) -> Bool {
+        worker.generation == generation && worker.jpegDecoder == jpegDecoder
+    }
+
+    /// Ends outdated workers that have no picture. A worker on trial belongs to the next generation, and stays.
+    private func dismissOutdated() {
+        for worker in workers where worker.generation <= generation && !isCurrent(worker) {
+            if worker.isIdle || isStarting(worker) { worker.leave() }
+        }
+    }
+
     /// Sets the number of pictures rendered at once, their total memory, the number of pictures after which a worker is
-    /// replaced, and whether only fully confined workers get pictures.
-    package nonisolated func set(capacity: Int, memory: Int64, jobsPerWorker: Int, confined: Bool) {
+    /// replaced, whether only fully confined workers get pictures, and what decodes JPEGs.
+    package nonisolated func set(
+        capacity: Int, memory: Int64, jobsPerWorker: Int, confined: Bool, jpegDecoder: JPEGDecoder = .own
+    ) {
         Coordination.async { [self] in
+            self.jpegDecoder = jpegDecoder
+            dismissOutdated()
             self.capacity = capacity
             self.jobsPerWorker = jobsPerWorker
             starter.mustBeConfined = confined
@@ -191,7 +207,7 @@ package final class WorkerPool {
         guard !starter.isStopped else { return }
         while let index = next, mayBegin(waiting[index]),
             let worker = workers.first(where: {
-                $0.isIdle && $0.generation == generation && $0.mayWork(on: waiting[index])
+                $0.isIdle && isCurrent($0) && $0.mayWork(on: waiting[index])
             })
         {
             begin(waiting.remove(at: index), on: worker)
@@ -287,7 +303,7 @@ package final class WorkerPool {
         let worker = starter.start(within: startTimeout) {
             try RenderWorkerProcess(
                 program: program, arguments: resources.flatMap { ["--resources", $0] } + [plugins.folder],
-                generation: generation, writesJXL: writesJXL, pool: self)
+                generation: generation, writesJXL: writesJXL, jpegDecoder: jpegDecoder, pool: self)
         }
         worker?.files = plugins.files
         return worker
@@ -498,7 +514,7 @@ package final class WorkerPool {
     }
 
     private func release(_ worker: RenderWorkerProcess, replace: Bool) {
-        if replace || worker.jobs >= jobsPerWorker || worker.generation != generation || starter.isStopped {
+        if replace || worker.jobs >= jobsPerWorker || !isCurrent(worker) || starter.isStopped {
             worker.leave()
         } else {
             worker.state = .idle

@@ -1,10 +1,11 @@
+import PipelineModel
 import SystemCalls
 
 @testable import RenderWorker
 
-/// Headers and structure of pictures. The pixels are not covered, because libraries read them.
+/// Headers and structure of pictures, and the pixels of common JPEGs. Libraries read all other pixels.
 extension FuzzTarget {
-    static let pictures: [FuzzTarget] = [files, jpegs, gifs, pngs, bmps, boxes, tiffs, webps]
+    static let pictures: [FuzzTarget] = [files, jpegs, jpegPlanes, gifs, pngs, bmps, boxes, tiffs, webps]
 
     /// A file of any format. Calls each function that examines a file before its pixels are read.
     private static let files = FuzzTarget("pictures") { bytes in
@@ -29,6 +30,25 @@ extension FuzzTarget {
         guard segments.areWhole() else { return }
         var longer = JPEGSegments(file: window(bytes + [0, 1, 2]))
         precondition(longer.areWhole(), "bytes behind the end do harm")
+    }
+
+    /// The last byte chooses the size and the planes.
+    private static let jpegPlanes = FuzzTarget("jpeg-planes") { bytes in
+        guard let header = JPEGHeader(bytes), let choice = bytes.last else { return }
+        let (shrink, withColours) = (1 << (choice & 3), choice & 4 != 0)
+        // TurboJPEG chooses another scale for the smallest pictures.
+        guard max(header.width, header.height) > 8, Int(header.width) * Int(header.height) <= 1 << 18 else { return }
+        guard let own = JPEGPlanes.decodeCommon(bytes, shrink: shrink, withColours: withColours) else { return }
+        let theirs = JPEGPlanes.decode(bytes, shrink: shrink, withColours: withColours, by: .libjpeg)
+        precondition(theirs.map { samples(of: $0) == samples(of: own) } ?? false, "libjpeg decodes it in another way")
+    }
+
+    private static func samples(of planes: Planes) -> [[UInt8]] {
+        ([planes.luma] + planes.colours).map { plane in
+            (0..<plane.height).flatMap { y in
+                UnsafeBufferPointer(start: plane.bytes + y * plane.stride, count: plane.width)
+            }
+        }
     }
 
     private static let gifs = FuzzTarget("gifs") { bytes in

@@ -16,7 +16,7 @@ struct SettingsTests {
             rows.map { "\($0.section) \($0.key)=\($0.default)" } == [
                 "Daemon DefaultRecipe=noir", "Daemon DrainTimeout=30s", "Daemon CancelGrace=250ms",
                 "Daemon JobTimeout=5min", "Daemon HookTimeout=30s", "Daemon HangTimeout=10s", "Daemon Sandbox=best",
-                "Daemon Log=jobs",
+                "Daemon JPEGDecoder=own", "Daemon Log=jobs",
                 "Daemon MaxPixels=268M", "Daemon MaxTexts=16M", "Daemon MaxStages=32",
                 "Daemon MaxResult=1G",
                 "Daemon MemoryBudget=75%", "Daemon CrashTries=5", "Daemon CrashStrikes=3",

@@ -53,7 +53,8 @@ struct DecoderPathTests {
     func shrink(size: String, by shrink: Int, isAll: Bool) throws {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(1000, 600).file(.jpeg)
-        let part = (shrink == 1 ? "whole" : "1/\(shrink)") + (isAll ? "" : ", lanczos3 by zimg")
+        let scale = shrink == 1 ? "whole" : "1/\(shrink)"
+        let part = scale + ", own decoder" + (isAll ? "" : ", lanczos3 by zimg")
         let grey = try worker.open(source, "resize \(size) | noir").decoderPaths[0]
         let colour = try worker.open(source, "resize \(size)").decoderPaths[0]
         #expect(grey == "jpeg, greyscale, \(part) (noir needs luma only)")
@@ -93,7 +94,9 @@ struct DecoderPathTests {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(1001, 667).file(.jpeg)
         #expect(
-            try worker.open(source, "resize scale=0.5").decoderPaths == ["jpeg, planes, 1/2 (resize makes 500 × 333)"])
+            try worker.open(source, "resize scale=0.5").decoderPaths == [
+                "jpeg, planes, 1/2, own decoder (resize makes 500 × 333)"
+            ])
         for chain in ["resize scale=0.5", "resize scale=0.5 | noir", "resize scale=0.5 kernel=lanczos3"] {
             let result = try Pixels(worker.render(source, chain + " | save format=png"))
             #expect((result.width, result.height) == (500, 333))
@@ -131,7 +134,7 @@ struct DecoderPathTests {
         let source = try TableProfile.linkedPicture()
         #expect(try VipsPicture(source).has("icc-profile-data"))
         let path = try worker.open(source, "resize scale=0.5 | noir").decoderPaths[0]
-        #expect(path == "jpeg, greyscale, 1/2 (noir needs luma only)")
+        #expect(path == "jpeg, greyscale, 1/2, own decoder (noir needs luma only)")
         #expect(try likeness(worker, source, "scale=0.5", then: "noir") > 42)
     }
 
@@ -159,7 +162,7 @@ struct DecoderPathTests {
         let worker = try WorkerProcess()
         let source = try Pixels(400, 300) { x, y in [(x + y) % 256] }.file(.jpeg)
         let path = try worker.open(source, "resize scale=0.5 | blur").decoderPaths
-        #expect(path == ["jpeg, greyscale, 1/2 (it has no colours)"])
+        #expect(path == ["jpeg, greyscale, 1/2, own decoder (it has no colours)"])
     }
 
     @Test("A profile equal to sRGB does not prevent the luma path")
@@ -169,7 +172,7 @@ struct DecoderPathTests {
             try $0.then { cvips_icc_transform($0, $1, "srgb", "srgb", VIPS_INTENT_RELATIVE, 8) }
         }
         let header = try worker.open(source, "resize scale=0.5 | noir")
-        #expect(header.decoderPaths == ["jpeg, greyscale, 1/2 (noir needs luma only)"])
+        #expect(header.decoderPaths == ["jpeg, greyscale, 1/2, own decoder (noir needs luma only)"])
         #expect(header.profile?.contains("sRGB") == true)
     }
 
@@ -180,8 +183,9 @@ struct DecoderPathTests {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(800, 600).file(.jpeg)
         func path(_ chain: String) throws -> String { try worker.open(source, chain).decoderPaths[0] }
-        #expect(try path("noir | resize width=200") == "jpeg, greyscale, 1/4 (noir needs luma only)")
-        #expect(try path("chrome | fade | resize width=200") == "jpeg, planes, 1/4 (resize makes 200 × 150)")
+        #expect(try path("noir | resize width=200") == "jpeg, greyscale, 1/4, own decoder (noir needs luma only)")
+        #expect(
+            try path("chrome | fade | resize width=200") == "jpeg, planes, 1/4, own decoder (resize makes 200 × 150)")
         for chain in [
             "blur | resize width=200", "noir | blur | resize width=200", "chrome | resize width=200 kernel=lanczos3",
         ] {

@@ -114,9 +114,9 @@ struct PlanesTests {
         let paths = try worker.open(source, chains[0], chains[1], chains[2]).decoderPaths
         #expect(
             paths == [
-                "jpeg, planes, 1/2, once for 3 outputs (resize makes 800 × 600)",
-                "jpeg, planes, 1/2, once for 3 outputs, lanczos3 by zimg (resize makes 400 × 300)",
-                "jpeg, planes, 1/2, once for 3 outputs, lanczos3 by zimg (resize makes 150 × 112)",
+                "jpeg, planes, 1/2, once for 3 outputs, own decoder (resize makes 800 × 600)",
+                "jpeg, planes, 1/2, once for 3 outputs, own decoder, lanczos3 by zimg (resize makes 400 × 300)",
+                "jpeg, planes, 1/2, once for 3 outputs, own decoder, lanczos3 by zimg (resize makes 150 × 112)",
             ])
         for (chain, together) in zip(chains, try worker.render(source, chains)) {
             let alone = try Pixels(worker.render(source, chain))

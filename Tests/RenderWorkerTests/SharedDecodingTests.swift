@@ -18,9 +18,9 @@ struct SharedDecodingTests {
         for all in [chains, chains.map { $0 + " | save format=png" }] {
             #expect(
                 try worker.open(source, all[0], all[1], all[2]).decoderPaths == [
-                    "jpeg, planes, 1/2, once for 3 outputs, lanczos3 by zimg (resize makes 150 × 112)",
-                    "jpeg, planes, 1/2, once for 3 outputs, lanczos3 by zimg (resize makes 640 × 480)",
-                    "jpeg, planes, 1/2, once for 3 outputs, lanczos3 by zimg (sepia needs luma only)",
+                    "jpeg, planes, 1/2, once for 3 outputs, own decoder, lanczos3 by zimg (resize makes 150 × 112)",
+                    "jpeg, planes, 1/2, once for 3 outputs, own decoder, lanczos3 by zimg (resize makes 640 × 480)",
+                    "jpeg, planes, 1/2, once for 3 outputs, own decoder, lanczos3 by zimg (sepia needs luma only)",
                 ])
         }
         let together = try render(worker, source, chains)
@@ -37,8 +37,8 @@ struct SharedDecodingTests {
         let jpeg = try worker.open(Pixels.colourful(800, 600).file(.jpeg), noir, thumb).decoderPaths
         #expect(
             jpeg == [
-                "jpeg, greyscale, 1/2 (noir needs luma only)",
-                "jpeg, planes, 1/8, lanczos3 by zimg (resize makes 80 × 60)",
+                "jpeg, greyscale, 1/2, own decoder (noir needs luma only)",
+                "jpeg, planes, 1/8, own decoder, lanczos3 by zimg (resize makes 80 × 60)",
             ])
         let png = try worker.open(Pixels.colourful(800, 600).file(.png), noir, thumb).decoderPaths
         #expect(
@@ -71,7 +71,7 @@ struct SharedDecodingTests {
         #expect(
             paths == [
                 "jpeg, whole (the chain begins at full size)",
-                "jpeg, planes, 1/8, lanczos3 by zimg (resize makes 900 × 720)",
+                "jpeg, planes, 1/8, own decoder, lanczos3 by zimg (resize makes 900 × 720)",
             ])
     }
 

@@ -45,6 +45,7 @@ struct RoomRule: CustomTestStringConvertible {
             see: "CVips", header: "vips/"
         ),
         .only(["RenderWorker"], see: "CTurboJPEG", header: "turbojpeg"),
+        .only(["RenderWorker"], see: "CJPEGPlanes", header: "CJPEGPlanes"),
         .only(["RenderWorker"], see: "CWebP", header: "webp/"),
         .only(["RenderWorker"], see: "CRaw", header: "libraw/"),
         .only(["Gallery"], see: "CMicrohttpd", header: "microhttpd"),

@@ -7,6 +7,7 @@ public struct Settings: Sendable, Hashable {
     public var hookTimeout = Duration.seconds(30)
     public var hangTimeout = Duration.seconds(10)
     public var sandbox = Sandbox.best
+    public var jpegDecoder = JPEGDecoder.own
     public var log = LogDetail.jobs
     public var maxPixels: Int64 = 268_000_000
     public var maxTexts = Settings.usualTexts
@@ -67,6 +68,9 @@ public struct Settings: Sendable, Hashable {
             Setting(
                 "Daemon", "Sandbox", \.sandbox, .word,
                 "best: workers are confined as far as the kernel allows; required: no part may be missing"),
+            Setting(
+                "Daemon", "JPEGDecoder", \.jpegDecoder, .word,
+                "own: workers decode common JPEGs themselves, which is faster; libjpeg: libjpeg-turbo decodes all"),
             Setting(
                 "Daemon", "Log", \.log, .word,
                 "jobs: the log has the states of jobs; operations: each step of each operation, too"),

@@ -12,11 +12,12 @@ struct OpenPicture {
     /// Reads the header, and plans the outputs according to it, before any pixel is read.
     init(
         _ request: OpenRequest, _ outputs: [RenderOutput], _ descriptor: Descriptor, original: Descriptor? = nil,
-        filters: FilterLibrary, resizers: Resizers, cancellation: Cancellation
+        filters: FilterLibrary, resizers: Resizers, jpegDecoder: JPEGDecoder, cancellation: Cancellation
     ) throws {
         func open(_ file: Descriptor, accepting: Bool) throws -> SourceFile {
             try SourceFile(
-                file, name: request.name, accepting: accepting, raw: request.raw, maxTexts: request.maxTexts)
+                file, name: request.name, accepting: accepting, raw: request.raw, maxTexts: request.maxTexts,
+                jpegDecoder: jpegDecoder)
         }
         let original = try original.map { try open($0, accepting: true) }
         var source = try open(descriptor, accepting: request.onTruncated == .accept)
@@ -52,11 +53,11 @@ struct OpenPicture {
             try ResultSize(of: picture, stages).check(stages.last.map { SaveStage($0).format } ?? "")
         }
         let profile = picture.blob(ICCProfile.field).flatMap(ICCProfile.init)
-        let (luma, planes) = try source.planes(picture)
+        let (luma, planes, isCommonJPEG) = try source.planes(picture)
         let facts = SourceFacts(
             format: source.format, length: source.size, width: picture.width, height: picture.height,
             isTurned: picture.orientation >= 5, isGrey: picture.bands == 1, frames: frames, luma: luma,
-            planes: planes, shrinks: source.shrinks, camera: source.camera?.words)
+            planes: planes, isCommonJPEG: isCommonJPEG, shrinks: source.shrinks, camera: source.camera?.words)
         let isProgressive = (picture.integer("interlaced") ?? picture.integer("jpeg-multiscan") ?? 0) != 0
         let estimate = MemoryEstimate(
             picture: picture, source: source, planes: facts.planes, isProgressive: isProgressive, traits: filters.traits
@@ -145,14 +146,17 @@ struct OpenPicture {
 }
 
 extension SourceFile {
-    /// How luma can be read, and, if the picture's colours are sRGB's, the chroma subsampling of its stored planes.
-    fileprivate func planes(_ picture: Picture) throws -> (luma: SourceFacts.Luma, shared: Planes.Subsampling?) {
+    /// How luma can be read; if the picture's colours are sRGB's, the chroma subsampling of its stored planes; and
+    /// whether the worker decodes the planes itself.
+    fileprivate func planes(
+        _ picture: Picture
+    ) throws -> (luma: SourceFacts.Luma, shared: Planes.Subsampling?, isCommonJPEG: Bool) {
         if let profile = picture.profile, !profile.isSRGB {
-            return (.none("its profile\(profile.name.map { ", \($0)," } ?? "") comes first"), nil)
+            return (.none("its profile\(profile.name.map { ", \($0)," } ?? "") comes first"), nil, false)
         }
-        guard picture.hasPlainColours else { return (.none("its colours have to be made plain first"), nil) }
+        guard picture.hasPlainColours else { return (.none("its colours have to be made plain first"), nil, false) }
         let stored = try storedPlanes
-        return (stored.luma ? .stored : .made, stored.colours)
+        return (stored.luma ? .stored : .made, stored.colours, stored.isCommonJPEG)
     }
 }
 

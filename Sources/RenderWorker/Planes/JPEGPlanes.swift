@@ -1,38 +1,89 @@
+import CJPEGPlanes
 import CTurboJPEG
+import PipelineModel
 
 /// Decodes a JPEG to its stored planes, at full or reduced size, and encodes planes as a JPEG, both without converting
 /// colours.
 enum JPEGPlanes {
     /// Nil when the file is truncated or unusual in any other way; libvips then decodes it.
-    static func decode(_ bytes: [UInt8], shrink: Int, withColours: Bool) -> Planes? {
-        guard let decoder = tjInitDecompress() else { return nil }
-        defer { tjDestroy(decoder) }
-        guard let header = JPEGHeader(decoder, bytes) else { return nil }
-        let width = (Int(header.width) + shrink - 1) / shrink, height = (Int(header.height) + shrink - 1) / shrink
-        let exactSize = (Double(header.width) / Double(shrink), Double(header.height) / Double(shrink))
-        let flags = TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS
-        guard withColours else {
-            guard let luma = Plane(width, height) else { return nil }
-            let status = tjDecompress2(
-                decoder, bytes, UInt(bytes.count), luma.bytes, Int32(width), Int32(luma.stride), Int32(height),
-                Int32(TJPF_GRAY.rawValue), flags)
-            guard status == 0 else { return nil }
-            return Planes(luma: luma, colours: [], shared: .none, range: .full, exactSize: exactSize)
-        }
-        guard let shared = header.sharedColours else { return nil }
-        // TurboJPEG writes whole groups of pixels that share a chroma sample, even if a group extends beyond the
-        // picture's edge.
-        let size = shared.size(width, height)
-        guard let luma = Plane(size.width * shared.across, size.height * shared.down),
-            let blue = Plane(size.width, size.height), let red = Plane(size.width, size.height)
+    static func decode(_ bytes: [UInt8], shrink: Int, withColours: Bool, by decoder: JPEGDecoder = .own) -> Planes? {
+        guard let turbo = tjInitDecompress() else { return nil }
+        defer { tjDestroy(turbo) }
+        guard let header = JPEGHeader(turbo, bytes), let room = Room(header, shrink: shrink, withColours: withColours)
         else { return nil }
-        var planes: [UnsafeMutablePointer<UInt8>?] = [luma.bytes, blue.bytes, red.bytes]
-        var strides = [luma, blue, red].map { Int32($0.stride) }
-        let status = tjDecompressToYUVPlanes(
-            decoder, bytes, UInt(bytes.count), &planes, Int32(width), &strides, Int32(height), flags)
-        guard status == 0 else { return nil }
-        return Planes(
-            luma: luma.cut(width, height), colours: [blue, red], shared: shared, range: .full, exactSize: exactSize)
+        let isDecoded = decoder == .own && bytes.count >= leastLength && room.decodeCommon(bytes)
+        return isDecoded || room.decode(bytes, by: turbo) ? room.planes : nil
+    }
+
+    /// What CJPEGPlanes makes of the file, however short it is; nil when it refuses the file.
+    static func decodeCommon(_ bytes: [UInt8], shrink: Int, withColours: Bool) -> Planes? {
+        guard let header = JPEGHeader(bytes), let room = Room(header, shrink: shrink, withColours: withColours) else {
+            return nil
+        }
+        return room.decodeCommon(bytes) ? room.planes : nil
+    }
+
+    /// Whether CJPEGPlanes decodes a file that begins so, if it is not damaged.
+    static func isCommon(_ start: [UInt8], length: Int) -> Bool {
+        length >= leastLength && jpeg_planes_can_decode(start, start.count)
+    }
+
+    /// Making its tables costs CJPEGPlanes more than it saves for a shorter file.
+    private static let leastLength = 8 << 10
+
+    /// Memory for the planes of a picture.
+    private struct Room {
+        private let width: Int
+        private let height: Int
+        private let shrink: Int
+        private let luma: Plane
+        private let colours: [Plane]
+        private let shared: Planes.Subsampling
+        private let exactSize: (width: Double, height: Double)
+
+        /// Nil without memory, and for colours that can't be decoded as planes.
+        init?(_ header: JPEGHeader, shrink: Int, withColours: Bool) {
+            self.shrink = shrink
+            width = (Int(header.width) + shrink - 1) / shrink
+            height = (Int(header.height) + shrink - 1) / shrink
+            exactSize = (Double(header.width) / Double(shrink), Double(header.height) / Double(shrink))
+            guard let shared = withColours ? header.sharedColours : Planes.Subsampling.none else { return nil }
+            self.shared = shared
+            // TurboJPEG writes whole groups of pixels that share a chroma sample, even if a group extends beyond the
+            // picture's edge.
+            let size = shared.size(width, height)
+            guard let luma = Plane(size.width * shared.across, size.height * shared.down) else { return nil }
+            self.luma = luma
+            colours = withColours ? (0..<2).compactMap { _ in Plane(size.width, size.height) } : []
+            guard !withColours || colours.count == 2 else { return nil }
+        }
+
+        func decodeCommon(_ bytes: [UInt8]) -> Bool {
+            func plane(_ plane: Plane, _ width: Int, _ height: Int) -> jpeg_plane {
+                jpeg_plane(samples: plane.bytes, stride: plane.stride, width: Int32(width), height: Int32(height))
+            }
+            let planes = [plane(luma, width, height)] + colours.map { plane($0, $0.width, $0.height) }
+            return jpeg_planes_decode(bytes, bytes.count, Int32(shrink), planes, Int32(planes.count))
+        }
+
+        func decode(_ bytes: [UInt8], by turbo: tjhandle) -> Bool {
+            let flags = TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS
+            guard !colours.isEmpty else {
+                return tjDecompress2(
+                    turbo, bytes, UInt(bytes.count), luma.bytes, Int32(width), Int32(luma.stride), Int32(height),
+                    Int32(TJPF_GRAY.rawValue), flags) == 0
+            }
+            let all = [luma] + colours
+            var planes: [UnsafeMutablePointer<UInt8>?] = all.map(\.bytes)
+            var strides = all.map { Int32($0.stride) }
+            return tjDecompressToYUVPlanes(
+                turbo, bytes, UInt(bytes.count), &planes, Int32(width), &strides, Int32(height), flags) == 0
+        }
+
+        var planes: Planes {
+            Planes(
+                luma: luma.cut(width, height), colours: colours, shared: shared, range: .full, exactSize: exactSize)
+        }
     }
 
     /// A JPEG of full-range planes; nil when they can't be encoded. Chroma is subsampled 2 × 2, or not at all.

@@ -81,7 +81,7 @@ extension SourceFile {
         let (bytes, withColours) = (try bytes(), path.colours == .planes)
         return format == .webp
             ? WebPPlanes.decode(bytes, shrink: path.shrink, withColours: withColours)
-            : JPEGPlanes.decode(bytes, shrink: path.shrink, withColours: withColours)
+            : JPEGPlanes.decode(bytes, shrink: path.shrink, withColours: withColours, by: jpegDecoder)
     }
 }
 

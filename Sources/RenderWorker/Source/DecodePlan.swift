@@ -61,7 +61,8 @@ struct DecodePlan {
             for output in decoding.outputs {
                 words[output] =
                     "\(facts.camera ?? facts.format.rawValue), \(decoding.path.words)\(shared)"
-                    + "\(facts.resizer(decoding.path, outputs[output])) (\(paths[output].reason))"
+                    + facts.decoder(decoding.path) + facts.resizer(decoding.path, outputs[output])
+                    + " (\(paths[output].reason))"
             }
         }
         self.words = words

@@ -105,6 +105,8 @@ struct SourceFacts {
     var luma: Luma
     /// The chroma subsampling of the file's planes, if the file stores planes in sRGB.
     var planes: Planes.Subsampling?
+    /// Whether the worker decodes the planes itself, without libjpeg-turbo.
+    var isCommonJPEG: Bool
     /// Factors by which a decoder can shrink the picture, largest first.
     var shrinks: [Int]
     /// How a camera's file is read, in words; nil for other files.
@@ -148,6 +150,9 @@ struct SourceFacts {
         }
         return shrinks.first { serves($0, width, target.width) && serves($0, height, target.height) } ?? 1
     }
+
+    /// Names the worker's own decoder, if it decodes this path's planes.
+    func decoder(_ path: DecoderPath) -> String { path.isOfPlanes && isCommonJPEG ? ", own decoder" : "" }
 
     /// The name of the resizer that resizes this path's planes; empty if they already have the target's size.
     func resizer(_ path: DecoderPath, _ stages: [Stage]) -> String {

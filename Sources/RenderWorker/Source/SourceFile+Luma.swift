@@ -1,3 +1,5 @@
+import PipelineModel
+
 extension SourceFile {
     /// Numbers of bytes to read from the start of the file, until the header is found. EXIF and the colour profile may
     /// precede the header. They rarely exceed the first length, and hardly ever the second.
@@ -9,6 +11,8 @@ extension SourceFile {
         var luma: Bool
         /// Chroma subsampling. Nil if there is no chroma, or if it can't be decoded as it is stored.
         var colours: Planes.Subsampling?
+        /// Whether the worker decodes the planes itself, without libjpeg-turbo.
+        var isCommonJPEG = false
     }
 
     var storedPlanes: StoredPlanes {
@@ -21,7 +25,9 @@ extension SourceFile {
                         return StoredPlanes(luma: isPossible, colours: isPossible ? .quarter : nil)
                     }
                 } else if let header = JPEGHeader(start) {
-                    return StoredPlanes(luma: header.storesLuma, colours: header.sharedColours)
+                    return StoredPlanes(
+                        luma: header.storesLuma, colours: header.sharedColours,
+                        isCommonJPEG: jpegDecoder == .own && JPEGPlanes.isCommon(start, length: size))
                 }
             }
             return StoredPlanes(luma: false)

@@ -15,12 +15,14 @@ struct SourceFile {
     var camera: CameraPicture?
     /// Whether a damaged picture is accepted, as far as it can be decoded.
     let acceptsDamage: Bool
+    let jpegDecoder: JPEGDecoder
 
     init(
         _ descriptor: Descriptor, name: String, called words: String = "the picture",
-        accepting acceptsDamage: Bool = false, raw: RawPolicy = .preview, maxTexts: Int64 = Settings.usualTexts
+        accepting acceptsDamage: Bool = false, raw: RawPolicy = .preview, maxTexts: Int64 = Settings.usualTexts,
+        jpegDecoder: JPEGDecoder = .own
     ) throws {
-        (self.descriptor, self.acceptsDamage) = (descriptor, acceptsDamage)
+        (self.descriptor, self.acceptsDamage, self.jpegDecoder) = (descriptor, acceptsDamage, jpegDecoder)
         let status = try descriptor.status()
         let length = Int(status.st_size)
         (self.length, modified) = (length, status.st_mtim)

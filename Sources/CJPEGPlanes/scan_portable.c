@@ -1,0 +1,2 @@
+#define SCAN jpeg_planes_scan
+#include "scan.h"
