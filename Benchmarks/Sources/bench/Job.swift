@@ -105,7 +105,8 @@ extension Job {
 
     /// A filter of colours after a fit to 1600, for each that comes with pipelined; noir has jobs of its own.
     static let filters: [Job] = [
-        "autolevels", "blur", "border", "chrome", "crop ratio=3:2", "duotone", "fade", "flip", "grain", "instant", "mono",
+        "autolevels", "blur", "border", "chrome", "crop ratio=3:2", "duotone", "fade", "flip", "grain", "instant",
+        "mono",
         "rotate", "sepia", "sharpen", "tilt-shift", "vignette", "watermark text=Ada",
     ].map { stage in
         let name = String(stage.prefix { $0 != " " })

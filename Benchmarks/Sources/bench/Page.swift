@@ -10,9 +10,9 @@ struct Page {
         # Benchmarks
 
         What a picture costs through pipelined, and through other ways to the same result. `./run bench` measures all of it in one run, and writes
-        this page and [its tables](benchmark-tables.md), which also say how it is measured. `./run bench --quick` takes three minutes, and `--only NAME,…`
-        measures a part; neither writes anything. `./run bench --compare REVISION` says what has become slower since that revision. `./run bench fleet`
-        measures a fleet, and writes the last section.
+        this page and [its tables](benchmark-tables.md), which also say how it is measured. `./run bench --quick` measures less of it, and `--only NAME,…`
+        a part, such as `--only filters`; neither writes anything. `./run bench --compare REVISION` says what has become slower since that revision.
+        `./run bench fleet` measures a fleet, and writes the last section.
 
         ![Processor time a picture](pictures/benchmarks.svg)
 
@@ -46,6 +46,8 @@ struct Page {
         - Libraries work in processes that stay, one for each processor, each with its share of the pictures. Each process has rendered a picture
           before the first round. Command line tools are started for each picture, as many at once as there are processors; `vipsthumbnail + vips`
           takes three processes for noir. Each process has one thread (`VIPS_CONCURRENCY=1`, `MAGICK_THREAD_LIMIT=1`).
+        - With another filter than noir, OpenCV does what the filter does by default, as a user of OpenCV and numpy writes it for 8 bits; what depends
+          on the picture's size alone is made once. `pipelined, without the filter` is the same fit without it.
         - Each contender resizes by its own default: Lanczos (libvips, ImageMagick, GraphicsMagick), bicubic (Pillow), area (OpenCV).
         - Nothing is deleted before the last measurement, because an ext4 without a journal charges the next new files for files that were deleted
           in the minutes before. So two runs should be minutes apart.
