@@ -256,7 +256,7 @@ static inline int pipeline_blur(VipsImage *in, double sigma, gboolean is_luma, V
     int *factor = g_new(int, 1);
     *factor = shrink;
     /* Without the first cache, the rows of the input that a strip needs would take much memory. */
-    if (vips_tilecache(weighed, &few, "tile_width", width, "tile_height", 8, "max_tiles", 32, "threaded", TRUE, NULL)
+    if (vips_tilecache(weighed, &few, "tile_width", width, "tile_height", 4, "max_tiles", 64, "threaded", TRUE, NULL)
         || pipeline_made(few, width, height, bands, pipeline_convolve, pipeline_gaussian(rest), &soft)
         || vips_tilecache(soft, &once, "tile_width", width, "tile_height", 16, "max_tiles", -1, "threaded", TRUE, NULL)) {
         g_free(factor);
