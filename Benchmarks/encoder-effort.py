@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""What effort= does for a format: processor time, bytes and likeness, from pictures fitted into 1600 pixels.
+"""Measures the effect of effort= for a format: processor time, bytes and similarity, with pictures fitted into 1600 pixels.
 
     Benchmarks/encoder-effort.py 'avif[Q=55,bitdepth=8]' 4 PICTURE…
     Benchmarks/encoder-effort.py 'jxl[Q=85]' 7 PICTURE…
 
-Needs the package libvips-tools. Figures are sums over the pictures, as ratios to the effort that is named; the likeness is the mean PSNR.
+Needs the package libvips-tools. Figures are sums over the pictures, as ratios to the named effort; the similarity is the mean PSNR.
 """
 
 import math

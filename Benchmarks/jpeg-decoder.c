@@ -58,7 +58,7 @@ static jpeg smooth(void) {
     return made;
 }
 
-/* One of the project's own pictures, encoded anew. */
+/* One of the project's own pictures, encoded again. */
 static jpeg drawn(const char *path) {
     FILE *file = fopen(path, "rb");
     if (!file) fail("a sample is missing");

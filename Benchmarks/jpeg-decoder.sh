@@ -1,7 +1,7 @@
 #!/bin/bash
 # jpeg-decoder.sh PROGRAMS: compares the worker's own JPEG decoder with TurboJPEG, on drawn pictures, on noise and on a
-# smooth picture, of 8 to 12 megapixels. The table has the processor time in milliseconds, the least of fifteen
-# rounds in which both take turns. It fails if a sample differs.
+# smooth picture, of 8 to 12 megapixels. The table has the processor time in milliseconds: the lowest of fifteen rounds
+# in which both take turns. It fails if a sample differs.
 set -euo pipefail
 programs=$1
 sources=$(dirname "$0")/../Sources/CJPEGPlanes

@@ -47,7 +47,7 @@ LONG = [
 # A suite needs a tool, which `run` provides, if this word appears in its code or in the code of its fixtures.
 NEEDS = {
     "chromedriver": "browser", "PIPELINED_FOREIGN_CLIENT": "foreign_client", "PIPELINED_NATS_SERVER": "nats_server",
-    "PIPELINED_PROMETHEUS": "prometheus",
+    "PIPELINED_PROMETHEUS": "prometheus", "PIPELINED_AXE": "axe", "PIPELINED_GO": "go", "PIPELINED_HDR_READER": "hdr_reader", "nginx": "web_servers",
 }
 
 # A suite starts programs if its code, or the code of its fixtures, mentions one of these words.

@@ -482,7 +482,7 @@ def main():
     parser.add_argument("count", type=int, nargs="?", default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=int, default=90)
-    parser.add_argument("--files", default="", help="those of Sources that match, as Publisher|Moving")
+    parser.add_argument("--files", default="", help="only files in Sources that match, for example Publisher|Moving")
     parser.add_argument("--suites", default="")
     parser.add_argument("--again", action="store_true", help="run the survivors of before again")
     parser.add_argument("--list", action="store_true")

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Makes Debian packages of what was built: deb.sh BUILDFOLDER DESTINATION. `./run deb` calls it.
+# Makes Debian packages of a build: deb.sh BUILDFOLDER DESTINATION. `./run deb` calls it.
 set -euo pipefail
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 programs=$(cd "$1" && pwd)
@@ -13,7 +13,7 @@ swift=$(swift -print-target-info | sed -n '/"runtimeLibraryPaths"/,/\]/s/^ *"\(\
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 cp -R "$source/packaging/debian" "$tree/debian"
-# debian/copyright wants a licence's text indented, with a dot on empty lines.
+# debian/copyright requires the text of a licence to be indented, with a dot on empty lines.
 sed '1,/^Copyright/d; /./!s/^$/./; s/^/ /' "$source/LICENSE" | sed '1d' > "$tree/licence"
 sed -i -e "/^@LICENSE@$/{r $tree/licence
 d}" "$tree/debian/copyright"
@@ -26,7 +26,7 @@ pipelined ($version-1) unstable; urgency=medium
 END
 
 cd "$tree"
-# A second build of the same commit gives the same file.
+# A second build of the same commit produces the same file.
 SOURCE_DATE_EPOCH=$(date --utc --date "$date" +%s)
 export SOURCE_DATE_EPOCH PROJECT=$source PROGRAMS=$programs SWIFT=$swift DESTINATION=$destination
 export DEB_BUILD_OPTIONS=noautodbgsym

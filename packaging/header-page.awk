@@ -1,6 +1,6 @@
-# Makes the manual page of a C header from its comments. The first comment is the description; each declaration has the
-# comment above it, each member the comment above it or behind it. It needs LC_ALL=C, and -v release=…, the text after
-# the section in the page's title.
+# Makes the manual page of a C header from its comments. The first comment is the description. A declaration is
+# described by the comment above it, a member by the comment above or after it. Requires LC_ALL=C, and -v release=…, the
+# text after the section in the page's title.
 
 BEGIN { for (byte = 128; byte < 256; byte++) number[sprintf("%c", byte)] = byte }
 
@@ -24,7 +24,7 @@ function escaped(text,    roff, i, c, code) {
     return roff
 }
 
-# A line that begins with a dot would be an instruction.
+# roff would read a line that begins with a dot as an instruction.
 function put(roff) { print (substr(roff, 1, 1) == "." ? "\\&" : "") roff }
 
 # In a paragraph, text between backquotes is bold, and so are capitals at its beginning.
@@ -100,7 +100,7 @@ inHead && /^ \*\// {
 inHead {
     line = $0
     sub(/^ \* ?/, "", line)
-    # The heading has begun a paragraph.
+    # The heading has already begun a paragraph.
     if (isFirst && line == "") next
     if (isFirst) { isFirst = 0; paragraph = line; next }
     describe(line)
@@ -120,7 +120,7 @@ function member() {
     declaration = comment = ""
 }
 
-# Takes a comment, or a part of one, and keeps the code beside it.
+# Handles a comment, or a part of one, and keeps the code beside it.
 {
     line = $0
     if (inComment) {
@@ -165,7 +165,7 @@ function member() {
 
 isInside {
     declaration = declaration line
-    # Parameters go on in the next line; the last member of an enum has no comma.
+    # Parameters continue on the next line; the last member of an enum has no comma.
     if (line ~ /[,;] *$/ && line !~ /[a-z],$/ || declaration ~ /= [0-9< ]+ *$/) member()
     next
 }

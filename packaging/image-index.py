@@ -1,6 +1,6 @@
-"""Writes what umoci can't into an OCI layout, the health check and the image's name: image-index.py LAYOUT NAME
+"""Adds the health check and the image's name to an OCI layout, which umoci can't do: image-index.py LAYOUT NAME
 
-OCI has no word for a health check. Docker reads its own from the same place; Podman wants --health-cmd.
+OCI does not define health checks. Docker reads its own definition from the image's configuration; Podman needs --health-cmd.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ def blob(digest):
 
 
 def rewrite(description, change):
-    """Changes the JSON that a descriptor tells of, and the descriptor."""
+    """Changes the JSON blob that a descriptor refers to, and updates the descriptor."""
     old = blob(description["digest"])
     value = json.loads(old.read_bytes())
     change(value)
@@ -38,7 +38,7 @@ def with_health(configuration):
 
 index = json.loads((layout / "index.json").read_bytes())
 for manifest in index["manifests"]:
-    # Podman reads the first, Docker the second.
+    # Podman reads the first annotation, Docker the second.
     manifest["annotations"] = {"org.opencontainers.image.ref.name": sys.argv[2], "io.containerd.image.name": sys.argv[2]}
     rewrite(manifest, lambda value: rewrite(value["config"], with_health))
 (layout / "index.json").write_bytes(json.dumps(index, separators=(",", ":")).encode())

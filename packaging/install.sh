@@ -1,6 +1,6 @@
 #!/bin/bash
-# Lays out a build below a prefix: packaging/install.sh BUILDFOLDER PREFIX. DESTDIR comes before the prefix, and no
-# installed file names it.
+# Installs a build below a prefix: packaging/install.sh BUILDFOLDER PREFIX. DESTDIR is put before the prefix, but no
+# installed file contains it.
 set -euo pipefail
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$1 prefix=$2 to=${DESTDIR:-}$2
@@ -24,6 +24,7 @@ for plugin in "$build"/lib*.so; do
 done
 
 put 644 include/pipelined "$source"/Sources/CPipelinePlugin/*.h
+# Without -fno-math-errno, compilers don't vectorise loops with square roots.
 install -d "$to/lib/pkgconfig"
 cat > "$to/lib/pkgconfig/pipelined.pc" <<END
 prefix=$prefix
@@ -36,7 +37,7 @@ Name: pipelined
 Description: the contract with filters of pipelined
 Version: $version
 Requires: vips
-Cflags: -I\${includedir}
+Cflags: -I\${includedir} -fno-math-errno
 END
 
 kit=share/pipelined/PluginKit
@@ -45,8 +46,11 @@ put 644 $kit/Sources/PluginKit "$source"/Sources/PluginKit/*.swift
 put 644 $kit/Sources/CVips "$source"/Sources/CVips/*
 put 644 $kit/Sources/CPipelinePlugin "$source"/Sources/CPipelinePlugin/*
 put 644 share/pipelined/examples "$source"/Sources/Plugins/*/*.c
-# Hooks, recipes and settings to begin with: users copy them, and change them.
+# Examples of hooks, recipes and settings, which users copy and change.
 put 755 share/pipelined/hooks "$source"/packaging/hooks/*
+put 644 share/pipelined/proxy "$source"/packaging/proxy/*
+put 755 share/pipelined/clients "$source"/packaging/clients/send.py
+put 644 share/pipelined/clients "$source"/packaging/clients/send.go
 put 644 share/pipelined/monitoring "$source"/packaging/monitoring/pipelined.{rules.yml,dashboard.json}
 install -d "$to/share/pipelined/recipes"
 for kind in web archive square print noir; do
@@ -55,26 +59,33 @@ for kind in web archive square print noir; do
 done
 "$build/pipelined" --settings > "$to/share/pipelined/pipelined.conf"
 chmod 644 "$to/share/pipelined/pipelined.conf"
-# The pages keep their places, so their links hold.
+# The pages keep their relative places, so that their links work.
 put 644 share/doc/pipelined "$source"/{README,CHANGELOG,CONTRIBUTING,SECURITY}.md "$source/LICENSE"
-for folder in docs docs/design docs/decisions; do put 644 share/doc/pipelined/$folder "$source/$folder"/*.md; done
+for folder in docs docs/design; do put 644 share/doc/pipelined/$folder "$source/$folder"/*.md; done
 put 644 share/doc/pipelined/docs/pictures "$source"/docs/pictures/*
 
-# The units name the programs by their paths.
+# The units contain the programs' paths.
 units=$source/packaging/systemd
 put 644 lib/sysusers.d "$units/sysusers.d/pipelined.conf"
 put 644 lib/tmpfiles.d "$units/tmpfiles.d/pipelined.conf"
-put 644 lib/systemd/system "$units"/pipelined.{service,socket} "$units"/pipelined-{gallery.service,gallery.socket,metrics.socket}
-# A port is served by a process of its own, so that it can be opened while the other runs.
-sed 's/^Description=.*/& at a port/' "$units/pipelined-gallery.service" > "$to/lib/systemd/system/pipelined-metrics.service"
-chmod 644 "$to/lib/systemd/system/pipelined-metrics.service"
-# A daemon of several has the same unit, with its name behind each of its folders.
+put 644 lib/systemd/system "$units"/pipelined.{service,socket} "$units"/pipelined-gallery.{service,socket} \
+    "$units"/pipelined-metrics{,@}.socket
+derive() { # FROM TO SED-ARGUMENT…
+    sed "${@:3}" "$units/$1" > "$to/lib/systemd/system/$2"
+    chmod 644 "$to/lib/systemd/system/$2"
+}
+# A separate process serves a port, so that the port can be opened while the other process runs. It has neither logins
+# nor tokens.
+at_port=(-e 's/^Description=.*/& at a port/' -e '/^# The logins/d' -e '/^StateDirectory/d')
+derive pipelined-gallery.service pipelined-metrics.service "${at_port[@]}"
+# Each of several daemons, and its gallery, has the same units, with its name in every folder.
+named=(-E -e 's#^Description=.*#& %i#' -e 's#=/usr/bin/pipe[a-z-]*#& --instance %i#' -e 's#/run/pipelined/#/run/pipelined@%i/#'
+    -e 's#^(State|Runtime)Directory=pipelined(-gallery)?$#&@%i#' -e 's#/etc/pipelined#&@%i#g')
 for kind in service socket; do
-    sed -E -e 's#^Description=.*#& %i#' -e 's#=/usr/bin/pipe[a-z]*#& --instance %i#' \
-        -e 's#^(State|Runtime)Directory=pipelined$#&@%i#' -e 's#/etc/pipelined#&@%i#g' -e 's#=/run/pipelined/#=/run/pipelined@%i/#' \
-        "$units/pipelined.$kind" > "$to/lib/systemd/system/pipelined@.$kind"
-    chmod 644 "$to/lib/systemd/system/pipelined@.$kind"
+    derive pipelined.$kind pipelined@.$kind "${named[@]}"
+    derive pipelined-gallery.$kind pipelined-gallery@.$kind "${named[@]}"
 done
+derive pipelined-gallery.service pipelined-metrics@.service "${named[@]}" "${at_port[@]}"
 sed -i "s|=/usr/bin/|=$prefix/bin/|" "$to"/lib/systemd/system/pipelined*
 
 completions=$source/packaging/completions
@@ -82,7 +93,7 @@ install -D -m 644 "$completions/pipectl.bash" "$to/share/bash-completion/complet
 put 644 share/zsh/site-functions "$completions/_pipectl"
 put 644 share/fish/vendor_completions.d "$completions/pipectl.fish"
 
-# Each program prints its own pages; the header's comments make the contract's page.
+# Each program prints its own pages. The page of the plugin contract is made from the header's comments.
 page() { # NAME SECTION COMMAND…
     local file=$to/share/man/man$2/$1.$2
     install -d "${file%/*}"
@@ -95,7 +106,7 @@ page pipelined 8 "$build/pipelined" --man pipelined
 page pipelined-gallery 8 "$build/pipelined-gallery" --man
 page pipelined.conf 5 "$build/pipelined" --man pipelined.conf
 page pipelined.recipe 5 "$build/pipelined" --man pipelined.recipe
-# The title of the contract's page ends like those of the other pages.
+# Gives the page of the plugin contract the same version and date in its title as the other pages.
 release=$(sed -n '1s/^.TH [^ ]* 1 //p' "$to/share/man/man1/pipectl.1")
 page pipeline_plugin.h 3 env LC_ALL=C awk -v release="$release" -f "$source/packaging/header-page.awk" \
     "$source/Sources/CPipelinePlugin/pipeline_plugin.h"

@@ -1,4 +1,5 @@
-# Where this machine has its packages from, by what their lists call themselves: sets mirror and security. Read by others.
+# Sets `mirror` and `security` to the URLs from which this machine gets its packages, found by the labels of the package
+# lists. Other scripts source this file.
 # shellcheck shell=bash disable=SC2034 # Those that read this use them.
 mirror_of() { # LABEL
     ! command -v apt-get >/dev/null \

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Copies the libraries of the Swift runtime that programs need, directly or through others: swift-runtime.sh FROM TO
+# Copies the libraries of the Swift runtime that programs need, directly or indirectly: swift-runtime.sh FROM TO
 # PROGRAM…
 set -euo pipefail
 from=$1 to=$2

@@ -1,4 +1,4 @@
-"""likeness.py FOLDER OTHER: how near the pictures of a folder are to those of the same names in another: a line with dB for each."""
+"""likeness.py FOLDER OTHER: compares each picture of a folder with the picture of the same name in another, and prints its PSNR in dB."""
 import math
 import os
 import sys

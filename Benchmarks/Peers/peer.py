@@ -1,9 +1,9 @@
-"""peer.py LIBRARY WORK TABLE SUFFIX: a library at the same work, in a process that lives long.
+"""peer.py LIBRARY WORK TABLE SUFFIX: does the same work with a library, in a long-lived process.
 
-The first line of standard input names files, separated by tabs; each further line a folder for their results. WORK is what becomes
-of each: `half+noir`, or `1600,1024,640`: three results, of those widths. All are of quality 85, and JPEGs or WebPs by
-their SUFFIX, jpg or webp. TABLE is noir's, as a PGM. OpenCV also knows pipelined's other filters: `1600+sepia`.
-`peer.py versions` says what is installed.
+The first line of standard input names files, separated by tabs; each further line names a folder for their results. WORK describes the
+results of each file: `half+noir`, or `1600,1024,640` for three results of these widths. Results are JPEGs or WebPs of quality 85, or PNGs,
+according to SUFFIX: jpg, webp or png. TABLE is noir's table, as a PGM. OpenCV also knows pipelined's other filters: `1600+sepia`.
+`peer.py versions` prints the installed versions.
 """
 import sys
 
@@ -25,7 +25,7 @@ class Output:
 
 
 def shrink(width, target):
-    """The largest that a JPEG decoder offers and that leaves at least the target."""
+    """The largest shrink factor of a JPEG decoder whose result is at least as wide as the target."""
     return next(n for n in (8, 4, 2, 1) if (width + n - 1) // n >= target)
 
 
@@ -45,6 +45,8 @@ def pyvips_saver(table):
             picture = picture.recomb([LUMA]).cast("uchar").maplut(lut)
         if path.endswith(".webp"):
             picture.webpsave(path, Q=QUALITY)
+        elif path.endswith(".png"):
+            picture.pngsave(path, compression=6)
         else:
             picture.jpegsave(path, Q=QUALITY)
     return pyvips.Image, save
@@ -106,13 +108,13 @@ def pillow(table):
     return render
 
 
-# The filters that need luma alone.
+# Filters that need only luma.
 GREY = ["noir", "mono", "sepia", "duotone"]
 
 
 def opencv_filters():
-    """What pipelined's filters do with their defaults, as a user of OpenCV and numpy would write it for 8 bits. What depends on the
-    size alone is made once."""
+    """pipelined's filters with their defaults, as a user of OpenCV and numpy would write them for 8 bits. Data that depends only on the
+    size is made once."""
     import cv2
     import numpy
     from functools import lru_cache
@@ -129,24 +131,44 @@ def opencv_filters():
     def three(*functions):
         return numpy.stack([tones(function) for function in functions], axis=1)[:, None, :]
 
+    def keep_hues(picture, table):
+        """Maps the smallest and the largest sample of each pixel through a table, and keeps the third at its place between them."""
+        bands = cv2.split(picture)
+        low = cv2.min(cv2.min(bands[0], bands[1]), bands[2])
+        high = cv2.max(cv2.max(bands[0], bands[1]), bands[2])
+        black, white = cv2.LUT(low, table), cv2.LUT(high, table)
+        scale = cv2.divide(cv2.subtract(white, black), cv2.subtract(high, low), dtype=cv2.CV_32F)
+        above = [cv2.multiply(cv2.subtract(band, low), scale, dtype=cv2.CV_32F) for band in bands]
+        return cv2.merge([cv2.add(black, band, dtype=cv2.CV_8U) for band in above])
+
     inks = three(lambda x: 0.4 + 0.4 * x, lambda x: 0.1 + 0.8 * x, lambda x: 0.1 + 0.9 * x)
     film = three(lambda x: 0.1 + 0.8 * x, lambda x: x, lambda x: s_curve(0.5)(x))
     plain = tones(lambda x: x)
     chrome_curve = tones(s_curve(0.5))
     luma = numpy.array([0.114, 0.587, 0.299])
-    pale = 0.65 * numpy.eye(3) + 0.35 * luma
+    pale = 0.825 * numpy.eye(3) + 0.175 * luma
     vivid = 1.3 * numpy.eye(3) - 0.3 * luma
-    fading = numpy.hstack([0.79 * pale, numpy.full((3, 1), 0.16 * 255)])
+    fading = numpy.hstack([0.895 * pale, numpy.full((3, 1), 0.08 * 255)])
     noise = cv2.GaussianBlur(numpy.random.default_rng(1).normal(0, 1, (512, 512)).astype(numpy.float32), (0, 0), 0.75)
     noise *= 0.04 * 255 / noise.std()
-    weights = numpy.sqrt(4 * (steps / 255) * (1 - steps / 255)).astype(numpy.float32)
+    weights = (4 * (steps / 255) * (1 - steps / 255)).astype(numpy.float32)
+
+    def light_of(gain):
+        linear = steps / 255
+        linear = gain * numpy.where(linear <= 0.04045, linear / 12.92, ((linear + 0.055) / 1.055) ** 2.4)
+        encoded = numpy.where(linear <= 0.0031308, 12.92 * linear, 1.055 * numpy.maximum(linear, 1e-9) ** (1 / 2.4) - 0.055)
+        return numpy.clip(numpy.rint(encoded * 255), 0, 255).astype(numpy.uint8)
+
+    # Exposure 0.3 and temperature 0.2, blue first; contrast 0.2 and shadows 0.3.
+    lights = numpy.stack([light_of(2 ** 0.3 * 2 ** part) for part in (-0.1, 0, 0.1)], axis=1)[:, None, :]
+    tone_curve = tones(lambda x: (lambda y: y + 0.2 * (s_curve(1)(y) - y))(x + 0.3 * x * (1 - x) ** 3))
 
     @lru_cache(maxsize=1)
     def light(height, width):
         y, x = numpy.mgrid[0:height, 0:width].astype(numpy.float32)
         away = numpy.sqrt((((2 * x + 1) / width - 1) ** 2 + ((2 * y + 1) / height - 1) ** 2) / 2)
-        t = numpy.clip((away - 0.3) / 0.7, 0, 1)
-        return numpy.repeat((1 - 0.5 * t * t * (3 - 2 * t))[:, :, None], 3, axis=2)
+        t = numpy.clip((away - 0.1) / 0.9, 0, 1)
+        return numpy.repeat((1 - 0.3 * t * t * (3 - 2 * t))[:, :, None], 3, axis=2)
 
     @lru_cache(maxsize=1)
     def film_noise(height, width):
@@ -156,8 +178,9 @@ def opencv_filters():
     def softness(height, width):
         y = (numpy.arange(height, dtype=numpy.float32) + 0.5) / height
         t = numpy.clip((numpy.abs(y - 0.5) - 0.125) / 0.125, 0, 1)
-        column = (t * t * (3 - 2 * t))[:, None]
-        return numpy.repeat(column, width, axis=1), numpy.repeat(1 - column, width, axis=1)
+        column = 2 * (t * t * (3 - 2 * t))[:, None]
+        parts = [numpy.minimum(1, column), numpy.maximum(0, column - 1)]
+        return [(numpy.repeat(part, width, axis=1), numpy.repeat(1 - part, width, axis=1)) for part in parts]
 
     @lru_cache(maxsize=1)
     def mark(width):
@@ -193,8 +216,12 @@ def opencv_filters():
         return cv2.GaussianBlur(picture, (0, 0), min(picture.shape[:2]) / 100)
 
     def tilt_shift(picture):
-        soft, sharp = softness(*picture.shape[:2])
-        return cv2.blendLinear(blur(picture), picture, soft, sharp)
+        (some, sharp), (much, little) = softness(*picture.shape[:2])
+        light = cv2.multiply(picture, picture, dtype=cv2.CV_32F)
+        sigma = min(picture.shape[:2]) / 100
+        wide, narrow = cv2.GaussianBlur(light, (0, 0), sigma), cv2.GaussianBlur(light, (0, 0), sigma / 3)
+        mixed = cv2.blendLinear(cv2.blendLinear(wide, narrow, much, little), light, some, sharp)
+        return cv2.convertScaleAbs(cv2.sqrt(mixed))
 
     def watermark(picture):
         mask = mark(picture.shape[1])
@@ -212,6 +239,41 @@ def opencv_filters():
         width = round(min(picture.shape[:2]) * 0.03)
         return cv2.copyMakeBorder(picture, width, width, width, width, cv2.BORDER_CONSTANT, value=(255, 255, 255))
 
+    def frame(picture):
+        height, width = picture.shape[:2]
+        side, strip = round(min(height, width) * 0.04), round(min(height, width) * 0.12)
+        framed = cv2.copyMakeBorder(picture, side, strip, side, side, cv2.BORDER_CONSTANT, value=(255, 255, 255))
+        scale = cv2.getFontScaleFromHeight(cv2.FONT_HERSHEY_DUPLEX, strip // 3)
+        place = (side, side + height + strip * 2 // 3)
+        return cv2.putText(framed, "Ada", place, cv2.FONT_HERSHEY_DUPLEX, scale, (64, 64, 64), 2, cv2.LINE_AA)
+
+    def straighten(picture):
+        height, width = picture.shape[:2]
+        across, down = numpy.cos(numpy.radians(3)), numpy.sin(numpy.radians(3))
+        part = min(width / (width * across + height * down), height / (width * down + height * across))
+        wide, high = int(width * part), int(height * part)
+        turn = cv2.getRotationMatrix2D((width / 2 - 0.5, height / 2 - 0.5), -3, 1)
+        turn[:, 2] -= ((width - wide) / 2, (height - high) / 2)
+        return cv2.warpAffine(picture, turn, (wide, high), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+
+    def tone(picture):
+        picture = cv2.LUT(picture, lights)
+        bands = cv2.split(picture)
+        low = cv2.min(cv2.min(bands[0], bands[1]), bands[2])
+        high = cv2.max(cv2.max(bands[0], bands[1]), bands[2])
+        factor = cv2.add(cv2.divide(low, high, scale=0.3, dtype=cv2.CV_32F), 1)
+        grey = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
+        away = [cv2.multiply(cv2.subtract(band, grey, dtype=cv2.CV_32F), factor) for band in bands]
+        return keep_hues(cv2.merge([cv2.add(grey, band, dtype=cv2.CV_8U) for band in away]), tone_curve)
+
+    from PIL import Image, ImageFilter
+    look = ImageFilter.Color3DLUT.generate(17, lambda r, g, b: (r * r, (g + b) / 2, 1 - r * g))
+
+    def lut(picture):
+        # OpenCV has no tables of three dimensions; Pillow's is a loop in C.
+        rgb = Image.fromarray(cv2.cvtColor(picture, cv2.COLOR_BGR2RGB)).filter(look)
+        return cv2.cvtColor(numpy.asarray(rgb), cv2.COLOR_RGB2BGR)
+
     def toned(grey):
         return cv2.LUT(cv2.merge([grey, grey, grey]), inks)
 
@@ -223,7 +285,8 @@ def opencv_filters():
         "flip": lambda picture: cv2.flip(picture, 1),
         "rotate": lambda picture: cv2.rotate(picture, cv2.ROTATE_90_CLOCKWISE),
         "fade": lambda picture: cv2.transform(picture, fading),
-        "chrome": lambda picture: cv2.LUT(cv2.transform(picture, vivid), chrome_curve),
+        "chrome": lambda picture: keep_hues(cv2.transform(picture, vivid), chrome_curve),
+        "frame": frame, "lut": lut, "straighten": straighten, "tone": tone,
         "vignette": lambda picture: cv2.multiply(picture, light(*picture.shape[:2]), dtype=cv2.CV_8U),
     }
 
@@ -240,7 +303,7 @@ def opencv(table):
         (True, 4): cv2.IMREAD_REDUCED_GRAYSCALE_4, (False, 4): cv2.IMREAD_REDUCED_COLOR_4,
         (True, 8): cv2.IMREAD_REDUCED_GRAYSCALE_8, (False, 8): cv2.IMREAD_REDUCED_COLOR_8,
     }
-    # OpenCV tells no size without decoding: its caller knows the sizes of these pictures.
+    # OpenCV can't return a size without decoding. Its caller would know the sizes of these pictures.
     from PIL import Image
 
     def render(source, outputs, results):
@@ -257,6 +320,9 @@ def opencv(table):
                 small = cv2.LUT(small, lut)
             elif output.filter:
                 small = filters[output.filter](small)
+            if result.endswith(".png"):
+                cv2.imwrite(result, small)
+                continue
             key = cv2.IMWRITE_WEBP_QUALITY if result.endswith(".webp") else cv2.IMWRITE_JPEG_QUALITY
             cv2.imwrite(result, small, [key, QUALITY])
     return render

@@ -1,11 +1,12 @@
-"""pictures.py PHOTOGRAPH FOLDER SET…: makes sets of pictures from one photograph, the same each time: crops from seeded places, with seeded
-noise, so much that a JPEG of quality 85, 4:2:0, takes about 1.35 bits a pixel, as a camera's do. A set that is there stays.
+"""pictures.py PHOTOGRAPH FOLDER SET…: makes sets of pictures from one photograph. They are the same each time: crops at seeded positions,
+with so much seeded noise that a JPEG of quality 85, 4:2:0, has about 1.35 bits per pixel, like a camera's. Existing pictures stay.
 
-A SET is FORMAT-SIZE-COUNT: jpeg-12-8 are eight of 12 megapixels; progressive, png, webp and heic are further formats, small and tiny
-are sizes of about 10 and 1 KB, 128 is one of 128 megapixels.
+A SET is FORMAT-SIZE-COUNT: jpeg-12-8 is eight JPEGs of 12 megapixels. The other formats are progressive, png, webp, heic and hdr, a JPEG
+with a gain map by ISO 21496-1. The other sizes are 24 and 128 megapixels, and small and tiny, which give files of about 10 KB and 1 KB.
 """
 import os
 import random
+import struct
 import sys
 
 import pyvips
@@ -22,12 +23,34 @@ def write(picture, format, path):
         picture.webpsave(path, Q=85)
     elif format == "heic":
         picture.heifsave(path, Q=50, compression="hevc", effort=2)
+    elif format == "hdr":
+        with open(path, "wb") as file:
+            file.write(with_gain_map(picture))
     else:
         picture.jpegsave(path, Q=85, subsample_mode="on", interlace=format == "progressive")
 
 
+def with_gain_map(picture):
+    """The picture with a grey map of a quarter of its sides, which lightens what is light by up to two and a half stops."""
+    def marker(content):
+        return b"\xff\xe2" + struct.pack(">H", len(content) + 2) + content
+
+    urn = b"urn:iso:std:iso:ts:21496:-1\0\0\0\0\0"
+    numbers = [0, 2500, 0, 2500, 1000, 15, 15]
+    described = marker(urn + b"\x40" + b"".join(struct.pack(">ii", number, 1000) for number in numbers))
+    grey = picture.resize(0.25).colourspace("b-w").jpegsave_buffer(Q=90, strip=True)
+    gains = grey[:2] + described + grey[2:]
+    main = picture.jpegsave_buffer(Q=85, subsample_mode="on")
+    announced = main[:2] + marker(urn)
+    first = len(announced) + 90 + len(main) - 2
+    tags = [(0xb000, 7, 4, b"0100"), (0xb001, 4, 1, struct.pack(">I", 2)), (0xb002, 7, 32, struct.pack(">I", 50))]
+    index = b"MM\0*" + struct.pack(">IH", 8, 3) + b"".join(struct.pack(">HHI", *tag[:3]) + tag[3] for tag in tags) + bytes(4)
+    index += struct.pack(">IIII", 0x30000, first, 0, 0) + struct.pack(">IIII", 0, len(gains), first - len(announced) - 8, 0)
+    return announced + marker(b"MPF\0" + index) + main[2:] + gains
+
+
 def crop(photograph, size, seed):
-    """A part of it, enlarged as far as that takes, from a place that the seed chooses."""
+    """Returns a part at a seeded position. Enlarges the photograph first if it is too small."""
     width, height = size
     places = random.Random(seed)
     if width < photograph.width / 4:
@@ -44,7 +67,7 @@ def noisy(picture, sigma, seed):
 
 
 def as_from_a_camera(picture, seed):
-    """With as much noise as gives the wanted bits a pixel."""
+    """Adds as much noise as needed for BITS_A_PIXEL."""
     low, high = 0.0, 24.0
     part = min(picture.width, 2000), min(picture.height, 1500)
     sample = picture.crop((picture.width - part[0]) // 2, (picture.height - part[1]) // 2, *part)
@@ -60,7 +83,7 @@ def as_from_a_camera(picture, seed):
 
 def make(photograph, folder, name):
     format, size, count = name.split("-")
-    suffix = {"jpeg": "jpg", "progressive": "jpg"}.get(format, format)
+    suffix = {"jpeg": "jpg", "progressive": "jpg", "hdr": "jpg"}.get(format, format)
     for number in range(int(count)):
         place = f"{folder}/{format}-{size}"
         path = f"{place}/{number:03}.{suffix}"
@@ -70,7 +93,7 @@ def make(photograph, folder, name):
         picture = crop(photograph, SIZES[size], number)
         if size not in ("small", "tiny"):
             picture = as_from_a_camera(picture, number)
-        # The rename brings a file whole or not at all. The suffix says nothing, so the saver is named.
+        # The rename makes the file appear as a whole. The suffix does not determine the format, so the saver is given.
         write(picture, format, path + ".new")
         os.rename(path + ".new", path)
         print(f"made {path}", file=sys.stderr)

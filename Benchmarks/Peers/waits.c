@@ -1,4 +1,5 @@
-/* waits: a filter that needs time and no processor, as a stand-in for the processors that a fleet has and one machine has not. */
+/* waits: a filter that takes time but no processor. It stands in for the processors that a fleet has and one machine
+ * does not have. */
 #include <pipeline_plugin.h>
 #include <unistd.h>
 #include <vips/vips.h>

@@ -1,34 +1,35 @@
 #!/usr/bin/python3
-"""How does a node that has a picture to lend find a node with a free place? Two ways, measured with a real nats-server.
+"""How does a node that has a picture to lend find a node with a free place? Measures two ways with a real nats-server.
 
     python3 Benchmarks/fleet-shapes NATS_SERVER [--quick] [--only silent,chaos]
 
-NATS_SERVER is the server's program. It is started here, on free ports of this machine. All of it takes about 20 minutes.
+NATS_SERVER is the server's program. The script starts it on free ports of this machine. All measurements together take about 20
+minutes.
 
-queue     Nodes with a free place are one queue group, and the server chooses among them. It says so (503) when there is none. A
-          node that was full says `room` to all when it has a place again.
-presence  What Sources/FleetWorker does. Nodes tell all what they have. Origins, which lend, count the free places and ask one
-          node. One that is full notes who has asked, tells the first of them of a free place, and keeps it for a second.
+queue     Nodes with a free place form a queue group, and the server chooses among them. It reports (503) when there is none. A node
+          that was full publishes `room` when it has a place again.
+presence  The way of Sources/FleetWorker. Nodes publish their places. Origins, which lend pictures, count the free places and ask one
+          node. A full node notes who has asked, tells the first of them about a free place, and keeps the place for a second.
 
-Nothing is rendered: how long a picture takes is made up. A node has 4 places. Load: the origins together want half of the places
-that there are (half), as many (even), or 1.25 times as many, so that something always waits (full).
+Nothing is rendered: the duration of a render is simulated. A node has 4 places. Load: the origins together want half as many places
+as there are (half), as many (even), or 1.25 times as many, so that something always waits (full).
 
-silent   one node says nothing any more, but stays connected
-chaos    each second a node is cut off for 2 seconds or stopped for 5, or the server is killed
-late     four origins have all places, and another comes: how many places it has then (a fifth of all would be fair)
+silent   one node stops sending, but stays connected
+chaos    each second a node is disconnected for 2 seconds or stopped for 5, or the server is killed
+late     four origins have all places, and another joins: how many places it then gets (a fifth of all would be fair)
 many     many origins, which want few pictures each: how much of the fleet is used
-cluster  half of the nodes and origins are at another server
+cluster  half of the nodes and origins are connected to another server
 loads    fleets of several sizes
 idle     messages while nothing is lent
 
-An attempt that shows no life is lost after 3 seconds here, and after 30 in earnest. Times are in ms: so long at most in 50, 99 or
-100 of 100 cases. For each picture: the server's messages in and out, without those of an idle fleet, and answers `full`.
+An attempt without a sign of life counts as lost after 3 seconds here, and after 30 in the program. Times are in ms, as the maximum of
+50, 99 or 100 of 100 cases. Per picture: the server's messages in and out, without the messages of an idle fleet, and answers `full`.
 
 wait              from the wish to lend a picture to a node's yes
-unused, stretch   how long one place was free while some picture waited somewhere, and how long a node had some free place then
+unused, stretch   how long one place was free while some picture waited somewhere, and how long a node then had a free place
 silent            offers without an answer
-to join           the server's messages out while all joined, one after the other
-nodes±, origins±  how evenly they got pictures: standard deviation by mean; in brackets what chance alone would give
+to join           the server's outgoing messages while all joined, one after the other
+nodes±, origins±  how evenly they got pictures: standard deviation divided by mean; in brackets the value that chance alone would give
 """
 import argparse, asyncio, collections, gc, json, random, socket, statistics, subprocess, urllib.request
 from line import later, now, spawn
@@ -42,7 +43,7 @@ def free_port():
 
 
 class Fleet:
-    """Some nodes and origins, at one server or at two."""
+    """Some nodes and origins, connected to one server or to two."""
     def __init__(self, program, shape, nodes=10, origins=1, load="half", work=0.2, seconds=8, servers=1, faults="", late=0):
         self.presence, self.mean, self.faults, self.seconds, self.late = shape == "presence", work, faults, seconds, late
         self.last = self.attempts = self.wanted = self.demanded = self.since = 0
@@ -64,7 +65,7 @@ class Fleet:
         self.waits, self.unused, self.stretches, self.tally, self.done = [], [], [], collections.Counter(), 0
 
     def clock(self):
-        """Goes on only while some picture waits."""
+        """The total time during which some picture waited."""
         return self.demanded + (now() - self.since if self.wanted else 0)
 
     def wants(self, count):
@@ -96,7 +97,7 @@ class Fleet:
         for member in self.nodes + self.origins:
             spawn(member.line.run())
             spawn(member.beat())
-            await asyncio.sleep(0.002 * len(self.nodes) / 10)  # Each hears all who are there already.
+            await asyncio.sleep(0.002 * len(self.nodes) / 10)  # Each new member hears all present members.
         await asyncio.sleep(1)
         joined = await self.messages()
         await asyncio.sleep(max(6, len(self.nodes) / 25))
@@ -108,7 +109,7 @@ class Fleet:
         end = now() + 30
         while len(self.waits) < self.goal and now() < end:
             await asyncio.sleep(0.02)
-        await asyncio.sleep(6 * self.late)  # Until it has heard that there is no free place.
+        await asyncio.sleep(6 * self.late)  # By then the late origin knows that there is no free place.
         self.begin()
         late.want()
         before, rng = await self.messages(), random.Random(11)

@@ -1,4 +1,4 @@
-"""A small client of a NATS server. It can be cut off, or stop as a process does."""
+"""A small client of a NATS server, which can be disconnected, or stopped like a process."""
 import asyncio, random, time
 
 NOBODY, now, tasks = b"503", time.monotonic, set()
@@ -14,11 +14,11 @@ def later(seconds, *call):
 
 
 class Line:
-    """A connection to the server. It comes back by itself, and then listens to the same subjects again."""
+    """A connection to the server. Reconnects automatically, and then renews its subscriptions."""
     def __init__(self, member, port):
         self.member, self.port, self.last, self.not_before, self.writer = member, port, 0, 0, None
         self.listened, self.replies, self.inbox, self.goes = {}, {}, f"_INBOX.{random.getrandbits(60):x}", asyncio.Event()
-        self.goes.set()  # Cleared while its process is stopped: nothing is said or heard, and the server does not know.
+        self.goes.set()  # Cleared while the process is stopped: nothing is sent or received, and the server does not notice.
         self.listen(self.inbox + ".*", self.answered)
 
     async def run(self):
@@ -58,13 +58,13 @@ class Line:
 
     def leave(self, number):
         self.write(f"UNSUB {number}")
-        later(2, self.listened.pop, number, None)  # What is on its way already is still answered.
+        later(2, self.listened.pop, number, None)  # Messages that are on their way are still answered.
 
     def say(self, subject, text="", reply=""):
         self.write(f"PUB {subject} {reply} {len(text)}\r\n{text}")
 
     async def ask(self, subject, text, patience=10):
-        """Returns None when there is no answer."""
+        """Returns the answer, or None."""
         self.last += 1
         reply = self.replies[inbox := f"{self.inbox}.{self.last}"] = asyncio.get_running_loop().create_future()
         self.say(subject, text, inbox)

@@ -1,20 +1,22 @@
 """The members of a fleet: nodes, and origins.
 
-Each finds the others in one of two ways, by queue groups or by presence; `fleet.presence` says which. Presence is done as in
-Sources/FleetWorker, with the same numbers.
+Members find each other by queue groups or, if `fleet.presence` is set, by presence. Presence works as in Sources/FleetWorker, with
+the same numbers.
 """
 import asyncio, bisect, collections, random
 from line import NOBODY, Line, later, now, spawn
 
-# Seconds: how long an answer to an offer is awaited, between two looks for a place, between two presences, until a silent member
-# is gone, until an attempt that shows no life is lost, how long a place is kept, how long a full node notes who has asked.
+# In seconds: the timeout of an offer, the time between two searches for a place, and between two presences; the time after which a
+# silent member counts as gone, and an attempt without a sign of life as lost; how long a place is kept, and how long a full node
+# remembers who has asked.
 SILENCE, PAUSE, BEAT, GONE, LIFE, KEPT, NOTED = 2, 0.5, 2, 10, 3, 1, 5
-# Places of a node, presences that each hears in a second, and offers of an origin that the queue group has at once, at most.
+# Places of a node; the maximum number of presences that a member receives per second, and of an origin's concurrent offers to the
+# queue group.
 PLACES, MOST_MESSAGES, WINDOW = 4, 25, 16
 
 
 class Member:
-    """A node or an origin. With presence each says to all what it has."""
+    """A node or an origin. With presence, each member publishes its places."""
     places = free = 0
 
     def __init__(self, fleet, name, port):
@@ -89,7 +91,7 @@ class Node(Member):
     def asked(self, subject, reply, text):
         key, attempt = (subject.split(".")[-1], text.split()[0].decode()), text.split()[1].decode()
         if is_known := key in self.taken:
-            self.release(key)  # The origin has given up that attempt.
+            self.release(key)  # The origin has given up the earlier attempt.
         if self.admits(key[0]):
             self.end_stretch()
             if self.released:
@@ -140,7 +142,7 @@ class Node(Member):
             spawn(self.invite_again())
 
     async def invite_again(self):
-        """The invited may let their places go unused."""
+        """Invites others if the invited origins don't use their places."""
         await asyncio.sleep(KEPT + 0.01)
         await self.line.goes.wait()
         self.has_room()
@@ -156,7 +158,7 @@ class Node(Member):
             self.has_room()
 
     async def tell(self, verb, key, attempt):
-        """Asks the origin, until there is an answer, whether it wants the picture from here."""
+        """Asks the origin until it answers whether it still wants the picture from this node."""
         while self.taken.get(key) == attempt:
             await self.line.goes.wait()
             if self.line.writer:
@@ -170,14 +172,14 @@ class Origin(Member):
     def __init__(self, fleet, name, port, most):
         super().__init__(fleet, name, port)
         self.most, self.lent, self.waiting, self.timer = most, {}, [], None
-        self.window, self.asking, self.news, self.number = WINDOW, 0, 0, None  # Of the queue: so many offers at once.
+        self.window, self.asking, self.news, self.number = WINDOW, 0, 0, None  # For the queue: the number of concurrent offers.
         self.line.listen(f"origin.{name}.*.*", self.told)
         if fleet.presence:
             self.line.listen(f"room.{name}.*", self.is_invited)
 
     def up(self):
         for attempt in self.lent.values():
-            attempt["seen"] = now()  # Nobody could show life without a line.
+            attempt["seen"] = now()  # Without a connection, no sign of life could arrive.
         super().up()
 
     def want(self):
@@ -256,7 +258,7 @@ class Origin(Member):
             self.line.say(f"declined.{subject.split('.')[-1]}.{self.name}")
 
     def has_room(self, *_):
-        """Some node of the queue group has."""
+        """A node of the queue group has a free place."""
         self.window, self.news = max(self.window, min(WINDOW, self.asking + 1)), self.news + 1
         if self.timer:
             self.timer.cancel()
@@ -273,7 +275,7 @@ class Origin(Member):
         subject, asked, writer = f"take.{node}.{self.name}" if node else f"offer.{self.name}", now(), self.line.writer
         answer = await self.line.ask(subject, f"{picture} {attempt['token']}", SILENCE)
         if node and not answer:
-            await asyncio.sleep(asked + SILENCE - now())  # The line was lost earlier than that.
+            await asyncio.sleep(asked + SILENCE - now())  # The connection was lost before the timeout.
         word = {None: "silent", NOBODY: "nobody"}.get(answer) or answer[:4].decode().strip()
         self.asking, self.fleet.tally[word] = self.asking - 1, self.fleet.tally[word] + 1
         if self.lent.get(picture) is attempt and word == "yes":

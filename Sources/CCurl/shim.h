@@ -50,7 +50,7 @@ static inline CURLcode ccurl_get_text(CURL *easy, CURLINFO info, char **value) {
     return curl_easy_getinfo(easy, info, value);
 }
 
-/* CURLE_TOO_LARGE, which older headers than those of libcurl 8.6 lack. */
+/* CURLE_TOO_LARGE. Headers before libcurl 8.6 lack it. */
 static const CURLcode ccurl_too_large = (CURLcode)100;
 
 /* The multi interface, which runs all transfers. */

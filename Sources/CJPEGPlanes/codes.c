@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-/* A code of at most LOOK bits: its length, or 0 for none, and its value. */
+/* The code of at most LOOK bits at the start of a look: its length, or 0 if there is none, and its value. */
 typedef struct {
     uint8_t length, value;
 } short_code;
 
-/* Lists the codes in both forms. Returns false if they do not fit their lengths, or use the one of all ones. */
+/* Lists the codes in both forms. Returns false if a length has too many codes, or if a code consists of ones only. */
 static bool list(const jpeg_code *code, long_codes *all, short_code shorts[1 << LOOK]) {
     int32_t next = 0;
     int index = 0;
@@ -62,7 +62,7 @@ static ac_look coefficients(uint32_t look, const short_code shorts[1 << LOOK]) {
         return make_look(bits, NOWHERE, NOWHERE, run == 15 ? 16 : END_OF_BLOCK, 0, 0);
     }
     int32_t value = number(part(look, length, size), size);
-    /* Zeros stand in for the bits beyond the look, which is harmless: what uses them does not fit. */
+    /* Bits beyond the look are read as zeros. That is harmless, because a symbol that would use them does not fit. */
     short_code next = shorts[look << bits & mask];
     unsigned next_size = next.value & 15, place = advance + (next.value >> 4);
     unsigned next_bits = bits + next.length + next_size;

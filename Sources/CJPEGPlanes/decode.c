@@ -3,24 +3,24 @@
  * - Segments (header.c). A segment's length is compared with the file's before its bytes are read, and each table's
  *   length with the segment's.
  * - Samples. planes_fit() compares the planes with the header. A group is transformed in place only if all its samples
- *   lie within the planes; of another, transform_group() copies those that do.
- * - Coded bytes. fill() copies them into a window, and PADDING zeros behind them. scan() compares the reader's place
- *   once for each group of blocks. It begins a group at least PADDING before the end of the window's bytes, or at the
- *   last bytes at most 8 behind their end. A group has at most MOST_BLOCKS blocks; a block has one difference and at
- *   most 63 symbols, because each symbol advances the index of the next coefficient, and the block ends at 64; each
- *   has at most 16 bits of code and 15 of value. That is 1,488 bytes. A refill reads 16 bytes more at most, which is
- *   less than PADDING together.
- * - Coefficients. `places` is indexed by the next coefficient's index, at most 63, and an offset: a run, two runs, or
- *   NOWHERE. That is at most 127, and the table has 192 entries. Those from 64 on are NOWHERE, and a block has room
- *   there.
+ *   lie within the planes. Of any other group, transform_group() copies only the samples within the planes.
+ * - Coded bytes. fill() copies them into a window, followed by PADDING zeros. scan() checks the reader's position once
+ *   for each group of blocks. It begins a group at least PADDING before the end of the window's bytes or, in the last
+ *   window, at most 8 after their end. A group has at most MOST_BLOCKS blocks. A block has one difference and at most
+ *   63 symbols, because each symbol advances the index of the next coefficient, and the block ends at 64. Each has at
+ *   most 16 bits of code and 15 of value. Together that is 1,488 bytes. A refill reads at most 16 bytes more. All this
+ *   is less than PADDING.
+ * - Coefficients. `places` is indexed by the next coefficient's index, at most 63, plus an offset: a run, two runs, or
+ *   NOWHERE. The sum is at most 127, and the table has 192 entries. Entries from 64 on are NOWHERE, and a block has
+ *   room there.
  * - Codes. A look has LOOK bits, and the tables 1 << LOOK entries. The values of long codes are indexed modulo 256.
- * - Arithmetic. Sums that damage can make overflow are unsigned. A first coefficient that is out of range ends the
- *   scan with its group, before the sum of differences can overflow.
+ * - Arithmetic. Sums that a damaged file can make overflow are unsigned. A first coefficient that is out of range ends
+ *   the scan with its group, before the sum of differences can overflow.
  *
- * Why the samples are those of libjpeg-turbo: the transforms are the same sums of the same products, which overflow
- * nowhere while the values are those of a picture of 8 bits. A file that goes beyond them is refused, because libjpeg-
- * turbo's versions for processors differ there. So are a code that does not exist, a block with more than 64
- * coefficients, coded bytes that are too few or too many, and a marker that is not expected. */
+ * Why the samples equal libjpeg-turbo's: the transforms add the same products, and nothing overflows as long as the
+ * values are in the range of an 8-bit picture. A file with larger values is refused, because libjpeg-turbo's results
+ * then differ between processors. Also refused are codes that do not exist, blocks with more than 64 coefficients, too
+ * few or too many coded bytes, and unexpected markers. */
 #include "decoder.h"
 
 #include <stdlib.h>

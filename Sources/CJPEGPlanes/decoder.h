@@ -4,15 +4,16 @@
 #include "codes.h"
 #include "include/CJPEGPlanes.h"
 
-/* More bytes than a group can have, with those that the reader holds: see decode.c. */
+/* PADDING exceeds the bytes of one group plus the bytes that the reader holds; see decode.c. */
 enum { MOST_BLOCKS = 6, PADDING = 2048, WINDOW = 32768 };
 
-/* The coded bytes, without the zeros that follow 0xff, a part of them at a time. */
+/* A window of the coded bytes, without the zeros that follow 0xff. */
 typedef struct {
-    /* The next byte of the file: at a marker, or at the file's end, if the window is the last. */
+    /* The next byte of the file to copy, and the end of the file. In the last window, `next` is at a marker or at
+     * the end. */
     const uint8_t *next, *end;
     bool is_last;
-    /* Where the window's bytes end, and where a group may begin at the latest. */
+    /* The end of the window's bytes, and the last position where a group may begin. */
     const uint8_t *filled, *limit;
     uint8_t window[WINDOW + PADDING];
 } coded_bytes;
@@ -24,22 +25,22 @@ typedef struct {
     const int16_t *quantizers;
     bool is_wanted;
     int component;
-    /* The component's blocks in a group, and this one's place among them. */
+    /* Number of the component's blocks in a group, and the position of this block among them. */
     int across, down, x, y;
 } group_block;
 
 typedef struct {
-    /* Coefficients, and where those go that a damaged file has beyond the last. */
+    /* Coefficients. Entries from 64 on receive the surplus coefficients of a damaged file. */
     int16_t blocks[MOST_BLOCKS][80] __attribute__((aligned(64)));
     /* The quantizers of each component, arranged like the coefficients of a block. */
     int16_t quantizers[3][64] __attribute__((aligned(64)));
-    /* The bits of all amounts between the transform's two passes. */
+    /* All magnitudes between the transform's two passes, or-ed. */
     uint16_t peaks[8];
-    /* Where coefficients go in a block, and NOWHERE for those beyond the last. */
+    /* The place of each coefficient in a block; NOWHERE for surplus coefficients. */
     uint8_t places[64 + 128];
     jpeg_header header;
     int side;
-    /* The planes that are wanted. */
+    /* The requested planes. */
     const jpeg_plane *planes;
     int count;
     group_block group[MOST_BLOCKS];
@@ -49,8 +50,8 @@ typedef struct {
     coded_bytes coded;
 } decoder;
 
-/* The largest amount of a value between the transform's two passes. Beyond it, libjpeg-turbo's versions for processors
- * differ from each other. Those of a picture stay far below. */
+/* Largest magnitude of a value between the transform's two passes. Beyond it, libjpeg-turbo's results differ between
+ * processors. Values of an undamaged picture stay far below. */
 enum { MOST_PEAK = 16383 };
 
 bool jpeg_planes_scan(decoder *decoder);

@@ -1,5 +1,5 @@
-/* Reads the segments as strictly as it can: an unusual file is left to libjpeg. All access to the file's bytes is
- * within a segment, whose length is compared with the file's first. */
+/* Reads the segments strictly, and leaves unusual files to libjpeg. Accesses the file's bytes only within a segment,
+ * after comparing the segment's length with the file's. */
 #include "header.h"
 
 #include <string.h>
@@ -93,12 +93,12 @@ static bool read_scan(jpeg_header *header, segment data) {
         if (component->dc > 3 || component->ac > 3 || !header->has_quantizer[component->quantizer]) return false;
         if (!header->dc[component->dc].is_defined || !header->ac[component->ac].is_defined) return false;
     }
-    /* All coefficients of all bits, as in every sequential scan. */
+    /* All coefficients with all their bits, as in every sequential scan. */
     const uint8_t *range = data.bytes + 1 + 2 * count;
     return range[0] == 0 && range[1] == 63 && range[2] == 0;
 }
 
-/* libjpeg ignores what it does not know, and lets the last of several marks count. */
+/* Like libjpeg, ignores unknown markers, and uses the last of several markers of one kind. */
 static bool read_application(colour_marks *marks, uint8_t kind, segment data) {
     if (kind == APP0 && data.count >= 14 && memcmp(data.bytes, "JFIF", 5) == 0) {
         marks->is_jfif = true;

@@ -14,9 +14,9 @@ typedef struct {
 
 typedef struct {
     uint8_t id;
-    /* Blocks in a group of blocks that are coded together. */
+    /* Number of the component's blocks in a group, which is coded together. */
     uint8_t across, down;
-    /* Numbers of the tables that it uses. */
+    /* Numbers of the tables that the component uses. */
     uint8_t quantizer, dc, ac;
 } jpeg_component;
 

@@ -1,14 +1,14 @@
-/* Decodes the scan. It is compiled once for every processor, and once more for AVX2. */
+/* Decodes the scan. This file is compiled twice: for all processors, and for processors with AVX2. */
 #include "transform.h"
 
-/* The next bits are the upper ones of `bits`. */
+/* Reads the coded bits. The next bit is the highest bit of `bits`. */
 typedef struct {
     const uint8_t *at;
     uint64_t bits;
     unsigned count;
 } bit_reader;
 
-/* The bits that a reader has at least after a refill. */
+/* Minimum number of bits that a reader has after a refill. */
 enum { FULL = 56 };
 
 INLINE void refill(bit_reader *reader) {
@@ -26,16 +26,16 @@ INLINE void drop(bit_reader *reader, unsigned count) {
 
 INLINE uint32_t look(const bit_reader *reader) { return (uint32_t)(reader->bits >> (64 - LOOK)); }
 
-/* A symbol that does not fit a look, with its number of bits. */
+/* A symbol that does not fit into a look, with its number of bits. */
 typedef struct {
-    /* The difference, or the index of the next coefficient; BAD is set if there is no such code. */
+    /* The difference, or the index of the next coefficient. Includes BAD if there is no such code. */
     int32_t value;
     unsigned bits;
 } long_symbol;
 
 enum { BAD = 1 << 20 };
 
-/* `size` bits after the first `start`, as a number. */
+/* The number that `size` bits stand for, after the first `start` bits. */
 INLINE int32_t number_in(uint64_t bits, unsigned start, unsigned size) {
     return size == 0 ? 0 : number((uint32_t)(bits << start >> (64 - size)), size);
 }
@@ -58,7 +58,8 @@ static __attribute__((noinline)) long_symbol find_difference(uint64_t bits, cons
     return (long_symbol){number_in(bits, code.bits, size), code.bits + size};
 }
 
-/* Finds a coefficient, or what stands for none. The index that it returns has END_OF_BLOCK if it is beyond the last. */
+/* Decodes a symbol: a coefficient, a run of zeros, or the end of the block. Returns the index of the next coefficient,
+ * with END_OF_BLOCK if the block is over, and with BAD if the symbol is invalid. */
 static __attribute__((noinline)) long_symbol find_coefficient(
     uint64_t bits, const ac_codes *codes, const uint8_t *places, int16_t *block, int index
 ) {
@@ -84,8 +85,8 @@ INLINE int32_t take_difference(bit_reader *reader, const dc_codes *codes) {
     return found >> 8;
 }
 
-/* Takes a block's coefficients after the first. Returns the index behind the last, with END_OF_BLOCK, and with BAD if
- * they are damaged. */
+/* Decodes a block's coefficients after the first. The result includes END_OF_BLOCK, the index at which an end symbol
+ * came, and BAD if the coefficients are damaged. */
 INLINE unsigned take_coefficients(bit_reader *from, const ac_codes *codes, const uint8_t *places, int16_t *block) {
     bit_reader reader = *from;
     int index = 1;
@@ -119,7 +120,7 @@ INLINE unsigned take_coefficients(bit_reader *from, const ac_codes *codes, const
     return (unsigned)index;
 }
 
-/* Passes over a block's coefficients after the first. Returns BAD if they are damaged. */
+/* Skips a block's coefficients after the first. Returns BAD if they are damaged, otherwise 0. */
 INLINE unsigned skip_coefficients(bit_reader *from, const ac_codes *codes) {
     static const uint8_t nowhere[64 + 16];
     int16_t ignored;
@@ -151,7 +152,7 @@ INLINE unsigned skip_coefficients(bit_reader *from, const ac_codes *codes) {
     return (unsigned)index & BAD;
 }
 
-/* Moves the bytes from `at` on to the window's start, and fills it. Returns where they are now. */
+/* Moves the bytes from `at` on to the start of the window, and fills the rest. Returns their new position. */
 static const uint8_t *fill(coded_bytes *coded, const uint8_t *at) {
     size_t rest = (size_t)(coded->filled - at);
     memmove(coded->window, at, rest);
@@ -188,7 +189,7 @@ static bool ends(const coded_bytes *coded, const uint8_t *at, unsigned count, ui
     return coded->is_last && left >= 0 && left < 8 && coded->end - coded->next >= 2 && coded->next[1] == marker;
 }
 
-/* Not 0 if a first coefficient has more than 11 bits and a sign. Those of a picture have 10, and some for rounding. */
+/* Nonzero if a first coefficient needs more than 11 bits and a sign. Valid pictures need 10, plus some for rounding. */
 INLINE unsigned is_beyond(int32_t dequantized) { return (uint32_t)(dequantized + 2048) >> 12; }
 
 INLINE bool scan_at(decoder *decoder, int side) {
@@ -196,7 +197,7 @@ INLINE bool scan_at(decoder *decoder, int side) {
     const jpeg_component *first = &header->components[0];
     int across = (header->width + 8 * first->across - 1) / (8 * first->across);
     int down = (header->height + 8 * first->down - 1) / (8 * first->down);
-    /* Groups that lie within the planes with all their samples. */
+    /* The groups, across and down, whose samples all lie within the planes. */
     int whole_across = across, whole_down = down;
     for (int i = 0; i < decoder->count; i++) {
         whole_across = smaller(whole_across, decoder->planes[i].width / (header->components[i].across * side));
@@ -221,7 +222,7 @@ INLINE bool scan_at(decoder *decoder, int side) {
                 if (decoder->coded.is_last) return false;
                 reader.at = fill(&decoder->coded, reader.at);
             }
-            /* A bit for each block that has only its first coefficient, or needs only that. */
+            /* One bit for each block that has only its first coefficient, or needs only that one. */
             unsigned flat = 0;
             for (int i = 0; i < decoder->group_count; i++) {
                 const group_block *place = &decoder->group[i];
@@ -241,7 +242,7 @@ INLINE bool scan_at(decoder *decoder, int side) {
                     memset(block, 0, 64 * sizeof *block);
                     unsigned end = take_coefficients(&reader, place->ac, decoder->places, block);
                     bad |= end & BAD;
-                    /* Smaller transforms take no longer than finding out. */
+                    /* Smaller transforms are as fast as this check. */
                     if (side == 8) flat |= (unsigned)(end == (END_OF_BLOCK | 1)) << i;
                 }
                 block[0] = (int16_t)first;

@@ -1,4 +1,4 @@
-/* Inverse transforms with the compiler's vectors: those of libjpeg's jidctint.c and jidctred.c, to the same bits. */
+/* Inverse transforms in vector code, with the same bits as libjpeg's jidctint.c and jidctred.c. */
 #pragma once
 
 #include "decoder.h"
@@ -8,11 +8,12 @@
 #include <immintrin.h>
 #endif
 
-/* Vectors are arguments only of functions that are inlined. */
+/* This warning does not matter, because only inlined functions have vectors as arguments. */
 #pragma clang diagnostic ignored "-Wpsabi"
 #define INLINE static inline __attribute__((always_inline))
 
-/* Eight words of 16 bits, or pairs of them; sums of 32 bits, unsigned because those of damage may overflow. */
+/* Eight 16-bit words, or pairs of them. Sums have 32 bits, and are unsigned because a damaged file can make them
+ * overflow. */
 typedef int16_t words __attribute__((vector_size(16)));
 typedef uint8_t bytes __attribute__((vector_size(8)));
 typedef uint8_t sixteen_bytes __attribute__((vector_size(16)));
@@ -28,7 +29,7 @@ typedef int32_t signed_sums4 __attribute__((vector_size(16)));
 #define ZIP_HIGH(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
 #define JOIN(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 
-/* Multiplies each pair by two weights, and adds the products: four pairs, or eight. */
+/* Multiplies the values of each pair by two weights, and adds the products, for four or eight pairs. */
 #ifdef __x86_64__
 #define WEIGHTS(a, b) (int32_t)((uint16_t)(a) | (uint32_t)(uint16_t)(b) << 16)
 #define WEIGHED4(x, a, b) (sums4)_mm_madd_epi16((__m128i)(x), _mm_set1_epi32(WEIGHTS(a, b)))
@@ -49,7 +50,7 @@ INLINE uint8_t sample(int32_t value) {
     return (uint8_t)(centred < 0 ? 0 : centred > 255 ? 255 : centred);
 }
 
-/* Makes words of sums. Those that are out of range have a large amount, too. */
+/* Converts sums to words. A sum that is out of range becomes the nearest word, which has a large magnitude, too. */
 INLINE words narrowed(signed_sums values) {
     const signed_sums least = {-32768, -32768, -32768, -32768, -32768, -32768, -32768, -32768};
     values = __builtin_elementwise_min(__builtin_elementwise_max(values, least), ~least);
@@ -78,7 +79,7 @@ INLINE pairs rows(const int16_t *block, const int16_t *quantizers, int number) {
     return coefficients * factors;
 }
 
-/* Eight lines of up to eight values become columns, and the other way round. */
+/* Transposes eight lines of up to eight values. */
 INLINE void turn(words lines[8]) {
     for (int pass = 0; pass < 3; pass++) {
         words from[8];
@@ -90,7 +91,7 @@ INLINE void turn(words lines[8]) {
     }
 }
 
-/* Four of eight values, for four or eight lines: coefficient 4 has no weight. */
+/* Computes four of eight values, for four or eight lines at a time. Coefficient 4 has no weight. */
 #define LINE4(type, weighed, in, rounding, out) \
     { \
         type even = weighed(in[0], 16384, 0) + (rounding), turned = weighed(in[1], 15137, -6270); \
@@ -174,7 +175,7 @@ INLINE void transform4(const int16_t *block, const int16_t *quantizers, uint8_t 
     for (size_t y = 0; y < 4; y++) memcpy(to + y * stride, samples + 4 * y, 4);
 }
 
-/* Two of eight values: the even coefficients but the first have no weight. */
+/* Computes two of eight values. Of the even coefficients, only the first has a weight. */
 INLINE void transform2(const int16_t *block, const int16_t *quantizers, uint8_t *to, size_t stride, uint16_t *peaks) {
     sums even = 2 * (WEIGHED(rows(block, quantizers, 0), 16384, 0)) + (1 << 12);
     sums odd = WEIGHED(rows(block, quantizers, 2), 29692, 6967) + WEIGHED(rows(block, quantizers, 3), -10426, -5906);
@@ -207,7 +208,8 @@ INLINE void transform(int side, bool is_flat, const int16_t *block, const int16_
 
 INLINE int smaller(int a, int b) { return a < b ? a : b; }
 
-/* Transforms the blocks of the group x, y, and writes the samples that lie in the planes; all do if it is inside. */
+/* Transforms the blocks of the group x, y, and writes the samples that lie within the planes. If `is_inside`, all
+ * do. */
 INLINE void transform_group(decoder *decoder, int side, int x, int y, bool is_inside, unsigned flat) {
     for (int i = 0; i < decoder->group_count; i++) {
         const group_block *place = &decoder->group[i];

@@ -2,18 +2,18 @@
  *
  *     static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
  *         PIPELINE_OWNED VipsImage *soft = NULL;
- *         return pipeline_blur(input, 10, FALSE, &soft) || pipeline_blurred(soft, input, output);
+ *         return pipeline_blur(input, 10, PIPELINE_COLOURS, &soft) || pipeline_blurred(soft, input, output);
  *     }
  *
  * libvips blurs in two ways. Its integer blur makes even areas darker or lighter. Its blur in floating point is exact, but takes
- * several times as long, and enlarges slowly what was made smaller for a wide blur.
+ * several times as long. And for a wide blur, which is computed from a shrunk picture, libvips enlarges the result slowly.
  */
 #ifndef PIPELINE_BLUR_H
 #define PIPELINE_BLUR_H
 
 #include "pipeline_vips.h"
 
-/* Makes a picture of `like`'s kind, of floating-point samples, whose regions `generate` computes of `in`. libvips frees `memory`
+/* Makes a picture of floating-point samples, whose regions `generate` computes from `in`. libvips frees `memory`
  * with the picture. */
 static inline int pipeline_made(
     VipsImage *in, int width, int height, int bands, VipsGenerateFn generate, void *memory, VipsImage **out) {
@@ -37,67 +37,108 @@ static inline int pipeline_made(
 
 /* ---- The samples that are blurred ---- */
 
+typedef enum PipelineSamples {
+    PIPELINE_COLOURS,
+    PIPELINE_LUMA,
+    /* The squares of the colours, which are nearly light. So a bright place shines over a dark place, as in a lens. */
+    PIPELINE_LIGHT
+} PipelineSamples;
+
 typedef struct PipelineWeighing {
     int shrink;
-    gboolean is_luma;
+    PipelineSamples samples;
 } PipelineWeighing;
 
-/* Adds a row's samples, weighted by alpha, to the sums of the blocks of `shrink` pixels. Beyond the row, its last pixel is
- * repeated. Leaves the samples themselves in `line`. */
-static inline void pipeline_add_row(
-    const VipsPel *in, int count, VipsImage *like, const PipelineWeighing *weighing, int blocks, float *line, float *sums) {
-    gboolean has_alpha = vips_image_hasalpha(like);
-    int step = like->Bands, colours = pipeline_colour_bands(like), shrink = weighing->shrink;
-    float most = (float)pipeline_most(like);
-    pipeline_read(in, like->BandFmt == VIPS_FORMAT_USHORT, count * step, line);
-    for (int x = 0; has_alpha && x < count; x++)
-        for (int band = 0; band < colours; band++)
-            line[x * step + band] *= line[x * step + colours];
-    if (weighing->is_luma) {
-        int bands = has_alpha ? 2 : 1;
-        for (int x = 0; x < count; x++) {
-            const float *sample = line + x * step;
-            float alpha = has_alpha ? sample[colours] : 1;
-            float luma = colours == 1 ? sample[0] : 0.299f * sample[0] + 0.587f * sample[1] + 0.114f * sample[2];
-            /* Luma is rounded, as `pipeline_luma` does. */
-            line[x * bands] = alpha > 0 ? (float)(int)(luma / alpha * most + 0.5f) / most * alpha : 0;
-            if (has_alpha)
-                line[x * bands + 1] = alpha;
-        }
-        step = bands;
-    }
-    if (shrink == 1) {
-        memcpy(sums, line, (size_t)(blocks * step) * sizeof(float));
-        return;
-    }
-    for (int block = 0, x = 0; block < blocks; block++, sums += step)
-        for (int i = 0; i < shrink; i++, x++)
-            for (int band = 0; band < step; band++)
-                sums[band] += line[VIPS_MIN(x, count - 1) * step + band];
+/* Replaces the colours of a run by their squares. */
+static inline __attribute__((always_inline)) void pipeline_square(PipelineRun *run) {
+    for (int band = 0; band < run->bands; band++)
+        for (int i = 0; i < run->count; i++)
+            run->samples[band][i] *= run->samples[band][i];
 }
 
+/* Replaces a run's samples by the samples to blur, weighted by alpha. */
+static inline __attribute__((always_inline)) void pipeline_weigh_run(
+    PipelineRun *run, PipelineSamples samples, float most) {
+    const float *alpha = run->samples[run->bands];
+    if (samples == PIPELINE_LIGHT)
+        pipeline_square(run);
+    if (samples == PIPELINE_LUMA) {
+        /* Luma is rounded, as `pipeline_luma` does. */
+        for (int i = 0; i < run->count; i++)
+            run->samples[0][i] = (float)(int)(pipeline_run_luma(run, i) * most + 0.5f) / most;
+        run->bands = 1;
+    }
+    if (!run->has_alpha)
+        return;
+    for (int band = 0; band < run->bands; band++)
+        for (int i = 0; i < run->count; i++)
+            run->samples[band][i] *= alpha[i];
+    if (alpha != run->samples[run->bands])
+        memcpy(run->samples[run->bands], alpha, sizeof run->samples[0]);
+}
+
+/* Computes the samples to blur for a row of `count` pixels. */
+PIPELINE_VECTORS
+static inline void pipeline_weigh_row(
+    const VipsPel *in, int count, VipsImage *like, PipelineSamples samples, float *out) {
+    gboolean is_wide = like->BandFmt == VIPS_FORMAT_USHORT, has_alpha = vips_image_hasalpha(like);
+    if (samples != PIPELINE_LUMA && !has_alpha) {
+        pipeline_read(in, is_wide, count * like->Bands, out);
+        for (int i = 0; samples == PIPELINE_LIGHT && i < count * like->Bands; i++)
+            out[i] *= out[i];
+        return;
+    }
+    float line[4 * PIPELINE_RUN];
+    PipelineRun run;
+    for (int x = 0; x < count; x += PIPELINE_RUN) {
+        run.count = VIPS_MIN(PIPELINE_RUN, count - x);
+        run.bands = pipeline_colour_bands(like);
+        run.has_alpha = has_alpha;
+        pipeline_read(in, is_wide, run.count * like->Bands, line);
+        pipeline_sort(like->Bands, line, run.count, run.samples);
+        pipeline_weigh_run(&run, samples, (float)pipeline_most(like));
+        pipeline_unsort(run.bands + run.has_alpha, run.samples, run.count, out);
+        in += (size_t)run.count * VIPS_IMAGE_SIZEOF_PEL(like);
+        out += run.count * (run.bands + run.has_alpha);
+    }
+}
+
+PIPELINE_VECTORS
 static inline int pipeline_weigh(VipsRegion *region, void *sequence, void *image, void *memory, gboolean *stop) {
     (void)stop;
     VipsRegion *from = (VipsRegion *)sequence;
     VipsImage *in = (VipsImage *)image;
     const PipelineWeighing *weighing = (const PipelineWeighing *)memory;
     const VipsRect *area = &region->valid;
-    int shrink = weighing->shrink, samples = area->width * region->im->Bands;
+    int shrink = weighing->shrink, bands = region->im->Bands;
     VipsRect whole = {0, 0, in->Xsize, in->Ysize};
     VipsRect need = {area->left * shrink, area->top * shrink, area->width * shrink, area->height * shrink};
     vips_rect_intersectrect(&whole, &need, &need);
     if (vips_region_prepare(from, &need))
         return -1;
-    float scale = 1 / (float)(shrink * shrink), *line = g_new(float, need.width * in->Bands);
+    int count = need.width * bands;
+    float scale = 1 / (float)(shrink * shrink), *line = g_new(float, 2 * count), *columns = line + count;
     for (int y = area->top; y < area->top + area->height; y++) {
         float *sums = (float *)VIPS_REGION_ADDR(region, area->left, y);
-        memset(sums, 0, (size_t)samples * sizeof(float));
-        for (int i = 0; i < shrink; i++)
-            pipeline_add_row(
-                VIPS_REGION_ADDR(from, need.left, VIPS_MIN(y * shrink + i, in->Ysize - 1)), need.width, in, weighing,
-                area->width, line, sums);
-        for (int i = 0; i < samples; i++)
-            sums[i] *= scale;
+        if (shrink == 1) {
+            pipeline_weigh_row(VIPS_REGION_ADDR(from, area->left, y), area->width, in, weighing->samples, sums);
+            continue;
+        }
+        memset(columns, 0, (size_t)count * sizeof(float));
+        for (int i = 0; i < shrink; i++) {
+            /* Beyond the picture, its last row and column are repeated. */
+            int row = VIPS_MIN(y * shrink + i, in->Ysize - 1);
+            pipeline_weigh_row(VIPS_REGION_ADDR(from, need.left, row), need.width, in, weighing->samples, line);
+            for (int x = 0; x < count; x++)
+                columns[x] += line[x];
+        }
+        for (int x = 0; x < area->width; x++)
+            for (int band = 0; band < bands; band++) {
+                float sum = 0;
+                for (int i = x * shrink; i < (x + 1) * shrink; i++)
+                    sum += columns[VIPS_MIN(i, need.width - 1) * bands + band];
+                sums[x * bands + band] = sum * scale;
+            }
     }
     g_free(line);
     return 0;
@@ -110,7 +151,30 @@ typedef struct PipelineKernel {
     float weights[64];
 } PipelineKernel;
 
-/* Blurs the rows that a region needs, and then its columns. Pixels at the picture's edge are repeated beyond it. */
+/* Sixteen samples, which a processor adds and multiplies in a few steps. */
+typedef float PipelineLane __attribute__((vector_size(64), aligned(4), may_alias));
+
+/* Blurs `count` samples in one direction: the neighbours of a sample are `step` samples apart. */
+static inline __attribute__((always_inline)) void pipeline_sum(
+    const PipelineKernel *kernel, const float *middle, int step, int count, float *sums) {
+    int i = 0;
+    for (int lane = (int)(sizeof(PipelineLane) / sizeof(float)); i + lane <= count; i += lane) {
+        PipelineLane sum = kernel->weights[0] * *(const PipelineLane *)(middle + i);
+        for (int k = 1; k <= kernel->radius; k++)
+            sum += kernel->weights[k]
+                * (*(const PipelineLane *)(middle + i - k * step) + *(const PipelineLane *)(middle + i + k * step));
+        *(PipelineLane *)(sums + i) = sum;
+    }
+    for (; i < count; i++) {
+        float sum = kernel->weights[0] * middle[i];
+        for (int k = 1; k <= kernel->radius; k++)
+            sum += kernel->weights[k] * (middle[i - k * step] + middle[i + k * step]);
+        sums[i] = sum;
+    }
+}
+
+/* Blurs the rows that a region needs, and then its columns. Repeats the pixels at the picture's edge beyond it. */
+PIPELINE_VECTORS
 static inline int pipeline_convolve(VipsRegion *region, void *sequence, void *image, void *memory, gboolean *stop) {
     (void)stop;
     VipsRegion *from = (VipsRegion *)sequence;
@@ -123,7 +187,8 @@ static inline int pipeline_convolve(VipsRegion *region, void *sequence, void *im
     vips_rect_intersectrect(&whole, &need, &need);
     if (vips_region_prepare(from, &need))
         return -1;
-    float *line = g_new(float, (area->width + 2 * radius) * bands), *blurred = g_new(float, rows * samples);
+    int before = need.left - (area->left - radius), after = area->width + 2 * radius - before - need.width;
+    float *line = g_new(float, samples + 2 * radius * bands), *blurred = g_new(float, rows * samples);
     for (int row = 0; row < rows; row++) {
         float *sums = blurred + row * samples;
         int y = area->top - radius + row;
@@ -131,28 +196,21 @@ static inline int pipeline_convolve(VipsRegion *region, void *sequence, void *im
             memcpy(sums, sums - samples, (size_t)samples * sizeof(float));
             continue;
         }
-        const float *source = (const float *)VIPS_REGION_ADDR(from, need.left, VIPS_CLIP(0, y, in->Ysize - 1));
-        for (int x = 0; x < area->width + 2 * radius; x++) {
-            int place = VIPS_CLIP(0, area->left - radius + x, in->Xsize - 1) - need.left;
-            for (int band = 0; band < bands; band++)
-                line[x * bands + band] = source[place * bands + band];
-        }
-        const float *middle = line + radius * bands;
-        for (int i = 0; i < samples; i++)
-            sums[i] = kernel->weights[0] * middle[i];
-        for (int k = 1; k <= radius; k++)
-            for (int i = 0; i < samples; i++)
-                sums[i] += kernel->weights[k] * (middle[i - k * bands] + middle[i + k * bands]);
+        float *part = line + before * bands;
+        memcpy(
+            part, VIPS_REGION_ADDR(from, need.left, VIPS_CLIP(0, y, in->Ysize - 1)),
+            (size_t)(need.width * bands) * sizeof(float));
+        for (int i = 1; i <= before * bands; i++)
+            part[-i] = part[bands - i];
+        part += need.width * bands;
+        for (int i = 0; i < after * bands; i++)
+            part[i] = part[i - bands];
+        pipeline_sum(kernel, line + radius * bands, bands, samples, sums);
     }
-    for (int row = 0; row < area->height; row++) {
-        float *sums = (float *)VIPS_REGION_ADDR(region, area->left, area->top + row);
-        const float *middle = blurred + (row + radius) * samples;
-        for (int i = 0; i < samples; i++)
-            sums[i] = kernel->weights[0] * middle[i];
-        for (int k = 1; k <= radius; k++)
-            for (int i = 0; i < samples; i++)
-                sums[i] += kernel->weights[k] * (middle[i - k * samples] + middle[i + k * samples]);
-    }
+    for (int row = 0; row < area->height; row++)
+        pipeline_sum(
+            kernel, blurred + (row + radius) * samples, samples, samples,
+            (float *)VIPS_REGION_ADDR(region, area->left, area->top + row));
     g_free(line);
     g_free(blurred);
     return 0;
@@ -160,7 +218,7 @@ static inline int pipeline_convolve(VipsRegion *region, void *sequence, void *im
 
 static inline PipelineKernel *pipeline_gaussian(double sigma) {
     PipelineKernel *kernel = g_new0(PipelineKernel, 1);
-    /* Weights below 0.02 are left out. */
+    /* Leaves out weights below 0.02. */
     kernel->radius = (int)VIPS_MIN(63, ceil(sigma * sqrt(-2 * log(0.02))));
     double sum = 1;
     for (int k = 1; k <= kernel->radius; k++)
@@ -181,7 +239,7 @@ typedef struct PipelineNeighbours {
     float weights[4];
 } PipelineNeighbours;
 
-/* The neighbours, in a row of `size` pixels, of pixel `x` of the row that is `shrink` times as long. */
+/* The neighbours, in a row of `size` pixels, of pixel `x` in a row that is `shrink` times as long. */
 static inline PipelineNeighbours pipeline_neighbours(int x, int shrink, int size) {
     float place = ((float)x + 0.5f) / (float)shrink - 0.5f, first = floorf(place), t = place - first;
     PipelineNeighbours result = {
@@ -193,6 +251,7 @@ static inline PipelineNeighbours pipeline_neighbours(int x, int shrink, int size
     return result;
 }
 
+PIPELINE_VECTORS
 static inline int pipeline_enlarge(VipsRegion *region, void *sequence, void *image, void *memory, gboolean *stop) {
     (void)stop;
     VipsRegion *from = (VipsRegion *)sequence;
@@ -206,93 +265,130 @@ static inline int pipeline_enlarge(VipsRegion *region, void *sequence, void *ima
     VipsRect need = {left, top, right - left + 1, bottom - top + 1};
     if (vips_region_prepare(from, &need))
         return -1;
+    int samples = area->width * bands;
     PipelineNeighbours *across = g_new(PipelineNeighbours, area->width);
     for (int x = 0; x < area->width; x++)
         across[x] = pipeline_neighbours(area->left + x, shrink, in->Xsize);
-    PipelineQuad *row = (PipelineQuad *)g_aligned_alloc0((gsize)need.width, sizeof(PipelineQuad), 16);
-    for (int y = area->top; y < area->top + area->height; y++) {
-        PipelineNeighbours down = pipeline_neighbours(y, shrink, in->Ysize);
-        const float *rows[4];
-        for (int i = 0; i < 4; i++)
-            rows[i] = (const float *)VIPS_REGION_ADDR(from, left, down.at[i]);
+    /* First, the rows become as long as they need to be. Each pixel is written as four samples. The next pixel
+     * overwrites the surplus ones. */
+    PipelineQuad *pixels = (PipelineQuad *)g_aligned_alloc0((gsize)need.width, sizeof(PipelineQuad), 16);
+    float *rows = g_new(float, need.height * samples + 4);
+    for (int row = 0; row < need.height; row++) {
+        const float *few = (const float *)VIPS_REGION_ADDR(from, left, top + row);
         for (int x = 0; x < need.width; x++)
-            for (int band = 0; band < bands; band++) {
-                int at = x * bands + band;
-                row[x][band] = down.weights[0] * rows[0][at] + down.weights[1] * rows[1][at]
-                    + down.weights[2] * rows[2][at] + down.weights[3] * rows[3][at];
-            }
-        float *out = (float *)VIPS_REGION_ADDR(region, area->left, y);
-        for (int x = 0; x < area->width; x++, out += bands) {
-            const PipelineNeighbours *near = across + x;
-            PipelineQuad sum = near->weights[0] * row[near->at[0] - left] + near->weights[1] * row[near->at[1] - left]
-                + near->weights[2] * row[near->at[2] - left] + near->weights[3] * row[near->at[3] - left];
             for (int band = 0; band < bands; band++)
-                out[band] = sum[band];
+                pixels[x][band] = few[x * bands + band];
+        for (int x = 0; x < area->width; x++) {
+            const PipelineNeighbours *near = across + x;
+            PipelineQuad sum = near->weights[0] * pixels[near->at[0] - left] + near->weights[1] * pixels[near->at[1] - left]
+                + near->weights[2] * pixels[near->at[2] - left] + near->weights[3] * pixels[near->at[3] - left];
+            memcpy(rows + row * samples + x * bands, &sum, sizeof sum);
         }
     }
+    for (int y = area->top; y < area->top + area->height; y++) {
+        PipelineNeighbours down = pipeline_neighbours(y, shrink, in->Ysize);
+        const float *near[4];
+        for (int i = 0; i < 4; i++)
+            near[i] = rows + (down.at[i] - top) * samples;
+        float *out = (float *)VIPS_REGION_ADDR(region, area->left, y);
+        for (int i = 0; i < samples; i++)
+            out[i] = down.weights[0] * near[0][i] + down.weights[1] * near[1][i] + down.weights[2] * near[2][i]
+                + down.weights[3] * near[3][i];
+    }
     g_free(across);
-    g_aligned_free(row);
+    g_aligned_free(pixels);
+    g_free(rows);
     return 0;
 }
 
 /* ---- For filters ---- */
 
-/* Blurs a picture with a Gaussian of `sigma` pixels. The result has floating-point samples from 0 to 1: the colours, or with
- * `is_luma` the luma of the gamma-encoded values, weighted by alpha; and the alpha, if there is any. Pixels at the edge are
- * repeated beyond it. A wide blur is made of a picture that is smaller: it looks the same, and costs less. */
-static inline int pipeline_blur(VipsImage *in, double sigma, gboolean is_luma, VipsImage **out) {
-    PIPELINE_OWNED VipsImage *weighed = NULL, *few = NULL, *soft = NULL, *once = NULL;
-    int shrink = VIPS_MAX(1, (int)(sigma / 3)), bands = vips_image_hasalpha(in) + (is_luma ? 1 : pipeline_colour_bands(in));
+/* The factor by which a picture may be made smaller before a Gaussian of `sigma` pixels. The blur then looks the same, and costs
+ * less. */
+static inline int pipeline_shrink(double sigma) {
+    return VIPS_MAX(1, (int)(sigma / 3));
+}
+
+/* The samples that are blurred, in floating point from 0 to 1: means of blocks of `shrink` × `shrink` pixels, weighted by alpha;
+ * and the alpha, if there is any. */
+static inline int pipeline_weighed(VipsImage *in, int shrink, PipelineSamples samples, VipsImage **out) {
+    PIPELINE_OWNED VipsImage *weighed = NULL;
+    int bands = vips_image_hasalpha(in) + (samples == PIPELINE_LUMA ? 1 : pipeline_colour_bands(in));
     int width = (in->Xsize + shrink - 1) / shrink, height = (in->Ysize + shrink - 1) / shrink;
-    /* The mean of a block is a blur as well, so the Gaussian must blur less. */
-    double rest = sqrt(sigma * sigma / shrink / shrink - (1 - 1.0 / shrink / shrink) / 12);
     PipelineWeighing *weighing = g_new(PipelineWeighing, 1);
     weighing->shrink = shrink;
-    weighing->is_luma = is_luma;
+    weighing->samples = samples;
     if (pipeline_made(in, width, height, bands, pipeline_weigh, weighing, &weighed))
         return -1;
     if (shrink == 1)
-        return pipeline_made(weighed, width, height, bands, pipeline_convolve, pipeline_gaussian(rest), out);
+        return vips_copy(weighed, out, NULL);
+    /* Without a cache, the rows of the input that a strip needs would take much memory. */
+    return vips_tilecache(weighed, out, "tile_width", width, "tile_height", 4, "max_tiles", 64, "threaded", TRUE, NULL);
+}
+
+/* Blurs what `pipeline_weighed` has made with a Gaussian of `sigma` pixels of the input, and keeps the size. */
+static inline int pipeline_soften(VipsImage *weighed, int shrink, double sigma, VipsImage **out) {
+    /* The mean of a block is a blur as well, so the Gaussian must blur less. */
+    double rest = sqrt(fmax(0.01, sigma * sigma / shrink / shrink - (1 - 1.0 / shrink / shrink) / 12));
+    return pipeline_made(
+        weighed, weighed->Xsize, weighed->Ysize, weighed->Bands, pipeline_convolve, pipeline_gaussian(rest), out);
+}
+
+/* Enlarges a blurred picture to the size of `like`. */
+static inline int pipeline_enlarged(VipsImage *soft, int shrink, VipsImage *like, VipsImage **out) {
+    PIPELINE_OWNED VipsImage *once = NULL;
+    if (shrink == 1)
+        return vips_copy(soft, out, NULL);
+    if (vips_tilecache(
+            soft, &once, "tile_width", soft->Xsize, "tile_height", 16, "max_tiles", -1, "threaded", TRUE, NULL))
+        return -1;
     int *factor = g_new(int, 1);
     *factor = shrink;
-    /* Without the first cache, the rows of the input that a strip needs would take much memory. */
-    if (vips_tilecache(weighed, &few, "tile_width", width, "tile_height", 4, "max_tiles", 64, "threaded", TRUE, NULL)
-        || pipeline_made(few, width, height, bands, pipeline_convolve, pipeline_gaussian(rest), &soft)
-        || vips_tilecache(soft, &once, "tile_width", width, "tile_height", 16, "max_tiles", -1, "threaded", TRUE, NULL)) {
-        g_free(factor);
-        return -1;
-    }
-    return pipeline_made(once, in->Xsize, in->Ysize, bands, pipeline_enlarge, factor, out);
+    return pipeline_made(once, like->Xsize, like->Ysize, soft->Bands, pipeline_enlarge, factor, out);
 }
 
-/* Mixes the part `t`, from 0 to 1, of the blurred picture `beside` into a run. A filter that mixes a blur of more than a few
- * pixels with the input needs the trait PIPELINE_WHOLE_PICTURE. */
-static inline void pipeline_mix(PipelineRun *run, float t) {
-    int step = run->bands + (run->has_alpha ? 1 : 0);
-    if (!run->has_alpha) {
-        for (int band = 0; band < run->bands; band++)
-            for (int i = 0; i < run->count; i++)
-                run->samples[band][i] += t * (run->beside[i * step + band] - run->samples[band][i]);
-        return;
-    }
-    for (int i = 0; i < run->count; i++) {
-        const float *soft = run->beside + i * step;
-        float before = run->samples[run->bands][i], after = before + t * (soft[run->bands] - before);
-        run->samples[run->bands][i] = after;
-        for (int band = 0; band < run->bands; band++) {
-            float weighed = run->samples[band][i] * before;
-            weighed += t * (soft[band] - weighed);
-            run->samples[band][i] = after > 0 ? weighed / after : 0;
+/* Blurs a picture with a Gaussian of `sigma` pixels. The result has floating-point samples from 0 to 1, weighted by alpha, and
+ * the alpha, if there is any. Pixels at the edge are repeated beyond it. */
+static inline int pipeline_blur(VipsImage *in, double sigma, PipelineSamples samples, VipsImage **out) {
+    PIPELINE_OWNED VipsImage *weighed = NULL, *soft = NULL;
+    int shrink = pipeline_shrink(sigma);
+    return pipeline_weighed(in, shrink, samples, &weighed) || pipeline_soften(weighed, shrink, sigma, &soft)
+        || pipeline_enlarged(soft, shrink, in, out);
+}
+
+/* Mixes the part `t`, from 0 to 1, of the blurred picture `beside` into each pixel of a run. A filter that mixes a blur of more
+ * than a few pixels with the input needs the trait PIPELINE_WHOLE_PICTURE. */
+static inline __attribute__((always_inline)) void pipeline_mix(PipelineRun *run, const float *t) {
+    float *alpha = run->samples[run->bands], after[PIPELINE_RUN];
+    for (int i = 0; run->has_alpha && i < run->count; i++)
+        after[i] = alpha[i] + t[i] * (run->beside[run->bands][i] - alpha[i]);
+    for (int band = 0; band < run->bands; band++) {
+        float *sample = run->samples[band], *soft = run->beside[band];
+        for (int i = 0; !run->has_alpha && i < run->count; i++)
+            sample[i] += t[i] * (soft[i] - sample[i]);
+        for (int i = 0; run->has_alpha && i < run->count; i++) {
+            float weighed = sample[i] * alpha[i];
+            sample[i] = after[i] > 0 ? (weighed + t[i] * (soft[i] - weighed)) / after[i] : 0;
         }
     }
+    if (run->has_alpha)
+        memcpy(alpha, after, sizeof after);
 }
 
+PIPELINE_VECTORS
 static inline void pipeline_take(const void *context, PipelineRun *run) {
     (void)context;
-    pipeline_mix(run, 1);
+    const float *alpha = run->beside[run->bands];
+    for (int band = 0; band < run->bands; band++)
+        for (int i = 0; i < run->count; i++)
+            run->samples[band][i] =
+                !run->has_alpha ? run->beside[band][i] : alpha[i] > 0 ? run->beside[band][i] / alpha[i] : 0;
+    if (run->has_alpha)
+        memcpy(run->samples[run->bands], alpha, sizeof run->samples[0]);
 }
 
-/* The result of `apply`: the blurred picture `soft`. Reads nothing else of the input, of which a wide blur is rows ahead. */
+/* The result of `apply`: the blurred picture `soft`. Does not read the pixels of `input` again, because a wide blur
+ * has already read rows further down. */
 static inline int pipeline_blurred(VipsImage *soft, VipsImage *input, VipsImage **out) {
     return pipeline_compute(input, FALSE, soft, pipeline_take, NULL, 0, out);
 }

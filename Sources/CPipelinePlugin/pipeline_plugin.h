@@ -103,7 +103,10 @@ typedef enum PipelineParameterType {
     PIPELINE_BOOLEAN = 2, /* yes or no:        value.number is 1 or 0 */
     PIPELINE_CHOICE = 3,  /* one of `choices`: value.text */
     PIPELINE_COLOUR = 4,  /* `#rrggbb`:        value.text */
-    PIPELINE_TEXT = 5     /* any text:         value.text */
+    PIPELINE_TEXT = 5,    /* any text:         value.text */
+    /* A file in the recipes' folder. Its name is value.text, which is empty if a chain names none and the default is empty.
+     * `host->file` has its bytes. */
+    PIPELINE_FILE = 6
 } PipelineParameterType;
 
 /* A parameter is written after the filter's name in a chain: `noir contrast=1.2`. */
@@ -114,7 +117,8 @@ typedef struct PipelineParameter {
     double maximum;
     /* The default value, as written in a chain; NULL if a chain must give the parameter. */
     const char *PIPELINE_NULLABLE default_value;
-    const char *const PIPELINE_NULLABLE *PIPELINE_NULLABLE choices; /* of a choice; ends with NULL */
+    /* Of a choice; ends with NULL. Of a file: the endings that its name may have, as ".cube". */
+    const char *const PIPELINE_NULLABLE *PIPELINE_NULLABLE choices;
     const char *PIPELINE_NULLABLE unit; /* "px", "%", … */
     const char *help;
 } PipelineParameter;
@@ -146,8 +150,36 @@ typedef enum PipelineTrait {
     PIPELINE_DRAWS_TEXT = 1 << 4,
     /* The filter reads pixels in another order than from top to bottom (for example to mirror the picture), more than once, or
      * already in `apply` (to measure the picture). The input is then a picture in memory, which costs memory and time. */
-    PIPELINE_WHOLE_PICTURE = 1 << 5
+    PIPELINE_WHOLE_PICTURE = 1 << 5,
+    /* The filter only moves pixels, or adds pixels of one colour at the edges; `arrange` says where. The host may then do that
+     * itself: it moves the samples of a JPEG or a WebP as the file stores them, which costs almost nothing. */
+    PIPELINE_MOVES_PIXELS = 1 << 6,
+    /* The gain map of an HDR picture still fits the result: a screen with HDR may show each pixel brighter by as much as the
+     * same pixel of the input. With PIPELINE_LUMA_ONLY the host makes a map of luma. Without this trait, the result has no gain
+     * map, unless the filter only moves pixels. This excludes PIPELINE_CHANGES_SIZE. */
+    PIPELINE_KEEPS_GAIN_MAP = 1 << 7,
+    /* The filter asks the host for texts of the picture, by `host->text`. This excludes PIPELINE_POINTWISE. */
+    PIPELINE_READS_TEXTS = 1 << 8
 } PipelineTrait;
+
+/* A text that belongs to a picture: from the list that named the picture, or else from the picture's own metadata. */
+typedef enum PipelineText {
+    PIPELINE_CAPTION = 0, /* describes the picture; may have several lines */
+    PIPELINE_CREDIT = 1   /* whom to name beside the picture */
+} PipelineText;
+
+/* Where a filter with the trait PIPELINE_MOVES_PIXELS puts the pixels of its input. The host fills it with an arrangement that
+ * changes nothing. */
+typedef struct PipelineArrangement {
+    /* The part of the input that the result shows, in pixels. It lies within the input, or encloses all of it. In
+     * that case, opaque `colour` (red, green and blue from 0 to 255) fills the rest. */
+    int left, top, width, height;
+    uint8_t colour[3];
+    /* Nonzero: the part is then mirrored, left to right. */
+    uint8_t is_mirrored;
+    /* Clockwise quarter turns, after the mirroring. */
+    int quarters;
+} PipelineArrangement;
 
 /* The importance of a log line. */
 typedef enum PipelineLogLevel {
@@ -173,6 +205,15 @@ typedef struct PipelineHost {
     /* The path where that folder is expected, even if it does not exist: for messages. After `pipectl reload` the host finds a
      * new folder. */
     const char *own_folder;
+    /* With the trait PIPELINE_READS_TEXTS: returns a text of the picture, of at most 2000 bytes of UTF-8, or NULL if the picture
+     * has none. The text is valid until `apply` returns. An older host, with a smaller `size`, does not have this function. */
+    const char *PIPELINE_NULLABLE (*PIPELINE_NULLABLE text)(const struct PipelineHost *host, PipelineText which);
+    /* Returns the bytes of a PIPELINE_FILE, and stores their number in `size`; returns NULL if the chain names no file. `value` is
+     * one of the values that `apply` has received. The daemon has read the file when it started, or at the latest `pipectl
+     * reload`, so that all pictures of a chain get the same bytes. They are valid until `apply` returns. An older host, with a
+     * smaller `size`, does not have this function. */
+    const void *PIPELINE_NULLABLE (*PIPELINE_NULLABLE file)(
+        const struct PipelineHost *host, const PipelineValue *value, size_t *size);
 } PipelineHost;
 
 typedef struct PipelineFilter {
@@ -200,6 +241,14 @@ typedef struct PipelineFilter {
     const char *const PIPELINE_NULLABLE *PIPELINE_NULLABLE at_least_one_of;
     /* Names of parameters, ended by NULL. The host refuses a chain that gives more than one of these parameters. */
     const char *const PIPELINE_NULLABLE *PIPELINE_NULLABLE at_most_one_of;
+    /* With the trait PIPELINE_MOVES_PIXELS: describes the result of `apply` for a picture of this size. Returns 0 on
+     * success. Returns nonzero if `apply` would fail, or if the result depends on the pixels; the host then calls
+     * `apply`. */
+    int (*PIPELINE_NULLABLE arrange)(
+        const PipelineHost *host, const PipelineValue *values, int width, int height, PipelineArrangement *arrangement);
+    /* Names of parameters, ended by NULL. In a chain that gives one of them, the traits PIPELINE_LUMA_ONLY,
+     * PIPELINE_CURVE and PIPELINE_KEEPS_GAIN_MAP don't hold: the filter then gets all colours. A parameter counts as given if its value differs from the default. */
+    const char *const PIPELINE_NULLABLE *PIPELINE_NULLABLE needs_colours;
 } PipelineFilter;
 
 /* The first three fields of a PipelineFilter, in its initialiser. */

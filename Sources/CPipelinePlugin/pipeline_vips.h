@@ -24,6 +24,14 @@
 
 #include "pipeline_plugin.h"
 
+/* Marks a function that works on pixels: the compiler makes one for processors with AVX2, and one for all others. Both have the
+ * same results. */
+#if defined(__x86_64__) && defined(__GLIBC__)
+#define PIPELINE_VECTORS __attribute__((target_clones("avx2", "default")))
+#else
+#define PIPELINE_VECTORS
+#endif
+
 static inline void pipeline_release(VipsImage **picture) {
     if (*picture)
         g_object_unref(*picture);
@@ -49,20 +57,32 @@ static inline int pipeline_colours(VipsImage *in, VipsImage **out) {
     return vips_extract_band(in, out, 0, "n", pipeline_colour_bands(in), NULL);
 }
 
-/* Rec. 601 luma of the gamma-encoded values, one band in the input's format: what a JPEG stores as Y. */
-static inline int pipeline_luma(VipsImage *in, VipsImage **out) {
-    static const double weights[] = {0.299, 0.587, 0.114};
+/* The mean of red, green and blue with these weights, one band in the input's format. Weights whose sum is not above 0.1 count as
+ * they are, and others are divided by their sum. */
+static inline int pipeline_weighted(VipsImage *in, const double weights[3], VipsImage **out) {
+    double sum = weights[0] + weights[1] + weights[2], scale = sum > 0.1 && fabs(sum - 1) > 1e-9 ? 1 / sum : 1;
+    double scaled[] = {weights[0] * scale, weights[1] * scale, weights[2] * scale};
     if (pipeline_colour_bands(in) == 1)
         return vips_extract_band(in, out, 0, NULL);
-    PIPELINE_OWNED VipsImage *matrix = vips_image_new_matrix_from_array(3, 1, weights, 3);
+    PIPELINE_OWNED VipsImage *matrix = vips_image_new_matrix_from_array(3, 1, scaled, 3);
     PIPELINE_OWNED VipsImage *colours = NULL, *luma = NULL, *whole = NULL;
     return matrix == NULL || pipeline_colours(in, &colours) || vips_recomb(colours, &luma, matrix, NULL)
         || vips_rint(luma, &whole, NULL) || vips_cast(whole, out, in->BandFmt, NULL);
 }
 
+/* Rec. 601 luma of the gamma-encoded values: what a JPEG stores as Y. */
+static inline int pipeline_luma(VipsImage *in, VipsImage **out) {
+    static const double weights[] = {0.299, 0.587, 0.114};
+    return pipeline_weighted(in, weights, out);
+}
+
 /* Converts a length to pixels. Its unit is "px", or "%" for hundredths of the picture's short side. */
+static inline double pipeline_length_of(double length, const char *unit, int width, int height) {
+    return strcmp(unit, "%") == 0 ? length / 100 * VIPS_MIN(width, height) : length;
+}
+
 static inline double pipeline_length(double length, const char *unit, VipsImage *in) {
-    return strcmp(unit, "%") == 0 ? length / 100 * VIPS_MIN(in->Xsize, in->Ysize) : length;
+    return pipeline_length_of(length, unit, in->Xsize, in->Ysize);
 }
 
 /* Converts a colour, `#rrggbb`, to samples from 0 to `most`. */
@@ -121,13 +141,95 @@ static inline int pipeline_refuse(const PipelineHost *host, const char *format, 
     return -1;
 }
 
+/* ---- Texts and files ---- */
+
+/* A text of the picture, which is empty if it has none. For filters with the trait PIPELINE_READS_TEXTS. */
+static inline const char *pipeline_text(const PipelineHost *host, PipelineText which) {
+    const char *text = host->size > offsetof(PipelineHost, text) && host->text ? host->text(host, which) : NULL;
+    return text ? text : "";
+}
+
+/* The bytes of the file that a value names; NULL if it names none. */
+static inline const void *pipeline_file(const PipelineHost *host, const PipelineValue *value, size_t *size) {
+    return host->size > offsetof(PipelineHost, file) && host->file ? host->file(host, value, size) : NULL;
+}
+
+/* Draws a text, as a mask from 0 to 255, at a font size in points; one point is one pixel here. Lines end at `width` pixels, or
+ * where the text says if that is 0. The resolution must never change: when it does, Debian 12's Pango discards its fonts, and
+ * may crash if its thread is still looking for a font (libvips issue 3660). */
+static inline int pipeline_letters(const char *text, const char *font, double points, int width, VipsImage **out) {
+    char size[G_ASCII_DTOSTR_BUF_SIZE];
+    g_ascii_formatd(size, sizeof size, "%.2f", VIPS_MAX(1, points));
+    /* Pango reads markup, so escape the text. */
+    char *escaped = g_markup_escape_text(text, -1), *sized = g_strdup_printf("%s %s", font, size);
+    int failed =
+        vips_text(out, escaped, "font", sized, "width", width, "wrap", VIPS_TEXT_WRAP_WORD_CHAR, NULL);
+    g_free(escaped);
+    g_free(sized);
+    return failed;
+}
+
+/* Refuses if there are no fonts. Without a font Pango draws boxes, which do not grow with the font size. */
+static inline int pipeline_need_fonts(const PipelineHost *host, const char *font) {
+    PIPELINE_OWNED VipsImage *small = NULL, *large = NULL;
+    if (pipeline_letters("M", font, 40, 0, &small) || pipeline_letters("M", font, 80, 0, &large))
+        return -1;
+    return small->Xsize == large->Xsize
+        ? pipeline_refuse(host, "there are no fonts to write with; install some, such as fonts-dejavu-core")
+        : 0;
+}
+
+/* ---- Moving pixels ---- */
+
+typedef int (*PipelineArrange)(
+    const PipelineHost *host, const PipelineValue *values, int width, int height, PipelineArrangement *arrangement);
+
+/* Puts a border of one colour, `side` pixels wide, around the picture. */
+static inline int pipeline_border(const PipelineHost *host, double side, const char *colour, PipelineArrangement *to) {
+    double rgb[3];
+    int frame = (int)lround(side);
+    if (frame > VIPS_MAX_COORD / 4)
+        return pipeline_refuse(host, "a border of %d pixels is too wide; write a smaller width", frame);
+    to->left = to->top = -frame;
+    to->width += 2 * frame;
+    to->height += 2 * frame;
+    pipeline_colour(colour, UINT8_MAX, rgb);
+    for (int band = 0; band < 3; band++)
+        to->colour[band] = (uint8_t)rgb[band];
+    return 0;
+}
+
+/* The result of `apply` for a filter that moves pixels as `arrange` describes. A grey picture stays grey if the
+ * colour is grey, or if nothing is filled. */
+static inline int pipeline_arranged(
+    PipelineArrange arrange, const PipelineHost *host, const PipelineValue *values, VipsImage *in, VipsImage **out) {
+    PIPELINE_OWNED VipsImage *picture = NULL, *part = NULL, *mirror = NULL;
+    PipelineArrangement to = {0, 0, in->Xsize, in->Ysize, {0, 0, 0}, 0, 0};
+    if (arrange(host, values, in->Xsize, in->Ysize, &to))
+        return -1;
+    int most = pipeline_most(in), left = to.left, top = to.top;
+    const uint8_t *rgb = to.colour;
+    double colour[] = {rgb[0] * most / 255.0, rgb[1] * most / 255.0, rgb[2] * most / 255.0, most};
+    gboolean is_filled = left < 0 || top < 0 || left + to.width > in->Xsize || top + to.height > in->Ysize;
+    gboolean stays = !is_filled || (pipeline_colour_bands(in) == 1 && rgb[0] == rgb[1] && rgb[1] == rgb[2]);
+    if (stays ? vips_copy(in, &picture, NULL) : pipeline_rgb(in, &picture))
+        return -1;
+    VipsArrayDouble *background = vips_array_double_new(colour + (picture->Bands < 3 ? 2 : 0), picture->Bands);
+    int failed = vips_embed(
+        picture, &part, -left, -top, to.width, to.height, "extend", VIPS_EXTEND_BACKGROUND, "background", background, NULL);
+    vips_area_unref(VIPS_AREA(background));
+    return failed
+        || (to.is_mirrored ? vips_flip(part, &mirror, VIPS_DIRECTION_HORIZONTAL, NULL) : vips_copy(part, &mirror, NULL))
+        || vips_rot(mirror, out, (VipsAngle)(VIPS_ANGLE_D0 + (to.quarters & 3)), NULL);
+}
+
 /* ---- Tones ---- */
 
 /* Maps the sample `x` to its value in band `band` of the result. Both range from 0 to 1. */
 typedef double (*PipelineTone)(const void *context, int band, double x);
 
-/* Maps colours through a table of `bands` bands, which `tone` computes. If `colours` has one band, each band of the table maps
- * it to a band of the result. If `colours` has three bands, the same band of the table maps each. */
+/* Maps colours through a table of `bands` bands, which `tone` computes. If `colours` has one band, each band of the
+ * table maps it to a band of the result. If `colours` has three bands, each is mapped by the same band of the table. */
 static inline int pipeline_tone(
     VipsImage *colours, int bands, PipelineTone tone, const void *context, VipsImage **out) {
     int most = pipeline_most(colours);
@@ -166,21 +268,22 @@ typedef struct PipelineRun {
     int x, y, count, bands;
     gboolean has_alpha;
     float samples[4][PIPELINE_RUN];
-    /* The same pixels of the picture `beside`, as that picture has them; NULL without one. */
-    const float *beside;
+    /* The same pixels of the picture `beside`, if there is one: a row for each of its bands. */
+    float beside[4][PIPELINE_RUN];
 } PipelineRun;
 
-/* Changes the samples of a run. libvips calls it from several threads. Values below 0 or above 1 become 0 or 1. */
+/* Changes the samples of a run. libvips calls it from several threads. Values below 0 or above 1 become 0 or 1. Simple loops over
+ * `count` samples are fast, most of all in a function that is marked with PIPELINE_VECTORS. */
 typedef void (*PipelinePixels)(const void *context, PipelineRun *run);
 
 typedef struct PipelineWork {
     PipelinePixels pixels;
     const void *context;
-    /* Whether the input's samples are read. */
+    /* Whether `pixels` reads the input's samples. */
     gboolean is_read;
 } PipelineWork;
 
-/* Converts samples of 8 or 16 bits to floating point, as parts of white. */
+/* Converts 8-bit or 16-bit samples to floating point, where white is 1. */
 static inline void pipeline_read(const VipsPel *in, gboolean is_wide, int count, float *samples) {
     if (is_wide)
         for (int i = 0; i < count; i++)
@@ -190,20 +293,57 @@ static inline void pipeline_read(const VipsPel *in, gboolean is_wide, int count,
             samples[i] = (float)in[i] * (1.0f / UINT8_MAX);
 }
 
-/* The reverse: rounds, and limits what lies beyond black and white. */
+/* Rounds a sample, and limits it to the range from black to white. */
+static inline int pipeline_sample(float value, float most) {
+    value = value * most + 0.5f;
+    value = value > 0 ? value : 0;
+    return (int)(value < most ? value : most);
+}
+
+/* The reverse of `pipeline_read`. */
 static inline void pipeline_write(const float *samples, gboolean is_wide, int count, VipsPel *out) {
-    float most = is_wide ? UINT16_MAX : UINT8_MAX;
-    for (int i = 0; i < count; i++) {
-        float value = samples[i] * most + 0.5f;
-        int sample = (int)(value > most ? most : value > 0 ? value : 0);
-        if (is_wide)
-            ((uint16_t *)out)[i] = (uint16_t)sample;
-        else
-            out[i] = (VipsPel)sample;
+    if (is_wide)
+        for (int i = 0; i < count; i++)
+            ((uint16_t *)out)[i] = (uint16_t)pipeline_sample(samples[i], UINT16_MAX);
+    else
+        for (int i = 0; i < count; i++)
+            out[i] = (VipsPel)pipeline_sample(samples[i], UINT8_MAX);
+}
+
+/* Sorts `count` pixels of `bands` samples by band. Where `bands` is a number, the compiler makes a fast loop. */
+#define PIPELINE_SORT(bands, pixels, count, rows)  \
+    for (int i = 0; i < (count); i++)              \
+        for (int band = 0; band < (bands); band++) \
+            (rows)[band][i] = (pixels)[i * (bands) + band];
+
+static inline __attribute__((always_inline)) void pipeline_sort(
+    int bands, const float *pixels, int count, float rows[4][PIPELINE_RUN]) {
+    switch (bands) {
+    case 1: PIPELINE_SORT(1, pixels, count, rows) break;
+    case 2: PIPELINE_SORT(2, pixels, count, rows) break;
+    case 3: PIPELINE_SORT(3, pixels, count, rows) break;
+    default: PIPELINE_SORT(4, pixels, count, rows)
+    }
+}
+
+/* The reverse of PIPELINE_SORT. */
+#define PIPELINE_UNSORT(bands, rows, count, pixels) \
+    for (int i = 0; i < (count); i++)               \
+        for (int band = 0; band < (bands); band++)  \
+            (pixels)[i * (bands) + band] = (rows)[band][i];
+
+static inline __attribute__((always_inline)) void pipeline_unsort(
+    int bands, float rows[4][PIPELINE_RUN], int count, float *pixels) {
+    switch (bands) {
+    case 1: PIPELINE_UNSORT(1, rows, count, pixels) break;
+    case 2: PIPELINE_UNSORT(2, rows, count, pixels) break;
+    case 3: PIPELINE_UNSORT(3, rows, count, pixels) break;
+    default: PIPELINE_UNSORT(4, rows, count, pixels)
     }
 }
 
 /* Computes a region of the result: libvips' generate function. */
+PIPELINE_VECTORS
 static inline int pipeline_generate(VipsRegion *region, void *sequence, void *images, void *memory, gboolean *stop) {
     (void)images;
     (void)stop;
@@ -225,24 +365,24 @@ static inline int pipeline_generate(VipsRegion *region, void *sequence, void *im
             run.x = x;
             run.y = y;
             run.count = VIPS_MIN(PIPELINE_RUN, area->left + area->width - x);
-            run.beside = from[1] ? (const float *)VIPS_REGION_ADDR(from[1], x, y) : NULL;
-            if (work->is_read)
+            if (from[1])
+                pipeline_sort(
+                    from[1]->im->Bands, (const float *)VIPS_REGION_ADDR(from[1], x, y), run.count, run.beside);
+            if (work->is_read) {
                 pipeline_read(VIPS_REGION_ADDR(from[0], x, y), is_wide, run.count * step, line);
-            else
-                memset(line, 0, sizeof line);
-            for (int band = 0; band < step; band++)
-                for (int i = 0; i < run.count; i++)
-                    run.samples[band][i] = line[i * step + band];
+                pipeline_sort(step, line, run.count, run.samples);
+            } else {
+                memset(run.samples, 0, sizeof run.samples);
+            }
             work->pixels(work->context, &run);
-            for (int band = 0; band < step; band++)
-                for (int i = 0; i < run.count; i++)
-                    line[i * step + band] = run.samples[band][i];
+            pipeline_unsort(step, run.samples, run.count, line);
             pipeline_write(line, is_wide, run.count * step, VIPS_REGION_ADDR(region, x, y));
         }
     return 0;
 }
 
-/* A picture like `input`, whose samples `pixels` computes from those of `input`, or from zeros unless `is_read`. */
+/* A picture like `input`. `pixels` computes its samples from the input's samples if `is_read`, and otherwise from
+ * zeros. */
 static inline int pipeline_compute(
     VipsImage *input, gboolean is_read, VipsImage *beside, PipelinePixels pixels, const void *context, size_t size,
     VipsImage **out) {
@@ -251,7 +391,7 @@ static inline int pipeline_compute(
     work->pixels = pixels;
     work->is_read = is_read;
     work->context = g_memdup2(context, size);
-    /* Freed with the result, which alone uses them. */
+    /* The result frees the context, which only it uses. */
     g_object_set_data_full(G_OBJECT(result), "pipeline-context", (void *)work->context, g_free);
     g_object_set_data_full(G_OBJECT(result), "pipeline-work", work, g_free);
     VipsImage **images = vips_allocate_input_array(result, input, beside, NULL);
@@ -288,6 +428,60 @@ static inline void pipeline_saturate(PipelineRun *run, float saturation) {
         for (int band = 0; band < 3; band++)
             run->samples[band][i] = luma + saturation * (run->samples[band][i] - luma);
     }
+}
+
+/* A function, in floating point, at PIPELINE_STEPS + 1 places from 0 to `end`. Between them it is nearly straight. */
+enum { PIPELINE_STEPS = 1024 };
+
+typedef struct PipelineCurve {
+    float scale, values[PIPELINE_STEPS + 2];
+} PipelineCurve;
+
+/* Fills a curve with the values of `tone` for `band`. They may lie below 0 or above 1. */
+static inline void pipeline_draw(PipelineCurve *curve, double end, PipelineTone tone, const void *context, int band) {
+    curve->scale = (float)(PIPELINE_STEPS / end);
+    for (int step = 0; step <= PIPELINE_STEPS + 1; step++)
+        curve->values[step] = (float)tone(context, band, VIPS_MIN(step, PIPELINE_STEPS) * end / PIPELINE_STEPS);
+}
+
+/* Maps samples through a curve, in two loops, of which the compiler makes vectors. */
+static inline __attribute__((always_inline)) void pipeline_map(
+    const PipelineCurve *curve, const float *samples, int count, float *mapped) {
+    int steps[PIPELINE_RUN];
+    float rests[PIPELINE_RUN];
+    for (int i = 0; i < count; i++) {
+        float place = (samples[i] > 0 ? samples[i] : 0) * curve->scale;
+        place = place < (float)PIPELINE_STEPS ? place : (float)PIPELINE_STEPS;
+        steps[i] = (int)place;
+        rests[i] = place - (float)steps[i];
+    }
+    for (int i = 0; i < count; i++) {
+        const float *value = curve->values + steps[i];
+        mapped[i] = value[0] + rests[i] * (value[1] - value[0]);
+    }
+}
+
+/* Maps the smallest and the largest sample of each pixel through a curve, and keeps the middle sample at its place between
+ * them. So each pixel keeps its hue: a curve for each band would turn a blue sky to cyan. */
+static inline __attribute__((always_inline)) void pipeline_map_hues(PipelineRun *run, const PipelineCurve *curve) {
+    float low[PIPELINE_RUN], high[PIPELINE_RUN], black[PIPELINE_RUN], white[PIPELINE_RUN];
+    if (run->bands == 1) {
+        pipeline_map(curve, run->samples[0], run->count, run->samples[0]);
+        return;
+    }
+    for (int i = 0; i < run->count; i++) {
+        float red = run->samples[0][i], green = run->samples[1][i], blue = run->samples[2][i];
+        float less = red < green ? red : green, more = red < green ? green : red;
+        low[i] = less < blue ? less : blue;
+        high[i] = more > blue ? more : blue;
+    }
+    pipeline_map(curve, low, run->count, black);
+    pipeline_map(curve, high, run->count, white);
+    for (int i = 0; i < run->count; i++)
+        white[i] = high[i] > low[i] ? (white[i] - black[i]) / (high[i] - low[i]) : 0;
+    for (int band = 0; band < 3; band++)
+        for (int i = 0; i < run->count; i++)
+            run->samples[band][i] = black[i] + white[i] * (run->samples[band][i] - low[i]);
 }
 
 /* ---- Neighbourhoods ---- */

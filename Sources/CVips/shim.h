@@ -66,6 +66,11 @@ static inline int cvips_pngsave(
         in, target, "compression", compression, "interlace", interlace, "strip", strip, NULL);
 }
 
+/* The caller frees `bytes` with g_free. */
+static inline int cvips_pngsave_memory(VipsImage *in, void **bytes, size_t *length, gboolean strip) {
+    return vips_pngsave_buffer(in, bytes, length, "strip", strip, NULL);
+}
+
 static inline int cvips_pngsave_plain(VipsImage *in, VipsTarget *target) {
     return vips_pngsave_target(in, target, "compression", 0, "filter", VIPS_FOREIGN_PNG_FILTER_NONE, NULL);
 }
@@ -394,9 +399,9 @@ static inline int cvips_strip(
     return failed ? -1 : 0;
 }
 
-/* Blackens the rows that the reader of `in` could not read, and has left uninitialised. After each read, `count` returns the
- * number of rows that are present; all later rows become black. A picture without any row is an error. `count` receives
- * `data`, and so does `release` when the picture is freed. */
+/* Blackens the rows that the reader of `in` could not read, and left uninitialised. After each read, `count` returns
+ * the number of rows that are present; all later rows become black. A picture without any row is an error. `count`
+ * receives `data`, and so does `release` when the picture is freed. */
 typedef struct {
     int (*count)(void *data);
     void *data;
@@ -436,6 +441,80 @@ static inline int cvips_present_rows(
     }
     *out = image;
     return 0;
+}
+
+/* Creates an 8-bit picture like `in`, whose rows `next` returns from top to bottom. When `next` returns NULL, that
+ * row and all further rows are copied from `in`. `next` receives `data`, and so does `release` when the picture is
+ * freed. */
+typedef struct {
+    const VipsPel *(*next)(void *data);
+    void *data;
+    /* The row that `next` returns next. */
+    int row;
+    /* Whether `next` has returned NULL. */
+    gboolean is_over;
+} CVipsRows;
+
+static inline int cvips_copy_rows(VipsRegion *out, void *sequence, void *in, void *read, gboolean *stop) {
+    VipsRegion *from = (VipsRegion *)sequence;
+    CVipsRows *rows = (CVipsRows *)read;
+    const VipsRect *area = &out->valid;
+    int y = area->top;
+    (void)in; (void)stop;
+    if (!rows->is_over && y < rows->row) {
+        vips_error("png", "out of order read at line %d", rows->row);
+        return -1;
+    }
+    while (!rows->is_over && y < area->top + area->height) {
+        const VipsPel *pixels = rows->next(rows->data);
+        rows->is_over = !pixels;
+        if (!pixels || rows->row++ < y) continue;
+        memcpy(
+            VIPS_REGION_ADDR(out, area->left, y), pixels + area->left * VIPS_IMAGE_SIZEOF_PEL(out->im),
+            VIPS_REGION_SIZEOF_LINE(out));
+        y++;
+    }
+    if (y == area->top + area->height) return 0;
+    VipsRect rest = {area->left, y, area->width, area->top + area->height - y};
+    if (vips_region_prepare(from, &rest)) return -1;
+    for (; y < area->top + area->height; y++)
+        memcpy(VIPS_REGION_ADDR(out, area->left, y), VIPS_REGION_ADDR(from, area->left, y), VIPS_REGION_SIZEOF_LINE(out));
+    return 0;
+}
+
+static inline int cvips_read_rows(
+    VipsImage *in, VipsImage **out, const VipsPel *(*next)(void *data), void *data, void (*release)(void *data)) {
+    VipsImage *image = vips_image_new();
+    CVipsRows *rows = VIPS_NEW(image, CVipsRows);
+    *rows = (CVipsRows){next, data, 0, FALSE};
+    g_object_set_data_full(G_OBJECT(image), "pipelined-rows", data, release);
+    /* Keeps the input alive as long as the result. */
+    g_object_ref(in);
+    vips_object_local(image, in);
+    /* In strips, like libvips' own reader. */
+    int failed = vips_image_pipelinev(image, VIPS_DEMAND_STYLE_THINSTRIP, in, NULL)
+        || vips_image_generate(image, vips_start_one, cvips_copy_rows, vips_stop_one, in, rows)
+        || vips_sequential(image, out, "tile_height", VIPS__FATSTRIP_HEIGHT, NULL);
+    g_object_unref(image);
+    return failed ? -1 : 0;
+}
+
+/* Computes the picture, and hands its rows to `take`, from top to bottom. `take` receives `data`, and returns -1 to stop. */
+typedef struct {
+    int (*take)(void *data, const VipsPel *row);
+    void *data;
+} CVipsSink;
+
+static inline int cvips_take_rows(VipsRegion *region, VipsRect *area, void *sink) {
+    const CVipsSink *to = (const CVipsSink *)sink;
+    for (int y = area->top; y < area->top + area->height; y++)
+        if (to->take(to->data, VIPS_REGION_ADDR(region, 0, y))) return -1;
+    return 0;
+}
+
+static inline int cvips_sink_rows(VipsImage *in, int (*take)(void *data, const VipsPel *row), void *data) {
+    CVipsSink sink = {take, data};
+    return vips_sink_disc(in, cvips_take_rows, &sink);
 }
 
 /* Creates an 8-bit picture whose rows `fill` computes on demand. `fill` receives `data`, and so does `release` when the picture

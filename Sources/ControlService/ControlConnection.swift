@@ -1,9 +1,10 @@
 import CLinux
-import DaemonRuntime
 import Dispatch
 import Glibc
 import PipelineControl
 import PipelineModel
+import ServiceProgram
+import Synchronization
 import SystemCalls
 
 /// A client's connection. Calls are answered one after another, in the order of their arrival.
@@ -20,14 +21,25 @@ actor ControlConnection: QueueActor {
         case nothing
     }
 
-    /// Maximum number of received descriptors that no call has claimed yet; no call takes this many. Reading is
-    /// suspended while a client exceeds it.
+    /// Maximum number of received descriptors that no call has claimed. Every call needs fewer. Above this limit, the
+    /// connection stops reading from the client.
     private static let mostDescriptors = 4
 
     /// The server's executor.
     nonisolated let executor: QueueExecutor
-    /// The client's user and process, for the log.
-    nonisolated let peer: String
+    nonisolated let role: ControlRole
+    private nonisolated let client: (user: uid_t, process: pid_t)?
+    /// The client's user and process, for the log. The name is looked up at the first line that needs it.
+    nonisolated var peer: String {
+        guard let client else { return "somebody" }
+        let name = userName.withLock { known in
+            let name = known ?? User.name(client.user)
+            known = name
+            return name
+        }
+        return "user \(name), process \(client.process)"
+    }
+    private nonisolated let userName = Mutex<String?>(nil)
     /// Nil once the connection is closed. Pending answers may keep this object alive, but must not keep the descriptor
     /// open.
     private var socket: Descriptor?
@@ -60,13 +72,14 @@ actor ControlConnection: QueueActor {
 
     /// Calls `over` once the connection is closed and no call is in progress.
     init(
-        _ socket: Descriptor, on executor: QueueExecutor, service: ControlService,
+        _ socket: Descriptor, _ role: ControlRole, on executor: QueueExecutor, service: ControlService,
         over: @escaping @Sendable (ControlConnection) -> Void
     ) {
         (self.socket, self.executor, self.service, self.over) = (socket, executor, service, over)
+        self.role = role
         var user: uid_t = 0
         var process: pid_t = 0
-        peer = clinux_peer(socket.number, &user, &process) == 0 ? "user \(user), process \(process)" : "somebody"
+        client = clinux_peer(socket.number, &user, &process) == 0 ? (user, process) : nil
         reading = ReadySource(socket, queue: executor.queue)
     }
 
@@ -123,8 +136,9 @@ actor ControlConnection: QueueActor {
     private func take(_ frame: [UInt8], _ passed: PassedDescriptors) {
         guard frame.count <= limits.maxCall else { return closeAsTooLong() }
         guard let head = try? Wire.decode(WireCallHead.self, frame) else {
-            service.complain(.nonsense, "\(peer): what it sent to the control socket is no Varlink call; closed")
-            return close()
+            return end(
+                .nonsense, "its message to the control socket is not a Varlink call",
+                .badValue("this is not a Varlink call: an object with \"method\", followed by a NUL byte"))
         }
         isBusy = true
         service.answer(ControlRequest(head: head, frame: frame, connection: self), passed)
@@ -134,10 +148,12 @@ actor ControlConnection: QueueActor {
     private func balance() {
         guard socket != nil, !hasEnded else { return }
         let (isLong, isHeavy) = (received.count > limits.maxCall, passing.count > Self.mostDescriptors)
-        if isLong || isHeavy, !received.hasFrame() {
+        // An error sent before the current call's answer would be taken for that answer.
+        if !isBusy, isLong || isHeavy, !received.hasFrame() {
             if isLong { return closeAsTooLong() }
-            service.complain(.excess, "\(peer): more descriptors than any call on the control socket takes; closed")
-            return close()
+            return end(
+                .excess, "more descriptors than any call on the control socket takes",
+                .badValue("a call may pass at most \(Self.mostDescriptors) file descriptors"))
         }
         let mustWait = isLong || isHeavy || outgoing.count >= limits.maxUnread
         guard mustWait != isFull else { return }
@@ -152,10 +168,21 @@ actor ControlConnection: QueueActor {
     }
 
     private func closeAsTooLong() {
-        service.complain(
-            .excess,
-            "\(peer): a call of more than \(limits.maxCall) bytes on the control socket (MaxCall=); closed")
-        close()
+        end(
+            .excess, "a call of more than \(limits.maxCall) bytes on the control socket (MaxCall=)",
+            .badValue("a call has at most \(limits.maxCall) bytes (MaxCall= in [Control])"))
+    }
+
+    /// Logs a complaint about the client, sends it the error, and closes the connection.
+    private func end(_ kind: Complaints.Kind, _ complaint: String, _ error: ControlError) {
+        service.complain(kind, "\(peer): \(complaint); closed")
+        hasEnded = true
+        stopReading()
+        received = FrameBuffer()
+        passing = PassingDescriptors()
+        watchForHangUp()
+        // The connection closes once this has been sent.
+        enqueue(ControlRequest.frame(error))
     }
 
     private func stopReading() {
@@ -250,7 +277,7 @@ actor ControlConnection: QueueActor {
         hasAnswered = true
         endStream()
         if socket == nil { return over(self) }
-        // Called asynchronously, because recursion could go deep if many calls have arrived at once.
+        // Called asynchronously, because the recursion could go deep if many calls have arrived at once.
         async { $0.next() }
     }
 
@@ -295,7 +322,7 @@ actor ControlConnection: QueueActor {
         writing = source
     }
 
-    /// Closes the connection of a client that reads nothing for too long.
+    /// Closes the connection if the client reads nothing for too long.
     private func watchForStall() {
         guard !watchesForStall else { return }
         watchesForStall = true

@@ -1,5 +1,6 @@
 import DaemonRuntime
 import PipelineControl
+import PipelineModel
 import Synchronization
 import SystemCalls
 
@@ -19,16 +20,19 @@ final class ControlRequest: Sendable {
         (self.frame, self.connection) = (frame, connection)
     }
 
-    /// Decodes the call's parameters. A message without `parameters` is read as if they were an empty object.
-    func parameters<Parameters: Codable & Sendable>(_ type: Parameters.Type) throws(ControlError) -> Parameters {
+    /// Decodes the call's parameters. A missing `parameters` counts as an empty object.
+    func parameters<Call: ControlCall>(_ type: Call.Type) throws(ControlError) -> Call {
         try Self.parameters(type, in: frame)
     }
 
-    static func parameters<Parameters: Codable & Sendable>(
-        _ type: Parameters.Type, in frame: [UInt8]
-    ) throws(ControlError) -> Parameters {
+    static func parameters<Call: ControlCall>(_ type: Call.Type, in frame: [UInt8]) throws(ControlError) -> Call {
         do {
-            return try Wire.decode(Parametered<Parameters>.self, frame).parameters
+            return try Wire.decode(Parametered<Call>.self, frame).parameters
+        } catch let unknown as UnknownParameter {
+            let method = Call.method.split(separator: ".").last ?? ""
+            let name = unknown.name.prefix(100)
+            let hint = nearest(String(name), among: Call.parameterNames).map { "; did you mean '\($0)'?" } ?? ""
+            throw ControlError.badValue("\(method) has no parameter '\(name)'\(hint)")
         } catch {
             throw ControlError.invalidParameter(name(of: error))
         }
@@ -80,19 +84,36 @@ final class ControlRequest: Sendable {
 
     static func frame(_ error: ControlError) -> [UInt8] { (try? Wire.frame(WireError(error))) ?? [] }
 
-    private struct Parametered<Parameters: Decodable>: Decodable {
-        var parameters: Parameters
+    private struct Parametered<Call: ControlCall>: Decodable {
+        var parameters: Call
 
-        enum Key: CodingKey { case parameters }
+        private enum Key: CodingKey { case parameters }
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: Key.self)
-            if container.contains(.parameters) {
-                parameters = try container.decode(Parameters.self, forKey: .parameters)
-            } else {
-                parameters = try Wire.decode(Parameters.self, Array("{}".utf8))
+            guard container.contains(.parameters) else {
+                parameters = try Wire.decode(Call.self, Array("{}".utf8))
+                return
             }
+            let names = try container.nestedContainer(keyedBy: ParameterName.self, forKey: .parameters)
+            // A newer client sends null for a new parameter that it does not use.
+            for name in names.allKeys where !Call.parameterNames.contains(name.stringValue) {
+                if try !names.decodeNil(forKey: name) { throw UnknownParameter(name: name.stringValue) }
+            }
+            parameters = try container.decode(Call.self, forKey: .parameters)
         }
+    }
+
+    private struct ParameterName: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { return nil }
+    }
+
+    private struct UnknownParameter: Error {
+        var name: String
     }
 
     /// Name of the parameter that caused a decoding error.

@@ -1,9 +1,10 @@
 import DaemonInterface
-package import DaemonRuntime
 import Dispatch
 import Glibc
 import PipelineControl
 import PipelineModel
+package import ServiceProgram
+import Synchronization
 package import SystemCalls
 
 /// Listens on the control socket. The server has its own queue, so that it accepts calls even while all other queues
@@ -14,20 +15,33 @@ package actor ControlServer: QueueActor {
     private static let mostDescriptors = 65536
 
     package nonisolated let executor = QueueExecutor("pipelined.control")
+    /// A socket that accepts clients.
+    private struct Door {
+        var listener: Descriptor
+        var source: ReadySource
+        /// Nil if systemd made the socket.
+        var path: String?
+    }
+
     private let service: ControlService
-    private var listener: Descriptor?
-    private var source: ReadySource?
-    private var connections: [ObjectIdentifier: ControlConnection] = [:]
-    /// Maximum number of clients that the descriptor limit allows, because half of the descriptors are reserved for
+    private var doors: [ControlRole: Door] = [:]
+    /// The group for which the look socket was opened.
+    private var lookGroup: String?
+    private var connections: [ObjectIdentifier: ControlConnection] = [:] {
+        didSet { hasClients.withLock { $0 = !connections.isEmpty } }
+    }
+    private nonisolated let hasClients = Mutex(false)
+    /// Maximum number of clients. Clients may use half of the process's descriptors; the other half is reserved for
     /// pictures.
     private var room = Int.max
     private var isResting = false
     private let path: String
-    /// The listening socket if systemd passed it; systemd keeps it open while the daemon does not run.
+    private let lookPath: String
+    /// The listening socket if systemd passed one. systemd keeps it open while the daemon isn't running.
     private let passed: Descriptor?
 
-    package init(path: String, passed: Descriptor?, service: ControlService) {
-        (self.path, self.passed, self.service) = (path, passed, service)
+    package init(path: String, lookPath: String, passed: Descriptor?, service: ControlService) {
+        (self.path, self.lookPath, self.passed, self.service) = (path, lookPath, passed, service)
     }
 
     package nonisolated func begin() throws { try queue.sync { try assumeIsolated { try $0.open() } } }
@@ -43,29 +57,55 @@ package actor ControlServer: QueueActor {
                 advice: "raise LimitNOFILE= (ulimit -n) to "
                     + "\(wanted * 2 * Self.descriptorsPerClient)")
         }
-        let listener = try passed ?? listen()
-        try listener.setNonblocking()
-        let source = ReadySource(listener, queue: queue)
-        source.activate { [unowned self] in assumeIsolated { $0.acceptAll() } }
-        self.listener = listener
-        self.source = source
-    }
-
-    private func listen() throws -> Descriptor {
-        let listener = try Socket.listen(path)
+        try open(.steer, passed ?? Socket.listen(path), at: passed == nil ? path : nil)
         // Every process that can connect may make every call. The socket's mode and group decide which users can
         // connect.
-        chmod(path, 0o660)
-        return listener
+        if passed == nil { chmod(path, 0o660) }
+        openLook()
     }
 
-    /// Stops accepting clients. Calls `done` once all accepted clients have their answers, but after one second at the
-    /// latest.
+    private func open(_ role: ControlRole, _ listener: Descriptor, at path: String?) throws {
+        try listener.setNonblocking()
+        let source = ReadySource(listener, queue: queue)
+        source.activate { [unowned self] in assumeIsolated { $0.acceptAll(role) } }
+        doors[role] = Door(listener: listener, source: source, path: path)
+    }
+
+    private func close(_ role: ControlRole) {
+        guard let door = doors.removeValue(forKey: role) else { return }
+        door.source.cancel()
+        if let path = door.path { unlink(path) }
+    }
+
+    /// Opens or closes the look socket if a reload has changed the settings.
+    package nonisolated func adoptSettings() { async { $0.openLook() } }
+
+    /// Opens the socket for `LookGroup=`, if this machine has such a group.
+    private func openLook() {
+        let wanted = service.limits.lookGroup
+        guard wanted != lookGroup || doors[.look] == nil else { return }
+        close(.look)
+        lookGroup = wanted
+        guard let wanted, let group = Group(named: wanted) else { return }
+        do {
+            let listener = try Socket.listen(lookPath)
+            guard chown(lookPath, UInt32.max, group.number) == 0, chmod(lookPath, 0o660) == 0 else {
+                let error = SystemError("chown", lookPath)
+                unlink(lookPath)
+                throw error
+            }
+            try open(.look, listener, at: lookPath)
+        } catch {
+            Log.notice(
+                "members of the group '\(wanted)' can't look at this daemon: \(error); add the daemon's user to the group, or "
+                    + "set LookGroup= in [Control]")
+        }
+    }
+
+    /// Stops accepting clients. Calls `done` once all accepted clients have their answers, or after one second.
     package nonisolated func stop(_ done: @escaping @Sendable () -> Void) {
         async { server in
-            server.source?.cancel()
-            server.listener = nil
-            if server.passed == nil { unlink(server.path) }
+            for role in server.doors.keys { server.close(role) }
             server.awaitAnswers(until: .now() + .seconds(1), done)
         }
     }
@@ -78,6 +118,7 @@ package actor ControlServer: QueueActor {
 
     /// Wakes the streaming clients after new events are committed.
     package nonisolated func tellFollowers() {
+        guard hasClients.withLock({ $0 }) else { return }
         async { server in
             for connection in server.connections.values where connection.assumeIsolated({ $0.isStreaming }) {
                 connection.pump()
@@ -85,34 +126,35 @@ package actor ControlServer: QueueActor {
         }
     }
 
-    private func acceptAll() {
-        while let listener {
+    private func acceptAll(_ role: ControlRole) {
+        while let listener = doors[role]?.listener {
             let accepted: Descriptor?
             do {
                 accepted = try Socket.accept(listener)
             } catch {
-                return rest(error)
+                return rest(role, error)
             }
             if isResting {
                 isResting = false
-                Log.notice("the control socket takes connections again")
+                Log.notice("the control socket accepts connections again")
             }
             guard let socket = accepted else { return }
-            if makeRoom() { admit(socket) } else { refuse(socket) }
+            if makeRoom() { admit(socket, role) } else { refuse(socket) }
         }
     }
 
     /// Suspends accepting for a second after an error, most likely because too many descriptors are open. Without the
     /// pause, the pending connections would cause the same error in a busy loop.
-    private func rest(_ error: any Error) {
-        if !isResting { Log.failure("the control socket takes no connection: \(error); trying again every second") }
+    private func rest(_ role: ControlRole, _ error: any Error) {
+        if !isResting { Log.failure("the control socket accepts no connection: \(error); trying again every second") }
         isResting = true
-        source?.suspend()
-        after(.seconds(1)) { $0.source?.resume() }
+        guard let source = doors[role]?.source else { return }
+        source.suspend()
+        after(.seconds(1)) { _ in source.resume() }
     }
 
-    private func admit(_ socket: Descriptor) {
-        let connection = ControlConnection(socket, on: executor, service: service) { [unowned self] connection in
+    private func admit(_ socket: Descriptor, _ role: ControlRole) {
+        let connection = ControlConnection(socket, role, on: executor, service: service) { [unowned self] connection in
             assumeIsolated { $0.connections[ObjectIdentifier(connection)] = nil }
         }
         connections[ObjectIdentifier(connection)] = connection
@@ -130,12 +172,12 @@ package actor ControlServer: QueueActor {
         guard let (idle, _) = idle.min(by: { $0.since < $1.since }) else {
             service.complain(
                 .full,
-                "\(most) clients of the control socket are at work, which is the most (MaxClients=); one is refused")
+                "\(most) clients of the control socket are busy, which is the maximum (MaxClients=); one is refused")
             return false
         }
         service.complain(
             .full,
-            "\(most) clients of the control socket, which is the most (MaxClients=); \(idle.peer), idle longest, is closed"
+            "\(most) clients of the control socket, which is the maximum (MaxClients=); \(idle.peer), idle longest, is closed"
         )
         idle.assumeIsolated { $0.close() }
         return true
@@ -146,7 +188,7 @@ package actor ControlServer: QueueActor {
     private func refuse(_ socket: Descriptor) {
         let most = min(room, service.limits.maxClients)
         let error = ControlError.refused(
-            "\(most) clients are at work, which is the most that the daemon takes (MaxClients=); try again when one has ended"
+            "\(most) clients are busy, which is the maximum (MaxClients=); try again when one has finished"
         )
         _ = try? Socket.send(ControlRequest.frame(error), to: socket)
     }

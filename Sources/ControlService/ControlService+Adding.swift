@@ -3,6 +3,7 @@ import DaemonRuntime
 import JobModel
 import PipelineControl
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 
 /// Calls that add files and URLs.
@@ -84,10 +85,10 @@ extension ControlService {
         _ call: Call.Add, name: String, file: Descriptor, for request: ControlRequest,
         done: @escaping @Sendable (Result<JobRecord, ControlError>) -> Void
     ) throws(ControlError) {
-        let terms = try terms(call)
+        let terms = try terms(call, of: request)
         write(for: request)
         Log.notice(
-            "add of \(name) to '\(terms.order.recipe)' asked for by \(request.connection.peer)",
+            "add of \(name) to '\(terms.order.recipe)' asked for by \(terms.peer)",
             of: LogSubject(recipe: terms.order.recipe, input: name))
         request.work(on: FileLanes.copies(of: file)) { [self] in
             daemon.add(file, named: name, in: call.folder, terms) { [self] result in done(result.mapError(said)) }
@@ -102,17 +103,17 @@ extension ControlService {
         }
     }
 
-    /// Returns the terms for what a client adds. Throws if the daemon can't accept it.
-    func terms(_ call: some AddingCall) throws(ControlError) -> AddingTerms {
+    /// Returns the terms under which a client adds files or URLs. Throws if the daemon can't accept them.
+    func terms(_ call: some AddingCall, of request: ControlRequest) throws(ControlError) -> AddingTerms {
         guard !daemon.isStopping else { throw .refused("the daemon is stopping; try again when it is back") }
         let order = try order(recipe: call.recipe, chain: call.chain, raw: call.raw)
         if let batch = call.batch, !daemon.knows(batch: batch) {
-            throw .badValue("\(batch) is no batch; NewBatch gives one")
+            throw .badValue("there is no batch \(batch); NewBatch opens one")
         }
         try check(call.after ?? [])
         return AddingTerms(
             order: order, batch: call.batch, after: call.after ?? [], anyway: call.anyway ?? false,
-            priority: try call.priority.map(priority(named:)))
+            priority: try call.priority.map(priority(named:)), peer: request.connection.peer)
     }
 
     /// `raw` is only allowed with a chain, because a recipe has its own setting, `Raw=`.
@@ -133,7 +134,7 @@ extension ControlService {
     private func policy(_ raw: String) throws(ControlError) -> RawPolicy {
         if let policy = RawPolicy(rawValue: raw) { return policy }
         let known = RawPolicy.allCases.map(\.rawValue).joined(separator: " or ")
-        throw .badValue("'\(raw.prefix(50))' is no way to read a raw file; it is \(known)")
+        throw .badValue("'\(raw.prefix(50))' is not a way to read a raw file; it is \(known)")
     }
 
     func parse(_ chain: String) throws(ControlError) -> Chain {
@@ -150,7 +151,7 @@ extension ControlService {
     }
 }
 
-/// A call that adds something, with the parameters that all such calls have.
+/// A call that adds files or URLs, with the parameters that all such calls share.
 protocol AddingCall {
     var recipe: String? { get }
     var chain: String? { get }

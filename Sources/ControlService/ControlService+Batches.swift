@@ -1,12 +1,12 @@
 import DaemonInterface
-import DaemonRuntime
 import Dispatch
 import JobModel
 import PipelineControl
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 
-/// Calls that make batches, list them, and find a batch by its number or name.
+/// Calls that create batches, list them, and find a batch by its number or name.
 extension ControlService {
     func addBatchCalls() {
         onOwners(Call.NewBatch.self) { [self] call, request in
@@ -20,7 +20,7 @@ extension ControlService {
         }
         onOwners(Call.CloseBatch.self) { [self] call, request in
             guard daemon.knows(batch: call.batch) else {
-                throw ControlError.badValue("\(call.batch) is no batch; NewBatch gives one")
+                throw ControlError.badValue("there is no batch \(call.batch); NewBatch opens one")
             }
             write(for: request)
             daemon.closeBatch(call.batch) { request.reply(Call.CloseBatch.Reply()) }
@@ -53,13 +53,17 @@ extension ControlService {
         let page = request.more ? Self.page : Self.longPage
         let next = { @Sendable [self] (last: inout Int) throws(ControlError) -> ([Control.Batch], isLast: Bool) in
             let records = try answer {
-                try daemon.batches(named: call.name, newest: call.limit, after: last, limit: page)
+                try daemon.batches(named: call.name, newest: call.limit, after: last, limit: page + 1)
             }
-            last = records.last?.id ?? last
-            return (records.map(\.shown), records.count < page)
+            let some = records.prefix(page)
+            last = some.last?.id ?? last
+            return (some.map(\.shown), records.count <= page)
         }
         var last = 0
-        guard request.more else { return request.reply(Call.Batches.Reply(batches: try next(&last).0)) }
+        guard request.more else {
+            let (batches, isLast) = try next(&last)
+            return request.reply(Call.Batches.Reply(batches: batches, isPart: !isLast))
+        }
         request.connection.follow(last) { last in
             do throws(ControlError) {
                 let (batches, isLast) = try next(&last)

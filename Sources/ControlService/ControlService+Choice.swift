@@ -3,12 +3,14 @@ import DaemonRuntime
 import JobModel
 import PipelineControl
 import PipelineModel
+import ServiceProgram
 
 /// Calls that cancel or prioritise many jobs at once.
 extension ControlService {
     func addChoiceCalls() {
         onWriting(Call.CancelMatching.self) { [self] call, request in
-            let choice = try choice(of: call)
+            var choice = try choice(of: call)
+            choice.cause = "by \(request.connection.peer)"
             Log.notice(
                 "cancel of \(Self.said(call)) asked for by \(request.connection.peer)",
                 of: LogSubject(batch: call.batch, recipe: call.recipe))
@@ -27,7 +29,7 @@ extension ControlService {
     }
 
     private static func said(_ call: Call.CancelMatching) -> String {
-        let states = call.states.isEmpty ? "all" : "what is \(call.states.joined(separator: " or "))"
+        let states = call.states.isEmpty ? "all" : "jobs that are \(call.states.joined(separator: " or "))"
         return states + (call.batch.map { " of batch \($0)" } ?? "") + (call.recipe.map { " of '\($0)'" } ?? "")
     }
 }
@@ -59,7 +61,8 @@ extension ControlService {
         try check(batch: call.batch)
         try check(call.ids)
         for record in try records(of: call.ids) where record.state != .queued && record.state != .waiting {
-            throw .refused("job \(record.id) is \(record.state.rawValue); a priority is given to what has not begun")
+            throw .refused(
+                "job \(record.id) is \(record.state.rawValue); only jobs that have not begun can get a priority")
         }
         return (JobChoice(ids: call.ids.isEmpty ? nil : call.ids, batch: call.batch), priority)
     }
@@ -67,7 +70,7 @@ extension ControlService {
     func priority(named name: String) throws(ControlError) -> Priority {
         if let priority = Priority(rawValue: name) { return priority }
         let known = Priority.allCases.map(\.rawValue).joined(separator: ", ")
-        throw .badValue("'\(name.prefix(50))' is no priority; these are: \(known)")
+        throw .badValue("'\(name.prefix(50))' is not a priority; use one of: \(known)")
     }
 
     func check(batch: Int?) throws(ControlError) {

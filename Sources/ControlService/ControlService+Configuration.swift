@@ -3,6 +3,7 @@ import DaemonRuntime
 import JobModel
 import PipelineControl
 import PipelineModel
+import ServiceProgram
 import WorkerProtocol
 
 extension ControlService {
@@ -18,6 +19,19 @@ extension ControlService {
         onOwners(Call.Settings.self) { [self] _, request in
             request.reply(Call.Settings.Reply(settings: shownSettings()))
         }
+        onOwners(Call.SaveRecipe.self) { [self] call, request in
+            let recipe = OwnRecipe(
+                name: call.name, description: call.description,
+                outputs: call.outputs.map { OwnRecipe.Output(name: $0.name, chain: $0.chain, naming: $0.naming) })
+            daemon.save(recipe) { answer in
+                Self.tell(answer, request, "saved", call.name) { Call.SaveRecipe.Reply(problems: $0) }
+            }
+        }
+        onOwners(Call.RemoveRecipe.self) { [self] call, request in
+            daemon.remove(recipe: call.name) { answer in
+                Self.tell(answer, request, "removed", call.name) { Call.RemoveRecipe.Reply(problems: $0) }
+            }
+        }
         onOwners(Call.Reload.self) { [self] call, request in
             let isTrial = call.check == true
             Log.notice("\(isTrial ? "trial of a reload" : "reload") asked for by \(request.connection.peer)")
@@ -27,6 +41,20 @@ extension ControlService {
                         problems: reloaded.problems.map(\.shown), skipped: reloaded.skipped.map(\.shown),
                         hooks: reloaded.hooks.map(\.shown)))
             }
+        }
+    }
+}
+
+extension ControlService {
+    private static func tell(
+        _ answer: Result<[Problem], CommandRefusal>, _ request: ControlRequest, _ change: String, _ recipe: String,
+        _ reply: ([Control.Problem]) -> some Codable & Sendable
+    ) {
+        switch answer {
+        case .success(let problems):
+            if problems.isEmpty { Log.notice("recipe '\(recipe)' \(change) by \(request.connection.peer)") }
+            request.reply(reply(problems.map(\.shown)))
+        case .failure(let refusal): request.fail(ControlError(refusal))
         }
     }
 }
@@ -53,7 +81,12 @@ extension ControlService {
                 hookFailures: hookFailures,
                 names: recipe.outputs.compactMap { output in
                     output.naming.map { Control.ResultName(output: output.name, name: $0.text) }
-                }, raw: recipe.raw.rawValue, fleet: recipe.fleet.rawValue)
+                }, raw: recipe.raw.rawValue, fleet: recipe.fleet.rawValue, share: recipe.share,
+                own: recipe.file?.hasPrefix(daemon.ownFolders.ownRecipes + "/") == true,
+                hours: recipe.hours?.text,
+                conditions: Dictionary(
+                    recipe.outputs.compactMap { output in output.condition.map { (output.name ?? "", $0.text) } },
+                    uniquingKeysWith: { first, _ in first }))
         }
     }
 
@@ -78,7 +111,8 @@ extension ControlService {
             parameters: stage.parameters.map {
                 Control.Parameter(
                     name: $0.name, type: $0.type.rawValue, minimum: $0.minimum, maximum: $0.maximum,
-                    default: $0.defaultValue, required: $0.isRequired, choices: $0.choices, unit: $0.unit, help: $0.help
+                    default: $0.defaultValue, required: $0.isRequired,
+                    choices: $0.type == .file ? daemon.catalog.names(for: $0) : $0.choices, unit: $0.unit, help: $0.help
                 )
             }, atLeastOneOf: stage.atLeastOneOf, atMostOneOf: stage.atMostOneOf)
     }

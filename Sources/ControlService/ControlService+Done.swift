@@ -3,6 +3,7 @@ import DaemonRuntime
 import JobModel
 import PipelineControl
 import PipelineModel
+import ServiceProgram
 
 /// Calls that process done jobs again, or undo them.
 extension ControlService {
@@ -97,7 +98,7 @@ extension ControlService {
         }
         if let path = call.path {
             guard path.hasPrefix("/"), !path.contains("\0") else {
-                throw .badValue("'\(path.prefix(200))' is no absolute path")
+                throw .badValue("'\(path.prefix(200))' is not an absolute path")
             }
         }
         return try choice(call.ids, call.batch, call.recipe, call.since, call.path)

@@ -2,6 +2,7 @@ import DaemonInterface
 import DaemonRuntime
 import PipelineControl
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 
 extension ControlService {
@@ -43,7 +44,7 @@ extension ControlService {
             case .failure(.noFile(let path)):
                 request.fail(
                     ControlError.refused(
-                        "there is no file \(path), as far as you and the daemon may look, and no job is known that was "
+                        "there is no file \(path), as far as you and the daemon may look, and no known job was "
                             + "made of one"))
             }
         }
@@ -55,7 +56,9 @@ extension ControlService {
             operations: explanation.operations.map {
                 Control.PlannedOperation(kind: $0.kind, queue: $0.queue, does: $0.does(daemon.catalog))
             }, job: explanation.job.map(shown), picture: explanation.picture,
-            decode: explanation.decode.map { Control.Decoding(output: $0.output, path: $0.path) },
+            decode: explanation.decode.map {
+                Control.Decoding(output: $0.output, path: $0.path, unwanted: $0.unwanted)
+            },
             problem: explanation.problem,
             names: explanation.names.map { Control.ResultName(output: $0.output, name: $0.name) },
             date: explanation.date)

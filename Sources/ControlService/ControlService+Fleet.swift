@@ -2,6 +2,7 @@ import DaemonInterface
 import DaemonRuntime
 import PipelineControl
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import WorkerProtocol
 
@@ -51,11 +52,11 @@ extension ControlService {
     /// a node is unknown.
     private func fleet(_ names: [String]) throws(ControlError) -> (fleet: FleetReport, named: [String]) {
         guard let fleet = daemon.fleetReport else {
-            throw .refused("this machine is in no fleet; docs/fleet.md tells how to make one")
+            throw .refused("this machine is in no fleet; docs/fleet.md explains how to set one up")
         }
         if let wrong = names.first(where: { !NodeName.isOne($0) }) {
             throw .badValue(
-                "'\(wrong.prefix(50))' is no name of a node; up to 40 small letters, digits and hyphens are")
+                "'\(wrong.prefix(50))' is not the name of a node; use up to 40 small letters, digits and hyphens")
         }
         let known = fleet.everybody
         if let stranger = names.first(where: { !known.contains($0) }) {
@@ -142,7 +143,7 @@ extension NodeCommand {
         case "drain": self = .drain
         default:
             throw .badValue(
-                "'\(call.command.prefix(50))' is no command; pause, resume, concurrency, cancel-all and drain are")
+                "'\(call.command.prefix(50))' is not a command; use pause, resume, concurrency, cancel-all or drain")
         }
     }
 }
@@ -152,7 +153,7 @@ extension Control.NodeAnswer {
         switch outcome {
         case .silent:
             self.init(
-                node: node, answered: false, error: "it does not answer; whether it has done it is not known",
+                node: node, answered: false, error: "it does not answer, and may or may not have executed the command",
                 queues: [])
         case .refused(let refusal): self.init(node: node, answered: true, error: refusal.message, queues: [])
         case .done(let report):

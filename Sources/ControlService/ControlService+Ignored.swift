@@ -3,6 +3,7 @@ import DaemonRuntime
 import JobModel
 import PipelineControl
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 
 extension ControlService {
@@ -35,7 +36,8 @@ extension ControlService {
 
     private static func send(_ files: [Control.Ignored], _ request: ControlRequest) {
         guard request.more else {
-            return request.reply(Call.ListIgnored.Reply(ignored: Array(files.prefix(longPage))))
+            return request.reply(
+                Call.ListIgnored.Reply(ignored: Array(files.prefix(longPage)), isPart: files.count > longPage))
         }
         request.connection.follow(files[...]) { rest in
             let some = Call.ListIgnored.Reply(ignored: Array(rest.prefix(page)))

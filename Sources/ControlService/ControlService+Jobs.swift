@@ -4,6 +4,7 @@ import Dispatch
 import JobModel
 import PipelineControl
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 
 extension ControlService {
@@ -58,11 +59,16 @@ extension ControlService {
             }
         }
         onWriting(Call.Cancel.self) { [self] call, request in
+            guard !call.ids.isEmpty else {
+                throw ControlError.badValue("Cancel takes IDs; CancelAll cancels everything")
+            }
             try check(call.ids)
             Log.notice(
                 "cancel of \(Self.said(call.ids)) asked for by \(request.connection.peer)",
                 of: LogSubject(jobs: call.ids))
-            daemon.cancel(JobChoice(ids: call.ids)) { [self] _, _ in
+            var choice = JobChoice(ids: call.ids)
+            choice.cause = "by \(request.connection.peer)"
+            daemon.cancel(choice) { [self] _, _ in
                 do {
                     request.reply(Call.Cancel.Reply(jobs: try records(of: call.ids).map(shown)))
                 } catch {
@@ -71,6 +77,9 @@ extension ControlService {
             }
         }
         onWriting(Call.Retry.self) { [self] call, request in
+            guard !call.ids.isEmpty || !call.states.isEmpty || call.batch != nil else {
+                throw ControlError.badValue("Retry takes IDs, states or a batch")
+            }
             try check(call.ids)
             try check(batch: call.batch)
             let which =
@@ -119,12 +128,16 @@ extension ControlService {
         var last = try answer { try call.limit.map { try daemon.start(ofNewest: $0, chosen) } ?? 0 }
         let page = request.more ? Self.page : Self.longPage
         let next = { @Sendable [self] (last: inout Int) throws(ControlError) -> (jobs: [Control.Job], isLast: Bool) in
-            let rows = try answer { try daemon.list(chosen, after: last, limit: page) }
-            last = rows.last?.id ?? last
-            let jobs = rows.map(shown).filter { call.states.isEmpty || call.states.contains($0.state) }
-            return (jobs, rows.count < page)
+            let rows = try answer { try daemon.list(chosen, after: last, limit: page + 1) }
+            let some = rows.prefix(page)
+            last = some.last?.id ?? last
+            let jobs = some.map(shown).filter { call.states.isEmpty || call.states.contains($0.state) }
+            return (jobs, rows.count <= page)
         }
-        guard request.more else { return request.reply(Call.List.Reply(jobs: try next(&last).jobs)) }
+        guard request.more else {
+            let (jobs, isLast) = try next(&last)
+            return request.reply(Call.List.Reply(jobs: jobs, isPart: !isLast))
+        }
         request.connection.follow(last) { last in
             do throws(ControlError) {
                 let (jobs, isLast) = try next(&last)
@@ -140,7 +153,7 @@ extension ControlService {
         guard let text else { return nil }
         if let time = Timestamp.seconds(text) { return time }
         throw .badValue(
-            "'\(text.prefix(50))' is no time; write how long ago, as 90s, 30min, 1h or 2d, or a time, as "
+            "'\(text.prefix(50))' is not a time; write how long ago, as 90s, 30min, 1h or 2d, or a time, as "
                 + "2026-03-01, '2026-03-01 09:30' or 2026-03-01T09:30:00Z")
     }
 }
@@ -178,7 +191,7 @@ extension ControlService {
             job: shown(record),
             chains: record.order.chains, original: FileSystem.mayExist(record.source) ? record.source : nil,
             removed: record.removed?.text, tries: record.tries, started: record.started.map(Timestamp.text),
-            header: record.story?.header,
+            header: record.story?.header, caption: record.texts?.caption, credit: record.texts?.credit,
             advice: record.state == .failed ? record.advice : nil, operations: operations(of: record),
             priority: Priority(rank: record.priority).rawValue, after: neighbours.after.shown,
             followers: neighbours.followers.shown)
@@ -221,8 +234,8 @@ extension ControlService {
         for next in (record.url == nil ? [] : [.download]) + record.plan.operations {
             defer { if next == .announceBatch { planned += 1 } }
             if next == .announceBatch {
-                // The recorded segment of a job that waits at a barrier, or was cancelled there, is already the segment
-                // behind it.
+                // If a job waits at a barrier or was cancelled there, its recorded segment is already the segment after
+                // the barrier.
                 let isPast = planned < record.segment && record.waitReason != .barrier && !record.state.isFinal
                 if planned >= segment { shown.append(operation(next, isPast ? "finished" : unrecorded)) }
             } else if next == .download, record.needsDownload, begun.contains("render 0") {

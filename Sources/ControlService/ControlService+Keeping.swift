@@ -3,6 +3,7 @@ import DaemonRuntime
 import JobModel
 import PipelineControl
 import PipelineModel
+import ServiceProgram
 
 /// Calls that remove files and ledger rows of ended jobs.
 extension ControlService {
@@ -31,7 +32,7 @@ extension ControlService {
                 }
             }
             let ids = call.ids.count == 1 ? "job \(call.ids[0])" : "\(call.ids.count) jobs"
-            let who = call.ids.isEmpty ? "what is " + call.states.joined(separator: " or ") : ids
+            let who = call.ids.isEmpty ? "jobs that are " + call.states.joined(separator: " or ") : ids
             Log.notice(
                 "forgetting of \(who) asked for by \(request.connection.peer)",
                 of: LogSubject(jobs: call.ids, recipe: call.recipe))
@@ -47,11 +48,11 @@ extension ControlService {
         for name in call.places {
             guard let place = KeptPlace(rawValue: name) else {
                 let known = KeptPlace.allCases.map(\.rawValue).joined(separator: ", ")
-                throw .badValue("'\(name.prefix(50))' is no place to be cleaned; these are: \(known)")
+                throw .badValue("'\(name.prefix(50))' is not a place that can be cleaned; use one of: \(known)")
             }
             if !places.contains(place) { places.append(place) }
         }
-        guard !places.isEmpty else { throw .badValue("Clean wants places; it never removes everything on its own") }
+        guard !places.isEmpty else { throw .badValue("Clean needs places; it never removes everything on its own") }
         let before = try Self.time(call.older)
         let most: Int?
         do throws(Refusal) {

@@ -2,6 +2,7 @@ import DaemonInterface
 import DaemonRuntime
 import PipelineControl
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 
 extension ControlService {
@@ -50,10 +51,10 @@ extension ControlService {
         _ call: Call.AddList, _ file: Descriptor, for request: ControlRequest,
         done: @escaping @Sendable (Result<Call.AddList.Reply, ControlError>) -> Void
     ) throws(ControlError) {
-        let terms = try terms(call)
+        let terms = try terms(call, of: request)
         write(for: request)
         request.work(on: FileLanes.copies(of: file)) { [self] in
-            daemon.add(list: file, named: call.name, terms, by: request.connection.peer) { [self] result in
+            daemon.add(list: file, named: call.name, terms) { [self] result in
                 done(
                     result.map { Call.AddList.Reply(batch: $0.batch, first: $0.first, last: $0.last) }
                         .mapError(said))

@@ -1,7 +1,7 @@
 import DaemonInterface
-import DaemonRuntime
 import PipelineControl
 import PipelineModel
+import ServiceProgram
 
 extension ControlService {
     func addMetricsCalls() {
@@ -23,22 +23,23 @@ extension ControlService {
         var metrics = Metrics()
         metrics.add(shown(status), started: status.started)
         metrics.add(measured.counters, recipes: recipes)
-        metrics.counter("previews_made", "Small pictures that were made for looking.", measured.previewsMade)
+        metrics.counter("previews_made", "Previews that were made.", measured.previewsMade)
         metrics.add(hooks: measured.hooks)
-        metrics.gauge("shortages", "Things that are missing and for which jobs wait.", measured.shortages)
+        metrics.gauge("shortages", "Missing resources that jobs wait for.", measured.shortages)
+        metrics.gauge("plugins_skipped", "Plugins that are left out.", daemon.skippedPlugins.count)
         metrics.gauge("workers", "Render workers.", status.workers)
         metrics.gauge(
-            "memory_granted_bytes", "Memory that the pictures in work may take.", Int(measured.memory.granted))
+            "memory_granted_bytes", "Memory granted to the pictures being rendered.", Int(measured.memory.granted))
         metrics.gauge(
-            "memory_budget_bytes", "Memory that all pictures in work may take together.", Int(measured.memory.budget))
+            "memory_budget_bytes", "Memory that may be granted to all pictures together.", Int(measured.memory.budget))
         let free = status.disks.filter { $0.bytes > 0 }.map { Double($0.free) / Double($0.bytes) }.min()
-        metrics.gauge("disk_free_ratio", "The free part of the fullest disk of originals and results.", free)
+        metrics.gauge("disk_free_ratio", "The free fraction of the fullest disk of originals or results.", free)
         let oldest = measured.oldestQueued.map { max(0, Timestamp.now() - $0) }
         metrics.gauge(
             "oldest_queued_seconds", "The age of the oldest queued job; 0 when none is queued.", oldest ?? 0)
         for kept in status.kept {
             metrics.gauge(
-                "kept_bytes", "Files that jobs have left and that are kept, by place.", kept.bytes,
+                "kept_bytes", "Size of the originals and results that are kept, by place.", kept.bytes,
                 labels: ["place": kept.place.rawValue])
         }
         return metrics
@@ -100,11 +101,11 @@ private struct Metrics: Sendable {
             gauge("queue_paused", "1 while a queue is paused.", queue.paused ? 1 : 0, labels: labels)
         }
         gauge(
-            "problems", "Reasons that keep the daemon from its work, as `pipectl status` says them.",
+            "problems", "Reasons that keep the daemon from its work, as `pipectl status` lists them.",
             status.problems.count)
         guard let fleet = status.fleet else { return }
-        gauge("fleet_connected", "1 while a server of the fleet is reached.", fleet.server == nil ? 0 : 1)
-        gauge("fleet_nodes", "Other nodes of the fleet that have been heard of lately.", fleet.nodes.count)
+        gauge("fleet_connected", "1 while the node is connected to a server.", fleet.server == nil ? 0 : 1)
+        gauge("fleet_nodes", "Other nodes of the fleet that have reported recently.", fleet.nodes.count)
         gauge("fleet_places", "How many pictures of other nodes may be here at once.", fleet.places)
         gauge("fleet_taken", "Pictures of other nodes that are here.", fleet.taken)
         gauge("fleet_lent", "Pictures that are with other nodes, or offered to them.", fleet.lent)
@@ -124,7 +125,7 @@ private struct Metrics: Sendable {
             var labels = ["result": end.result.rawValue]
             labels["recipe"] = end.recipe
             counter(
-                "jobs_ended", "Jobs that have ended; those that were never begun have no recipe here.", count,
+                "jobs_ended", "Jobs that have ended. Jobs that were ended in bulk have no recipe label.", count,
                 labels: labels)
         }
         for (failure, count) in counters.failures.merging(failures, uniquingKeysWith: { known, _ in known }).sorted(
@@ -143,7 +144,7 @@ private struct Metrics: Sendable {
             counter("written_bytes", "Bytes that operations have written.", operations.written, labels: labels)
         }
         histogram(
-            "job_duration_seconds", "From the taking of a file to the publishing of its results.", counters.jobs)
+            "job_duration_seconds", "Time from the claim of a file to the publication of its results.", counters.jobs)
     }
 
     mutating func add(hooks: [String: HookReport]) {
@@ -151,7 +152,7 @@ private struct Metrics: Sendable {
             let labels = ["recipe": recipe]
             counter("hook_runs", "Runs of a recipe's hook that have ended.", report.runs, labels: labels)
             counter(
-                "hook_failures", "Runs of a recipe's hook that have failed, over restarts.", report.failures,
+                "hook_failures", "Runs of a recipe's hook that have failed, counted across restarts.", report.failures,
                 labels: labels)
         }
     }

@@ -3,6 +3,7 @@ import DaemonRuntime
 import JobModel
 import PipelineControl
 import PipelineModel
+import ServiceProgram
 
 extension ControlService {
     func addNeedsCalls() {
@@ -16,7 +17,7 @@ extension ControlService {
                 }
             }
             Log.notice(
-                "what job \(call.id) comes after was changed by \(request.connection.peer)",
+                "the dependencies of job \(call.id) were changed by \(request.connection.peer)",
                 of: LogSubject(jobs: [call.id]))
         }
     }
@@ -29,7 +30,7 @@ extension ControlService {
     {
         guard !daemon.isStopping else { throw .refused("the daemon is stopping; try again when it is back") }
         guard !call.after.isEmpty || !call.remove.isEmpty || call.anyway else {
-            throw .badValue("Depend takes jobs to come after, or to come after no more")
+            throw .badValue("Depend takes dependencies to add or to remove")
         }
         try check(numberOf: call.after + call.remove)
         daemon.depend(call.id, after: call.after, remove: call.remove, anyway: call.anyway, done: done)
@@ -42,16 +43,16 @@ extension ControlService {
         case .unknown(let id): return .noSuchJob(id)
         case .begun(let state):
             let word = state == .done ? "is done" : "has begun already"
-            return .refused("job \(job) \(word): what it comes after can be changed until it begins")
+            return .refused("job \(job) \(word): its dependencies can be changed only until it begins")
         case .circle(let path) where path.count == 2:
             return .refused("job \(job) can't come after itself (\(Self.said(path)))")
         case .circle(let path):
-            return .refused("they would wait for each other for ever: \(Self.said(path)), where → means comes after")
+            return .refused("they would wait for each other forever: \(Self.said(path)), where → means comes after")
         case .over(let id, let state):
             let word = state == .failed ? "has failed" : "was cancelled"
             return .refused(
-                "job \(id) \(word), so what comes after it would not run; `pipectl retry \(id)` first, or say --anyway")
-        case .unneeded(let id): return .refused("job \(job) does not come after job \(id); `pipectl show \(job)` tells")
+                "job \(id) \(word), so a job after it would not run; `pipectl retry \(id)` first, or use --anyway")
+        case .unneeded(let id): return .refused("job \(job) does not come after job \(id); see `pipectl show \(job)`")
         case .refused: return .refused("the ledger refuses it; see the daemon's log")
         }
     }
@@ -63,7 +64,7 @@ extension ControlService {
         return (words.prefix(8) + ["… \(words.count - 10) more …"] + words.suffix(2)).joined(separator: " → ")
     }
 
-    /// Throws if one of these jobs comes after an unsuccessful job that is not retried as well, because the job would
+    /// Throws if one of these jobs depends on an unsuccessful job that is not retried as well, because the job would
     /// only fail again.
     func checkNeeds(ofRetried ids: [Int], _ states: [JobState]) throws(ControlError) {
         guard let found = try answer({ try daemon.hindered(of: ids, bringingBack: states) }) else { return }

@@ -2,6 +2,7 @@ import DaemonInterface
 import DaemonRuntime
 import JobModel
 import PipelineControl
+import ServiceProgram
 import SystemCalls
 
 extension ControlService {

@@ -13,7 +13,7 @@ extension ControlService {
     {
         guard call.ids.isEmpty || call.batch == nil else { throw .badValue("Retry takes either IDs or a batch") }
         for name in call.states where !["failed", "cancelled", "waiting"].contains(name) {
-            throw .badValue("'\(name.prefix(50))' can't be tried again; failed, cancelled and waiting can")
+            throw .badValue("'\(name.prefix(50))' can't be retried; failed, cancelled and waiting can")
         }
         let named = try records(of: Set(call.ids).sorted())
         let early = named.filter { $0.state == .waiting && $0.waitReason == .retry }.map(\.id)
@@ -22,8 +22,8 @@ extension ControlService {
             guard record.state == .failed || record.state == .cancelled, record.returns == nil else {
                 let state = record.returns == nil ? shown(record).state : "being brought back already"
                 throw .refused(
-                    "job \(record.id) is \(state); only what failed, was cancelled, or waits "
-                        + "for its next try can be tried again")
+                    "job \(record.id) is \(state); only a job that failed, was cancelled, or waits "
+                        + "for its next attempt can be retried")
             }
             guard !record.isList else {
                 throw .refused("job \(record.id) was a list; `pipectl add` its file, which lies in \(record.source)")
@@ -50,7 +50,7 @@ extension RetryOutcome {
         let more = lostCount > lost.count ? ", and \(lostCount - lost.count) more" : ""
         return .failure(
             .refused(
-                "\(ids.count) of \(ids.count + lostCount) are tried again; the others can't be "
+                "\(ids.count) of \(ids.count + lostCount) are retried; the others can't be "
                     + "brought back: \(lost.joined(separator: "; "))\(more)"))
     }
 }

@@ -3,6 +3,7 @@ import DaemonRuntime
 import JobModel
 import PipelineControl
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import WorkerProtocol
 
@@ -51,7 +52,10 @@ extension ControlService {
                     path: $0.folder, recipe: $0.recipe, watch: $0.watch, settling: $0.settling, ignored: $0.ignored,
                     problem: $0.problem)
             },
-            ignored: Self.shown(status.ignored), workers: status.workers, cursor: status.cursor,
+            ignored: Self.shown(status.ignored),
+            ignoredReasons: status.ignoredReasons.map {
+                Control.IgnoredReason(reason: $0.reason, files: $0.files, example: $0.example)
+            }, workers: status.workers, cursor: status.cursor,
             problems: status.problems,
             kept: status.kept.map {
                 Control.Kept(place: $0.place.rawValue, rule: $0.rule, files: $0.files, bytes: $0.bytes)
@@ -64,7 +68,8 @@ extension ControlService {
             let queue = report.queue
             shown[queue.name] = Control.Queue(
                 configured: queue.configured, effective: queue.effective, running: queue.running,
-                waiting: report.waiting, paused: queue.isPaused, reason: queue.reason, automatic: report.automatic)
+                waiting: report.waiting, paused: queue.isPaused, reason: queue.reason, automatic: report.automatic,
+                held: report.held)
         }
     }
 

@@ -4,6 +4,7 @@ import Glibc
 import JobModel
 import PipelineControl
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import WorkerProtocol
 
@@ -12,7 +13,7 @@ extension ControlService {
         onPassing(Call.Try.self) { [self] call, passed, request in
             let file = try Self.file(beside: "Try", passed)
             guard FileStatus(try file.status()).kind == .file else {
-                throw ControlError.badValue("'\(call.name.prefix(200))' is no file that can be read")
+                throw ControlError.badValue("'\(call.name.prefix(200))' is not a file that can be read")
             }
             Coordination.async { [self] in
                 do throws(ControlError) {

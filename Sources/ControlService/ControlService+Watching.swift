@@ -3,6 +3,7 @@ import DaemonRuntime
 package import JobModel
 import PipelineControl
 import PipelineModel
+import ServiceProgram
 import Synchronization
 import SystemCalls
 
@@ -62,7 +63,7 @@ extension ControlService {
         let last = daemon.cursor
         var place = (cursor: call.cursor ?? last, ahead: nil as Control.Event?)
         if place.cursor > last {
-            let text = "there is no event \(place.cursor): the log ends at \(last); what follows is new"
+            let text = "there is no event \(place.cursor): the log ends at \(last); new events follow"
             place = (last, Self.lost(text, before: last))
         }
         guard request.more else { return request.reply(Call.Watch.Reply(events: try next(&place))) }
@@ -171,8 +172,12 @@ private final class Endings: Sendable {
 
 extension ControlService {
     /// An event as a line of JSON, for a hook.
-    package static func line(_ event: LoggedEvent, _ job: JobRecord?, _ batch: BatchRecord?) throws -> [UInt8] {
-        try Wire.encode(Control.Event(event, job, batch)) + [UInt8(ascii: "\n")]
+    package static func line(
+        _ event: LoggedEvent, _ job: JobRecord?, _ batch: BatchRecord?, _ results: [String]?
+    ) throws -> [UInt8] {
+        var shown = Control.Event(event, job, batch)
+        shown.outputs = results
+        return try Wire.encode(shown) + [UInt8(ascii: "\n")]
     }
 }
 
@@ -190,8 +195,7 @@ extension Control.Event {
 }
 
 extension JobRecord {
-    /// Whether the event dates from the job's latest end or later. Otherwise it may report an earlier end, from before
-    /// a retry.
+    /// Whether the event dates from the job's latest end or later. Otherwise it may report an end before a retry.
     fileprivate func hasEnded(at event: LoggedEvent) -> Bool {
         finished.map { event.time >= $0 } ?? false
     }

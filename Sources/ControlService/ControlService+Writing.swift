@@ -1,12 +1,13 @@
 import DaemonInterface
 import DaemonRuntime
 import PipelineControl
+import ServiceProgram
 import Synchronization
 
 /// A request that is answered once a change is in the ledger.
 struct WritingRequest: Sendable {
     let request: ControlRequest
-    /// Describes, for the error message, an effect that takes place even if it can't be recorded. Nil if there is none.
+    /// For the error message: an effect that takes place even if it can't be recorded; nil if there is none.
     let holds: String?
 }
 

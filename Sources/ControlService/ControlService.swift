@@ -3,6 +3,7 @@ import DaemonRuntime
 import Dispatch
 import PipelineControl
 import PipelineModel
+import ServiceProgram
 import Synchronization
 
 /// Answers the calls of the Varlink interfaces. Each method has one handler; handlers for the same subject share a
@@ -77,8 +78,8 @@ package final class ControlService: Sendable {
         on(call) { [self] call, request in whenWritable(request) { try handler(call, request) } }
     }
 
-    /// Adds a method's handler that runs even while the ledger can't be written. The client then gets an error at once.
-    /// It tells what took effect, in the words of `holds`, and that this is not recorded.
+    /// Adds a method's handler that runs even while the ledger can't be written. The client then gets an error at once,
+    /// which says in the words of `holds` what took effect, and that this is not recorded.
     func onWriting<Call: ControlCall>(
         _ call: Call.Type, but holds: String,
         _ handler: @escaping @Coordination @Sendable (Call, ControlRequest) throws -> Void
@@ -93,6 +94,9 @@ package final class ControlService: Sendable {
     func answer(_ request: ControlRequest, _ passed: PassedDescriptors) {
         do {
             guard let handler = handlers.withLock({ $0[request.method] }) else { throw Self.unknown(request.method) }
+            guard request.connection.role.allows(request.method) else {
+                throw ControlRole.refusal(request.method, group: limits.lookGroup)
+            }
             try handler(request, passed)
         } catch {
             request.fail(error)
@@ -110,7 +114,7 @@ package final class ControlService: Sendable {
         return .interfaceNotFound(method.split(separator: ".").dropLast().joined(separator: "."))
     }
 
-    /// Adds the calls of `org.varlink.service`, the interface by which clients ask what a service offers.
+    /// Adds the calls of `org.varlink.service`, the interface that describes a service to its clients.
     private func addServiceCalls() {
         let version = version
         on(Call.GetInfo.self) { _, request in

@@ -2,6 +2,7 @@ package import DaemonInterface
 import DaemonRuntime
 import Dispatch
 import PipelineControl
+import ServiceProgram
 package import WorkerProtocol
 
 /// Executes a call for another node, as a client of this daemon's own control socket.
@@ -24,7 +25,8 @@ package enum OwnCall {
         let client = try ControlClient(path: socket)
         client.wait(atMost: patience)
         func call<Call: ControlCall>(_: Call.Type) throws -> [UInt8] {
-            try Wire.encode(client.call(Wire.decode(Call.self, Array(question.parameters.utf8))))
+            let frame = Array(#"{"parameters":\#(question.parameters)}"#.utf8)
+            return try Wire.encode(client.call(ControlRequest.parameters(Call.self, in: frame)))
         }
         let reply =
             switch question.call {
@@ -34,7 +36,7 @@ package enum OwnCall {
             }
         guard reply.count <= NodeReport.longestReply else {
             throw ControlError.refused(
-                "its answer has \(reply.count) bytes, and \(NodeReport.longestReply) are the most; ask for less")
+                "its answer has \(reply.count) bytes; at most \(NodeReport.longestReply) are allowed; ask for less")
         }
         return String(decoding: reply, as: UTF8.self)
     }

@@ -3,6 +3,7 @@ package import DaemonRuntime
 import Dispatch
 import PipelineControl
 import PipelineModel
+import ServiceProgram
 import Synchronization
 
 /// The line that `systemctl status` shows. It is updated after changes, at most once a second.

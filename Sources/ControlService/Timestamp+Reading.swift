@@ -1,6 +1,6 @@
-import DaemonRuntime
 import Glibc
 import PipelineModel
+import ServiceProgram
 
 extension Timestamp {
     /// Parses a time as people write it: an age (`1h`), a local time (`2026-03-01`, `2026-03-01 09:30`, `09:30`), or a

@@ -1,7 +1,7 @@
-import DaemonRuntime
 import Glibc
 package import PictureFiles
 package import PipelineModel
+import ServiceProgram
 import SystemCalls
 
 /// The texts of all configuration files, as the initializer has read them.
@@ -21,7 +21,8 @@ package struct ConfigurationFiles: Sendable {
         let more = Self.files(in: places.moreConfiguration, suffix: ".conf", &unreadSettings)
         settings = (main + more).compactMap { Self.read($0, &unreadSettings) }
         saved = FileSystem.mayExist(places.saved) ? Self.read(places.saved, &unreadSettings) : nil
-        recipes = Self.files(in: places.recipes, suffix: ".recipe", &unreadFolder)
+        recipes = [places.recipes, places.ownRecipes]
+            .flatMap { Self.files(in: $0, suffix: ".recipe", &unreadFolder) }
             .compactMap { Self.read($0, &unreadRecipes) }
     }
 
@@ -41,7 +42,7 @@ package struct ConfigurationFiles: Sendable {
     private static func files(in folder: String, suffix: String, _ problems: inout [Problem]) -> [String] {
         guard FileSystem.mayExist(folder) else { return [] }
         do {
-            return try FileSystem.names(in: folder).compactMap(\.self)
+            return try FileSystem.names(in: folder)
                 .filter { $0.hasSuffix(suffix) && !$0.hasPrefix(".") }.sorted().map { "\(folder)/\($0)" }
         } catch {
             problems.append(Problem(file: folder, line: nil, message: "can't be read: \(error.reason)"))

@@ -1,8 +1,9 @@
 import DaemonRuntime
 import Dispatch
+import ServiceProgram
 import Synchronization
 
-/// Examines paths on several disks in parallel, and waits two seconds at most, because a disk may hang.
+/// Examines paths on several disks in parallel, and waits at most two seconds, because a disk may hang.
 enum DiskAnswers {
     private static let patience = DispatchTimeInterval.seconds(2)
 

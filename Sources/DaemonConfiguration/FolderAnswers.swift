@@ -10,7 +10,7 @@ struct FolderAnswers: Sendable {
 
     private let answers: [String: Answer]
 
-    /// Examines all folders. Of `outboxes`, it also checks whether they can be created.
+    /// Examines all folders, and checks whether the `outboxes` can be created.
     init(of folders: Set<String>, outboxes: Set<String>) {
         answers = DiskAnswers.ask(about: folders.union(outboxes)) { folder in
             let obstacle = outboxes.contains(folder) ? Obstacle(to: folder) : nil

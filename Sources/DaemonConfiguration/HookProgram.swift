@@ -1,8 +1,8 @@
-import DaemonRuntime
 import Glibc
+import ServiceProgram
 import SystemCalls
 
-/// The program that Hook= names.
+/// The program that `Hook=` names.
 package enum HookProgram {
     /// Why the daemon's user can't run the program; nil if it can. Blocks while the program's disk does not answer.
     package static func refusal(of program: String) -> String? {
@@ -14,7 +14,7 @@ package enum HookProgram {
         }
         var raw = stat()
         guard stat(program, &raw) == 0, raw.st_mode & S_IFMT == S_IFREG else {
-            return "\(program) is no file; mend Hook="
+            return "\(program) is not a file; mend Hook="
         }
         guard access(program, X_OK) == 0 else {
             let reason = SystemError("access", program).reason

@@ -1,8 +1,8 @@
-import DaemonRuntime
 import Foundation
 import Glibc
 import PictureFiles
 package import PipelineModel
+import ServiceProgram
 import SystemCalls
 package import WorkerPools
 package import WorkerProtocol
@@ -53,7 +53,7 @@ extension HostLogin {
             if let refusal = way.refusal { throw failure("is not read: \(refusal)") }
             let file = try way.open(O_RDONLY | O_NONBLOCK)
             let status = FileStatus(try file.status())
-            guard status.kind == .file else { throw failure("is not read: \(path) is no file", "name another") }
+            guard status.kind == .file else { throw failure("is not read: \(path) is not a file", "name another") }
             guard status.mode & S_IROTH == 0 else {
                 throw failure("is not read: everybody can read \(path)", "`chmod o-rwx` it")
             }
@@ -67,8 +67,8 @@ extension HostLogin {
             text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f })
         else {
             throw failure(
-                "can't be read: the first line of \(path) is none",
-                "write it there, as UTF-8 of at most \(Self.longestPassword) bytes")
+                "can't be read: the first line of \(path) is not a valid password",
+                "write the password there, as UTF-8 of at most \(Self.longestPassword) bytes")
         }
         return String(text)
     }

@@ -1,7 +1,7 @@
-import DaemonRuntime
 import Foundation
 package import PictureFiles
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import WorkerPools
 

@@ -4,7 +4,7 @@ import SystemCalls
 
 /// A recipe's folder that lies in the wrong place, or can't be created.
 struct Misplacement {
-    /// The problem. It names the file of the recipe to hold.
+    /// The problem, at a place in the file of the recipe to hold.
     var problem: Problem
     /// Another recipe that may be at fault, and is held as well.
     var rival: Recipe?
@@ -54,8 +54,8 @@ extension LoadedConfiguration {
         }
     }
 
-    /// Finds folders that the daemon writes to and that lie in an inbox or contain one. The daemon would take its own
-    /// output as new pictures.
+    /// Finds folders that the daemon writes to and that lie in an inbox or contain an inbox. The daemon would take its
+    /// own output for new pictures.
     private func nested(_ places: Places, _ disks: FolderAnswers) -> [Misplacement] {
         configuration.recipes.flatMap { taking in
             let folder = disks.resolved(inbox(of: taking, places))
@@ -93,7 +93,7 @@ extension LoadedConfiguration {
         }
     }
 
-    // MARK: - Where
+    // MARK: - Locations of problems
 
     /// Locates the problem at the recipe's Outbox= line, or at the recipe `other` if the writing recipe is built in.
     private func outboxProblem(of recipe: Recipe, orElse other: Recipe, _ message: String) -> Problem {

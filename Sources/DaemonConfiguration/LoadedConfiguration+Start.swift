@@ -28,7 +28,7 @@ extension LoadedConfiguration {
         return loaded
     }
 
-    /// The configuration's mistakes. Each text also names the consequence.
+    /// The configuration's mistakes. Each text also states the consequence.
     package var shortcomings: [String] {
         let settings = wrongSettings.first.map { first in
             let more = wrongSettings.count > 1 ? " (and \(wrongSettings.count - 1) more)" : ""
@@ -40,7 +40,7 @@ extension LoadedConfiguration {
 
     // MARK: - Folders
 
-    /// The outboxes of all recipes. Those of held recipes count, too, because older jobs still publish there.
+    /// The outboxes of all recipes, including held recipes, because older jobs still publish there.
     package func outboxes(_ places: Places) -> [String] {
         (configuration.recipes + configuration.held.map(\.recipe)).map { outbox(of: $0, places) }
     }

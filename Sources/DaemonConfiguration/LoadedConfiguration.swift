@@ -4,7 +4,8 @@ import Glibc
 package import JobModel
 package import PictureFiles
 package import PipelineModel
-import SystemCalls
+import ServiceProgram
+package import SystemCalls
 import WorkerPools
 package import WorkerProtocol
 
@@ -12,6 +13,8 @@ package import WorkerProtocol
 package struct LoadedConfiguration: Sendable {
     package var configuration: Configuration
     package var catalog: StageCatalog
+    /// The bytes of the files that chains may name, by SHA-256.
+    package var files: [String: Descriptor] = [:]
     package var skipped: [SkippedPlugin]
     /// The parts of the workers' confinement that this machine lacks, each with the reason.
     package var missing: [String]
@@ -44,13 +47,18 @@ package struct LoadedConfiguration: Sendable {
     ) -> (LoadedConfiguration, [Problem]) {
         let lastInboxes = last?.inboxes ?? [:]
         let leftOut = hello.leftOut
+        let settings = Configuration.load(settings: files.allSettings, recipes: [], catalog: .builtIn)
+            .configuration.settings
+        let read = FilterFileReader(places.recipes, for: hello.filters, most: settings.plugins.mostFiles)
         let catalog = StageCatalog(
-            filters: hello.filters, missingEncoders: hello.missingEncoders, leftOut: leftOut)
+            filters: hello.filters, missingEncoders: hello.missingEncoders, leftOut: leftOut, files: read.files)
         let (configuration, found) = Configuration.load(
             settings: files.allSettings, recipes: files.recipes, unread: files.unreadRecipes, lastInboxes: lastInboxes,
-            catalog: starting ? StageCatalog(filters: hello.filters, leftOut: leftOut) : catalog)
+            catalog: starting
+                ? StageCatalog(filters: hello.filters, leftOut: leftOut, files: read.files) : catalog)
         var loaded = LoadedConfiguration(
-            configuration: configuration, catalog: catalog, skipped: hello.skipped, missing: hello.missing,
+            configuration: configuration, catalog: catalog, files: read.bytes, skipped: hello.skipped,
+            missing: hello.missing,
             texts: files.settings, lastInboxes: lastInboxes)
         let misplaced = loaded.misplaced(places, starting: starting)
         loaded.hold(misplaced)
@@ -119,6 +127,14 @@ package struct LoadedConfiguration: Sendable {
     /// Why no usable recipe has this name.
     package func lack(of name: String) -> String {
         configuration.held(name)?.reason ?? "there is no recipe '\(name)' any more"
+    }
+
+    /// Why the recipe that a user has named can't be used.
+    package func reason(against name: String) -> String {
+        if let held = configuration.held(name) { return held.reason }
+        let near = nearest(name, among: configuration.recipes.map(\.name))
+        return "there is no recipe '\(name.prefix(50))'; "
+            + (near.map { "did you mean '\($0)'?" } ?? "`pipectl recipes` lists them")
     }
 
     package func order(for recipe: Recipe, _ places: Places) -> WorkOrder {

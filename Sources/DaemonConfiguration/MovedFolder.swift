@@ -1,7 +1,7 @@
-import DaemonRuntime
 import Foundation
 package import JobLedger
 package import PictureFiles
+import ServiceProgram
 import SystemCalls
 
 /// Updates the ledger after the daemon's folder was moved, or restored elsewhere from a backup. The ledger contains

@@ -21,13 +21,13 @@ struct Obstacle: Equatable {
             case ELOOP, ENAMETOOLONG:
                 self.init(message: "\(Self.words(reason)); name another folder", isLasting: true)
                 return
-            // Any other error is the disk's, and proves nothing about the path.
+            // Any other error comes from the disk, and proves nothing about the path.
             default: return nil
             }
             if let target = try? FileSystem.target(of: path), reason == ENOENT {
                 guard !MountTable.mayCome(with: target) else { return nil }
                 self.init(
-                    message: "\(path) is a link to \(target), which is not there; make that, or remove the link",
+                    message: "\(path) is a link to \(target), which does not exist; make that, or remove the link",
                     isLasting: false)
                 return
             }
@@ -35,7 +35,7 @@ struct Obstacle: Equatable {
             path = FileSystem.folder(of: path)
         }
         guard raw.st_mode & S_IFMT == S_IFDIR else {
-            self.init(message: "\(path) is no folder; move it away, or name another folder", isLasting: true)
+            self.init(message: "\(path) is not a folder; move it away, or name another folder", isLasting: true)
             return
         }
         guard path != folder, !MountTable.mayCome(with: folder) else { return nil }

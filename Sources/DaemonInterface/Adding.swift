@@ -6,7 +6,7 @@ package import SystemCalls
 /// Takes in files and lists of URLs from clients.
 @Coordination
 package protocol Adding {
-    /// Whether the daemon stops, and takes in nothing.
+    /// Whether the daemon is stopping and takes in nothing.
     var isStopping: Bool { get }
     /// Makes an unnamed empty file for a client that wants to add a picture of this size.
     func makeFile(bytes: Int64, done: @escaping @Sendable (Result<Descriptor, AddingFailure>) -> Void)
@@ -17,13 +17,13 @@ package protocol Adding {
         done: @escaping @Sendable (Result<JobRecord, AddingFailure>) -> Void)
     /// Reads the list, and enters its jobs. The log names `peer` as the client. Blocks on the list's disk.
     nonisolated func add(
-        list file: Descriptor, named name: String?, _ terms: AddingTerms, by peer: String,
+        list file: Descriptor, named name: String?, _ terms: AddingTerms,
         done: @escaping @Sendable (Result<AddedJobs, AddingFailure>) -> Void)
     /// Why an inbox of the recipe would skip files of this name, or nil.
     nonisolated func reasonForLeaving(_ name: String, by recipe: Recipe) -> String?
 }
 
-/// What a client wants for that which it adds.
+/// How the jobs that a client adds are processed.
 package struct AddingTerms: Sendable {
     package var order: WorkOrder
     /// The batch to join, if any.
@@ -31,10 +31,12 @@ package struct AddingTerms: Sendable {
     package var after: [Int]
     package var anyway: Bool
     package var priority: Priority?
+    /// The client, in words for the log and the jobs' events.
+    package var peer: String
 
-    package init(order: WorkOrder, batch: Int?, after: [Int], anyway: Bool, priority: Priority?) {
+    package init(order: WorkOrder, batch: Int?, after: [Int], anyway: Bool, priority: Priority?, peer: String) {
         (self.order, self.batch, self.after, self.anyway) = (order, batch, after, anyway)
-        self.priority = priority
+        (self.priority, self.peer) = (priority, peer)
     }
 }
 
@@ -42,9 +44,9 @@ package struct AddingTerms: Sendable {
 package typealias AddedJobs = (batch: Int, first: Int, last: Int)
 
 package enum AddingFailure: Error {
-    /// No job can be made from this.
+    /// The file or list can't become a job.
     case unfit(String)
-    /// It can't be added now.
+    /// The file or list can't be added now.
     case failed(String)
     /// The requested dependencies of the job are not possible.
     case needs(NeedsAnswer, job: Int)

@@ -21,10 +21,15 @@ package protocol ConfigurationReading {
     func shortage(ofFilter name: String) -> String?
     /// Reloads configuration and plugins, or only tries them.
     func reload(asTrial isTrial: Bool, _ done: @escaping Done<Reloaded>)
+    /// Saves a client's recipe, or replaces it, and puts it into force. If there are problems, nothing changes.
+    func save(_ recipe: OwnRecipe, _ done: @escaping Done<Result<[Problem], CommandRefusal>>)
+    /// Removes a recipe that a client has saved.
+    func remove(recipe: String, _ done: @escaping Done<Result<[Problem], CommandRefusal>>)
 }
 
-/// Folders that the answers to clients name. `staging` is the name of the daemon's own folder in each outbox.
-package typealias DaemonFolders = (data: String, state: String, recipes: String, staging: String)
+/// Folders that replies to clients mention. `ownRecipes` contains the recipes that clients have saved; `staging` is the
+/// name of the daemon's folder in each outbox.
+package typealias DaemonFolders = (data: String, state: String, recipes: String, ownRecipes: String, staging: String)
 
 /// A recipe, with the reason if it takes no pictures.
 package typealias RecipeReport = (recipe: Recipe, order: WorkOrder, problem: String?, hookFailures: Int)

@@ -5,7 +5,8 @@ package import DaemonRuntime
 /// ledger's.
 @Coordination
 package protocol DaemonInterface: AnyObject, Sendable, ConfigurationReading, StatusReading, JobReading, JobSteering,
-    DoneJobSteering, BatchSteering, Adding, Looking, Watching, Cleaning, QueueSteering, FleetSteering, Recording
+    DoneJobSteering, BatchSteering, Adding, PictureReading, Watching, Cleaning, QueueSteering, FleetSteering,
+    LedgerAvailability
 {}
 
 /// Withdraws a request whose client has disconnected.

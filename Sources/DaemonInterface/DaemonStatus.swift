@@ -19,6 +19,7 @@ package struct DaemonStatus: Sendable {
     package var inboxes: [Inbox] = []
     /// The latest few ignored files.
     package var ignored: [IgnoredFile] = []
+    package var ignoredReasons: [IgnoredReason] = []
     package var workers = 0
     /// The cursor of the latest event.
     package var cursor = 0
@@ -38,6 +39,9 @@ package typealias WaitingCount = (reason: String, jobs: Int)
 
 /// A file that an inbox leaves alone, with the reason.
 package typealias IgnoredFile = (path: String, reason: String)
+
+/// A reason for leaving files alone, the number of these files, and the path of one of them.
+package typealias IgnoredReason = (reason: String, files: Int, example: String)
 
 /// Size and free space of a disk that contains originals or results.
 package typealias DiskFigure = (path: String, device: Int, bytes: Int, free: Int)

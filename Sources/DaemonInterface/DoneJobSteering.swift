@@ -7,7 +7,7 @@ package protocol DoneJobSteering {
     func redo(_ choice: DoneChoice, asking: Bool, done: @escaping Done<DoneOutcome>)
     /// Removes the jobs' results, and moves their originals to `cancelled/`, or to `goal`.
     func undo(_ choice: DoneChoice, to goal: String?, asking: Bool, done: @escaping Done<DoneOutcome>)
-    /// Checks the folder to which originals shall be moved. Calls `done` with its path, free of links, and with the
+    /// Checks the folder that originals will be moved to. Calls `done` with the folder's resolved path, and with a
     /// reason if the folder is refused.
     func checkGoal(
         _ goal: String?, done: @escaping @Coordination @Sendable (_ place: String?, _ refusal: String?) -> Void)

@@ -4,7 +4,7 @@ package import WorkerProtocol
 /// Reaches the other nodes of the fleet.
 @Coordination
 package protocol FleetSteering {
-    /// The fleet as this node sees it; nil if this node is in none.
+    /// The fleet as this node sees it; nil if this node is in no fleet.
     var fleetReport: FleetReport? { get }
     /// Sends a command to nodes, which may include this node. Calls `done` after every node has an outcome.
     func command(

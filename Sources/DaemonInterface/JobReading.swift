@@ -15,12 +15,13 @@ package protocol JobReading {
     func progress(ofJob id: Int) -> ProgressReport.Figures?
     /// The known jobs among these IDs as the ledger has recorded them.
     nonisolated func recordedJobs(_ ids: [Int]) throws -> [JobRecord]
-    /// State and reason as clients see them. While a queue starts no operations, its queued jobs count as waiting. If
-    /// an original can't be moved, its job has that reason.
+    /// State and reason as clients see them. Queued jobs of a paused queue are reported as waiting, and so are all
+    /// queued jobs while the ledger can't be written. If the original can't be moved, the reason says so.
     nonisolated func standing(of job: JobRecord) -> (state: JobState, reason: String?)
     /// A page of the jobs that match the filter in the state that clients see, with IDs greater than `id`.
     nonisolated func list(_ filter: JobFilter, after id: Int, limit: Int) throws -> [JobRecord]
-    /// The ID after which the newest `count` jobs that match the filter start.
+    /// The ID just before the newest `count` matching jobs: pass it as `after` to `list`. 0 if there are fewer than
+    /// `count`.
     nonisolated func start(ofNewest count: Int, _ filter: JobFilter) throws -> Int
     /// The IDs of the jobs that match the filter, as contiguous ranges.
     nonisolated func ids(_ filter: JobFilter) throws -> [ClosedRange<Int>]

@@ -3,7 +3,7 @@ package struct Measurements: Sendable {
     package var status: DaemonStatus
     package var counters: Counters
     package var previewsMade: Int
-    /// By recipe.
+    /// The reports of hooks, by recipe.
     package var hooks: [String: HookReport]
     /// Number of missing resources for which jobs wait.
     package var shortages: Int

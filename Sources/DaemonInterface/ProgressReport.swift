@@ -2,7 +2,7 @@ package import JobModel
 
 /// The progress of one batch, or of all work.
 package struct ProgressReport: Sendable {
-    /// Work done, in a unit, with its pace. What is not known is nil.
+    /// Work done, in a unit, with its pace. Unknown values are nil.
     package struct Figures: Sendable {
         package var unit: String
         package var done: Int

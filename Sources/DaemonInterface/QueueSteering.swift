@@ -5,9 +5,9 @@ package import WorkerProtocol
 @Coordination
 package protocol QueueSteering {
     /// Executes a command. The log names `peer` as its sender.
-    func obey(_ command: NodeCommand, by peer: String, done: @escaping CommandRefusal.Done)
+    func execute(_ command: NodeCommand, by peer: String, done: @escaping CommandRefusal.Done)
     func queueReports() -> [QueueReport]
 }
 
 /// A queue with the number of operations that wait for their turn, and the limit that `auto` gives now.
-package typealias QueueReport = (queue: NodeReport.Queue, waiting: Int, automatic: Int)
+package typealias QueueReport = (queue: NodeReport.Queue, waiting: Int, automatic: Int, held: String?)

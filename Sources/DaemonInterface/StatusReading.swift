@@ -1,10 +1,10 @@
 package import DaemonRuntime
 package import JobModel
 
-/// Tells what the daemon does now, and what keeps it from its work.
+/// Reports what the daemon is doing, and what keeps it from working.
 @Coordination
 package protocol StatusReading {
-    /// The status as far as memory knows it, without workers, disks, kept files and the reasons of waiting rows.
+    /// The status from memory alone: without workers, disks, kept files, and the reasons why jobs wait.
     func status() -> DaemonStatus
     /// The whole status. Calls `done` on a lane of the ledger.
     func fullStatus(done: @escaping @Sendable (DaemonStatus) -> Void)

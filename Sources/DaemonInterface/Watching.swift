@@ -15,7 +15,7 @@ package protocol Watching {
     func progress(of batch: Int?, limit: Int) throws -> ProgressReport?
     /// Reports each of these jobs when it is over, including jobs that are over already.
     func wait(for jobs: JobGroup, _ waiter: Waiter)
-    /// Forgets waiters that nobody wants any more.
+    /// Drops waiters whose client has disconnected.
     func dropWaiters()
 }
 

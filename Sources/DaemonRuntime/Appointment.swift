@@ -1,4 +1,5 @@
 import Dispatch
+import ServiceProgram
 
 /// Fires at the earliest requested time.
 ///
@@ -26,7 +27,7 @@ package final class Appointment {
 
     private func fire(_ call: (Double) -> Void) {
         guard time < .infinity else { return }
-        // The wall clock is adjusted all the time, so by that clock `byTime` may fire slightly early.
+        // The wall clock is adjusted continually, so `byTime` may fire slightly early by that clock.
         let early = time - now()
         time = .infinity
         call(early > Self.accuracy ? early : 0)
@@ -34,7 +35,7 @@ package final class Appointment {
 
     private let now: @Sendable () -> Double
 
-    /// Differences of the clock below this many seconds are ignored.
+    /// Clock differences of fewer seconds are ignored.
     private static let accuracy = 1.0
 
     package func make(at time: Double) {

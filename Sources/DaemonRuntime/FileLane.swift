@@ -1,4 +1,5 @@
 package import Dispatch
+import ServiceProgram
 import Synchronization
 
 /// A queue of work that may block on a disk, with a maximum number of threads. The threads exist only while there is
@@ -43,15 +44,15 @@ package final class FileLane: Sendable {
     private let room: Int
     private let state = Mutex(State())
 
-    /// Maximum threads of all lanes together; a lane's first thread is started even beyond it. libdispatch has 255
-    /// threads, and needs some for the coordination queue, the ledger and the control socket.
+    /// Maximum threads of all lanes together. A lane's first thread is started even above this limit. libdispatch has
+    /// 255 threads, and needs some for the coordination queue, the ledger and the control socket.
     private static let most = 128
     private static let total = Atomic(0)
 
     /// `room` is the maximum number of requests that wait for a thread.
     package init(threads: Int, room: Int = 0) { (self.threads, self.room) = (threads, room) }
 
-    /// Queues the daemon's own work. It is never refused, because its callers have limits of their own.
+    /// Queues the daemon's own work. Never refuses it, because the callers have limits of their own.
     package func async(_ work: @escaping Work) { begin(state.withLock { add(work, to: &$0) }.isNew) }
 
     /// Queues a client's work; throws if the queue is full.
@@ -65,8 +66,8 @@ package final class FileLane: Sendable {
         return Place(lane: self, number: added.number)
     }
 
-    /// Runs `work` on the lane, and waits for its result for at most `patience`. Throws at once if other work in the
-    /// lane has been running for longer than that.
+    /// Runs `work` on the lane, and waits at most `patience` for its result. Throws at once if other work in the lane
+    /// has been running for longer than `patience`.
     package func wait<Value: Sendable>(
         _ patience: Duration, for work: @escaping @Sendable () throws -> Value
     ) throws -> Value {

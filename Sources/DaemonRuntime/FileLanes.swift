@@ -5,8 +5,8 @@ package import SystemCalls
 /// The `FileLane`s of each mounted disk. A disk that hangs blocks only the threads of its own lanes, however many
 /// requests arrive.
 ///
-/// The daemon's work and clients' requests have separate lanes. A client may pass any path, even a symbolic link that
-/// leads from a healthy disk to a disk that hangs.
+/// The daemon's work and clients' requests have separate lanes, so that a client can't block the daemon's work by
+/// passing a path that leads to a hanging disk, for example by a symbolic link.
 package enum FileLanes {
     private enum Purpose {
         /// The daemon's own work.
@@ -28,13 +28,13 @@ package enum FileLanes {
         var folders: [String: String?] = [:]
     }
 
-    /// Maximum client requests that wait in a lane. The gallery sends 48 at once.
+    /// Maximum number of client requests that wait in a lane. The gallery sends 48 at once.
     private static let room = 64
 
     private static let state = Mutex(State())
     private static let mounts = MountPoints()
 
-    /// The lane for reads of the ledger, and for long computations. On the caller's queue they would delay other work.
+    /// The lane for reads of the ledger, and for long computations, which would delay other work on the caller's queue.
     package static let ledger = FileLane(threads: 4)
 
     package static func work(on path: String) -> FileLane { lane(path, .work) }
@@ -55,7 +55,7 @@ package enum FileLanes {
                 if state.folders[folder] == nil { state.folders[folder] = .some(nil) }
                 return isAsked
             }
-            // An earlier lookup still waits for the disk; another one would only block a second thread.
+            // An earlier lookup still waits for the disk. Another one would only block a second thread.
             if isAsked { continue }
             lane(Key(disk: folder, purpose: .work)).async {
                 let resolved = FileSystem.resolved(folder)

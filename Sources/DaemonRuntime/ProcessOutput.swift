@@ -1,22 +1,24 @@
 import Dispatch
 import Glibc
+package import ServiceProgram
 package import SystemCalls
 
-/// Reads a child's standard output and error in small portions, with pauses. The pauses slow down a child that writes
-/// without end, and leave the queue free for other work.
+/// Reads a child's standard output and error in small portions, with pauses. While the child writes without end, the
+/// pauses grow. This slows down the child, so that reading costs next to nothing, and leaves the queue free.
 package actor ProcessOutput: QueueActor {
     /// Maximum bytes of one read.
     private static let turn = 64 * 1024
-    /// The pause after a read that returned `turn` bytes.
-    private static let rest = DispatchTimeInterval.milliseconds(5)
-    /// Maximum reads after the child has ended, to empty the socket's buffer. Without a limit they might never finish,
-    /// because a grandchild may still be writing.
-    private static let lastTurns = 8
+    /// The pause in milliseconds after the first turn that did not empty the socket, and the longest pause.
+    private static let (leastRest, longestRest) = (5, 80)
+    /// Maximum number of reads per turn, enough to empty the socket's buffer. Without a limit, a turn might never
+    /// finish: the child may still be writing, and so may a grandchild that outlives it.
+    private static let mostReads = 8
 
     private let source: ReadySource
     private let descriptor: Descriptor
     package nonisolated let executor: QueueExecutor
     private var heard: (@Sendable (ArraySlice<UInt8>) -> Void)?
+    private var rest = leastRest
 
     /// Runs on its owner's executor.
     package init(_ descriptor: Descriptor, on executor: QueueExecutor) throws(SystemError) {
@@ -33,15 +35,26 @@ package actor ProcessOutput: QueueActor {
 
     /// Reads the remaining output of a child that has ended.
     package func end() {
-        for _ in 0..<Self.lastTurns where !read() { break }
+        readAll()
         heard = nil
         source.cancel()
     }
 
     private func turn() {
-        guard read() else { return }
+        guard readAll() else {
+            rest = Self.leastRest
+            return
+        }
         source.suspend()
-        queue.asyncAfter(deadline: .now() + Self.rest) { [source] in source.resume() }
+        queue.asyncAfter(deadline: .now() + .milliseconds(rest)) { [source] in source.resume() }
+        rest = min(2 * rest, Self.longestRest)
+    }
+
+    /// Reads until the socket is empty, up to the limit; returns true if more than one read was needed.
+    @discardableResult
+    private func readAll() -> Bool {
+        for count in 0..<Self.mostReads where !read() { return count > 0 }
+        return true
     }
 
     /// Reads once; returns true if more bytes may be available already.

@@ -1,5 +1,4 @@
-/// Repeats a call at an interval as long as `isNeeded` returns true. Only one timer runs, however often `begin` is
-/// called.
+/// Repeats a call at an interval as long as `isNeeded` returns true. Repeated calls of `begin` share one timer.
 @Coordination
 package final class Repetition {
     /// The usual pause before a retry.

@@ -6,7 +6,8 @@ import Glibc
 package struct Spacing {
     // All times are in nanoseconds.
     private static let least: UInt64 = 5_000_000
-    /// The longest time between two steps, as long as `others` expects more requests to share the step.
+    /// Maximum delay between two steps. The delay grows from `least` towards this value while `others()` returns true,
+    /// so that more requests share a step.
     private static let most: UInt64 = 40_000_000
     private static let look: UInt64 = 10_000_000
     private var latest: UInt64 = 0

@@ -22,7 +22,7 @@ struct Address: Sendable, Hashable, CustomStringConvertible {
     init?(_ text: String) {
         var four = in_addr()
         var six = in6_addr()
-        // Drops the interface that a link-local address may end with: `fe80::1%eth0`.
+        // Drops the interface name that a link-local address may end with: `fe80::1%eth0`.
         let text = String(text.prefix { $0 != "%" })
         if inet_pton(AF_INET, text, &four) == 1 {
             bytes = withUnsafeBytes(of: four) { Array($0) }
@@ -67,13 +67,13 @@ struct Address: Sendable, Hashable, CustomStringConvertible {
     private static let specialFour = [
         Block("0.0.0.0", 8),  // this network
         Block("10.0.0.0", 8),  // private
-        Block("100.64.0.0", 10),  // a provider's own
+        Block("100.64.0.0", 10),  // shared space of Internet providers
         Block("127.0.0.0", 8),  // loopback
-        Block("169.254.0.0", 16),  // link-local: also where clouds keep their secrets
+        Block("169.254.0.0", 16),  // link-local, including the metadata services of clouds
         Block("172.16.0.0", 12),  // private
         Block("192.0.0.0", 24),  // protocols
         Block("192.0.2.0", 24),  // documentation
-        Block("192.88.99.0", 24),  // relays of 6to4
+        Block("192.88.99.0", 24),  // 6to4 relays
         Block("192.168.0.0", 16),  // private
         Block("198.18.0.0", 15),  // benchmarks
         Block("198.51.100.0", 24),  // documentation

@@ -1,7 +1,6 @@
 import PipelineModel
 
-/// The fields of a response's header that the worker needs. Each response, even an interim one, starts with empty
-/// fields.
+/// The fields of a response's header that the worker needs. Each response, even an interim one, resets the fields.
 struct AnswerHeader {
     private(set) var status = 0
     /// Whether the header of the final (not interim) response is complete.
@@ -22,9 +21,9 @@ struct AnswerHeader {
     /// The byte range that a partial response contains.
     private(set) var range: ContentRange?
 
-    /// The validator that a later request may send in If-Range (RFC 9110, 13.1.5): a strong entity tag or, if there is
-    /// no tag, the date in Last-Modified. That date is used only if the file was at least `leastAge` old by the
-    /// server's clock: a younger file may change again within the same second, and keep its date.
+    /// The validator that a later request may send in If-Range (RFC 9110, 13.1.5): a strong entity tag or, without a
+    /// tag, the date in Last-Modified. The date is used only if the file was at least `leastAge` old by the server's
+    /// clock: a younger file may change again within the same second, and keep its date.
     var validator: String? {
         if let tag { return Self.isStrong(tag) ? tag : nil }
         guard let modified, let changed = Curl.seconds(ofDate: modified), let now = date.flatMap(Curl.seconds(ofDate:)),
@@ -68,7 +67,7 @@ struct AnswerHeader {
         let value = text[text.index(after: colon)...].trimmingSpaces
         switch text[..<colon].lowercased() {
         case "content-disposition": name = ContentDisposition.fileName(value)
-        // A tag that can't be sent back safely is treated like a weak tag, which validates nothing.
+        // A tag that can't be sent back safely counts as a weak tag, which validates nothing.
         case "etag": tag = value.isSafe ? value : "W/"
         case "last-modified": modified = value.isSafe ? value : nil
         case "date": date = value

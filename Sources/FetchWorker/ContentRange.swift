@@ -1,4 +1,4 @@
-/// Content-Range of a partial answer: `bytes 100-199/200`, or `bytes 100-199/*` when the server does not know the total.
+/// Content-Range of a partial answer: `bytes 100-199/200`, or `bytes 100-199/*` if the server does not know the total.
 struct ContentRange: Equatable {
     let first: Int64
     let last: Int64

@@ -1,7 +1,7 @@
 import CCurl
 import Glibc
 
-/// Calls of libcurl that belong to no single transfer.
+/// Calls of libcurl that don't belong to a single transfer.
 enum Curl {
     static func start() -> Bool { curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK }
 

@@ -37,7 +37,7 @@ final class Transfer {
     private var mayBePrivate = false
     private var header = AnswerHeader()
     private var headerBytes = 0
-    /// Whether the body is the wanted picture, and not for example an error page. Nil before the body has begun.
+    /// Whether the body is the requested picture rather than, say, an error page. Nil before the body has begun.
     private var isWanted: Bool?
     private var dropped = 0
     /// The length of the staging file.
@@ -60,7 +60,7 @@ final class Transfer {
     /// Bytes of the longest header line that libcurl accepts. For a longer line, libcurl before 8.6 reports that memory
     /// has run out.
     private static let longestLine = 100 << 10
-    /// Maximum bytes of an error page that are read, in order to reuse its connection. For a longer page, closing the
+    /// Maximum bytes of an error page to read, in order to reuse its connection. For a longer page, closing the
     /// connection is cheaper.
     private static let longestApology = 64 << 10
     /// Minimum bytes in each StallTimeout. Without this limit, a server that sends a byte now and then would occupy a
@@ -83,7 +83,7 @@ final class Transfer {
         words.deallocate()
     }
 
-    // MARK: - Asking
+    // MARK: - Request
 
     private func setOptions() {
         let me = Unmanaged.passUnretained(self).toOpaque()
@@ -132,10 +132,10 @@ final class Transfer {
     func prepare() throws(FetchFailure) {
         let scheme = Curl.part(CURLUPART_SCHEME, of: url)
         guard let scheme, let host = Curl.part(CURLUPART_HOST, of: url), !host.isEmpty else {
-            throw FetchFailure(.input, "\(place) is no URL")
+            throw FetchFailure(.input, "\(place) is not a URL")
         }
         guard ["http", "https"].contains(scheme) else {
-            throw FetchFailure(.input, "\(place) is no http or https URL, but \(scheme)")
+            throw FetchFailure(.input, "\(place) is not an http or https URL, but \(scheme)")
         }
         let port = Curl.part(CURLUPART_PORT, of: url) ?? ""
         mayBePrivate = hosts.contains(host, port: port)
@@ -174,12 +174,12 @@ final class Transfer {
     private static let standardPorts = ["http": "80", "https": "443"]
 
     /// The subject of an error message: the URL itself, or the target of its redirect.
-    private var place: String { hops == 0 ? "it" : "what it redirects to" }
+    private var place: String { hops == 0 ? "it" : "its redirect target" }
 
     // MARK: - Connecting
 
-    /// libcurl calls this to open each connection. The checked address is the one that libcurl uses: it does not look
-    /// the name up again.
+    /// libcurl calls this to open each connection. It connects to exactly the address that is checked here, and does
+    /// not look the name up again.
     private func openSocket(_ to: UnsafeMutablePointer<curl_sockaddr>?) -> curl_socket_t {
         isWaiting = false
         guard let to else { return CURL_SOCKET_BAD }
@@ -225,7 +225,7 @@ final class Transfer {
         return line.count
     }
 
-    /// Receives a piece of the body. libcurl aborts the transfer if the returned value is not the number of bytes.
+    /// Receives a piece of the body. libcurl aborts the transfer unless the returned value is the number of bytes.
     private func readBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         arrived += bytes.count
         do throws(FetchFailure) {
@@ -282,7 +282,7 @@ final class Transfer {
     /// supervisor discards it before the next attempt.
     private var changed: FetchFailure {
         FetchFailure(
-            .changed, "the server has another file by now, or can't continue the beginning that has come",
+            .changed, "the server now has another file, or can't resume the transfer",
             status: header.status)
     }
 
@@ -316,7 +316,7 @@ final class Transfer {
             .transient, "the server sent less than \(Self.leastProgress) bytes within StallTimeout", resume: resume)
     }
 
-    // MARK: - The end
+    // MARK: - Completion
 
     func ended(_ code: CURLcode) -> Ending {
         do throws(FetchFailure) {
@@ -336,7 +336,7 @@ final class Transfer {
                 guard try begin() else { throw unwelcome }
             }
             guard code == CURLE_OK else { throw failure(code) }
-            guard received > 0 else { throw FetchFailure(.input, "the server sent nothing", status: header.status) }
+            guard received > 0 else { throw FetchFailure(.input, "the server sent no data", status: header.status) }
             if let total, received < total {
                 throw FetchFailure(
                     .transient, "the server sent \(received) of \(total) bytes", status: header.status, resume: resume)
@@ -362,7 +362,7 @@ final class Transfer {
         var seconds: curl_off_t = 0
         ccurl_get_size(handle, CURLINFO_RETRY_AFTER, &seconds)
         let meaning = Self.meanings[status].map { " (\($0))" } ?? ""
-        let remedy = loginRemedy(status) ?? "open the URL in a browser; mend it, and add it again"
+        let remedy = loginRemedy(status) ?? "open the URL in a browser; correct it, and add it again"
         return FetchFailure(
             passes ? .transient : .input, "the server answers \(status)\(meaning)", advice: passes ? nil : remedy,
             status: status,
@@ -375,9 +375,9 @@ final class Transfer {
         let host = request.login?.host ?? ""
         switch login {
         case .sent:
-            return "mend the login in [Host \(host)] of pipelined.conf; then `pipectl reload`, and `pipectl retry`"
+            return "correct the login in [Host \(host)] of pipelined.conf; then `pipectl reload`, and `pipectl retry`"
         case .withheld:
-            return "add it with https://: the login in [Host \(host)] is not sent by http, unless PlainHTTP=allow there"
+            return "add it with https://: the login in [Host \(host)] is not sent over http without PlainHTTP=allow"
         case .none where status == 401 && Curl.part(CURLUPART_USER, of: url) == nil:
             return "give pipelined.conf a section [Host NAME] with a login; then `pipectl reload`, and `pipectl retry`"
         case .none: return nil
@@ -385,28 +385,28 @@ final class Transfer {
     }
 
     private static let meanings = [
-        401: "a password is asked for", 403: "forbidden", 404: "not found", 410: "gone", 429: "too many requests",
-        500: "it has failed", 502: "what is behind it has failed", 503: "not available",
-        504: "what is behind it does not answer",
+        401: "a login is required", 403: "forbidden", 404: "not found", 410: "gone", 429: "too many requests",
+        500: "internal error", 502: "the server behind it has failed", 503: "not available",
+        504: "the server behind it does not answer",
     ]
 
     private func unreadable(_ reason: String) -> FetchFailure {
         FetchFailure(
             .input, "the server's answer is encoded in a way that can't be read (\(reason))",
-            advice: "tell whoever runs the server; or download it in a browser, and drop it")
+            advice: "tell the server's operator, or download it in a browser and drop it into an inbox")
     }
 
     private func overlong(_ message: String) -> FetchFailure {
         FetchFailure(
-            .input, message + ", and no more are read",
-            advice: "tell whoever runs the server; or download it in a browser, and drop it")
+            .input, message + ", which is the limit",
+            advice: "tell the server's operator, or download it in a browser and drop it into an inbox")
     }
 
     private func failure(_ code: CURLcode) -> FetchFailure {
         if let refused {
             return FetchFailure(
-                .input, "\(place) leads to \(refused), which is no public address",
-                advice: "if that is meant, name its host in AllowPrivateHosts of [Download]")
+                .input, "\(place) leads to \(refused), which is not a public address",
+                advice: "if that is intended, name its host in AllowPrivateHosts of [Download]")
         }
         let said = words.pointee == 0 ? Curl.words(code) : String(cString: words)
         switch code {
@@ -420,22 +420,22 @@ final class Transfer {
             return unreadable(said)
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
             return FetchFailure(
-                .input, "the server does not prove that it is the one: \(said)",
+                .input, "the server can't prove its identity: \(said)",
                 advice: "its certificate must be valid, and signed by an authority that this machine trusts")
         default:
             return FetchFailure(.transient, said, resume: resume)
         }
     }
 
-    /// How a later attempt can resume: after this attempt's bytes, or after an earlier attempt's bytes if this attempt
-    /// has left them unchanged.
+    /// Where a later attempt can resume: after this attempt's bytes, or after an earlier attempt's bytes if this
+    /// attempt has left them unchanged.
     var kept: FetchResume? {
         if verdict?.kind == .changed { return nil }
         return isWanted == true ? resume : request.resume
     }
 
-    /// How a later attempt can resume after this attempt's bytes; nil if it can't. If the file is complete, the later
-    /// attempt requests the last byte again, because no server answers a range that starts at the end.
+    /// Where a later attempt can resume; nil if it can't. For a complete file it requests the last byte again, because
+    /// servers reject a range that starts at the end.
     private var resume: FetchResume? {
         guard isWanted == true, !header.isEncoded, !header.refusesRanges else { return nil }
         let offset = min(received, (total ?? .max) - 1)

@@ -14,7 +14,7 @@ final class Worker {
     private var reportedAt = ContinuousClock.now
     private var beats = 0
 
-    /// How often the worker reports progress and looks for stalled transfers.
+    /// Interval at which the worker reports progress and looks for stalled transfers.
     private static let beat = Duration.milliseconds(200)
     /// Number of beats between reports of a transfer that is still waiting for a connection.
     private static let waiting = 25
@@ -67,7 +67,7 @@ final class Worker {
         do throws(FetchFailure) {
             guard let target else { throw FetchFailure(.transient, "no file came with the message") }
             guard let transfer = Transfer(request, into: target) else {
-                throw FetchFailure(.transient, "libcurl has no memory for it")
+                throw FetchFailure(.transient, "libcurl is out of memory")
             }
             try transfer.prepare()
             ccurl_multi_set_number(all, CURLMOPT_MAX_HOST_CONNECTIONS, request.limits.perHost)

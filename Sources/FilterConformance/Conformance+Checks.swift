@@ -21,6 +21,7 @@ extension Conformance {
         Check(name: "changes size, as it says") { try $0.changesSize() },
         Check(name: "draws text, as it says") { try $0.drawsText() },
         Check(name: "whole picture, as asked") { try $0.wholePicture() },
+        Check(name: "moves pixels, as it says") { try $0.movesPixels() },
     ]
 
     private func sizes(_ sizes: [(Int, Int)]) throws -> String {
@@ -48,7 +49,7 @@ extension Conformance {
                 do {
                     return "\(bands) → \(try render(Specimen(64, 48, bands: bands, is16Bit: is16Bit).file()).bands)"
                 } catch {
-                    throw FilterTrouble("of \(bands) bands, \(is16Bit ? 16 : 8) bit: \(error)")
+                    throw FilterTrouble("with \(bands) bands of \(is16Bit ? 16 : 8) bits: \(error)")
                 }
             }.joined(separator: ", ")
         }.first ?? ""
@@ -58,7 +59,7 @@ extension Conformance {
         for bands in [2, 4] {
             let result = try render(Specimen(64, 48, bands: bands).file())
             guard result.hasAlpha else {
-                throw FilterTrouble("of \(bands) bands came \(result.bands): alpha that comes in must go out")
+                throw FilterTrouble("\(bands) bands became \(result.bands): the result must have alpha")
             }
         }
         return "stays"
@@ -67,13 +68,13 @@ extension Conformance {
     private func wide() throws -> String {
         let narrow = try render(Specimen(64, 48).file())
         let wide = try render(Specimen(64, 48, is16Bit: true).file())
-        guard wide.is16Bit else { throw FilterTrouble("the result has 8 bits a sample") }
+        guard wide.is16Bit else { throw FilterTrouble("the result has 8 bits per sample") }
         guard abs(wide.mean - narrow.mean) <= 3 else {
             throw FilterTrouble(
-                "of 255, the mean is \(Int(wide.mean)) with 16 bits, and \(Int(narrow.mean)) with 8: "
-                    + "lengths and limits in samples must be in 65535ths")
+                "on a scale of 255, the mean is \(Int(wide.mean)) with 16 bits, and \(Int(narrow.mean)) with 8: "
+                    + "with 16 bits, constants for samples must be on a scale of 65535")
         }
-        return "as with 8"
+        return "as with 8 bits"
     }
 
     private func inks() throws -> String {
@@ -94,7 +95,7 @@ extension Conformance {
                 count += 1
             }
         }
-        guard count > 0 else { throw LeftOut(reason: "it has none that has any") }
+        guard count > 0 else { throw LeftOut(reason: "no parameter has boundary values") }
         return "\(count) values"
     }
 
@@ -117,7 +118,7 @@ extension Conformance {
         var (memory, descriptors) = (0, 0)
         for round in 1...Self.rounds {
             guard try bytes(source, in: process) == first else {
-                throw FilterTrouble("the same picture with the same values became another at the \(round + 1)th time")
+                throw FilterTrouble("the same picture and values gave another result in render \(round + 1)")
             }
             // By now the worker has allocated all its buffers.
             if round == Self.rounds / 4 { (memory, descriptors) = (process.memory.now, process.descriptors) }
@@ -126,7 +127,7 @@ extension Conformance {
         guard growth < Self.mostGrowth else {
             throw FilterTrouble(
                 "its worker grew by \(growth >> 20) MB over \(Self.rounds * 3 / 4) pictures of 500 × 400: something is not "
-                    + "let go of")
+                    + "released")
         }
         guard process.descriptors <= descriptors else {
             throw FilterTrouble("\(process.descriptors - descriptors) more files are open than before")
@@ -154,12 +155,12 @@ extension Conformance {
                 try hugePicture.get(), try chain.stages(format: "jpeg"), into: Descriptor.memory([]), when: moment)
             guard time < Self.grace else {
                 throw FilterTrouble(
-                    "it went on for \(Int(time / .seconds(1))) s: ask host->cancelled in long work")
+                    "it continued for \(Int(time / .seconds(1))) s: check host->cancelled during long work")
             }
             times.append(Int(time / .milliseconds(1)))
         }
         _ = try render(Specimen(64, 48).file(), in: process)
-        return "after \(times[0]) ms in apply, after \(times[1]) ms behind it"
+        return "\(times[0]) ms during apply, \(times[1]) ms after it"
     }
 }
 
@@ -171,7 +172,7 @@ extension ParameterDescription {
         case .boolean: ["no", "yes"]
         case .choice: choices
         case .colour: ["#000000", "#ffffff", "#12ab9f"]
-        case .text: []
+        case .text, .file: []
         }
     }
 }

@@ -15,8 +15,8 @@ extension Conformance {
                 let own = try render(source, changes, in: process(without: .lumaOnly))
                 guard let distance = honoured.coloured.distance(own.coloured), distance <= Self.roundings else {
                     throw FilterTrouble(
-                        "of \(bands) bands, \(is16Bit ? 16 : 8) bit, it makes something else than of their luma: it is not "
-                            + "luma only, unless it makes luma of colours itself")
+                        "with \(bands) bands of \(is16Bit ? 16 : 8) bits, its result differs from the result for their luma: it "
+                            + "is not luma only, unless it converts colours to luma itself")
                 }
                 compared += 1
             }
@@ -40,7 +40,8 @@ extension Conformance {
                 let some = try render(specimen.upperHalf.shuffled.file(), changes, in: processApart())
                 guard straight.upperHalf.shuffled == some else {
                     throw FilterTrouble(
-                        "pixels of \(bands) bands become others in other places, or beside others: it is not pointwise")
+                        "a pixel's result depends on its place or neighbours (with \(bands) bands): it is not pointwise"
+                    )
                 }
                 compared += 1
             }
@@ -58,9 +59,9 @@ extension Conformance {
                 let own = try render(source, changes, in: processApart())
                 guard let difference = table.difference(own), difference <= 1 else {
                     throw FilterTrouble(
-                        "of \(bands) bands, \(is16Bit ? 16 : 8) bit, it makes "
-                            + "\(table.difference(own).map { "\($0) levels else" } ?? "another form") "
-                            + "as a table than by itself: it is no curve")
+                        "with \(bands) bands of \(is16Bit ? 16 : 8) bits, its lookup table differs from the filter itself "
+                            + (table.difference(own).map { "by \($0) levels" } ?? "in size, bands or depth")
+                            + ": it is not a curve")
                 }
                 compared += 1
             }
@@ -81,7 +82,8 @@ extension Conformance {
             }.first
         }.first
         guard let seen else {
-            throw FilterTrouble("with no value that was tried it changes the size: leave the trait out, or give values")
+            throw FilterTrouble(
+                "with none of the tested values it changes the size: leave the trait out, or give others")
         }
         return seen
     }
@@ -90,11 +92,11 @@ extension Conformance {
         try claim(.drawsText)
         let withdrawn = try process(without: .drawsText)
         guard !withdrawn.missing.contains(where: { $0.hasPrefix(Confinement.landlock) }) else {
-            throw LeftOut(reason: "without Landlock nobody is kept from fonts")
+            throw LeftOut(reason: "without Landlock, fonts can't be denied")
         }
         return try needed(
             withdrawn, specimen.file(), "fonts are read",
-            else: "it makes the same without fonts: leave the trait out, or give values with which it draws text")
+            else: "its result is the same without fonts: leave the trait out, or give values with which it draws text")
     }
 
     func wholePicture() throws -> String {
@@ -102,14 +104,32 @@ extension Conformance {
         // The picture has more rows than libvips keeps in memory behind the current row.
         let tall = try specimen.file(across: 1, down: 8)
         return try needed(
-            process(without: .wholePicture), tall, "rows alone would not do",
-            else: "it makes the same of a picture that comes row by row: leave the trait out, which costs memory")
+            process(without: .wholePicture), tall, "it needs more than rows in order",
+            else: "its result is the same for a picture that comes row by row: leave the trait out, which costs memory")
+    }
+
+    /// The host moves the luma of a grey picture itself.
+    func movesPixels() throws -> String {
+        try claim(.movesPixels)
+        return try each { changes in
+            var compared = 0
+            for picture in [Specimen(96, 64, bands: 1), Specimen(31, 77, bands: 1)] {
+                let source = try picture.file()
+                guard let own = try? render(source, changes, in: process(without: .movesPixels)) else { continue }
+                guard try render(source, changes) == own else {
+                    throw FilterTrouble(
+                        "'arrange' and 'apply' disagree about a picture of \(picture.width) × \(picture.height)")
+                }
+                compared += 1
+            }
+            return compared
+        }
     }
 
     // MARK: - Tools of the checks
 
     private func claim(_ trait: StageTrait) throws {
-        guard filter.traits.contains(trait) else { throw LeftOut(reason: "it does not say so") }
+        guard filter.traits.contains(trait) else { throw LeftOut(reason: "it does not declare this trait") }
     }
 
     /// Passes if any render by `withdrawn`, a worker that ignores the filter's request, fails or makes another picture.
@@ -139,7 +159,7 @@ extension Conformance {
             }
         }
         guard sets > 0 else { throw FilterTrouble("no picture was made, so none was compared") }
-        return sets == 1 ? "the same without" : "the same without, with \(sets) sets of values"
+        return sets == 1 ? "the same without the trait" : "the same without the trait, with \(sets) sets of values"
     }
 
     /// Kinds of pictures to test: all kinds for the given values, and two kinds for each variation.

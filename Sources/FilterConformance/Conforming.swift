@@ -9,10 +9,10 @@ enum Conforming {
         guard let plugin = arguments.words.first else { throw UsageError("check takes a plugin") }
         let assignments = Array(arguments.words.dropFirst())
         if let word = assignments.first(where: { !$0.contains("=") }) {
-            throw UsageError("'\(word)' is no NAME=VALUE")
+            throw UsageError("'\(word)' is not NAME=VALUE")
         }
         let first = try FilterProcess(plugin, arguments)
-        let chain = FilterChain(filter: first.filter, assignments: assignments).completed
+        let chain = try FilterChain(filter: first.filter, assignments: assignments).completed()
         _ = try chain.stages()
         let conformance = Conformance(plugin: plugin, arguments: arguments, chain: chain, process: first)
         var report = ConformanceReport(filter: first.filter.name, version: first.filter.version ?? "", file: plugin)
@@ -42,7 +42,7 @@ enum Conforming {
         return """
             \(filter.name) \(filter.version ?? ""): \(filter.summary)
             \(plugin)\(author); traits: \(traits.isEmpty ? "none" : traits)
-            \(missing.isEmpty ? "" : "not confined here as in service: \(missing.joined(separator: ", "))\n")
+            \(missing.isEmpty ? "" : "confinement that this machine lacks: \(missing.joined(separator: ", "))\n")
             """
     }
 }
@@ -56,7 +56,7 @@ struct ConformanceReport: Encodable {
 
         var check: String
         var outcome: Outcome
-        /// An observation if the check passed, otherwise a complaint or the reason for leaving it out.
+        /// An observation if the check passed; otherwise a complaint, or the reason why the check does not apply.
         var note: String
 
         var line: String {
@@ -96,7 +96,7 @@ struct ConformanceReport: Encodable {
         return failed == 0
             ? "\(filter) conforms."
             : "\(filter) does not conform: \(failed) of \(checks.count) checks failed"
-                + (notRun == 0 ? "." : ". It hangs, so \(notRun) more were not made.")
+                + (notRun == 0 ? "." : ". It hangs, so \(notRun) more were not run.")
     }
 
     var json: String {

@@ -3,10 +3,22 @@ import PipelineModel
 /// Builds chains of one filter from the words on the command line.
 struct FilterChain {
     let filter: StageDescription
-    /// `name=value`, as given.
+    /// `name=value`, as given, but with names of files instead of paths.
     let assignments: [String]
 
-    /// The filter, repeated `times`, then `save`. `changes` override the given values.
+    init(filter: StageDescription, assignments: [String]) throws {
+        self.filter = filter
+        self.assignments = try assignments.map { assignment in
+            let parts = assignment.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
+                String.init)
+            guard parts.count == 2, !parts[1].isEmpty,
+                filter.parameters.contains(where: { $0.name == parts[0] && $0.type == .file })
+            else { return assignment }
+            return try "\(parts[0])=\(GivenFiles.take(parts[1]))"
+        }
+    }
+
+    /// The filter `times` times, then `save`. `changes` override `assignments`.
     func stages(_ changes: [String: String] = [:], times: Int = 1, format: String = "png") throws -> [Stage] {
         var words = [filter.name] + changes.sorted { $0.key < $1.key }.map { Self.word($0.key, $0.value) }
         for assignment in assignments {
@@ -19,22 +31,24 @@ struct FilterChain {
         let stage = words.joined(separator: " ")
         let text = (Array(repeating: stage, count: times) + ["save format=\(format)"]).joined(separator: " | ")
         do throws(ChainProblem) {
-            return try Chain(parsing: text, catalog: StageCatalog(filters: [filter])).stages
+            return try Chain(parsing: text, catalog: StageCatalog(filters: [filter], files: GivenFiles.names)).stages
         } catch {
             throw FilterTrouble("\(error.message), in: \(text)")
         }
     }
 
     /// The same chain with a value for each missing required parameter.
-    var completed: FilterChain {
+    func completed() throws -> FilterChain {
         let given = assignments.map { $0.prefix { $0 != "=" } }
         let examples = filter.parameters.filter { $0.isRequired && !given.contains($0.name[...]) }
             .map { "\($0.name)=\($0.example)" }
-        let chain = FilterChain(filter: filter, assignments: assignments + examples)
+        let chain = try FilterChain(filter: filter, assignments: assignments + examples)
         guard !chain.isAccepted() else { return chain }
         let choices = filter.parameters.filter { filter.atLeastOneOf.contains($0.name) }
-            .flatMap { parameter in ([parameter.example] + parameter.ends).map { "\(parameter.name)=\($0)" } }
-        return choices.lazy.map { FilterChain(filter: filter, assignments: chain.assignments + [$0]) }
+            .filter { $0.type != .file }.flatMap { parameter in
+                ([parameter.example] + parameter.ends).map { "\(parameter.name)=\($0)" }
+            }
+        return choices.lazy.compactMap { try? FilterChain(filter: filter, assignments: chain.assignments + [$0]) }
             .first { $0.isAccepted() } ?? chain
     }
 

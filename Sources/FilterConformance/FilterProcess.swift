@@ -41,14 +41,15 @@ final class FilterProcess {
             let (hello, trail) = try Self.hello(channel, within: patience)
             self.trail = trail
             guard let filter = hello.filters.first else {
-                throw FilterTrouble(hello.skipped.first?.reason ?? "there is no filter in it")
+                throw FilterTrouble(hello.skipped.first?.reason ?? "it contains no filter")
             }
             (self.filter, missing) = (filter, hello.missing)
         } catch {
             kill(process, SIGKILL)
             var status: Int32 = 0
             waitpid(process, &status, 0)
-            throw (error as? FilterTrouble).map { FilterTrouble("\(plugin) is no filter: \($0.description)") } ?? error
+            throw (error as? FilterTrouble).map { FilterTrouble("\(plugin) is not a filter: \($0.description)") }
+                ?? error
         }
     }
 
@@ -81,7 +82,7 @@ final class FilterProcess {
             let next = try channel.receive(WorkerMessage.self)
             switch next?.message {
             case .hello(let hello): return (hello, next?.descriptors.first.map(FilterTrail.init(reading:)))
-            case nil: throw FilterTrouble("the process that loads it ends")
+            case nil: throw FilterTrouble("the process that loads it exits")
             default: continue
             }
         }
@@ -102,10 +103,10 @@ final class FilterProcess {
         try channel.send(SupervisorMessage.render, descriptors: [target])
         switch try answer() {
         case .rendered(let outputs):
-            guard let output = outputs.first else { throw FilterTrouble("nothing was made") }
+            guard let output = outputs.first else { throw FilterTrouble("the worker made no result") }
             return Made(header: header, output: output)
         case .failed(let failure): throw FilterTrouble(failure)
-        default: throw FilterTrouble("the worker answered something else")
+        default: throw FilterTrouble("the worker sent an unexpected answer")
         }
     }
 
@@ -150,14 +151,14 @@ final class FilterProcess {
         let output = RenderOutput(name: nil, stages: stages)
         try channel.send(
             SupervisorMessage.open(OpenRequest(name: name, outputs: [output], maxPixels: Settings().maxPixels)),
-            descriptors: [source])
+            descriptors: [source] + GivenFiles.bytes(for: stages))
         switch try answer() {
         case .opened(let header):
             _ = clinux_limit(
                 process, Int32(RLIMIT_DATA.rawValue), UInt64(PictureHeader.memoryLimit(header.memory)))
             return header
         case .failed(let failure): throw FilterTrouble(failure)
-        default: throw FilterTrouble("the worker answered something else")
+        default: throw FilterTrouble("the worker sent an unexpected answer")
         }
     }
 
@@ -174,9 +175,12 @@ final class FilterProcess {
     /// Reaps the process, and describes how it ended.
     private func lost() -> FilterTrouble {
         end()
-        let signal = (status ?? 0) & 0x7f
-        let memory = crash?.isOutOfMemory == true ? ", when it had used all the memory that it may have" : ""
-        return FilterTrouble("it took its worker down: \(String(cString: strsignal(signal)))\(memory)")
+        let (status, signal) = (status ?? 0, (status ?? 0) & 0x7f)
+        let how =
+            signal == 0
+            ? "the process ended with status \(status >> 8 & 0xff)" : String(cString: strsignal(signal))
+        let memory = crash?.isOutOfMemory == true ? ", after it had used all the memory that it may use" : ""
+        return FilterTrouble("it took its worker down: \(how)\(memory)")
     }
 
     /// The next message that is neither a log line nor a crash note; nil when the process has ended.
@@ -185,7 +189,7 @@ final class FilterProcess {
             guard channel.isReady(within: patience) else {
                 end()
                 hang.isSeen = true
-                throw FilterTrouble("it does not come to an end: it was given up after \(patience.text)")
+                throw FilterTrouble("it does not finish: it was stopped after \(patience.text)")
             }
             switch try? channel.receive(WorkerMessage.self)?.message {
             case .said(let line): lines.append(line)
@@ -208,7 +212,7 @@ final class FilterProcess {
 
     /// Nanoseconds for which each of the worker's threads was ready to run but had no processor.
     private var waits: [String: Int] {
-        let threads = (try? FileSystem.names(in: "/proc/\(process)/task").compactMap(\.self)) ?? []
+        let threads = (try? FileSystem.names(in: "/proc/\(process)/task")) ?? []
         return threads.reduce(into: [:]) { waits, thread in
             let text = try? String(contentsOfFile: "/proc/\(process)/task/\(thread)/schedstat", encoding: .utf8)
             waits[thread] = text?.split(separator: " ").dropFirst().first.flatMap { Int($0) }

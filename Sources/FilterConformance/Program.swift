@@ -36,8 +36,10 @@ enum Program {
     }
 
     private static func complain(_ error: String, _ message: String, _ inJSON: Bool) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let line =
-            inJSON ? try JSONEncoder().encode(["error": error, "message": message]) : Data("pipectl: \(message)".utf8)
+            inJSON ? try encoder.encode(["error": error, "message": message]) : Data("pipectl: \(message)".utf8)
         FileHandle.standardError.write(line + Data("\n".utf8))
     }
 

@@ -23,7 +23,7 @@ enum Trying {
         }
         let assignments = Array(arguments.words.dropFirst().dropLast(2))
         if let word = assignments.first(where: { !$0.contains("=") }) {
-            throw UsageError("'\(word)' is no NAME=VALUE")
+            throw UsageError("'\(word)' is not NAME=VALUE")
         }
         var arguments = arguments
         arguments.writesJXL = format == "jxl"

@@ -3,7 +3,7 @@ import WorkerPools
 import WorkerProtocol
 
 extension FleetMember {
-    /// The fleet as this node sees it; nil if this node is in none.
+    /// The fleet as this node sees it; nil if this node is not in a fleet.
     package var report: FleetReport? {
         guard isOn else { return nil }
         let state = state

@@ -6,6 +6,7 @@ import Glibc
 package import OperationGraph
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import Synchronization
 import SystemCalls
 package import WorkerPools
@@ -17,7 +18,7 @@ package protocol FleetMemberDelegate: AnyObject {
     /// The member's state may have changed.
     func fleetChanged()
     /// Executes a command. The log names `peer` as its sender.
-    func obey(_ command: NodeCommand, by peer: String, done: @escaping CommandRefusal.Done)
+    func execute(_ command: NodeCommand, by peer: String, done: @escaping CommandRefusal.Done)
 }
 
 /// This node's membership in a fleet. Joins the fleet that the settings name, lends pictures while the render queue is
@@ -31,7 +32,7 @@ package final class FleetMember: FleetGuests {
     private let queue: GatedQueue
     private let downloads: GatedQueue
     private var guests: [Int: GuestPicture] = [:]
-    /// Number of the latest adopted configuration. An older configuration may no longer join a fleet.
+    /// Number of the latest adopted configuration. Guards against joining with an older one.
     private var adoptions = 0
     private var unreadable: String?
     private var isStopped = false
@@ -63,27 +64,30 @@ package final class FleetMember: FleetGuests {
         let render = queue.report
         return render.paused ? 0 : configuration.settings.fleet.places.count ?? render.effective
     }
-    /// What keeps this node from working in its fleet, if anything.
+    /// The problem that keeps this node from working in its fleet, if any.
     package var problem: String? { (unreadable ?? pool.problem).map { "fleet: \($0)" } }
 
-    /// What `node` lacks to render this node's pictures: this release, or filters in the same version. Empty if nothing
-    /// is missing.
+    /// The things that `node` lacks to render this node's pictures: this release, or filters in the same version. Empty
+    /// if nothing is missing.
     package func lacks(of node: FleetNode) -> [String] {
         guard node.version == Release.version else { return ["pipelined \(Release.version)"] }
-        return filters.filter { node.filters[$0.key] != $0.value }.map { name, _ in
-            node.filters[name] == nil ? name : "\(name) in this version"
+        let files = configuration.now.catalog.files.digests
+        return filters.filter { node.filters[$0.key] != $0.value }.map { name, version in
+            if version == FleetNode.file { return files.filter { $0.value == name }.keys.min() ?? name }
+            return node.filters[name] == nil ? name : "\(name) in this version"
         }.sorted()
     }
 
-    /// The plugin filters and their versions. A plugin that ships with the program has the program's version; any other
-    /// plugin is identified by its file's digest.
+    /// The plugin filters and their versions, and the files that filters use. A plugin that ships with the program has
+    /// the program's version; any other plugin is identified by its file's digest.
     private var filters: [String: String] {
         let own = Places.ownPlugins
         let all = configuration.now.catalog.stages.compactMap { stage -> (String, String)? in
             guard let file = stage.file else { return nil }
             return (stage.name, FileSystem.folder(of: file) == own ? Release.version : stage.digest ?? "")
         }
-        return Dictionary(all) { $1 }
+        let files = configuration.now.catalog.files.digests.values.map { ($0, FleetNode.file) }
+        return Dictionary(all + files) { $1 }
     }
 
     nonisolated private static var machine: String {
@@ -143,9 +147,9 @@ package final class FleetMember: FleetGuests {
             throw refusal("\(error)")
         }
         let status = FileStatus(try file.status())
-        guard status.kind == .file else { throw refusal("\(path) is no file") }
+        guard status.kind == .file else { throw refusal("\(path) is not a file") }
         guard key != "Credentials" || status.mode & S_IROTH == 0 else {
-            throw refusal("everybody can read \(path); `chmod o-r` it")
+            throw refusal("everyone can read \(path); `chmod o-r` it")
         }
         return file
     }
@@ -182,7 +186,7 @@ package final class FleetMember: FleetGuests {
     private func tell(_ node: String, _ command: NodeCommand, by peer: String, done: @escaping Done<NodeOutcome>) {
         guard node == name else { return pool.command(node, command) { done($0.map { .done($0) } ?? .silent) } }
         guard let delegate else { return done(.silent) }
-        delegate.obey(command, by: peer) { result in
+        delegate.execute(command, by: peer) { result in
             switch result {
             case .success(let report): done(.done(report))
             case .failure(let refusal): done(.refused(refusal))
@@ -192,11 +196,11 @@ package final class FleetMember: FleetGuests {
 
     package func commanded(_ command: NodeCommand, by node: String, done: @escaping Done<NodeReport>) {
         guard configuration.settings.fleet.obey == .yes || command.isQuestion else {
-            Log.notice("the node \(node) tells this one what to do, which Obey=no forbids")
-            return done(NodeReport(error: "it obeys no other node (Obey=no in its [Fleet])"))
+            Log.notice("refused a command of the node \(node), because of Obey=no")
+            return done(NodeReport(error: "it accepts no commands of other nodes (Obey=no in its [Fleet])"))
         }
-        guard let delegate else { return done(NodeReport(error: "it can't answer yet; try it again")) }
-        delegate.obey(command, by: "the node \(node)") { result in
+        guard let delegate else { return done(NodeReport(error: "it can't answer yet; try again")) }
+        delegate.execute(command, by: "the node \(node)") { result in
             switch result {
             case .success(let report): done(report)
             case .failure(let refusal): done(NodeReport(error: refusal.message))
@@ -240,7 +244,7 @@ package final class FleetMember: FleetGuests {
         look()
     }
 
-    /// Places that are free of both jobs and other nodes' pictures.
+    /// Free places, counting both jobs and other nodes' pictures as used.
     private var spare: Int { max(0, queue.spare - guests.count) }
 
     // MARK: - Pictures of others
@@ -253,7 +257,8 @@ package final class FleetMember: FleetGuests {
         if case .url = picture.bytes, downloads.report.paused {
             return pool.refuse(id, because: "downloads are paused")
         }
-        let guest = GuestPicture(id, picture, from: origin, configuration, pool, render, fetch) { [weak self] in
+        let offer = GuestPicture.Offer(id: id, picture: picture, origin: origin)
+        let guest = GuestPicture(offer, configuration, pool, render, fetch) { [weak self] in
             guard let filters = self?.filters else { return false }
             return picture.filters.allSatisfy { filters[$0] == $1 }
         }

@@ -3,6 +3,7 @@ import DaemonRuntime
 import Glibc
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import WorkerPools
 import WorkerProtocol
@@ -11,9 +12,13 @@ import WorkerProtocol
 /// vanish when this object is released.
 @Coordination
 final class GuestPicture {
-    private let id: Int
-    private let picture: LentPicture
-    private let origin: String
+    struct Offer {
+        var id: Int
+        var picture: LentPicture
+        var origin: String
+    }
+
+    private let offer: Offer
     private let configuration: ConfigurationInForce
     private let fleet: FleetPool
     private let pool: WorkerPool
@@ -28,15 +33,17 @@ final class GuestPicture {
     private var isOver = false
 
     init(
-        _ id: Int, _ picture: LentPicture, from origin: String, _ configuration: ConfigurationInForce,
-        _ fleet: FleetPool, _ pool: WorkerPool, _ fetch: FetchPool, hasItsFilters: @escaping () -> Bool
+        _ offer: Offer, _ configuration: ConfigurationInForce, _ fleet: FleetPool, _ pool: WorkerPool,
+        _ fetch: FetchPool, hasItsFilters: @escaping () -> Bool
     ) {
-        (self.id, self.picture, self.origin) = (id, picture, origin)
+        self.offer = offer
         (self.configuration, self.fleet, self.pool, self.fetch) = (configuration, fleet, pool, fetch)
         self.hasItsFilters = hasItsFilters
     }
 
-    private var name: String { "\(picture.name) of node \(origin)" }
+    private var id: Int { offer.id }
+    private var picture: LentPicture { offer.picture }
+    private var name: String { "\(picture.name) of node \(offer.origin)" }
 
     /// Creates the source files, and accepts the picture.
     func accept() {
@@ -51,7 +58,7 @@ final class GuestPicture {
     /// Renders the picture. Downloads it first, if the origin lent it as a URL.
     func begin() {
         guard case .url(let text, let most) = picture.bytes else { return render() }
-        guard let url = try? WebAddress(text) else { return fleet.refuse(id, because: "its URL is none") }
+        guard let url = try? WebAddress(text) else { return fleet.refuse(id, because: "its URL is invalid") }
         files(1) { [self] files in
             download(url, most: most, into: files[0])
         } failed: { [self] error in
@@ -68,7 +75,7 @@ final class GuestPicture {
         limits.transfer.maxSize = min(limits.transfer.maxSize, most)
         let retries = limits.retries
         let next = FetchTask(
-            url: url.text, resume: resume, limits: limits.transfer, target: file, progress: { _, _, _ in }
+            .init(url: url.text, limits: limits.transfer), resume: resume, into: file, progress: { _, _, _ in }
         ) { result in
             Coordination.assumeIsolated { [self] in
                 transfer = nil
@@ -91,7 +98,7 @@ final class GuestPicture {
         // The supervisor verifies the reported length, because the fetch worker reads foreign bytes and may be
         // compromised.
         guard (try? FileStatus(file.status()).size) == came.bytes, lseek(file.number, 0, SEEK_SET) == 0 else {
-            return fleet.refuse(id, because: "the file is not as long as the fetch worker says")
+            return fleet.refuse(id, because: "the file does not have the length that the fetch worker reported")
         }
         (downloaded, sources) = (came, [file])
         render()
@@ -110,12 +117,13 @@ final class GuestPicture {
     private func render() {
         files(picture.outputs.count) { [self] targets in
             let task = RenderTask(
-                name: name, subject: LogSubject(), outputs: picture.outputs, limits: limits, alone: false, yields: true,
-                sources: sources, targets: targets, waits: { _ in }, begun: { _ in },
-                opened: { header in Coordination.assumeIsolated { [self] in self.header = header } },
-                progress: { done, total in
-                    Coordination.assumeIsolated { [self] in fleet.tell(id, done: done, of: total) }
-                },
+                .init(name: name, outputs: picture.outputs), limits: limits,
+                files: .init(from: sources, into: targets), terms: .init(yields: true),
+                reports: .init(
+                    opened: { header in Coordination.assumeIsolated { [self] in self.header = header } },
+                    progress: { done, total in
+                        Coordination.assumeIsolated { [self] in fleet.tell(id, done: done, of: total) }
+                    }),
                 done: { result in Coordination.assumeIsolated { [self] in ended(result, targets) } })
             (self.task, sources) = (task, [])
             pool.run(task)
@@ -138,8 +146,8 @@ final class GuestPicture {
         guard !isOver else { return }
         switch result {
         case .success(let outputs):
-            guard hasItsFilters() else { return fleet.refuse(id, because: "a filter of it has been replaced here") }
-            guard let header else { return fleet.refuse(id, because: "the worker has not told its header") }
+            guard hasItsFilters() else { return fleet.refuse(id, because: "one of its filters has been replaced here") }
+            guard let header else { return fleet.refuse(id, because: "the worker has not reported its header") }
             fleet.rendered(id, header, outputs, of: downloaded, in: targets)
         case .failure(let failure):
             tell(failure)

@@ -2,6 +2,7 @@ package import DaemonInterface
 package import DaemonRuntime
 import PictureFiles
 package import PipelineModel
+import ServiceProgram
 import SystemCalls
 package import WorkerPools
 import WorkerProtocol
@@ -54,10 +55,10 @@ package final class NodeCheck {
     ) {
         var header: PictureHeader?
         let task = RenderTask(
-            name: TestPicture.name, subject: LogSubject(), outputs: [output],
-            limits: RenderTask.Limits(settings, onTruncated: .fail, raw: .preview), alone: false, lending: lending,
-            sources: [source], targets: [target], waits: { _ in }, begun: { _ in },
-            opened: { seen in Coordination.assumeIsolated { header = seen } }, progress: { _, _ in },
+            .init(name: TestPicture.name, outputs: [output]),
+            limits: .init(settings, onTruncated: .fail, raw: .preview),
+            files: .init(from: [source], into: [target]), terms: .init(lending: lending),
+            reports: .init(opened: { seen in Coordination.assumeIsolated { header = seen } }),
             done: { result in
                 Coordination.assumeIsolated { [self] in
                     self.task = nil
@@ -104,7 +105,7 @@ package final class NodeCheck {
                 switch result {
                 case .success where header.map(TestPicture.isResult) == true:
                     done(.ok(accepted: accepted ?? delivered, delivered: delivered))
-                case .success: done(.failed("its result is not the one that the chain makes"))
+                case .success: done(.failed("its result is not what the chain makes"))
                 case .failure(let failure): done(.failed("its result can't be read: \(Self.words(failure))"))
                 }
             }

@@ -10,7 +10,7 @@ final class Connector: Sendable {
         case ready(Line)
         /// The server rejected a message of this node.
         case refusal(String)
-        /// This node is connected to no server, for this reason.
+        /// This node is not connected to any server, for this reason.
         case problem(String)
     }
 
@@ -52,7 +52,7 @@ final class Connector: Sendable {
         lost.signal()
     }
 
-    /// Connects to the first server that accepts this node; returns nil if none does.
+    /// Connects to the first server that accepts this node; returns nil if every server refuses.
     private func connect() -> Line? {
         var reasons: [String] = []
         let first = state.withLock { state in
@@ -63,7 +63,7 @@ final class Connector: Sendable {
             do throws(LineError) {
                 let (lost, tell) = (lost, tell)
                 return try Line(server, name: membership.name, credentials) { reason in
-                    tell(.refusal("\(Self.shown(server)) refuses what this node says: \(reason); \(Self.remedy)"))
+                    tell(.refusal("\(Self.shown(server)) rejects this node's messages: \(reason); \(Self.remedy)"))
                 } lost: {
                     lost.signal()
                 }
@@ -83,12 +83,12 @@ final class Connector: Sendable {
         while !line.isClosed, !state.withLock(\.isToLeave) { lost.wait() }
         if line.isClosed {
             tell(
-                .problem("the line to \(Self.shown(line.server)) is lost; it is made again as soon as a server answers")
+                .problem("the connection to \(Self.shown(line.server)) is lost; trying again until a server answers")
             )
         } else {
             let index = membership.servers.firstIndex(of: line.server) ?? 0
             state.withLock { $0.first = (index + 1) % membership.servers.count }
-            tell(.problem("no other node is heard of at \(Self.shown(line.server)); the next server is tried"))
+            tell(.problem("no other node is connected to \(Self.shown(line.server)); trying the next server"))
         }
     }
 

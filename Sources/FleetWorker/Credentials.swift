@@ -12,7 +12,7 @@ struct Credentials: Sendable {
 
     private static let longest = 256 << 10
 
-    /// Returns nil if the daemon sent no files, which means that the servers ask for no credentials.
+    /// Returns nil if the daemon sent no files, because the servers require no credentials.
     init?(_ files: [Descriptor]) throws(SystemError) {
         guard files.count == 2 else { return nil }
         var texts: [String] = []
@@ -30,12 +30,12 @@ struct Credentials: Sendable {
         return String(lines[begin + 1])
     }
 
-    /// Why servers must reject these credentials; nil if this node sees no fault in them.
+    /// Why servers must reject these credentials; nil if this node finds no fault in them.
     var trouble: String? {
-        guard let claims else { return "Credentials= names no credentials of NATS; \(Self.remedy)" }
+        guard let claims else { return "Credentials= does not name NATS credentials; \(Self.remedy)" }
         if let end = claims.exp, Date.now.timeIntervalSince1970 >= Double(end) {
             let time = Date(timeIntervalSince1970: Double(end)).formatted(.iso8601)
-            return "the fleet let this node in until \(time); \(Self.remedy)"
+            return "this node was admitted only until \(time); \(Self.remedy)"
         }
         return authority.contains("-BEGIN CERTIFICATE-") ? nil : "Authority= names no certificate; \(Self.remedy)"
     }

@@ -2,6 +2,7 @@ import DaemonRuntime
 import Dispatch
 import Foundation
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import WorkerProtocol
 
@@ -17,18 +18,18 @@ final class FleetSession {
     private var connector: Connector?
     private let outgoing: OutgoingCommands
     private let incoming: IncomingCommands
-    /// Why this node is connected to no server, or what is wrong with the connection.
+    /// Why this node is not connected to any server, or what is wrong with the connection.
     private var problem: String?
     private var told: (server: String?, problem: String?)?
     private var toldNodes: [String: Nodes.Told] = [:]
-    private var solitude = Solitude()
+    private var solitude = IsolationTimer()
 
     nonisolated init(_ supervisor: SupervisorChannel) {
         self.supervisor = supervisor
         (outgoing, incoming) = (OutgoingCommands(supervisor, lines), IncomingCommands(supervisor))
     }
 
-    func obey(_ order: FleetOrder, _ files: [Descriptor]) {
+    func execute(_ order: FleetOrder, _ files: [Descriptor]) {
         switch order {
         case .join(let membership): join(membership, files)
         case .filters(let filters):
@@ -64,7 +65,7 @@ final class FleetSession {
     private func join(_ membership: FleetMembership, _ files: [Descriptor]) {
         guard self.membership == nil else { return supervisor.say("it has joined a fleet already") }
         guard NodeName.isOne(membership.name), membership.patienceMilliseconds > 0 else {
-            problem = "\(membership.name) is no name for a node: small letters, digits and hyphens, 40 at most"
+            problem = "\(membership.name) is not a node's name: small letters, digits and hyphens, at most 40"
             return tell()
         }
         let credentials: Credentials?
@@ -159,7 +160,7 @@ final class FleetSession {
 
     private func say() { publish { Subject.presence(of: $0) } }
 
-    /// Tells the origins that a place is kept for each of them. Places that they haven't used in time are then kept for
+    /// Tells the origins that a place is kept for each of them. Places that they don't use in time are then kept for
     /// other origins.
     private func invite(_ origins: [String]) {
         for origin in origins { publish { Subject.room(at: $0, for: origin) } }
@@ -206,8 +207,9 @@ final class FleetSession {
     }
 }
 
-/// Measures how long this node has heard no other node. The other nodes may all be connected to a different server.
-struct Solitude {
+/// Measures how long this node has not heard from any other node. The other nodes may all be connected to a different
+/// server.
+struct IsolationTimer {
     private var since = ContinuousClock.now
     private var patience = shortest
 
@@ -218,8 +220,8 @@ struct Solitude {
 
     mutating func ends() { (since, patience) = (.now, Self.shortest) }
 
-    /// Whether this node should try another server. The limit doubles each time it is exceeded, because this node may
-    /// be the fleet's only one.
+    /// Whether this node has been alone longer than `patience` and should try another server. If so, restarts the
+    /// measurement with twice the patience, because this node may be the only one in the fleet.
     var isTooLong: Bool {
         mutating get {
             guard since + patience < .now else { return false }

@@ -4,18 +4,18 @@ import SystemCalls
 import WorkerProtocol
 
 /// Why this node gives up a picture that it has taken.
-enum GivenUp: Error {
+enum GuestEnd: Error {
     /// The origin no longer wants the picture.
     case notWanted
-    /// The origin does not answer, or retries failed as well.
+    /// The origin does not answer, or repeated requests have failed.
     case failed
 }
 
 /// Requests to the origin. This node repeats unanswered requests, so the origin may receive a request twice.
 extension Guest {
     private static let mostTries = 3
-    /// Timeout of an answer. It doubles up to `longestPatience`, because the connection may be slow. Large results need
-    /// no longer timeout: the origin answers `busy` while it checks them.
+    /// Timeout of an answer. It doubles up to `longestPatience`, because the connection may be slow. Large results
+    /// don't need a longer timeout: the origin answers `busy` while it checks them.
     private static let patience = Duration.seconds(10)
     /// The timeout is limited, because a repeated request also tells the origin that this node is alive.
     private static let longestPatience = Duration.seconds(20)
@@ -41,9 +41,9 @@ extension Guest {
         var offset: Int64 = 0
         while offset < size {
             let answer = try ask(.read) { ($0.index, $0.offset) = (index, offset) }
-            // A short piece means that the origin's source file has shrunk, which a retry can't mend.
+            // A short piece means that the origin's source file has shrunk, so a retry would fail too.
             guard answer.words.word == .yes, answer.bytes.count == min(Int64(Piece.most), size - offset) else {
-                throw GivenUp.failed
+                throw GuestEnd.failed
             }
             try file.put(answer.bytes, at: offset)
             offset += Int64(answer.bytes.count)
@@ -59,7 +59,7 @@ extension Guest {
             let result = LentResult(header: header, outputs: outputs, digests: digests, downloaded: downloaded)
             if try ask(.done, { $0.result = result }).words.word == .yes { return }
         }
-        throw GivenUp.failed
+        throw GuestEnd.failed
     }
 
     private func write(_ file: Descriptor, _ index: Int) throws -> FileDigest {
@@ -68,13 +68,13 @@ extension Guest {
             let piece = try file.piece(at: sent.bytes, Piece.most)
             if piece.isEmpty { return sent.end() }
             let answer = try ask(.write, bytes: piece) { ($0.index, $0.offset) = (index, sent.bytes) }
-            guard answer.words.word == .yes else { throw GivenUp.failed }
+            guard answer.words.word == .yes else { throw GuestEnd.failed }
             sent.add(piece)
         }
     }
 
-    /// Sends the request, repeatedly if necessary, and waits for a connection and an answer. Returns an answer `yes`.
-    /// Returns an answer `again` at once for `done`, but only after `mostTries` for the other verbs.
+    /// Sends the request, repeatedly if necessary, and waits for a connection and an answer. Returns the answer `yes`,
+    /// or `again`. Retries on `again` up to `mostTries` times, except for the verb `done`. Throws `GuestEnd` otherwise.
     private func ask(
         _ verb: Verb, bytes: [UInt8] = [], _ fill: (inout Asked) -> Void = { _ in }
     ) throws -> FramedMessage<Answered> {
@@ -94,7 +94,7 @@ extension Guest {
                 tries += 1
                 switch answer.words.word {
                 case .yes: return answer
-                case .notWanted: throw GivenUp.notWanted
+                case .notWanted: throw GuestEnd.notWanted
                 // The origin is checking the results.
                 case .busy: break
                 case .again where verb == .done || tries == Self.mostTries: return answer
@@ -110,6 +110,6 @@ extension Guest {
             }
             if silence > .milliseconds(2 * membership.patienceMilliseconds) { break }
         }
-        throw GivenUp.failed
+        throw GuestEnd.failed
     }
 }

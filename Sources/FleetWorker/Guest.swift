@@ -65,7 +65,7 @@ final class Guest: Sendable {
         guard advance(from: .offered, to: .fetching) else { return }
         queue.async { [self] in
             work(ifNotWanted: .withdrawn) {
-                guard files.count == picture.bytes.sizes.count else { throw GivenUp.failed }
+                guard files.count == picture.bytes.sizes.count else { throw GuestEnd.failed }
                 for (index, file) in files.enumerated() { try read(index, into: file) }
                 if advance(from: .fetching, to: .rendering) { fetched(self) }
             }
@@ -78,7 +78,7 @@ final class Guest: Sendable {
         guard advance(from: .rendering, to: .delivering) else { return }
         queue.async { [self] in
             work(ifNotWanted: .delivered) {
-                guard files.count == picture.outputs.count else { throw GivenUp.failed }
+                guard files.count == picture.outputs.count else { throw GuestEnd.failed }
                 try send(header, outputs, file, files)
                 settle(.delivered)
             }
@@ -118,7 +118,7 @@ final class Guest: Sendable {
     private func work(ifNotWanted end: End, _ body: () throws -> Void) {
         do {
             try body()
-        } catch GivenUp.notWanted {
+        } catch GuestEnd.notWanted {
             settle(end)
         } catch {
             giveBack(because: nil)

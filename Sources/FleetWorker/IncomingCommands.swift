@@ -1,6 +1,7 @@
 import DaemonRuntime
 import Foundation
 import PipelineModel
+import ServiceProgram
 import WorkerProtocol
 
 /// Commands from other nodes. A command may arrive repeatedly; the supervisor gets it once.

@@ -57,7 +57,7 @@ final class Line: @unchecked Sendable {
         if server.hasPrefix("tls://") || credentials != nil {
             try LineError.check(natsOptions_SetSecure(options, true))
         }
-        // Must stay alive while libnats connects, because libnats keeps an unretained pointer to it.
+        // Must stay alive while libnats connects, because libnats keeps a pointer to it without a reference count.
         let shown = Shown(credentials)
         defer { withExtendedLifetime(shown) {} }
         if let credentials {
@@ -111,8 +111,8 @@ final class Line: @unchecked Sendable {
 
     private typealias Calls = (refused: @Sendable (String) -> Void, lost: @Sendable () -> Void)
 
-    /// The callbacks of each connection, keyed by the number that libnats passes back. `lost` is called at most once,
-    /// even if libnats reports the loss several times.
+    /// The callbacks of each connection, keyed by the number that libnats passes back. Calls `lost` at most once, even
+    /// if libnats reports the loss several times.
     private static let callers = Mutex<(last: UInt, all: [UInt: Calls])>((0, [:]))
 
     private static func hasClosed(_ call: UInt) {

@@ -18,12 +18,12 @@ final class Lines: Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Wakes all threads in `wait`, so that each re-evaluates `isWanted`.
+    /// Wakes all threads in `wait`, so that each checks `isWanted` again.
     func stir() {
         condition.withLock { condition.broadcast() }
     }
 
-    /// Waits for a connection. Returns nil when `isWanted` returns false; `stir` makes waiting threads re-evaluate it.
+    /// Waits for a connection. Returns nil once `isWanted` returns false; `stir` makes waiting threads check it again.
     func wait(while isWanted: () -> Bool) -> Line? {
         condition.withLock {
             while isWanted() {

@@ -24,7 +24,7 @@ final class Loan: Sendable {
 
     struct Refusal: Error { var reason: String }
 
-    /// Criteria for finding a node that takes the picture.
+    /// Criteria for finding a node for the picture.
     struct Search {
         var since: ContinuousClock.Instant
         var refusers: Set<String>
@@ -39,12 +39,13 @@ final class Loan: Sendable {
         var lost: [String] = []
         /// Nodes that refused the picture, and when they may be asked again.
         var refusers: [String: ContinuousClock.Instant] = [:]
-        /// When the picture began to wait for a node.
+        /// Since when the picture has been waiting for a node.
         var waits = ContinuousClock.now
         var isOver = false
     }
 
-    /// A picture is not offered again after this many nodes fell silent with it, because it may crash every node.
+    /// Maximum number of nodes that may fall silent with the picture. Then it is not offered again, because it may
+    /// crash every node.
     static let mostLosses = 3
     private static let refusal = Duration.seconds(30)
 
@@ -77,8 +78,8 @@ final class Loan: Sendable {
         }
     }
 
-    /// Creates an attempt for a node to which the picture is offered now, and returns its token. Returns nil if there
-    /// is an attempt already, or the loan has ended.
+    /// Creates an attempt for the node to which the picture is being offered, and returns the attempt's token. Returns
+    /// nil if there is an attempt already, or the loan has ended.
     func attempt(by node: String) -> String? {
         state.withLock { state in
             guard state.attempt == nil, !state.isOver else { return nil }
@@ -94,7 +95,7 @@ final class Loan: Sendable {
         state.withLock { Self.has(token, by: nil, &$0, announce) }
     }
 
-    /// Drops the attempt if it has not begun. Returns false if it has begun after all, or is not the current attempt.
+    /// Drops the attempt if it has not begun. Returns false if it has begun, or is not the current attempt.
     func isNotBegun(_ token: String) -> Bool {
         state.withLock { state in
             guard state.attempt?.token == token, state.attempt?.isBegun == false else { return false }
@@ -184,7 +185,7 @@ final class Loan: Sendable {
     func write(_ bytes: [UInt8], _ index: Int, at offset: Int64, _ token: String, by node: String) throws -> Bool {
         guard targets.indices.contains(index), bytes.count <= Piece.most, offset >= 0,
             offset <= picture.limits.maxResult - Int64(bytes.count)
-        else { throw Refusal(reason: "the piece is larger than what may be written") }
+        else { throw Refusal(reason: "the piece is larger than allowed") }
         return try state.withLock { state in
             guard Self.has(token, by: node, &state), state.attempt?.isEnding == false else { return false }
             if state.attempt?.isEmpty == false {
@@ -215,10 +216,10 @@ final class Loan: Sendable {
     /// Throws unless the received files match the digests that the node has sent.
     func check(_ digests: [FileDigest]) throws {
         guard digests.count == targets.count else {
-            throw Refusal(reason: "the results are not as many as the outputs")
+            throw Refusal(reason: "the number of results differs from the number of outputs")
         }
         for (target, digest) in zip(targets, digests) {
-            guard try FileDigest(of: target) == digest else { throw Refusal(reason: "a result has not come whole") }
+            guard try FileDigest(of: target) == digest else { throw Refusal(reason: "a result is incomplete") }
         }
     }
 

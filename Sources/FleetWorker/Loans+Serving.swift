@@ -19,7 +19,7 @@ extension Loans {
         else { return answer(message, line, Answered(.notWanted, "it can't be understood")) }
         let (asked, node) = (framed.words, words[3])
         guard asked.run == run, let lent = lent(asked.id) else {
-            // The request is for the other process with this node's name, which will answer it.
+            // The request is meant for another process with this node's name; that process will answer it.
             if asked.run != run, hasTwin { return }
             return answer(message, line, Answered(.notWanted))
         }
@@ -62,14 +62,14 @@ extension Loans {
     private func failed(_ lent: Loan, _ asked: Asked, _ node: String) -> Answered {
         guard has(lent, asked, node) else { return Answered(.notWanted) }
         let failure = asked.failure ?? WorkerFailure(stage: "fleet", message: "it does not say why", class: .crash)
-        end(lent, .failed(lent.key.id, MessageCheck.told(failure, by: node)))
+        end(lent, .failed(lent.key.id, MessageCheck.printable(failure, by: node)))
         return Answered(.yes)
     }
 
     private func leave(_ lent: Loan, _ asked: Asked, _ node: String) {
         guard lent.leave(asked.attempt, by: node) else { return }
         if asked.leaving == .refused {
-            refused(lent, by: node, because: .refused(asked.reason.map(MessageCheck.told)))
+            refused(lent, by: node, because: .refused(asked.reason.map(MessageCheck.printable)))
         }
         left(lent, by: node, hasPlace: asked.leaving != .full)
     }

@@ -88,13 +88,13 @@ final class Loans: Sendable {
     }
 
     /// Records the refusal, so that other nodes are asked.
-    func refused(_ lent: Loan, by node: String, because reason: Untaken) {
+    func refused(_ lent: Loan, by node: String, because reason: RefusedOffer) {
         lent.isRefused(by: node)
         fails(lent, because: reason)
     }
 
     /// Handles a refusal or the silence of a node. Ends the loan if no other node may be asked.
-    func fails(_ lent: Loan, because reason: Untaken) {
+    func fails(_ lent: Loan, because reason: RefusedOffer) {
         if lent.only != nil { end(lent, .untaken(lent.key.id, reason)) }
     }
 

@@ -40,6 +40,7 @@ enum MessageCheck {
             && (1...64).contains(header.bitsPerSample) && (1...mostPages).contains(header.pages)
             && (0...8).contains(header.orientation) && isShort(header.profile, 500)
             && header.decoderPaths.allSatisfy { isShort($0, 200) } && header.framesTaken.allSatisfy { $0 <= mostPages }
+            && isShort(header.gainMap, 100) && header.gainMapPlans.allSatisfy { isShort($0, 200) }
     }
 
     /// Checks only the length of `file.name`, which the web server chose: the origin builds a valid file name from it,
@@ -58,6 +59,7 @@ enum MessageCheck {
         output.isPlausible && isShort(output.format, 40) && isSize(output.width, output.height, output.bands)
             && (1...mostPages).contains(output.pages ?? 1) && (output.lost ?? []).count <= 20
             && (output.lost ?? []).allSatisfy { isShort($0, 200) } && isShort(output.hash, 64)
+            && isShort(output.gainMap, 200)
     }
 
     private static func isSize(_ width: Int, _ height: Int, _ bands: Int) -> Bool {
@@ -69,8 +71,8 @@ enum MessageCheck {
         return text.utf8.count <= most && !text.unicodeScalars.contains(where: \.drivesTerminals)
     }
 
-    /// The node's failure, printable and cut to a limited length.
-    static func told(_ failure: WorkerFailure, by node: String) -> WorkerFailure {
+    /// The node's failure, made printable and truncated.
+    static func printable(_ failure: WorkerFailure, by node: String) -> WorkerFailure {
         var told = failure
         told.stage = shown(failure.stage, 64)
         told.message = "\(shown(failure.message, 2000)) (on the node \(node))"
@@ -79,8 +81,8 @@ enum MessageCheck {
         return told
     }
 
-    /// A node's reason for a refusal, printable and cut to a limited length.
-    static func told(_ reason: String) -> String { shown(reason, 1000) }
+    /// A node's reason for refusing, made printable and truncated.
+    static func printable(_ reason: String) -> String { shown(reason, 1000) }
 
     private static func shown(_ text: String, _ most: Int) -> String { String(text.prefix(most)).printable }
 
@@ -95,7 +97,7 @@ enum MessageCheck {
     }
 
     /// A node's report on a command, reduced to its printable and plausible parts.
-    static func told(_ report: NodeReport) -> NodeReport {
+    static func printable(_ report: NodeReport) -> NodeReport {
         let queues = report.queues.prefix(16).filter { isShort($0.name, 64) && isShort($0.reason, 1000) }
         return NodeReport(
             error: report.error.map { shown($0, 2000) }, cancelled: report.cancelled.map { max(0, $0) },

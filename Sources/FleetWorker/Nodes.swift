@@ -28,7 +28,7 @@ struct Nodes {
     private static let memory = Duration.seconds(86400)
     /// Maximum announcements that each node receives per second.
     private static let mostMessages = 25
-    /// More nodes than any fleet has. A stranger who is connected to the server could announce any number.
+    /// Maximum nodes; more than any fleet has. A stranger who is connected to the server could announce any number.
     private static let most = 10_000
     private static let longest = 64 << 10
 
@@ -84,8 +84,8 @@ struct Nodes {
         }.randomElement()?.key
     }
 
-    /// Maximum full nodes that this origin tells in one round that it waits: a tenth of all full nodes. A round takes
-    /// half a second, and a node remembers the message for 5 seconds. So most full nodes have the origin in their
+    /// Maximum full nodes that this origin notifies in one round that it is waiting: a tenth of all full nodes. A round
+    /// takes half a second, and a node remembers the message for 5 seconds. So most full nodes have the origin in their
     /// queue.
     var mostTold: Int { max(1, heard.values.count { $0.free == 0 && $0.node.places > 0 && isPresent($0) } / 10) }
 
@@ -107,7 +107,7 @@ struct Nodes {
 
     mutating func hasNoPlace(_ name: String) { heard[name]?.free = 0 }
 
-    /// Records that the node has not answered an offer made at the time `asked`.
+    /// Records that the node has not answered an offer that was made at the time `asked`.
     mutating func isMute(_ name: String, since asked: ContinuousClock.Instant) {
         if let one = heard[name], one.at < asked { heard[name]?.isMute = true }
     }

@@ -1,10 +1,11 @@
 import DaemonRuntime
 import Foundation
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import WorkerProtocol
 
-/// Finds a node for each lent picture: offers the picture to one node with room after another, until a node accepts.
+/// Finds a node for each lent picture: offers the picture to one node with room at a time, until a node accepts.
 @Coordination
 final class Offers {
     private struct Asked {
@@ -46,7 +47,7 @@ final class Offers {
     /// Records an announcement. Returns whether the node is new, was gone, or has restarted.
     func hear(_ presence: Presence) -> Bool {
         let isNew = nodes.hear(presence, own: loans.name)
-        // The node made the announcement before it received the offers in flight, so each offer reduces its free
+        // The node sent the announcement before it received the pending offers, so each of these reduces its free
         // places.
         for one in asked.values where one.node == presence.node.name { nodes.takesOne(one.node) }
         return isNew
@@ -75,8 +76,8 @@ final class Offers {
         if hasFull { lookAgain() }
     }
 
-    /// Searches again after a pause. Also tells some of the full nodes that this origin waits, so that they report when
-    /// a place is free.
+    /// Searches again after a pause. Also tells some of the full nodes that this origin is waiting, so that they report
+    /// when a place becomes free.
     private func lookAgain() {
         guard !hasAppointment else { return }
         hasAppointment = true
@@ -118,7 +119,7 @@ final class Offers {
             // The attempt is over, for example because the supervisor has taken the picture back meanwhile.
             try? lines.current?.publish(to: Subject.unwanted(on: node, by: loans.name))
         }
-        // If the node accepted but its answer was lost, its first request has begun the attempt.
+        // If the node accepted but its answer was lost, its first request has already started the attempt.
         guard lent.isNotBegun(token) else { return }
         switch answer?.word {
         // Silence counts only if the connection is still the same. After a reconnection, the answer may have been lost
@@ -157,8 +158,8 @@ final class Offers {
     private static func dangerous(_ nodes: [String]) -> WorkerFailure {
         WorkerFailure(
             stage: "fleet",
-            message: "\(nodes.count) nodes have begun it, and none came to an end: \(nodes.joined(separator: ", "))",
-            advice: "look into the logs of these nodes", class: .crash)
+            message: "\(nodes.count) nodes have begun it, and none has finished it: \(nodes.joined(separator: ", "))",
+            advice: "check the logs of these nodes", class: .crash)
     }
 
     /// Reports pictures that wait too long although a node has room.
@@ -172,8 +173,8 @@ final class Offers {
         }
         guard !stuck.isEmpty else { return nil }
         return
-            "\(stuck.count) of the pictures that are lent have waited for over 20 seconds, though a node has room; look "
-            + "into the logs of the other nodes"
+            "\(stuck.count) lent pictures have waited for over 20 seconds, although a node has room; check "
+            + "the logs of the other nodes"
     }
 }
 

@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Foundation
+import ServiceProgram
 import WorkerProtocol
 
 /// A command to another node. The sender repeats the command until the node's report arrives; the node executes each
@@ -32,7 +33,7 @@ final class OutgoingCommands {
     private var isAsking = false
 
     private static let pause = Duration.milliseconds(400)
-    /// A node that has not answered within this time counts as silent. The shorter limit applies if the server reports
+    /// A node that has not answered within this time counts as silent. The shorter time applies if the server reports
     /// that no node of this name is connected.
     private static let patience = Duration.seconds(10)
     private static let patienceWithAbsence = Duration.seconds(3)
@@ -66,7 +67,7 @@ final class OutgoingCommands {
     private func hear(_ token: String, _ answer: CommandAnswer) {
         asked[token]?.heard = .now
         guard let report = answer.report, let id = asked.removeValue(forKey: token)?.id else { return }
-        supervisor.send(.answered(id, MessageCheck.told(report)))
+        supervisor.send(.answered(id, MessageCheck.printable(report)))
     }
 
     private func hearAbsence(_ token: String) {

@@ -23,28 +23,28 @@ enum Program {
         }
         // Makes a write to a closed connection fail, instead of killing this process.
         signal(SIGPIPE, SIG_IGN)
-        // Hides the system's certificates from OpenSSL, which must trust the fleet's own authority only. Makes OpenSSL
+        // Hides the system's certificates from OpenSSL, which must trust only the fleet's own authority. Makes OpenSSL
         // read its configuration now, before the confinement.
         setenv("SSL_CERT_FILE", "/dev/null", 1)
         setenv("SSL_CERT_DIR", "/dev/null", 1)
         OPENSSL_init_crypto(UInt64(OPENSSL_INIT_LOAD_CONFIG), nil)
         // libnats' few threads need only small stacks; the default is 8 MB for each thread.
         _ = clinux_thread_stacks(512 << 10)
-        // The right moment for the confinement: all trusted files are loaded, no foreign byte has been read, and only
-        // one thread runs.
+        // Begins the confinement at the right moment: all trusted files are loaded, no foreign byte has been read, and
+        // only one thread runs.
         let missing = Confinement.begin(.fleet)
         let supervisor = SupervisorChannel(channel: channel)
         supervisor.send(.hello(version: Release.version, missing: missing))
-        return obey(supervisor)
+        return execute(supervisor)
     }
 
     /// Receives orders on the main thread, until the supervisor closes the channel. Then gives all taken pictures back,
     /// so that other nodes get them at once, and exits.
-    private static func obey(_ supervisor: SupervisorChannel) -> Int32 {
+    private static func execute(_ supervisor: SupervisorChannel) -> Int32 {
         let fleet = FleetSession(supervisor)
         do {
             while let (order, files) = try supervisor.channel.receive(FleetOrder.self) {
-                Coordination.sync { fleet.obey(order, files) }
+                Coordination.sync { fleet.execute(order, files) }
             }
         } catch {
             supervisor.say("a message can't be read: \(error)")

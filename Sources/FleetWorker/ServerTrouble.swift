@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import SystemCalls
 
-/// Tells the user why a server can't be used, and how to fix that.
+/// Explains to the user why a server can't be used, and how to fix that.
 struct ServerTrouble: CustomStringConvertible {
     private let error: LineError
     private let server: String
@@ -17,30 +17,30 @@ struct ServerTrouble: CustomStringConvertible {
         let shown = Connector.shown(server)
         switch error.status {
         case NATS_SSL_ERROR where credentials == nil, NATS_SECURE_CONNECTION_REQUIRED:
-            return "\(shown) wants TLS; name Credentials= and Authority="
+            return "\(shown) requires TLS; set Credentials= and Authority="
         case NATS_SECURE_CONNECTION_WANTED:
-            return "\(shown) has no TLS, which is wanted here; give it a certificate, or name no Credentials= here"
+            return "\(shown) has no TLS, which is required here; give it a certificate, or remove Credentials= here"
         case NATS_CONNECTION_AUTH_FAILED:
             if let words = credentials?.trouble { return words }
             return credentials == nil
-                ? "\(shown) wants to know who this node is; name Credentials= and Authority="
-                : "\(shown) refuses this node: \(error); the node was removed from the fleet, or the server is another's: "
+                ? "\(shown) requires credentials; set Credentials= and Authority="
+                : "\(shown) refuses this node: \(error); the node was removed from the fleet, or the server belongs to another fleet: "
                     + "`pipectl fleet add` makes a new file to join with"
         default: break
         }
-        if let words = Reach(of: server).words { return "\(shown): \(words)" }
+        if let words = PortProbe(of: server).words { return "\(shown): \(words)" }
         if let words = credentials?.trouble { return words }
         return switch error.status {
         case NATS_SSL_ERROR:
-            "\(shown) shows a certificate that is not accepted here: \(error); the authority of this fleet must have "
+            "\(shown) has a certificate that is not accepted here: \(error); the authority of this fleet must have "
                 + "signed it, it must be valid now, and name the server's host"
-        default: "\(shown): \(error); look into the server's log"
+        default: "\(shown): \(error); check the server's log"
         }
     }
 }
 
 /// The outcome of a plain TCP connection to a server's port.
-private enum Reach {
+private enum PortProbe {
     case unknownHost(String)
     case refused
     case silent
@@ -52,7 +52,7 @@ private enum Reach {
 
     init(of server: String) {
         guard let address = URLComponents(string: server), let host = address.host else {
-            self = .other("it is no address; mend Servers=")
+            self = .other("it is not an address; correct Servers=")
             return
         }
         let name = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
@@ -72,7 +72,7 @@ private enum Reach {
         }
     }
 
-    private static func connect(_ address: addrinfo) -> Reach {
+    private static func connect(_ address: addrinfo) -> PortProbe {
         let number = socket(address.ai_family, Int32(SOCK_STREAM.rawValue) | O_NONBLOCK | O_CLOEXEC, 0)
         guard number >= 0 else { return .other("\(SystemError("make", "a socket"))") }
         let descriptor = Descriptor(owning: number)
@@ -88,7 +88,7 @@ private enum Reach {
         return got == greeting.count && greeting == Array("INFO ".utf8) ? .server : .noServer
     }
 
-    private static func of(_ failure: Int32) -> Reach {
+    private static func of(_ failure: Int32) -> PortProbe {
         switch failure {
         case ECONNREFUSED: .refused
         case ETIMEDOUT: .silent
@@ -104,11 +104,11 @@ private enum Reach {
     /// Describes the problem and its solution; nil if a NATS server answers.
     var words: String? {
         switch self {
-        case .unknownHost(let reason): "no host of that name is known (\(reason)); mend Servers=, or the name's entry"
-        case .refused: "nothing listens at that port; start the NATS server there, or mend Servers="
-        case .silent: "the host does not answer; look whether it runs, and whether a firewall is between"
+        case .unknownHost(let reason): "there is no such host (\(reason)); correct Servers=, or the name's entry"
+        case .refused: "nothing listens at that port; start the NATS server there, or correct Servers="
+        case .silent: "the host does not answer; check that it is running, and that no firewall blocks it"
         case .other(let reason): reason
-        case .noServer: "what answers there is no NATS server; mend Servers="
+        case .noServer: "the server there is not a NATS server; correct Servers="
         case .server: nil
         }
     }

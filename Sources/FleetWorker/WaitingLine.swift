@@ -1,5 +1,5 @@
-/// The queue of origins that were told `full`, in the order of their requests. They get free places (room for one
-/// picture each) in turn, so that no origin gets all places only because it asks first.
+/// The queue of origins that were told `full`, in the order of their requests. They get free places, each for one
+/// picture, in turn, so that no origin gets all places just because it asks first.
 struct WaitingLine {
     typealias Instant = ContinuousClock.Instant
 
@@ -7,12 +7,13 @@ struct WaitingLine {
     /// Invited origins, each with the time until which its place is kept.
     private var invited: [String: Instant] = [:]
 
-    /// An origin leaves the queue if it has not asked within this time. It has found another node, or has nothing more
-    /// to lend.
+    /// An origin leaves the queue if it has not asked again within this time, because it has then found another node,
+    /// or has nothing more to lend.
     static let patience = Duration.seconds(5)
     /// How long a place is kept for an invited origin.
     static let time = Duration.seconds(1)
-    /// More origins than any fleet has. A stranger who is connected to the server could invent any number.
+    /// Maximum length; more origins than any fleet has. A stranger who is connected to the server could invent any
+    /// number.
     private static let longest = 1000
 
     /// Whether an origin that asks now gets a free place; otherwise, the origin joins the queue. Invited origins and

@@ -7,7 +7,7 @@ extension Walls {
     static let fleet = Walls(
         descriptors: 16384,
         readable: [
-            // The resolver reads these files. It can use files and DNS only, because other name services would need
+            // The resolver reads these files. It can use only files and DNS, because other name services would need
             // modules, which are not loaded.
             "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf",
         ],

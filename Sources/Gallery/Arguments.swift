@@ -1,12 +1,12 @@
-import DaemonRuntime
 import PipelineControl
+import ServiceProgram
 import SystemCalls
 
 /// The parsed command line.
 struct Arguments {
     enum Task: Equatable { case run, manual, help, version }
 
-    /// The options. The help and the manual page are made from them.
+    /// The options. The help and the manual page are generated from them.
     enum Option: String, ProgramOption {
         static let program = "pipelined-gallery"
 
@@ -46,18 +46,20 @@ struct Arguments {
             case .socket:
                 "the daemon's control socket; else $\(SocketAddress.variable), else \(SocketAddress.systemPath)"
             case .listen:
-                "serve the page at 127.0.0.1:8080, say, to whom `pipectl gallery` has given a code"
-            case .host: "a name by which a proxy's browsers know this server; may come several times"
+                "serve the page at a port, such as 127.0.0.1:8080; `pipectl gallery` prints the login"
+            case .host: "a name that browsers use for this server behind a proxy; may be repeated"
             case .metricsListen:
-                "serve /metrics and /healthz there as well, to anybody: 127.0.0.1:9188 or [::1]:9188"
-            case .clients: "as many at once, from 1 to 10000 (\(HTTPServer.Limits().clients)); others wait"
+                "also serve /metrics and /healthz there, to anyone: 127.0.0.1:9188 or [::1]:9188"
+            case .clients: "maximum clients at once, from 1 to 10000 (\(HTTPServer.Limits().clients)); others wait"
             case .streams:
-                "browsers that are told of events at once, from 1 to 10000 (\(GallerySite.Limits().streams))"
-            case .headers: "a request's headers, from 1024 to 1048576 bytes (\(HTTPServer.Limits().headers))"
+                "maximum browsers that receive events at once, from 1 to 10000 (\(GallerySite.Limits().streams))"
+            case .headers:
+                "maximum size of a request's headers, from 1024 to 1048576 bytes (\(HTTPServer.Limits().headers))"
             case .body:
-                "a call's body, from 1024 to 1048576 bytes (\(GallerySite.Limits().body)); uploads have MaxSize="
+                "maximum size of a call's body, from 1024 to 1048576 bytes (\(GallerySite.Limits().body)); MaxSize= "
+                    + "limits uploads"
             case .silence:
-                "who neither sends nor reads, or only begins to ask, for so long is closed, from 1 to 3600 s "
+                "disconnect a client that is silent, or sends no full head, for this long, from 1 to 3600 s "
                     + "(\(HTTPServer.Limits().silence))"
             case .man: "print the manual page, for `man -l -`"
             case .version: "print the version"
@@ -86,7 +88,7 @@ struct Arguments {
                 let address = try Self.address(value)
                 guard address.isLoopback else {
                     throw Option.misuse(
-                        "--listen takes an address of this machine alone, as 127.0.0.1:8080, not '\(value)'; ssh -L or a proxy "
+                        "--listen takes only an address of this machine, as 127.0.0.1:8080, not '\(value)'; ssh -L or a proxy "
                             + "brings the page to others")
                 }
                 listen = address
@@ -109,7 +111,7 @@ struct Arguments {
 
     private static func address(_ text: String) throws(UsageError) -> InternetAddress {
         if let address = InternetAddress(text) { return address }
-        throw Option.misuse("'\(text)' is no address with a port, as 127.0.0.1:9188 or [::1]:9188")
+        throw Option.misuse("'\(text)' is not an address with a port, as 127.0.0.1:9188 or [::1]:9188")
     }
 
     private static func number(

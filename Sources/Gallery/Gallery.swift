@@ -1,7 +1,7 @@
-import DaemonRuntime
 import Dispatch
 import Glibc
 import PipelineControl
+import ServiceProgram
 import SystemCalls
 
 /// Composes the program. Each server has a listening socket and a site.
@@ -18,13 +18,16 @@ final class Gallery {
         let calls = ControlCalls(path: control.path, on: executor)
         let monitor = MonitorSite(calls: calls)
         let (events, previews) = (EventHub(calls, on: executor), PreviewDesk(calls, on: executor))
+        let batches = OpenBatches(calls, on: executor)
         let hosts = Guard.loopback.union(arguments.hosts)
+        let tokens = Tokens(StateFile("gallery-tokens", beside: control.path))
         let listeners = try Listeners(
             arguments, beside: control.path,
             page: { door, login in
                 GallerySite(
-                    calls: calls, events: events, previews: previews, monitor: monitor, limits: arguments.siteLimits,
-                    guardian: Guard(hosts: hosts, door: door), login: login)
+                    calls: calls, events: events, previews: previews, batches: batches, monitor: monitor,
+                    limits: arguments.siteLimits,
+                    guardian: Guard(hosts: hosts, door: door, tokens: tokens), login: login)
             }, monitor: monitor)
         servers = try listeners.all.map { listener in
             let server = HTTPServer(listener.site, limits: arguments.limits, on: executor)

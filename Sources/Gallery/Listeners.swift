@@ -1,5 +1,5 @@
-import DaemonRuntime
 import Glibc
+import ServiceProgram
 import SystemCalls
 
 /// The sockets at which the gallery listens, each with its site. Without sockets from systemd, the gallery creates
@@ -20,15 +20,16 @@ struct Listeners {
     private var login: Login?
     private let page: (Door?, Login?) -> GallerySite
     private let monitor: MonitorSite
+    private let control: String
 
     init(
         _ arguments: Arguments, beside control: String, page: @escaping (Door?, Login?) -> GallerySite,
         monitor: MonitorSite
     ) throws {
-        (self.page, self.monitor) = (page, monitor)
+        (self.page, self.monitor, self.control) = (page, monitor, control)
         let passed = try PassedSocket.all()
         for socket in passed where !socket.listens() {
-            throw PassedSocketError("what was passed as '\(socket.name)' is not a stream socket that listens")
+            throw PassedSocketError("the socket passed as '\(socket.name)' is not a listening stream socket")
         }
         // Ports are opened first, because the page at a Unix socket hands out login URLs for a port.
         if let address = arguments.listen { try add(port: address.listen(), at: address) }
@@ -50,8 +51,8 @@ struct Listeners {
     private mutating func add(port socket: PassedSocket) throws {
         guard let place = InternetAddress(of: socket.descriptor), place.isLoopback else {
             throw PassedSocketError(
-                "'\(socket.name)' listens beyond this machine; the page is served at 127.0.0.1 or [::1] alone, and the "
-                    + "figures at a socket that is named metrics")
+                "'\(socket.name)' listens beyond this machine; the page is served only at 127.0.0.1 or [::1], and the "
+                    + "metrics at a socket named metrics")
         }
         add(port: socket.descriptor, at: place)
     }
@@ -59,14 +60,17 @@ struct Listeners {
     /// Every user of the machine can reach a port, so the page there requires a login.
     private mutating func add(port socket: Descriptor, at address: InternetAddress) {
         let place = InternetAddress(of: socket) ?? address
-        let door = Door(port: place.port)
+        let door = Door(port: place.port, file: SessionFile(port: place.port, beside: control))
         login = { "http://\(place)/?code=\(door.makeCode())" }
         add("http://\(place)", socket, page(door, nil))
     }
 
     private mutating func addOwn(_ path: String) throws {
         guard (try? Socket.connect(path)) == nil else { throw TakenError(path: path) }
-        let socket = try Socket.listen(path)
+        let socket: Descriptor
+        do throws(SystemError) { socket = try Socket.listen(path) } catch {
+            throw error.isMissing ? NoDaemonError(folder: FileSystem.folder(of: path)) : error
+        }
         // A client that can connect may do everything, so the socket's mode and group restrict access.
         chmod(path, 0o660)
         all.insert(Listener(name: path, socket: socket, site: page(nil, login)), at: 0)
@@ -75,8 +79,18 @@ struct Listeners {
 }
 
 extension PassedSocket {
-    /// Whether the socket serves monitors only.
+    /// Whether the socket serves only `/metrics` and `/healthz`, for monitoring systems.
     fileprivate var isMonitors: Bool { name == "metrics" }
+}
+
+/// Thrown if the folder of the daemon's socket does not exist.
+private struct NoDaemonError: Error, CustomStringConvertible {
+    let folder: String
+
+    var description: String {
+        "no daemon has started: there is no folder \(folder); start pipelined, or name the root of one that you run yourself: "
+            + "`pipelined-gallery --root DIR`"
+    }
 }
 
 /// Thrown if another gallery already serves this socket.

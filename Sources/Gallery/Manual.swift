@@ -1,6 +1,6 @@
-import DaemonRuntime
 import ManualPages
 import PipelineControl
+import ServiceProgram
 
 /// The program's help and manual page.
 enum Manual {
@@ -33,21 +33,21 @@ enum Manual {
                 .section("SYNOPSIS"), .paragraph("`pipelined-gallery` \(usage)"),
                 .section("DESCRIPTION"),
                 .paragraph(
-                    "`pipelined-gallery` is a client of the control socket of `pipelined`(8). It serves what it is told there "
-                        + "over HTTP, and reads no folder. It listens at `gallery.sock` beside the control socket, or at the "
+                    "`pipelined-gallery` is a client of the control socket of `pipelined`(8). It publishes the daemon's answers "
+                        + "over HTTP, and reads no folders itself. It listens at `gallery.sock` beside the control socket, or at the "
                         + "sockets that systemd passes."),
                 .entry(
                     "/", value: "",
-                    "the page, on which pictures are looked at as they are made, and jobs are steered. `/plain` is a list with "
-                        + "forms, for a browser without JavaScript."),
+                    "the page, which shows the pictures as they are made, and controls jobs. `/plain` is a list with "
+                        + "forms, for browsers without JavaScript."),
                 .entry(
                     "/metrics", value: "",
-                    "the daemon's figures in Prometheus' text format, or in OpenMetrics for a client whose Accept asks for it. "
-                        + "Counters live in the daemon, so a monitor that comes late misses nothing."),
+                    "the daemon's metrics in Prometheus' text format, or in OpenMetrics for a client whose Accept asks for it. "
+                        + "The daemon keeps the counters, so a monitor that starts late misses nothing."),
                 .entry(
                     "/healthz", value: "",
-                    "200 and `ok` while the daemon answers, with the problems that it tells of below; 503 and the reason while "
-                        + "it does not answer, or stops."),
+                    "200 and `ok` while the daemon answers, followed by the problems it reports; 503 and the reason while "
+                        + "it does not answer, or is stopping."),
                 .section("OPTIONS"),
             ]
                 + Arguments.Option.allCases.map { option in
@@ -55,26 +55,31 @@ enum Manual {
                 } + [
                     .section("SECURITY"),
                     .paragraph(
-                        "Who may use the socket may do what `pipectl` does: it belongs to the group pipelined. At the port of --listen "
-                            + "a browser needs a cookie, which it gets for the code that `pipectl`(1) gallery prints, once. Anybody who "
-                            + "reaches the port of --metrics-listen may read the figures: no label holds a path, a name or an ID. "
-                            + "A request with two hosts, with two lengths, for a name that this server is not known by, or from another "
-                            + "site's page is refused."),
+                        "Anyone who may use the socket may do what `pipectl` does: it belongs to the group pipelined. At the port of --listen, "
+                            + "a browser needs a cookie, which it gets in exchange for a code that `pipectl`(1) gallery prints. The cookie "
+                            + "lasts until a week has passed without a visit. Anyone who "
+                            + "reaches the port of --metrics-listen may read the metrics: no label contains a path, a file name or an ID. "
+                            + "The server refuses a request with two hosts, with two lengths, for a name that is not its own, or from another "
+                            + "site's page."),
                     .section("FILES"),
                     .entry("/run/pipelined/gallery.sock", value: "", "the socket of pipelined-gallery.socket"),
                     .entry(
+                        "/var/lib/pipelined-gallery/gallery-sessions-PORT", value: "",
+                        "the logins of browsers at a port; without systemd, beside the control socket. Without the file, users log "
+                            + "in again"),
+                    .entry(
                         "127.0.0.1:9188", value: "",
-                        "where pipelined-metrics.socket listens, for a monitor that wants a port, once it is enabled"),
+                        "where pipelined-metrics.socket listens, if enabled, for a monitor that needs a port"),
                     .section("EXAMPLES"),
                     .entry(
                         "systemctl enable --now pipelined-metrics.socket", value: "",
                         "have Prometheus read http://127.0.0.1:9188/metrics"),
                     .entry(
                         "ssh -L 8080:/run/pipelined/gallery.sock HOST", value: "",
-                        "see the page of another machine at http://localhost:8080"),
+                        "show the page of another machine at http://localhost:8080"),
                     .entry(
                         "curl --unix-socket /run/pipelined/gallery.sock http://localhost/healthz", value: "",
-                        "ask whether the daemon answers"),
+                        "check whether the daemon answers"),
                 ] + ManualPage.others(("pipelined", 8), ("pipectl", 1)))
     }
 }

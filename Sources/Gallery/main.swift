@@ -1,6 +1,6 @@
-import DaemonRuntime
 import Glibc
 import ManualPages
+import ServiceProgram
 import SystemCalls
 
 signal(SIGPIPE, SIG_IGN)

@@ -92,7 +92,7 @@ package struct ClaimFolder: Sendable {
 
     /// Moves a claimed file back into the inbox; throws if the inbox has another file of that name by now.
     package func giveBack(_ source: String, as path: String) throws {
-        let from = try spot(source)
+        let from = try filePlace(source)
         let to = try top.makeFolder(FileSystem.subfolder(of: path), mode: 0o777)
         try FileSystem.renameWithoutReplacing(from.name, in: from.folder, FileSystem.name(of: path), in: to)
         removeEmptyFolders(above: source)
@@ -101,7 +101,7 @@ package struct ClaimFolder: Sendable {
     /// Finishes a claim that a crash interrupted, on a file system that implements a rename as a link and an unlink:
     /// removes the name that the file still has in the inbox.
     func finish(_ source: String, as path: String) throws {
-        let claimed = try spot(source)
+        let claimed = try filePlace(source)
         guard let folder = try Self.opened(FileSystem.subfolder(of: path), below: top) else { return }
         let name = FileSystem.name(of: path)
         if try FileSystem.isSame(claimed.name, in: claimed.folder, name, in: folder) {
@@ -121,7 +121,7 @@ package struct ClaimFolder: Sendable {
     // MARK: - Claimed files
 
     /// The open folder and the name of an original, which is either claimed or kept in the inbox.
-    package func spot(_ source: String) throws(SystemError) -> FilePlace {
+    package func filePlace(_ source: String) throws(SystemError) -> FilePlace {
         let isClaimed = FileSystem.lies(source, within: path)
         let inside = FileSystem.relative(source, to: isClaimed ? path : inbox)
         do {
@@ -135,7 +135,7 @@ package struct ClaimFolder: Sendable {
 
     package func status(_ source: String) throws(SystemError) -> FileStatus? {
         do {
-            return try spot(source).status()
+            return try filePlace(source).status()
         } catch {
             if error.code == ENOENT || error.code == ENOTDIR { return nil }
             throw error
@@ -177,7 +177,7 @@ package struct ClaimFolder: Sendable {
         except known: (_ folder: String, _ each: (String) -> Void) throws -> Void = { _, _ in }
     ) throws -> [(source: String, path: String)] {
         var found: [(String, String)] = []
-        let names = try FileSystem.names(in: claims, called: path).compactMap(\.self).sorted()
+        let names = try FileSystem.names(in: claims, called: path).sorted()
         let others = names.filter { $0 != root && !Self.isNumber($0) }
         // Older versions claimed files as `.pipelined/N/…`, without ROOT. If several roots share the inbox, the owner
         // of such files is unknown, so they are not included.
@@ -190,7 +190,7 @@ package struct ClaimFolder: Sendable {
 
     /// Other roots that have claimed files in this inbox, with the number of their files.
     func others() throws -> [(root: String, count: Int)] {
-        try FileSystem.names(in: claims, called: path).compactMap(\.self).sorted()
+        try FileSystem.names(in: claims, called: path).sorted()
             .filter { $0 != root && !Self.isNumber($0) }
             .map { ($0, try numbers(of: $0).reduce(0) { $0 + (try files(below: $1, removing: false).count) }) }
             .filter { $0.1 > 0 }
@@ -212,7 +212,7 @@ package struct ClaimFolder: Sendable {
 
     private func numbers(of root: String) throws -> [String] {
         guard let folder = try Self.opened(root, below: claims) else { return [] }
-        return try FileSystem.names(in: folder, called: root).compactMap(\.self).sorted().map { "\(root)/\($0)" }
+        return try FileSystem.names(in: folder, called: root).sorted().map { "\(root)/\($0)" }
     }
 
     /// Paths of the files below a folder, relative to it. A folder may contain a million files, nearly all of them

@@ -1,6 +1,6 @@
-import DaemonRuntime
 import Dispatch
 import Glibc
+import ServiceProgram
 import Synchronization
 package import SystemCalls
 
@@ -67,7 +67,7 @@ package final class ClaimFolders: Sendable {
         let folder = try open(inbox)
         fresh.withLock { $0[inbox] = folder }
         queue.asyncAfter(deadline: .now() + Self.moment) { self.fresh.withLock { $0[inbox] = nil } }
-        return try folder.spot(source).open(flags)
+        return try folder.filePlace(source).open(flags)
     }
 
     /// Opens an original through a cached claim folder. Nil if it is not found, because the cached folder may have been
@@ -76,7 +76,7 @@ package final class ClaimFolders: Sendable {
         _ source: String, in folder: ClaimFolder, _ flags: Int32
     ) throws(SystemError) -> Descriptor? {
         do {
-            return try folder.spot(source).open(flags)
+            return try folder.filePlace(source).open(flags)
         } catch {
             guard error.isMissing else { throw error }
             return nil
@@ -127,7 +127,7 @@ package final class ClaimFolders: Sendable {
 
     /// The claim folder's present name, if it is still in the inbox under any name.
     private func place(of folder: Identity, in top: Descriptor, called inbox: String) -> String? {
-        let names = (try? FileSystem.names(in: top, called: inbox).compactMap(\.self)) ?? []
+        let names = (try? FileSystem.names(in: top, called: inbox)) ?? []
         return names.first {
             // Ignores files, because a new file may have reused the inode of a removed folder.
             guard let status = try? FileSystem.status($0, in: top), status.kind == .folder else { return false }

@@ -1,5 +1,5 @@
-import DaemonRuntime
 import Dispatch
+import ServiceProgram
 import SystemCalls
 
 /// Groups the files of an inbox's folders into bursts. A burst consists of all files that arrive in one folder directly

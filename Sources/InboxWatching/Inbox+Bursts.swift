@@ -1,6 +1,6 @@
-import DaemonRuntime
 import Dispatch
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 
 /// Reports when all files of a folder have arrived and been handed over.

@@ -1,7 +1,7 @@
-import DaemonRuntime
 import Dispatch
 import Glibc
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 
 /// Claims files that have settled.
@@ -83,7 +83,8 @@ extension Inbox {
             }
             add(
                 Claim(
-                    path: claim.path, source: source, isKept: false, file: now.identity, cancelled: claim.cancelled))
+                    path: claim.path, source: source, isKept: false, file: now.identity, cancelled: claim.cancelled,
+                    owner: now.owner))
         } catch {
             claiming = nil
             logOnce("\(source): \(error); it is tried again", of: source, input: claim.path)
@@ -106,7 +107,10 @@ extension Inbox {
     private func keep(_ path: String, _ status: FileStatus, cancelled: Bool) {
         kept.insert(path, status.identity)
         let name = FileSystem.relative(path, to: folder)
-        add(Claim(path: name, source: path, isKept: true, file: status.identity, cancelled: cancelled))
+        add(
+            Claim(
+                path: name, source: path, isKept: true, file: status.identity, cancelled: cancelled, owner: status.owner
+            ))
     }
 
     /// Logs a message once, even if its cause recurs.
@@ -192,15 +196,20 @@ extension Inbox {
             try claims.finish(source, as: path)
             guard let status = try claims.status(source) else { continue }
             if try sink.isOriginal(source, as: path, status.identity) || refusal != nil { continue }
-            add(Claim(path: path, source: source, isKept: false, file: status.identity, cancelled: false))
+            add(
+                Claim(
+                    path: path, source: source, isKept: false, file: status.identity, cancelled: false,
+                    owner: status.owner))
             unknown += 1
         }
-        if unknown > 0 { Log.notice("inbox \(folder): \(unknown) claimed, and in no job; taken in", of: subject) }
+        if unknown > 0 {
+            Log.notice("inbox \(folder): took in \(unknown.counted("claimed file")) without a job", of: subject)
+        }
         handOver()
         for (root, count) in try claims.others() {
             logOnce(
-                "inbox \(folder): \(count) files in \(ClaimFolder.name)/\(root) were claimed by another pipelined, and are "
-                    + "left to it; if there is none any more, move them back into the inbox",
+                "inbox \(folder): another pipelined has claimed \(count.counted("file")) in \(ClaimFolder.name)/\(root), "
+                    + "left to it; if no daemon works there any longer, move its files back into the inbox",
                 of: FileSystem.join(folder, "\(ClaimFolder.name)/\(root)"))
         }
     }

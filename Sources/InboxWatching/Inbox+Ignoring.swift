@@ -42,7 +42,6 @@ extension Inbox {
         }
     }
 
-    func ignoreMisnamed(in folder: String) {
-        leave("\(folder)/?", "its name is not UTF-8; rename it")
-    }
+    /// Skips a file whose name is not UTF-8. In `path`, escapes stand for the wrong bytes.
+    func misnamed(_ path: String) { leave(path, "its name is not UTF-8; rename it") }
 }

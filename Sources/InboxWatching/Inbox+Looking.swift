@@ -1,6 +1,6 @@
-import DaemonRuntime
 import Dispatch
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 
 /// Scans the inbox's folder and checks the files in it.
@@ -38,10 +38,10 @@ extension Inbox {
                     if error.isPassing { scanLater() } else if !error.isRefusal { fallBack(error) }
                 }
             }
-            let names: [String?]
+            let names: [String]
             do {
-                let found = try FileSystem.names(in: path)
-                names = compute { found.sorted { NaturalOrder($0 ?? "") < NaturalOrder($1 ?? "") } }
+                let found = try FileSystem.names(in: path) { misnamed(FileSystem.join(path, $0)) }
+                names = compute { found.sorted { NaturalOrder($0) < NaturalOrder($1) } }
             } catch {
                 let reason = Permission.unreadable(path, "folder", error)
                 if path == folder {
@@ -60,10 +60,6 @@ extension Inbox {
             var below: [String] = []
             defer { folders += below.reversed() }
             for name in names {
-                guard let name else {
-                    ignoreMisnamed(in: path)
-                    continue
-                }
                 if aside.contains(FileSystem.Key(name)) { continue }
                 let child = FileSystem.join(path, name)
                 if isOthers(child) { continue }  // Skipped without a `stat`: its disk may not answer.

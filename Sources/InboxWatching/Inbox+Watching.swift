@@ -1,7 +1,7 @@
-import DaemonRuntime
 import Dispatch
 import Glibc
 import PipelineModel
+import ServiceProgram
 import Synchronization
 import SystemCalls
 
@@ -105,8 +105,8 @@ extension Inbox {
         broken("the folder is gone")
     }
 
-    /// Stops taking files because of a problem, and reopens the inbox later: soon if the problem may pass by itself,
-    /// else after PollInterval.
+    /// Stops taking files because of a problem, and reopens the inbox later: soon if the problem may be temporary,
+    /// otherwise after PollInterval.
     func broken(_ problem: String, isPassing: Bool = false) {
         guard !stopped else { return }
         let interval = isPassing ? min(recipe.intake.pollInterval, Self.soon) : recipe.intake.pollInterval
@@ -160,14 +160,14 @@ extension Inbox {
                 logged[FileSystem.Key(path)] = nil
                 forgetIgnored(path)
             case .folderAppeared(let path): scan(path, isNew: true)
-            case .misnamed(let folder): ignoreMisnamed(in: folder)
+            case .misnamed(let path): misnamed(path)
             case .folderGone(let path):
                 bursts.gone(path)
                 logged = logged.filter { !FileSystem.lies($0.key.path, within: path) }
                 forgetIgnored(where: { FileSystem.lies($0.path, within: path) })
             case .overflow:
                 Log.notice(
-                    "inbox \(folder): more happened than the kernel could tell; looking through it again", of: subject)
+                    "inbox \(folder): the kernel dropped events; scanning the folder again", of: subject)
                 scan()
             case .topGone:
                 return gone()

@@ -1,21 +1,31 @@
-package import DaemonRuntime
 import Dispatch
 import Glibc
 package import PipelineModel
+package import ServiceProgram
 import Synchronization
 package import SystemCalls
 
 /// A watched folder. The inbox detects new files, waits until they settle, and claims them. Each inbox has its own
 /// queue, so that a mount that hangs blocks no other inbox.
 package actor Inbox: QueueActor {
-    package nonisolated let folder: String
-    package nonisolated let recipe: Recipe
-    /// Length in bytes of the longest folder path to which a picture's relative path may be appended.
-    nonisolated let longestPlace: Int
-    /// Folders within the inbox that belong to other recipes.
-    let excluded: [String]
-    /// Why this inbox takes no files at all, if its recipe is held; else nil.
-    package nonisolated let refusal: String?
+    /// What an inbox watches, and for whom.
+    package struct Watch: Sendable {
+        var folder: String
+        var recipe: Recipe
+        /// Length in bytes of the longest folder path to which a picture's relative path may be appended.
+        var longestPlace: Int
+        /// Folders within the inbox that belong to other recipes.
+        var excluded: [String]
+        /// Why this inbox takes no files at all, if its recipe is held; else nil.
+        var refusal: String?
+
+        package init(folder: String, recipe: Recipe, longestPlace: Int, excluded: [String], refusal: String?) {
+            (self.folder, self.recipe, self.longestPlace) = (folder, recipe, longestPlace)
+            (self.excluded, self.refusal) = (excluded, refusal)
+        }
+    }
+
+    private nonisolated let watch: Watch
     package nonisolated let executor: QueueExecutor
     let shared: Mutex<InboxReport>
     unowned let sink: any IntakeSink
@@ -36,7 +46,7 @@ package actor Inbox: QueueActor {
     /// Identifies the folder that was opened. `mounts` is the highest number of mounts on its path so far.
     var place: InboxPlace?
     var mounts = 0
-    /// Files of which it is unknown whether they were claimed, by claim path.
+    /// Files that may or may not have been claimed, by claim path.
     var unsure: [String: UnsureClaim] = [:]
     var looksAgain = false
     var scansLater = false
@@ -47,29 +57,32 @@ package actor Inbox: QueueActor {
     var stopped = false
     /// The completion of a call to `stop` before the inbox began. It is called when the inbox would have begun; the
     /// inbox's successor waits for it.
-    private var ended: (@Sendable (Remains) -> Void)?
+    private var ended: (@Sendable (HandOver) -> Void)?
     var adopts = false
     /// Calls to `catchUp` that wait until the inbox has begun.
     private var early: [@Sendable (isolated Inbox) -> Void] = []
     /// Calls to `catchUp` that have not been answered yet.
-    private let calls = Mutex<[CatchUp]>([])
+    private let calls = Mutex<[PendingInboxRead]>([])
     private let progress = Mutex((steps: 0, isComputing: false))
 
     /// Maximum number of claims handed over at once. The inbox waits until they are durable before it takes more.
     static let batch = 256
 
     package init(
-        folder: String, recipe: Recipe, longestPlace: Int, excluded: [String], claims: ClaimFolders,
-        sink: any IntakeSink, refusal: String? = nil, room: Int? = nil
+        _ watch: Watch, claims: ClaimFolders, sink: any IntakeSink, room: Int? = nil
     ) {
-        self.refusal = refusal
-        shared = Mutex(InboxReport(held: refusal))
-        (self.longestPlace, self.folder, self.recipe, self.excluded) = (longestPlace, folder, recipe, excluded)
-        (self.claims, self.sink) = (claims, sink)
-        settling = Settling(in: folder, recipe.intake, room: room ?? Settling.usualRoom)
-        bursts = FolderBursts(in: folder)
-        executor = QueueExecutor("pipelined.inbox.\(recipe.name)")
+        shared = Mutex(InboxReport(held: watch.refusal))
+        (self.watch, self.claims, self.sink) = (watch, claims, sink)
+        settling = Settling(in: watch.folder, watch.recipe.intake, room: room ?? Settling.usualRoom)
+        bursts = FolderBursts(in: watch.folder)
+        executor = QueueExecutor("pipelined.inbox.\(watch.recipe.name)")
     }
+
+    package nonisolated var folder: String { watch.folder }
+    package nonisolated var recipe: Recipe { watch.recipe }
+    nonisolated var longestPlace: Int { watch.longestPlace }
+    nonisolated var excluded: [String] { watch.excluded }
+    package nonisolated var refusal: String? { watch.refusal }
 
     nonisolated var subject: LogSubject { LogSubject(recipe: recipe.name) }
 
@@ -84,7 +97,7 @@ package actor Inbox: QueueActor {
 
     /// Starts the inbox. With `adopting`, it also creates jobs for files that a crash left claimed. Use that only at
     /// the daemon's start, when no other inbox claims files.
-    package nonisolated func begin(adopting: Bool, with remains: Remains? = nil) {
+    package nonisolated func begin(adopting: Bool, with remains: HandOver? = nil) {
         async { inbox in
             inbox.hasBegun = true
             inbox.adopts = adopting || remains?.adopts ?? false
@@ -102,7 +115,7 @@ package actor Inbox: QueueActor {
     }
 
     /// The state that an inbox passes to the next inbox for the same folder, its successor.
-    package struct Remains: Sendable {
+    package struct HandOver: Sendable {
         var marked: Set<FileSystem.Key> = []
         var unsure: [String: UnsureClaim] = [:]
         var bursts: FolderBursts?
@@ -120,16 +133,16 @@ package actor Inbox: QueueActor {
 
     /// Stops taking files; calls `done` when all claims have been handed over. Does not block: a hanging inbox must not
     /// keep the daemon from stopping.
-    package nonisolated func stop(_ done: @escaping @Sendable (Remains) -> Void = { _ in }) {
+    package nonisolated func stop(_ done: @escaping @Sendable (HandOver) -> Void = { _ in }) {
         async { inbox in
             inbox.stopped = true
             if inbox.hasBegun { done(inbox.end()) } else { inbox.ended = done }
         }
     }
 
-    private func end() -> Remains {
+    private func end() -> HandOver {
         inotify = nil
-        return Remains(marked: settling.marks, unsure: unsure, bursts: bursts, adopts: adopts)
+        return HandOver(marked: settling.marks, unsure: unsure, bursts: bursts, adopts: adopts)
     }
 
     /// Takes no files while `reason` is not nil. Files that settle in that time are taken afterwards.
@@ -159,7 +172,7 @@ package actor Inbox: QueueActor {
         cancelling chosen: SettlingChoice? = nil, wanted: @escaping @Sendable () -> Bool,
         done: @escaping @Sendable (_ cancelled: Int) -> Void
     ) {
-        let call = CatchUp(chosen, wanted)
+        let call = PendingInboxRead(chosen, wanted)
         calls.withLock { $0.append(call) }
         let answer = { @Sendable (inbox: isolated Inbox) in
             // If the caller no longer waits, nothing is cancelled: files that settle now may have arrived after the
@@ -186,16 +199,15 @@ package actor Inbox: QueueActor {
         return cancelled
     }
 
-    /// Cancels chosen files of which it is unknown whether they were claimed; returns how many were not cancelled
-    /// before.
+    /// Cancels the chosen files in `unsure`; returns the number of newly cancelled files.
     private func cancelUnsure(_ chosen: SettlingChoice) -> Int {
         let wanted = unsure.filter { !$0.value.cancelled && chosen.includes($0.value.path) }.keys
         for source in wanted { unsure[source]?.cancelled = true }
         return wanted.count
     }
 
-    /// Whether a pending call to `catchUp` cancels a claimed file that is about to become a job. The call then counts
-    /// the file.
+    /// Whether a pending call to `catchUp` cancels a claimed file that is about to become a job. If so, that call
+    /// counts the file as cancelled.
     package nonisolated func cancels(claimed path: String) -> Bool {
         calls.withLock { $0.contains { $0.cancels(claimed: path) } }
     }

@@ -1,7 +1,7 @@
 import CLinux
-import DaemonRuntime
 import Dispatch
 import Glibc
+import ServiceProgram
 import SystemCalls
 
 /// Reports changes in a tree of folders. Use only on the inbox's queue.
@@ -18,7 +18,7 @@ final class Inotify {
         case movedIn(String)
         case gone(String)
         case folderAppeared(String)
-        /// A name in this folder is not valid UTF-8.
+        /// The name is not UTF-8: in the path, escapes stand for the wrong bytes.
         case misnamed(String)
         case folderGone(String)
         case overflow
@@ -76,12 +76,12 @@ final class Inotify {
                 let event = buffer.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: inotify_event.self) }
                 let name = buffer[(offset + header)..<(offset + header + Int(event.len))].prefix { $0 != 0 }
                 offset += header + Int(event.len)
-                if let heard = interpret(event, String(validating: name, as: UTF8.self)) { events.append(heard) }
+                if let heard = interpret(event, name) { events.append(heard) }
             }
         }
     }
 
-    private func interpret(_ event: inotify_event, _ name: String?) -> Event? {
+    private func interpret(_ event: inotify_event, _ bytes: ArraySlice<UInt8>) -> Event? {
         func has(_ flag: Int) -> Bool { event.mask & UInt32(truncatingIfNeeded: flag) != 0 }
         if has(IN_Q_OVERFLOW) { return .overflow }
         guard let folder = folders[event.wd] else { return nil }
@@ -92,7 +92,10 @@ final class Inotify {
             }
             return folder == top ? .topGone : nil
         }
-        guard let name else { return .misnamed(folder) }
+        guard let name = String(validating: bytes, as: UTF8.self) else {
+            let path = FileSystem.join(folder, bytes.escaped)
+            return has(IN_MOVED_FROM) || has(IN_DELETE) ? .gone(path) : .misnamed(path)
+        }
         // An attribute of the top folder has changed, such as its mode. Files may have become readable or removable, so
         // scan again.
         guard !name.isEmpty else { return has(IN_ATTRIB) && folder == top ? .folderAppeared(top) : nil }

@@ -9,6 +9,8 @@ package struct Claim: Sendable {
     package var file: FileStatus.Identity
     /// Whether the file becomes a cancelled job, because a client cancelled it while it settled.
     package var cancelled: Bool
+    /// The owner of the file.
+    package var owner: UInt32
 
     package var asCancelled: Claim {
         var claim = self
@@ -57,7 +59,7 @@ package struct InboxReport: Sendable {
     /// The ignored files that need a user's action.
     package var stuck: Set<FileSystem.Key> = []
     package var problem: String?
-    /// Whether the problem may pass by itself. Until then the contents of the inbox are unknown.
+    /// Whether the problem may be temporary. Until it is over, the contents of the inbox are unknown.
     package var isPassing = false
     /// Why no files are taken at the moment, although the inbox itself works.
     package var held: String?

@@ -39,7 +39,7 @@ enum Permission {
 
     static func tooLong(_ length: Int) -> String {
         "its path is too long (here, or where the picture goes, it has \(length) bytes of at most \(PATH_MAX - 1)); shorten its "
-            + "name, or those of the folders above it"
+            + "name, or the name of a folder above it"
     }
 
     static func closed(_ folder: String) -> String {

@@ -1,6 +1,6 @@
-import DaemonRuntime
 import Dispatch
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 
 /// Decides when an inbox's files are quiet, and in which order they are taken. Pure logic: the owner passes in disk
@@ -35,7 +35,7 @@ struct Settling {
     private var writers: Writers
     /// Maximum number of files that settle at the same time. Further files are deferred.
     private let room: Int
-    private var aside = FilesAside()
+    private var aside = DeferredFiles()
     /// Number of unreadable candidates. They use no slot, because they may stay unreadable.
     private var unreadable = 0
 
@@ -132,7 +132,7 @@ struct Settling {
         wait(path, file.size, file.modified, until: now, false)
     }
 
-    /// Keeps a file that can't be read now. Returns the time of the next check, after PollInterval.
+    /// Defers a file that can't be read. Returns the time of the next check, one PollInterval later.
     mutating func postpone(
         _ path: FileSystem.Key, _ file: FileStatus?, at now: DispatchTime, cancelled: Bool
     ) -> DispatchTime {
@@ -147,7 +147,7 @@ struct Settling {
         wait(path, file.size, file.modified, until: .distantFuture, cancelled)
     }
 
-    /// Makes all files due now that wait for this call.
+    /// Makes all files due now that `waitForRelease` holds back.
     mutating func release(at now: DispatchTime) {
         for key in candidates.keys where candidates[key]?.deadline == .distantFuture { candidates[key]?.deadline = now }
     }
@@ -223,7 +223,7 @@ struct Settling {
         aside.forget(path)
     }
 
-    /// Marks the chosen files as cancelled; returns how many were not marked before.
+    /// Marks the chosen files as cancelled; returns the number of newly marked files.
     mutating func cancel(_ chosen: SettlingChoice) -> Int {
         let top: FileSystem.Key? =
             switch chosen {
@@ -238,7 +238,7 @@ struct Settling {
     /// Discards all candidates before the inbox is scanned again. Cancelled files stay marked.
     mutating func dropAll() {
         marked = marks
-        (candidates, counts, unreadable, aside) = ([:], [:], 0, FilesAside())
+        (candidates, counts, unreadable, aside) = ([:], [:], 0, DeferredFiles())
     }
 
     /// The files that will become cancelled jobs. The inbox passes them on to its successor.

@@ -1,5 +1,5 @@
-import DaemonRuntime
 import Dispatch
+import ServiceProgram
 import SystemCalls
 
 /// Tracks files that a process was seen writing to and has not closed since. A lease is more reliable, but the kernel

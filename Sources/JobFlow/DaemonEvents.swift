@@ -6,12 +6,12 @@ package import JobModel
 package protocol DaemonEvents: AnyObject {
     /// The limit of a queue has changed.
     func limitsChanged()
-    /// A job in the window, or the move of an original, has begun.
-    func workBegan()
+    func queuesPaused()
+    func queuesResumed()
     /// A job in the window has ended, and its final state is recorded. Its original has not been moved yet.
     func jobEnded(_ record: JobRecord)
     /// Jobs outside the window have ended in bulk. Their originals have not been moved yet.
-    func jobsEndedAsRows()
+    func jobsEndedAsRows(_ count: Int)
     func batchEnded(_ batch: Int)
     /// The ledger has refused to record new jobs.
     func jobsRefused()

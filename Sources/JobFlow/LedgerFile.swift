@@ -1,7 +1,7 @@
-import DaemonRuntime
 import Glibc
 package import JobLedger
 package import PictureFiles
+import ServiceProgram
 import SystemCalls
 
 /// Opens the ledger's file. A new ledger never silently replaces a lost or damaged one: the damaged file is kept beside
@@ -36,7 +36,7 @@ package enum LedgerFile {
         return loss(places).map { "\($0); a start begins a new one, and keeps what is left of the old one" }
     }
 
-    /// Reports that an earlier ledger is missing or empty; nil if not.
+    /// The problem if an earlier ledger is missing or empty; nil otherwise.
     package static func loss(_ places: Places) -> String? {
         guard (try? hadLedger(places)) == true, (try? isEmpty(places)) == true else { return nil }
         return "the ledger \(places.ledger) is missing or empty"
@@ -49,7 +49,7 @@ package enum LedgerFile {
         try FileSystem.status(places.ledger)?.size ?? 0 == 0
     }
 
-    /// Renames the files that are left of a lost or damaged ledger.
+    /// Renames the remaining files of a lost or damaged ledger.
     private static func setAside(_ places: Places) throws {
         let time = Timestamp.dated(Timestamp.now()).replacing(" ", with: "-").replacing(":", with: "")
         for suffix in ["-wal", "-shm", ""] {
@@ -62,9 +62,9 @@ package enum LedgerFile {
 
     private static let lost = ".lost-"
 
-    /// The paths of lost ledgers.
+    /// Paths of the lost ledgers that `setAside` has kept.
     private static func lostLedgers(_ places: Places) throws -> [String] {
-        let names = try FileSystem.names(in: places.state).compactMap(\.self)
+        let names = try FileSystem.names(in: places.state)
         let start = FileSystem.name(of: places.ledger) + lost
         let lost = names.filter { $0.hasPrefix(start) }.map { name in
             ["-wal", "-shm"].first(where: name.hasSuffix).map { String(name.dropLast($0.count)) } ?? name
@@ -72,8 +72,8 @@ package enum LedgerFile {
         return Set(lost).sorted().map { FileSystem.join(places.state, $0) }
     }
 
-    /// Writes the note about a lost ledger, before a new ledger exists. If the start is interrupted in between, the
-    /// next start thus detects the loss again.
+    /// Writes the note about a lost ledger before a new ledger exists, so that an interrupted start detects the loss
+    /// again.
     private static func tell(_ what: String, _ places: Places) throws {
         let line = "\(what), and a new one is begun (\(Timestamp.dated(Timestamp.now())))"
         let lost = try lostLedgers(places)

@@ -10,6 +10,7 @@ import OperationGraph
 package import PictureFiles
 import PipelineModel
 import Previewing
+import ServiceProgram
 import SystemCalls
 import WorkerPools
 package import WorkerProtocol
@@ -19,6 +20,8 @@ package import WorkerProtocol
 package protocol OwnersDelegate: AnyObject {
     /// Something that `status` shows may have changed.
     func statusChanged()
+    /// A reload has put other settings into force.
+    func settingsChanged()
     /// The ledger has become unwritable, or can be written again.
     func ledgerChanged()
     /// Answers another node's question in the same way as a client's.
@@ -38,30 +41,24 @@ package final class Owners: ReadsDelegate {
     package nonisolated let hooks: Hooks
     nonisolated let pictures: JobPictures
     package nonisolated let queues: Queues
-    nonisolated let limits: QueueLimits
     nonisolated let inboxes: Inboxes
     package nonisolated let reloads: Reloads
+    let ownRecipes: OwnRecipes
     nonisolated let jobs: JobQueue
     nonisolated let waiters: Waiters
     nonisolated let originals: OriginalMover
-    nonisolated let folders: FolderBatches
     nonisolated let intake: JobIntake
     nonisolated let shortages: Shortages
     nonisolated let runner: JobRunner
     nonisolated let changes: JobChanges
-    nonisolated let revivals: Revivals
+    nonisolated let revivals: RetryRequests
     nonisolated let trials: ChainTrials
     nonisolated let previews: Previews
     nonisolated let fleet: FleetMember
     nonisolated let doneJobs: DoneJobs
-    let pauses: Pauses
     nonisolated let commands: Commands
     nonisolated let shutdown: Shutdown
-    let ages: AgeClock
     nonisolated let keeping: Keeping
-    nonisolated let disks: DiskFigures
-    private let hangs: HangWatch
-    private let reads: RepeatedReads
     private let recovery: Recovery
     /// The note about a lost ledger, until a user removes it.
     private var ledgerNote: String?
@@ -73,57 +70,49 @@ package final class Owners: ReadsDelegate {
         (self.ledger, pool, fetch) = (ledger, workers.render, workers.fetch)
         configuration = ConfigurationInForce(loaded, places)
         self.hooks = hooks
-        queues = Queues(loaded.configuration.settings)
+        queues = Queues(loaded.configuration.settings, ledger, savedIn: places.saved)
         let publisher = Publisher(awaitsOthers: queues.awaitsOthers)
         ledger.awaitsOthers(queues.awaitsOthers)
         let claims = ClaimFolders(root: staging.root)
-        limits = QueueLimits(queues, ledger, savedIn: places.saved)
         inboxes = Inboxes(configuration, claims)
         reloads = Reloads(configuration, workers.plugins, in: pool, inboxes)
-        ages = AgeClock(ledger, configuration)
-        jobs = JobQueue(ledger, configuration, queues, limits, ages)
-        reads = RepeatedReads(ledger)
+        ownRecipes = OwnRecipes(configuration, reloads)
+        jobs = JobQueue(ledger, configuration, queues)
         let originalPlaces = OriginalPlaces(ledger: ledger, places: places, claims: claims)
         originals = OriginalMover(originalPlaces, claims, publisher, staging)
-        waiters = Waiters(ledger, jobs, inboxes, reads, originals)
-        keeping = Keeping(ledger, configuration, ages)
-        disks = DiskFigures(configuration)
+        waiters = Waiters(ledger, jobs, inboxes, originals)
+        keeping = Keeping(ledger, configuration, jobs)
         pictures = JobPictures(originals: originalPlaces)
         recovery = Recovery(
             ledger: ledger, configuration: configuration, publisher: publisher, staging: staging, originals: originals)
-        folders = FolderBatches(ledger, jobs, inboxes)
-        intake = JobIntake(ledger, configuration, claims, folders, jobs, recovery)
+        intake = JobIntake(ledger, configuration, claims, inboxes, jobs, recovery)
         shortages = Shortages(configuration, ledger, staging, inboxes, reloads)
-        hangs = HangWatch(configuration, jobs, shortages, originals)
         let operations = JobOperations(
             ledger, configuration, queues, workers,
             JobOperations.Files(staging: staging, claims: claims, publisher: publisher), jobs.meters)
         runner = JobRunner(ledger, configuration, queues, jobs, operations, shortages)
         changes = JobChanges(ledger, runner, jobs, inboxes, waiters)
-        revivals = Revivals(ledger, configuration, jobs, originals)
+        revivals = RetryRequests(ledger, configuration, jobs, originals)
         trials = ChainTrials(pool, configuration)
         previews = Previews(pool, configuration, queues.render, pictures)
         fleet = FleetMember(configuration, workers.fleet, pool, fetch, queues.render, downloads: queues.download)
         doneJobs = DoneJobs(
             ledger, configuration, jobs, originals, revivals, DoneCheck(originals: originalPlaces))
-        pauses = Pauses(ledger, queues, runner, jobs, fleet)
-        commands = Commands(ledger, queues, limits, pauses, changes, inboxes)
+        commands = Commands(ledger, queues, jobs, changes, inboxes, fleet)
         shutdown = Shutdown(configuration, ledger, queues, runner, jobs)
         connect()
     }
 
     private func connect() {
-        reads.delegate = self
+        jobs.reads.delegate = self
         originals.delegate = self
         fleet.delegate = self
-        limits.events = self
+        queues.events = self
         runner.events = self
-        changes.events = self
         shutdown.delegate = self
         intake.events = self
         reloads.events = self
         keeping.events = self
-        ages.events = self
     }
 
     // MARK: - Beginning and stopping
@@ -131,7 +120,7 @@ package final class Owners: ReadsDelegate {
     /// Repairs what an earlier run left unfinished, then opens the inboxes and begins to work.
     package nonisolated func begin() throws {
         ledger.problemChanged { [self] in Coordination.async { self.ledgerChanged() } }
-        ledger.readFailed { [self] in Coordination.async { self.reads.later() } }
+        ledger.readFailed { [self] in Coordination.async { self.jobs.reads.later() } }
         ledger.batchChanged { [runner] batch, news in
             Coordination.async { runner.announce(news, of: batch) }
         }
@@ -148,8 +137,9 @@ package final class Owners: ReadsDelegate {
             if jobs.counts[.queued] > 0 { Log.notice("in the queue from before: \(jobs.counts[.queued])") }
             ledger.othersChanged { [changes] consequences in Coordination.async { changes.adopt(consequences) } }
             ledger.lookAtBatches()
-            try pauses.begin()
+            try queues.begin()
             applySettings()
+            shortages.hours.look()
             jobs.queueDue()
             inboxes.open(adopting: true, into: intake)
             shortages.placesChanged()
@@ -159,9 +149,7 @@ package final class Owners: ReadsDelegate {
             try MountTable.watch { [shortages] in Coordination.async { shortages.mountsChanged() } }
             fleet.adopt()
             jobs.fill()
-            try ages.begin()
-            jobs.forgetOld()
-            keeping.begin()
+            try keeping.begin()
             previews.begin()
         }
     }
@@ -188,12 +176,12 @@ package final class Owners: ReadsDelegate {
             capacity: queues.render.report.effective,
             memory: settings.memoryBudget.bytes(of: MemoryRoom.usable()),
             jobsPerWorker: settings.workerJobs, confined: settings.sandbox == .required,
-            jpegDecoder: settings.jpegDecoder)
+            decoders: settings.decoders, files: configuration.now.files)
         fetch.set(
             transfersPerWorker: settings.workerJobs, maxSize: settings.downloads.maxSize, grace: settings.cancelGrace,
             confined: settings.sandbox == .required)
         queues.download.set(lane: settings.downloads.perHost)
-        jobs.set(perHost: settings.downloads.perHost)
+        jobs.adopt(settings)
         ledger.keep(events: settings.control.historyEvents)
         for queue in queues.all { queue.log(operations: settings.log == .operations) }
         let orders = configuration.recipes.compactMap { recipe in
@@ -221,7 +209,7 @@ package final class Owners: ReadsDelegate {
                 statusChanged()
             }
         }
-        limits.adopt(configuration.settings)
+        queues.adopt(configuration.settings)
         applySettings()
         inboxes.open(into: intake)
         shortages.placesChanged()
@@ -230,10 +218,11 @@ package final class Owners: ReadsDelegate {
         shortages.filtersReplaced()
         shortages.encodersChanged()
         shortages.look()
-        jobs.forgetOld()
-        keeping.look()
+        shortages.hours.look()
+        keeping.adopt()
         previews.adopt()
         fleet.adopt()
+        delegate?.settingsChanged()
         ledger.append(LoggedEvent(kind: "settings", text: "reloaded"))
         Log.notice("configuration and plugins were read again")
         jobs.fill()
@@ -260,7 +249,7 @@ package final class Owners: ReadsDelegate {
         let ledger = [
             ledger.unwritableReason.map { "\($0); nothing is taken until it can" }, ledger.unreadableReason,
         ]
-        let others = [ledgerNote, ages.doubt, reloads.problem, fleet.problem].compactMap(\.self)
+        let others = [ledgerNote, keeping.ages.doubt, reloads.problem, fleet.problem].compactMap(\.self)
         return ledger.compactMap(\.self) + configuration.now.shortcomings + shortages.problems + originals.delays()
             + others + hooks.problems + keeping.problems + silentDisks
     }
@@ -274,7 +263,7 @@ package final class Owners: ReadsDelegate {
 }
 
 extension Owners: OriginalMoverDelegate {
-    package func originalsWillMove() { workBegan() }
+    package var hangTimeout: Duration { configuration.settings.hangTimeout }
 
     package func originalsArrived(of jobs: [JobRecord]) {
         waiters.ended(jobs)
@@ -285,7 +274,7 @@ extension Owners: OriginalMoverDelegate {
 
     package func delaysChanged() { waiters.check() }
 
-    package func backlogUnread() { reads.missedBacklog() }
+    package func backlogUnread() { jobs.reads.missedBacklog() }
 
     package func whenOpened(_ folders: Set<String>, on line: DispatchQueue, _ body: @escaping @Sendable () -> Void) {
         inboxes.whenOpened(folders, on: line, body)
@@ -294,12 +283,12 @@ extension Owners: OriginalMoverDelegate {
 
 extension Owners: FleetMemberDelegate {
     package func fleetChanged() {
-        pauses.check()
+        commands.checkDrains()
         statusChanged()
     }
 
-    package func obey(_ command: NodeCommand, by peer: String, done: @escaping CommandRefusal.Done) {
-        commands.obey(command, by: peer, done: done)
+    package func execute(_ command: NodeCommand, by peer: String, done: @escaping CommandRefusal.Done) {
+        commands.execute(command, by: peer, done: done)
     }
 }
 
@@ -325,17 +314,16 @@ extension Owners: ShutdownDelegate {
 }
 
 extension Owners: DaemonEvents {
-    package func workBegan() {
-        // A system call that hangs can't be stopped, so `hangs` looks for such calls while there is work.
-        hangs.watch { [runner] job, reason in runner.showWait(job.record.id, reason) }
-    }
-
     package func jobEnded(_ record: JobRecord) {
         waiters.stopped(record.id)
         originals.dispose(record)
+        keeping.ended(1)
     }
 
-    package func jobsEndedAsRows() { originals.disposeBacklog() }
+    package func jobsEndedAsRows(_ count: Int) {
+        originals.disposeBacklog()
+        keeping.ended(count)
+    }
 
     package func jobsRefused() { waiters.check() }
 
@@ -344,12 +332,24 @@ extension Owners: DaemonEvents {
     package func limitsChanged() {
         applySettings()
         fleet.look()
-        pauses.check()
+        commands.checkDrains()
+    }
+
+    package func queuesPaused() {
+        runner.showPauses()
+        fleet.look()
+    }
+
+    package func queuesResumed() {
+        fleet.look()
+        runner.showPauses()
+        jobs.progress.resumed()
+        jobs.fill()
     }
 
     package func jobRested() {
         shutdown.check()
-        pauses.check()
+        commands.checkDrains()
     }
 
     package func inboxChanged() {

@@ -5,15 +5,16 @@ import JobLedger
 import JobModel
 import OperationGraph
 import PipelineModel
+import ServiceProgram
 
-/// Stops the parts of the daemon that surround the jobs.
+/// Stops intake, the moving of originals, and the workers.
 @Coordination
 protocol ShutdownDelegate: AnyObject {
     func stopIntake()
-    /// Leaves originals that have not begun to move where they are; the next start moves them.
+    /// Starts no more moves of originals. The next start moves the remaining ones.
     func leaveOriginals()
-    /// Stops the workers after the last job. Calls `done` when they have stopped. With `isRecorded`, all events are
-    /// durable and all moving originals have arrived by then.
+    /// Stops the workers after the last job. Calls `done` when they have stopped. If `isRecorded`, `done` also waits
+    /// until all events are durable and all originals that are being moved have arrived.
     func stopWorkers(isRecorded: Bool, done: @escaping @Coordination @Sendable () -> Void)
 }
 
@@ -52,7 +53,7 @@ package final class Shutdown {
         let isHeld = queues.publish.report.paused || queues.publish.report.effective == 0
         for job in jobs.all {
             let waitsForNobody = isHeld && job.render.state.isFinal && job.publish?.state != .executing
-            // The picture could not be rendered any more, even if its download finished.
+            // The render queue is closed, so the picture can't be rendered even if its download finishes.
             let isEarly = [.pending, .ready].contains(job.render.state)
             if [.queued, .waiting].contains(job.record.state) || waitsForNobody || isEarly { runner.giveBack(job) }
         }
@@ -82,8 +83,8 @@ package final class Shutdown {
         self.done = nil
         Log.failure(
             isDrained
-                ? "stopping: originals can't be moved; they are at the next start"
-                : "stopping: \(jobs.count) jobs can't be brought to an end; they are put right at the next start")
+                ? "stopping: originals can't be moved; the next start moves them"
+                : "stopping: jobs that don't end (\(jobs.count)) are repaired at the next start")
         _ = ledger.flush(seconds: 2)
         done()
     }
@@ -96,7 +97,7 @@ package final class Shutdown {
         let isRecorded = ledger.problem == nil
         if !isRecorded {
             let reason = ledger.unwritableReason ?? ""
-            Log.failure("stopping: \(reason); what is not recorded is put right at the next start")
+            Log.failure("stopping: \(reason); unrecorded changes are repaired at the next start")
         }
         delegate?.stopWorkers(isRecorded: isRecorded) { [self] in
             done?()

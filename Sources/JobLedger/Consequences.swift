@@ -1,6 +1,6 @@
 package import PipelineModel
 
-/// State changes that one write caused in other jobs: it ended jobs, so that their dependents were queued or failed.
+/// The effects of one write on other jobs: when jobs ended, their dependents were queued or failed.
 package struct Consequences: Sendable {
     /// Change in the number of jobs in each state.
     package var counts: [JobState: Int] = [:]

@@ -52,7 +52,8 @@ final class Database {
         return rows
     }
 
-    /// Returns the value of the first row. Still steps through all rows, because the statement may also change rows.
+    /// Returns the value of the first row. Steps through all rows nevertheless, because the statement may also change
+    /// rows.
     func first<Result>(_ sql: SQL, _ made: (Row) throws -> Result) throws -> Result? {
         var result: Result?
         try forEach(sql) { row in if result == nil { result = try made(row) } }
@@ -113,9 +114,14 @@ final class Database {
     struct Row {
         fileprivate let statement: Statement
 
-        /// Reads a column by its name. Throws if the column has no value of this type.
+        /// Reads a column by its name. Throws if there is no such column, or if its value doesn't have this type.
         subscript<Value: SQLValue>(name: String) -> Value {
-            get throws { try read(statement.column(name)) }
+            get throws {
+                guard let column = statement.column(name) else {
+                    throw LedgerError(attempted: statement.text, message: "there is no column '\(name)'")
+                }
+                return try read(column)
+            }
         }
 
         fileprivate func only<Value: SQLValue>() throws -> Value { try read(0) }
@@ -144,14 +150,14 @@ final class Database {
 
         var text: String { String(cString: sqlite3_sql(handle)) }
 
-        /// The index of a column. The search begins after the last column read, because most callers read the columns
-        /// in their order.
-        func column(_ name: String) -> Int32 {
+        /// The index of a column, or nil if there is no such column. The search begins after the last column read,
+        /// because most callers read the columns in their order.
+        func column(_ name: String) -> Int32? {
             for _ in names {
                 last = last + 1 < names.count ? last + 1 : 0
                 if names[last] == name { return Int32(last) }
             }
-            fatalError("no column '\(name)' in \(text)")
+            return nil
         }
 
         func bind(_ values: [SQL.Value]) {
@@ -172,9 +178,9 @@ final class Database {
     }
 }
 
-/// A failed statement, or another failed action on the ledger, with SQLite's message or our own.
+/// A failed statement, or another failed action on the ledger. The message is SQLite's or our own.
 package struct LedgerError: LedgerFailure, CustomStringConvertible {
-    /// Nil if the message says what was attempted.
+    /// The failed statement or action; nil if `message` names it.
     let attempted: String?
     package let message: String
     var code = SQLITE_ERROR

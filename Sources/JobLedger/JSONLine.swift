@@ -1,4 +1,4 @@
-/// A value that writes itself as JSON. This costs less than `JSONEncoder`, and the text is the same. Used for columns
+/// A value that writes its own JSON. This costs less than `JSONEncoder`, and produces the same text. Used for columns
 /// that are written several times for each job.
 protocol JSONWritten {
     func write(to line: inout JSONLine)

@@ -3,13 +3,13 @@ import PipelineModel
 import SystemCalls
 
 extension JobRecord {
-    /// The columns of `jobs j` and `orders o` that `init` reads, in the order in which it reads them.
+    /// The columns of `jobs j` and `orders o`, in the order in which `init` reads them.
     static let columns: SQL = """
         j.id, j.position, j.batch, o.body AS "order", j.path, j.origin, j.source, j.device, j.inode, j.size, j.modified,
         j.state, CASE j.hold WHEN 'after' THEN \(Ledger.needsText) ELSE j.reason END AS reason, j.error, j.advice,
         j.intent, j.outputs, j.story, j.tries, j.disposed, j.created, j.started, j.finished, j.url, j.host, j.partial,
         j.priority, j.hold, j.due, j.setbacks, j.crashes, j.failure, j.segment, j.staged, j.anyway, j.returns, j.removed,
-        (SELECT body FROM orders WHERE id = j.former) AS former, j.goal
+        (SELECT body FROM orders WHERE id = j.former) AS former, j.goal, j.texts
         """
 
     init(_ row: Database.Row, _ orders: inout OrderCache) throws {
@@ -28,7 +28,7 @@ extension JobRecord {
             staged: row.json("staged") ?? [], anyway: row["anyway"], returns: row["returns"],
             removed: row.json("removed"),
             former: row.read("former") { try (row["former"] as String?).map { try orders.order($0) } },
-            goal: row["goal"])
+            goal: row["goal"], texts: row.json("texts"))
     }
 }
 

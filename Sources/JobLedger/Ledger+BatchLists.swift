@@ -48,6 +48,18 @@ extension Ledger {
             """, JobEnd.init)
     }
 
+    /// The paths of all results of a batch, in the order of its jobs.
+    package nonisolated func results(ofBatch batch: Int) throws -> [String] {
+        try column(
+            """
+            SELECT CASE made.type WHEN 'text' THEN made.value ELSE json_extract(made.value, '$.path') END
+            FROM jobs AS job INDEXED BY jobs_by_batch, json_each(job.outputs) AS made
+            WHERE job.batch = \(batch) AND job.batch IS NOT NULL
+                AND (job.state IN \(Self.final) OR job.former IS NOT NULL)
+            ORDER BY job.id, made.key
+            """)
+    }
+
     /// Distinct batch names, the latest first.
     package nonisolated func batchNames(limit: Int) throws -> [String] {
         try column(

@@ -1,6 +1,6 @@
-import DaemonRuntime
 import JobModel
 import PipelineModel
+import ServiceProgram
 
 package enum BatchNews: String, Sendable {
     /// Every job of the batch has reached a barrier or ended.
@@ -38,7 +38,7 @@ extension Ledger {
             """)
     }
 
-    /// Closes a batch: its client adds no more jobs to it, so the batch can finish.
+    /// Closes a batch: its client adds no more jobs, so the batch can end.
     package nonisolated func close(batch id: Int, done: (@Sendable () -> Void)? = nil) {
         write(
             wanted: .now,

@@ -1,5 +1,5 @@
 package import JobModel
-package import PipelineModel
+import PipelineModel
 import SystemCalls
 
 extension FirstQueue {
@@ -18,22 +18,6 @@ extension FirstQueue {
         case .download: "jobs_to_download"
         case .render: "jobs_to_render"
         }
-    }
-}
-
-/// Downloads from one host at one priority. Hosts take turns within a priority.
-package struct HostLane: Hashable, Sendable {
-    package var host: String
-    package var priority: Priority
-
-    package init(host: String, priority: Priority) { (self.host, self.priority) = (host, priority) }
-}
-
-extension JobRecord {
-    /// The lane of the job's download; nil once the download is complete.
-    package var lane: HostLane? {
-        guard needsDownload, let host else { return nil }
-        return HostLane(host: host, priority: Priority(rank: priority))
     }
 }
 
@@ -58,25 +42,6 @@ extension Ledger {
                 try $0.writer.run(
                     "UPDATE jobs SET partial = \(job.partial.map(JSONText.encode)) WHERE id = \(job.id)")
             }, done: done)
-    }
-
-    /// The first queued downloads of a lane, excluding `except`.
-    package nonisolated func queued(_ lane: HostLane, except: [Int], limit: Int) throws -> [JobRecord] {
-        try jobs(
-            by: "jobs_by_host",
-            """
-            WHERE j.state = 'queued' AND \(FirstQueue.download.condition) AND j.priority = \(lane.priority.rank)
-                AND j.host = \(lane.host) AND j.id NOT IN \(except) ORDER BY j.position LIMIT \(limit)
-            """)
-    }
-
-    /// The host that follows `host` in alphabetical order and has queued downloads of this priority.
-    package nonisolated func host(after host: String, _ priority: Priority) throws -> String? {
-        try value(
-            """
-            SELECT host FROM jobs INDEXED BY jobs_by_host WHERE state = 'queued' AND \(FirstQueue.download.condition)
-                AND priority = \(priority.rank) AND host > \(host) ORDER BY host LIMIT 1
-            """)
     }
 
     /// Number of queued jobs that start in this queue.

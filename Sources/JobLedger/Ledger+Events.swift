@@ -1,11 +1,14 @@
-import DaemonRuntime
 package import JobModel
 import PipelineModel
+import ServiceProgram
 
 extension JobRecord {
     /// The event for the job's current state. After a failure or an unsuccessful redo, its text is the error, because a
     /// later attempt overwrites the error in the row.
-    var event: LoggedEvent { .job(id, state, state == .failed || redoEnd != nil ? error ?? reason : reason) }
+    var event: LoggedEvent {
+        if state == .failed || redoEnd != nil { return .job(id, state, error ?? reason) }
+        return .job(id, state, reason ?? (state == .queued || state == .cancelled ? cause : nil))
+    }
 }
 
 extension Ledger {

@@ -9,7 +9,8 @@ extension Ledger {
             "WHERE j.id IN (\(filter.ids("id > \(id) ORDER BY id LIMIT \(limit)"))) ORDER BY j.id LIMIT \(limit)")
     }
 
-    /// The ID after which the newest `count` jobs that match the filter start.
+    /// The ID just before the newest `count` matching jobs: pass it as `after` to `list`. 0 if there are fewer than
+    /// `count`.
     package nonisolated func start(ofNewest count: Int, _ filter: JobFilter) throws -> Int {
         let count = max(1, count)
         return try value(
@@ -138,7 +139,7 @@ extension Ledger {
 }
 
 extension JobFilter {
-    /// The conditions besides the states.
+    /// All conditions except the states.
     private var conditions: [SQL] {
         let conditions: [SQL?] = [
             recipe.map { "+work IN (SELECT id FROM orders WHERE json_extract(body, '$.recipe') = \($0))" },

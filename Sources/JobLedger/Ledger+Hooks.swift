@@ -4,7 +4,7 @@ package import PipelineModel
 /// The positions of the recipes' hooks in the event log.
 extension Ledger {
     package struct HookRecord: Sendable {
-        /// The hook has run for all events up to this cursor. A new hook skips the events before it.
+        /// The hook has run for all events up to this cursor, or has skipped them.
         package var cursor: Int
         package var failures: Int
 
@@ -36,28 +36,34 @@ extension Ledger {
         write { try $0.writer.run("DELETE FROM hooks WHERE recipe = \(recipe)") }
     }
 
-    /// The events after `cursor` for which hooks run, each with the recipe of its job, or of the first job of its
-    /// batch. `seen` is the cursor of the last event examined. A job without an original has no event `over`, so hooks
-    /// run for its event `failed` or `cancelled` instead.
+    /// The events after `cursor` for which hooks run, each with the recipe of its job. The event of a batch is repeated
+    /// for each recipe in the batch. `seen` is the cursor of the last event examined. A job without an original has no
+    /// event `over`, so hooks run for its event `failed` or `cancelled` instead.
     package nonisolated func announcements(
         after cursor: Int, limit: Int
     ) throws -> (found: [(cursor: Int, recipe: String, occasion: HookOccasion)], seen: Int) {
         try read { database in
             let found = try database.rows(
                 """
-                SELECT e.cursor, json_extract(o.body, '$.recipe') AS recipe,
-                    CASE e.kind WHEN 'batch' THEN 'batch' ELSE e.state END AS occasion FROM events e
+                SELECT e.cursor, e.kind, e.state, e.text, CASE e.kind WHEN 'batch'
+                    THEN (SELECT json_group_array(DISTINCT recipe) FROM jobs INDEXED BY jobs_by_batch
+                        WHERE batch = e.batch AND batch IS NOT NULL)
+                    ELSE json_array(j.recipe) END AS recipes
+                FROM events e
                 JOIN jobs j ON j.id = COALESCE(e.job, (SELECT MIN(id) FROM jobs WHERE batch = e.batch))
-                JOIN orders o ON o.id = j.work
-                WHERE e.cursor > \(cursor) AND (e.kind IN ('picture', 'over') OR (e.kind = 'batch' AND e.text = 'ended')
+                WHERE e.cursor > \(cursor) AND (e.kind IN ('picture', 'over')
+                    OR (e.kind = 'batch' AND e.text IN ('arrived', 'ended'))
                     OR (e.kind = 'job' AND e.state IN ('failed', 'cancelled') AND j.inode = 0))
                 ORDER BY e.cursor LIMIT \(limit)
                 """
-            ) { row -> (cursor: Int, recipe: String, occasion: HookOccasion) in
-                try (row["cursor"], row["recipe"], row["occasion"] ?? .done)
+            ) { row -> (event: LoggedEvent, recipes: [String]) in
+                let event = try LoggedEvent(
+                    cursor: row["cursor"], kind: row["kind"], state: row["state"], text: row["text"])
+                return (event, try JSONText.decode([String].self, row["recipes"]))
             }
             let last = try Self.lastCursor(database)
-            return (found, found.count < limit ? last : found.last?.cursor ?? last)
+            let all = found.flatMap { event, recipes in recipes.map { (event.cursor, $0, event.occasion) } }
+            return (all, found.count < limit ? last : found.last?.event.cursor ?? last)
         }
     }
 }

@@ -1,11 +1,11 @@
-import DaemonRuntime
 package import JobModel
 package import PipelineModel
+import ServiceProgram
 import SystemCalls
 
 extension Ledger {
     /// Adds new jobs, each with its event, and their batches. `listed` yields further records one by one during the
-    /// write, because a list may have a hundred thousand.
+    /// write, because a list may contain a hundred thousand.
     package nonisolated func insert(
         _ jobs: [JobRecord], _ listed: (any Sequence<JobRecord> & Sendable)? = nil,
         batches: [BatchRecord] = [], isAsked: Bool = false,
@@ -23,12 +23,14 @@ extension Ledger {
     func insert(_ job: JobRecord) throws {
         try writer.run(
             """
-            INSERT INTO jobs (id, position, batch, work, path, origin, source, device, inode, size, modified,
-                state, reason, created, finished, url, host, priority, hold, anyway, error, advice, disposed, failure)
-            VALUES (\(job.id), \(job.position), \(job.batch), \(row(of: job.order)), \(job.path), \(job.origin),
+            INSERT INTO jobs (id, position, batch, work, recipe, path, origin, source, device, inode, size, modified,
+                state, reason, created, finished, url, host, priority, hold, anyway, error, advice, disposed, failure,
+                texts)
+            VALUES (\(job.id), \(job.position), \(job.batch), \(row(of: job.order)), \(job.order.recipe), \(job.path), \(job.origin),
                 \(job.source), \(job.file.device), \(job.file.inode), \(job.file.size), \(job.file.modified),
                 \(job.state), \(job.reason), \(job.created), \(job.finished), \(job.url), \(job.host), \(job.priority),
-                \(job.waitReason), \(job.anyway), \(job.error), \(job.advice), \(job.disposed), \(job.failure))
+                \(job.waitReason), \(job.anyway), \(job.error), \(job.advice), \(job.disposed), \(job.failure),
+                \(job.texts.map(JSONText.encode)))
             """)
         try add(job.event)
     }
@@ -167,7 +169,7 @@ extension Ledger {
                 // The event log keeps only the latest events. If a very large number of jobs is cancelled, the log
                 // would delete the events of the first jobs at once, so they are not written at all.
                 let areKept = all - count <= ledger.keptEvents + Ledger.changedAtOnce
-                if areKept { try ledger.add(.cancelled, at: time, where: which) }
+                if areKept { try ledger.add(.cancelled, text: "\(choice.cause)", at: time, where: which) }
                 // A download that has not started has left no file, so its job needs no disposal. An interrupted
                 // download has left a file, which the disposal removes.
                 try ledger.writer.run(

@@ -1,6 +1,6 @@
-import DaemonRuntime
 package import JobModel
 package import PipelineModel
+import ServiceProgram
 import SystemCalls
 
 /// The originals and results that jobs leave behind, in the table `kept`. Removing a file takes two commits: the first

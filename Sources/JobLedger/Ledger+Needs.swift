@@ -1,6 +1,6 @@
-import DaemonRuntime
 package import JobModel
 package import PipelineModel
+import ServiceProgram
 
 /// Dependencies between jobs, in the table `needs`. A satisfied dependency (`met`) stays satisfied, and its row is kept
 /// for `pipectl show`.

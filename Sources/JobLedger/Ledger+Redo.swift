@@ -1,6 +1,6 @@
-import DaemonRuntime
 package import JobModel
 import PipelineModel
+import ServiceProgram
 
 /// Redo and undo of done jobs. A redo processes a done job again. During the redo, `former` refers to the work order
 /// that produced the results in the outbox. If the redo fails or is cancelled, the job returns to `done` and keeps
@@ -12,7 +12,7 @@ extension Ledger {
         /// The results to withdraw, in the form of a publish intent.
         var intent: PublishIntent
         var reason: String
-        /// The target folder of the original; nil means `cancelled/`.
+        /// The target folder of the original; `cancelled/` if nil.
         var goal: String?
 
         package init(job: Int, intent: PublishIntent, reason: String, goal: String?) {

@@ -1,6 +1,6 @@
-import DaemonRuntime
 package import JobModel
 import PipelineModel
+import ServiceProgram
 
 /// A resource that several jobs share and may have to wait for.
 package enum Resource: Hashable, Sendable, Comparable, CustomStringConvertible {
@@ -10,12 +10,17 @@ package enum Resource: Hashable, Sendable, Comparable, CustomStringConvertible {
     case encoder(String)
     /// The download folder, at this path.
     case spool(String)
+    /// The hours of this recipe.
+    case hours(String)
+
+    /// Prefix of the reason of a job that waits for its recipe's hours.
+    package static let outsideHours = "outside Hours="
 
     /// Whether render workers provide the resource.
     package var isOfWorkers: Bool {
         switch self {
         case .filter, .encoder: true
-        case .place, .spool: false
+        case .place, .spool, .hours: false
         }
     }
     package var filter: String? { if case .filter(let name) = self { name } else { nil } }
@@ -25,6 +30,7 @@ package enum Resource: Hashable, Sendable, Comparable, CustomStringConvertible {
         case .place(let path), .spool(let path): path
         case .filter(let name): "the filter '\(name)'"
         case .encoder(let format): "the encoder of \(format)"
+        case .hours(let recipe): "the hours of recipe '\(recipe)'"
         }
     }
 }
@@ -37,6 +43,7 @@ extension WorkOrder {
         case .filter(let name): outputs.uses(filter: name)
         case .encoder(let format): outputs.contains { $0.chain.stages.contains { $0.format == format } }
         case .spool: false
+        case .hours(let name): recipe == name && !adHoc
         }
     }
 }
@@ -74,7 +81,16 @@ extension Ledger {
                     AND json_extract(stage.value, '$.arguments.format') = \(format))
             """
         case .spool: FirstQueue.download.condition
+        case .hours(let recipe):
+            "recipe = \(recipe) AND work IN (SELECT id FROM orders WHERE NOT json_extract(body, '$.adHoc'))"
         }
+    }
+
+    /// Selects the rows that wait for the resource. Rows that also lack another resource are included, and will wait
+    /// again. Rows that wait for hours are recognised by their reason.
+    private static func waiting(for resource: Resource) -> SQL {
+        guard case .hours = resource else { return needing(resource) }
+        return "\(needing(resource)) AND reason LIKE \(Resource.outsideHours + "%")"
     }
 
     /// Makes all queued jobs that need the resource wait, except the jobs in `except`. Passes their number to `done`.
@@ -100,7 +116,8 @@ extension Ledger {
         write(
             refused: 0,
             {
-                try $0.bringBack("hold = 'place' AND id NOT IN \(except) AND \(Self.needing(resource))", at: position)
+                let which: SQL = "hold = 'place' AND id NOT IN \(except) AND \(Self.waiting(for: resource))"
+                return try $0.bringBack(which, at: position)
             }, done: done)
     }
 

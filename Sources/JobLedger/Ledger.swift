@@ -1,6 +1,7 @@
-package import DaemonRuntime
+import DaemonRuntime
 import Dispatch
 import JobModel
+package import ServiceProgram
 import Synchronization
 
 /// The SQLite file of all jobs. Writes are committed in groups: the writes that arrive during a commit form the next
@@ -343,7 +344,7 @@ package actor Ledger: QueueActor {
         if isNews {
             problemChanged?()
             Log.failure(
-                "can't write to the ledger: \(problem); no work is taken until it can be, which is tried every second")
+                "can't write to the ledger: \(problem); no work is taken until it can; writing is retried every second")
         }
         for write in asked { write.refused?() }
         attempts += 1

@@ -1,4 +1,4 @@
-import DaemonRuntime
+import ServiceProgram
 import Synchronization
 
 /// The ledger's read side. Each concurrent reader has its own connection, so that a long list delays no other reader.
@@ -53,7 +53,7 @@ final class LedgerReading: Sendable {
             defer { (state.problem, state.logged) = (problem, problem) }
             return (state.problem == nil, state.logged != problem, state.failed)
         }
-        if isUnlogged { Log.failure("can't read the ledger: \(problem); what needs it is tried again every second") }
+        if isUnlogged { Log.failure("can't read the ledger: \(problem); reading is retried every second") }
         if isNews { failed?() }
     }
 

@@ -1,6 +1,6 @@
-/// A statement or a part of one, with the values of its parameters. An interpolated value becomes a parameter at its
-/// place, and an interpolated `SQL` becomes a part of the statement. The text comes from literals only: `StaticString`
-/// accepts no other text.
+/// A statement or a part of one, with the values of its parameters. An interpolated value becomes a parameter, and an
+/// interpolated `SQL` becomes a part of the statement. The text can come only from literals, because it is a
+/// `StaticString`.
 struct SQL: ExpressibleByStringInterpolation, StringInterpolationProtocol, Sendable {
     enum Value: Sendable {
         case null
@@ -9,7 +9,7 @@ struct SQL: ExpressibleByStringInterpolation, StringInterpolationProtocol, Senda
         case text(String)
     }
 
-    /// The text, as bytes because these are faster to append and to compare.
+    /// The text as bytes, which are faster to append and to compare than characters.
     private(set) var bytes: [UInt8] = []
     private(set) var values: [Value] = []
 
@@ -38,8 +38,8 @@ struct SQL: ExpressibleByStringInterpolation, StringInterpolationProtocol, Senda
         values.append(value?.bound ?? .null)
     }
 
-    /// A list becomes the subquery of its elements, as in `id IN \(ids)`. It is passed as JSON in one parameter, so that
-    /// the statement is the same for any number of elements.
+    /// A list becomes the subquery of its elements, as in `id IN \(ids)`. It is passed as JSON in one parameter, so
+    /// that the statement is the same for any number of elements.
     mutating func appendInterpolation(_ list: [some JSONWritten]) {
         var line = JSONLine()
         line.list(list)
@@ -51,16 +51,17 @@ struct SQL: ExpressibleByStringInterpolation, StringInterpolationProtocol, Senda
         appendInterpolation(words.map(\.rawValue))
     }
 
-    /// Writes the number into the text, for a statement that SQLite plans by it, or that can't have parameters.
+    /// Writes the number into the text, for a statement whose query plan depends on the number, or that can't have
+    /// parameters.
     mutating func appendInterpolation(literal number: Int) { bytes += number.description.utf8 }
 
-    /// Writes the word into the text, because SQLite uses no partial index for a parameter.
+    /// Writes the word into the text, because SQLite does not match a parameter with the condition of a partial index.
     mutating func appendInterpolation<Word: CaseIterable & RawRepresentable<String>>(literal word: Word) {
         bytes += "'\(word.rawValue)'".utf8
     }
 }
 
 extension [SQL] {
-    /// Joins the parts, of which there must be one.
+    /// Joins the parts; there must be at least one.
     func joined(by separator: SQL) -> SQL { dropFirst().reduce(self[0]) { "\($0)\(separator)\($1)" } }
 }

@@ -2,7 +2,7 @@ import CSQLite
 import JobModel
 import PipelineModel
 
-/// A type of parameters and columns.
+/// A Swift type for parameters and columns.
 protocol SQLValue: Sendable {
     var bound: SQL.Value { get }
 
@@ -50,7 +50,7 @@ extension Optional: SQLValue where Wrapped: SQLValue {
     }
 }
 
-/// An enumeration is stored as its raw value. An unknown word is read as nil.
+/// An enumeration is stored as its raw value. An unknown raw value is read as nil.
 extension SQLValue where Self: RawRepresentable, RawValue: SQLValue {
     var bound: SQL.Value { rawValue.bound }
 

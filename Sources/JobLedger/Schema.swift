@@ -337,7 +337,7 @@ enum Schema {
         Migration(name: "identities of results", ""),
 
         Migration(
-            name: "an index of kept files, for those that are dropped again",
+            name: "an index that finds kept files when they are dropped again",
             "CREATE INDEX kept_by_change ON kept(modified) WHERE modified <> 0"),
 
         // `former`: during a redo, the work order that produced the results in the outbox. `goal`: the target folder
@@ -389,5 +389,19 @@ enum Schema {
                 UPDATE marks SET value = OLD.id WHERE name = 'batch' AND value < OLD.id;
             END
             """),
+
+        // An index for the turns of recipes, and of the batches within a recipe.
+        Migration(
+            name: "turns of recipes and batches",
+            """
+            ALTER TABLE jobs ADD COLUMN recipe TEXT;
+            UPDATE jobs SET recipe = (SELECT json_extract(body, '$.recipe') FROM orders WHERE id = work);
+            CREATE INDEX jobs_by_recipe ON jobs(priority, recipe, coalesce(batch, 0), position)
+                WHERE state = 'queued' AND (url IS NULL OR inode <> 0)
+            """),
+
+        Migration(
+            name: "names, captions and credits of lists",
+            "ALTER TABLE jobs ADD COLUMN texts TEXT"),
     ]
 }

@@ -8,6 +8,8 @@ package struct JobChoice: Sendable {
     package var states: [JobState]?
     /// Paused queues. Their queued jobs are shown as waiting, so they are selected in addition to the jobs in `states`.
     package var held: [FirstQueue]
+    /// Who cancels the jobs, in words for their events.
+    package var cause: String?
 
     package init(
         ids: [Int]? = nil, batch: Int? = nil, recipe: String? = nil, states: [JobState]? = nil, held: [FirstQueue] = []

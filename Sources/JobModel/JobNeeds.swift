@@ -10,7 +10,7 @@ package enum NeedsAnswer: Sendable, Equatable {
     case circle([Int])
     /// The dependency has failed or was cancelled.
     case over(Int, JobState)
-    /// The job does not depend on this one, so there is nothing to remove.
+    /// The job does not depend on this job, so there is nothing to remove.
     case unneeded(Int)
     /// SQLite refuses the change.
     case refused

@@ -2,7 +2,7 @@ package import PipelineModel
 
 extension JobRecord {
     package static let redoCancelled = "its redo was cancelled"
-    package static let asBefore = "the results of before are as they were"
+    package static let asBefore = "the earlier results are unchanged"
 
     /// How the latest redo ended, if it produced no new results.
     package var redoEnd: JobState? {

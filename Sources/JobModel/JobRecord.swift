@@ -1,5 +1,5 @@
-import DaemonRuntime
 package import PipelineModel
+import ServiceProgram
 package import SystemCalls
 
 /// A job as the ledger stores it.
@@ -60,7 +60,7 @@ package struct JobRecord: Sendable {
     package var file: FileStatus.Identity
     package var state: JobState
     package var reason: String?
-    /// The error because of which the job or its latest attempt failed.
+    /// The error that made the job or its latest attempt fail.
     package var error: String?
     package var advice: String?
     package var intent: PublishIntent?
@@ -77,7 +77,7 @@ package struct JobRecord: Sendable {
     package var url: String?
     /// The server of the URL (`WebAddress.server`).
     package var host: String?
-    /// After an interrupted download, the usable part of the file at `source`.
+    /// The usable part of the file at `source` after an interrupted download.
     package var partial: FetchResume?
     /// Jobs with a higher priority run first; within a priority, jobs with a lower position do.
     package var priority = 0
@@ -104,6 +104,10 @@ package struct JobRecord: Sendable {
     package var former: WorkOrder?
     /// After an undo, the target folder of the original, if not `cancelled/`.
     package var goal: String?
+    /// The name, caption and credit that a list gives for the picture.
+    package var texts: PictureTexts?
+    /// Who dropped, added or cancelled the picture, in words for the event of this state. Not part of the row.
+    package var cause: String?
 
     package init(
         id: Int, position: Int, batch: Int? = nil, order: WorkOrder, path: String, origin: Origin, source: String,
@@ -113,7 +117,7 @@ package struct JobRecord: Sendable {
         host: String? = nil, partial: FetchResume? = nil, priority: Int = 0, waitReason: WaitReason? = nil,
         due: Double? = nil, setbacks: Int = 0, crashes: Int = 0, failure: FailureClass? = nil, segment: Int = 0,
         staged: [Staged] = [], anyway: Bool = false, returns: String? = nil, removed: Removal? = nil,
-        former: WorkOrder? = nil, goal: String? = nil
+        former: WorkOrder? = nil, goal: String? = nil, texts: PictureTexts? = nil
     ) {
         (self.id, self.position, self.batch, self.order, self.path) = (id, position, batch, order, path)
         (self.origin, self.source, self.file, self.state) = (origin, source, file, state)
@@ -123,7 +127,7 @@ package struct JobRecord: Sendable {
         (self.url, self.host, self.partial, self.priority) = (url, host, partial, priority)
         (self.waitReason, self.due, self.setbacks, self.crashes) = (waitReason, due, setbacks, crashes)
         (self.failure, self.segment, self.staged, self.anyway) = (failure, segment, staged, anyway)
-        (self.returns, self.removed, self.former, self.goal) = (returns, removed, former, goal)
+        (self.returns, self.removed, self.former, self.goal, self.texts) = (returns, removed, former, goal, texts)
     }
 }
 
@@ -141,12 +145,9 @@ extension JobRecord {
     /// Whether the original is a file that lists other pictures.
     package var isList: Bool { url == nil && origin != .spooled && AddressList.kind(of: path) != nil }
 
-    /// Whether the daemon removes the original instead of moving it: the job is done, and either the recipe says
-    /// `Original=delete`, or the original is the copy of an added file. A downloaded original stays, because it is the
-    /// only copy.
-    package var removesOriginal: Bool {
-        state == .done && (order.original == .delete || (origin == .spooled && url == nil))
-    }
+    /// Whether the daemon removes the original instead of moving it, because the job is done and the recipe has
+    /// `Original=delete`.
+    package var removesOriginal: Bool { state == .done && order.original == .delete }
 }
 
 extension JobRecord.Removal {

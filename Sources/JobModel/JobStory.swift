@@ -1,5 +1,5 @@
-import DaemonRuntime
 package import PipelineModel
+import ServiceProgram
 
 /// A job's history, as `pipectl show` prints it. Its size is limited, because the ledger rewrites it at every change of
 /// the job.
@@ -14,7 +14,7 @@ package struct JobStory: Codable, Sendable, Hashable {
         package var started: Double?
         package var finished: Double?
         package var detail: String?
-        /// The number of the attempt that started the operation; nil for the first attempt.
+        /// Number of the attempt that started the operation; nil for the first attempt.
         package var attempt: Int?
         package var account: Account?
         package var failure: FailureClass?
@@ -95,7 +95,7 @@ extension JobStory {
 }
 
 extension JobStory.Chapter {
-    /// Also reads the records of earlier versions, which named an operation by its type: `RenderOperation`.
+    /// Also reads records of earlier versions, which named an operation by its type: `RenderOperation`.
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         kind = try values.decode(String.self, forKey: .kind)

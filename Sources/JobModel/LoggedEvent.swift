@@ -1,5 +1,5 @@
-import DaemonRuntime
 package import PipelineModel
+import ServiceProgram
 
 /// An entry of the event log.
 package struct LoggedEvent: Sendable {
@@ -18,6 +18,12 @@ package struct LoggedEvent: Sendable {
     ) {
         (self.cursor, self.time, self.kind, self.job) = (cursor, time, kind, job)
         (self.state, self.queue, self.text, self.batch) = (state, queue, text, batch)
+    }
+
+    /// The occasion on which hooks run for this event. Meaningful only for events that hooks receive.
+    package var occasion: HookOccasion {
+        guard kind == "batch" else { return state.flatMap { HookOccasion(rawValue: $0.rawValue) } ?? .done }
+        return text == HookOccasion.arrived.rawValue ? .arrived : .batch
     }
 
     package static func job(_ id: Int, _ state: JobState, _ reason: String?) -> LoggedEvent {

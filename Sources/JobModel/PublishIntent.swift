@@ -14,6 +14,8 @@ package struct PublishIntent: Codable, Sendable, Hashable {
         /// In a redo, the identity of the earlier result at `target`. The earlier result and the staging file exchange
         /// places. If `file` is nil, the earlier result is withdrawn: it moves to `staging`.
         package var replaces: FileStatus.Identity?
+        /// Whether the earlier result has no successor, so that it is withdrawn from `target` to `staging`.
+        package var isWithdrawal: Bool { replaces != nil && file == nil }
 
         package init(
             staging: String, target: String, conflict: ConflictPolicy, file: FileStatus.Identity? = nil
@@ -26,6 +28,9 @@ package struct PublishIntent: Codable, Sendable, Hashable {
     package var steps: [Step]
     /// Earlier results that stay in the outbox, because a user has changed them.
     package var left: [String]?
+
+    /// The number of results to publish.
+    package var resultCount: Int { steps.count { !$0.isWithdrawal } }
 
     /// Suffix for the path of an earlier result during an exchange, if the file system can't exchange two files
     /// atomically.

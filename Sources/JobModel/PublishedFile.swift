@@ -5,7 +5,7 @@ package struct PublishedFile: Sendable, Hashable {
     /// How the file at the result's path compares with the published file.
     package enum Standing: Sendable {
         case same
-        /// A user has changed or replaced it.
+        /// A user has changed or replaced the file.
         case changed
         case gone
         /// Published by an older version, which recorded no identity.
@@ -31,7 +31,7 @@ package struct PublishedFile: Sendable, Hashable {
 
 extension FileStatus.Identity {
     /// Whether the file that is now at `path`, with identity `there`, is still this file, unchanged. Size and
-    /// modification time must match. The inode must match as well if the file system keeps inodes stable.
+    /// modification time must match. The inode must match as well, unless the file system changes inode numbers.
     package func isStill(_ there: FileStatus.Identity, at path: String) -> Bool {
         guard (there.size, there.modified) == (size, modified) else { return false }
         return there.inode == inode || !FileSystem.keepsInodes(around: path)

@@ -28,8 +28,8 @@ package struct WorkOrder: Codable, Sendable, Hashable {
 }
 
 extension WorkOrder {
-    /// Hashes only two fields, because the ledger looks up the order of every job that it records. Orders that agree in
-    /// these two rarely differ in the other fields.
+    /// Hashes only two fields, because the ledger looks up the order of every job that it records. Orders with equal
+    /// values in these fields rarely differ in others.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(recipe)
         hasher.combine(outbox)

@@ -13,7 +13,7 @@ extension ManualPage {
     }
 
     private static func lines(_ part: Part, afterHeading: Bool) -> [String] {
-        // After a heading, roff begins a paragraph by itself.
+        // After a heading, roff begins a paragraph on its own.
         let paragraph = afterHeading ? [] : [".PP"]
         return switch part {
         case .section(let title): [".SH \(escaped(title))"]

@@ -11,7 +11,7 @@ public struct ManualPage: Sendable {
     }
 
     public var name: String
-    /// The section of the manual: 1 for programs, 5 for file formats, 8 for administrators' programs.
+    /// The section of the manual: 1 for programs, 5 for file formats, 8 for administration programs.
     public var section: Int
     /// The line that `apropos` shows.
     public var summary: String
@@ -21,7 +21,7 @@ public struct ManualPage: Sendable {
         (self.name, self.section, self.summary, self.parts) = (name, section, summary, parts)
     }
 
-    /// A SEE ALSO section that names other pages, for the end of a page.
+    /// A section SEE ALSO, for the end of a page.
     public static func others(_ pages: (name: String, section: Int)...) -> [Part] {
         [.section("SEE ALSO"), .paragraph(pages.map { "`\($0.name)`(\($0.section))" }.joined(separator: ", "))]
     }

@@ -158,7 +158,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         if isInterrupted { interrupt() }
     }
 
-    // MARK: - Ends
+    // MARK: - Completion
 
     /// Cancels an operation that has not begun; returns false if it has. This does not release the operation's
     /// dependents; `cancel` does.

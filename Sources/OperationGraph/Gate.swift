@@ -12,6 +12,13 @@ struct Gate {
         case over(calls: [@Sendable () -> Void])
     }
 
+    /// Lanes that take turns together.
+    private struct Group {
+        /// The turns that the group has received, divided by its share.
+        var turns: Double
+        var lanes = 0
+    }
+
     /// The configured limit; nil if the queue's `automatic` decides.
     var configured: Int?
     /// The limit in force. Below 1, the gate admits no operation. (Foundation's own limit would trap below -1.)
@@ -24,7 +31,11 @@ struct Gate {
     /// Calls to make once enough places are spare, keyed by the name of their requester.
     var spareCalls: [String: (places: Int, body: @Sendable () -> Void)] = [:]
     private(set) var running = 0
-    private var lanes: [String: GateLane] = [:]
+    private var lanes: [GateLane.Name: GateLane] = [:]
+    private var groups: [String: Group] = [:]
+    /// The number of turns of the group that was served last, before it was served. A new group starts with this
+    /// number, so that it neither waits for the others nor catches up with them.
+    private var present = 0.0
     /// Number of operations admitted so far.
     private var turns = 0
     /// Whether a thread is admitting operations. Only one thread does so at a time, so that operations begin in order.
@@ -40,7 +51,12 @@ struct Gate {
 
     mutating func lineUp(_ operation: AsyncOperation, isStarted: Bool) {
         operation.ticket.standing = .waiting(isStarted: isStarted)
-        lanes[operation.ticket.lane, default: GateLane()].add(operation)
+        let name = operation.ticket.lane
+        if lanes[name] == nil {
+            lanes[name] = GateLane()
+            groups[name.group, default: Group(turns: present)].lanes += 1
+        }
+        lanes[name]?.add(operation)
     }
 
     /// Records that Foundation has started the operation. Returns true if the operation was admitted before, so that
@@ -93,6 +109,7 @@ struct Gate {
             running += 1
             lanes[lane]?.running += 1
             lanes[lane]?.served = turns
+            serve(lane)
             let isStarted = operation.ticket.standing == .waiting(isStarted: true)
             operation.ticket.standing = isStarted ? .running : .admitted
             if isStarted { return .begin(operation) }
@@ -111,12 +128,29 @@ struct Gate {
         }
     }
 
-    private var isOpen: Bool { holds.isEmpty && limit > 0 && running < limit + beyond }
+    /// The groups with an operation that only the limit of its lane holds back.
+    var heldGroups: [String] {
+        isOpen ? lanes.keys.filter { isFull($0) && lanes[$0]?.waiting.isEmpty == false }.map(\.group).sorted() : []
+    }
+
+    func isFull(_ lane: GateLane.Name) -> Bool { lanes[lane].map { $0.running >= laneLimit } ?? false }
+
+    var isOpen: Bool { holds.isEmpty && limit > 0 && running < limit + beyond }
 
     /// The lane from which the gate admits the next operation.
-    private var nextLane: String? {
+    private var nextLane: GateLane.Name? {
         let ready = lanes.lazy.filter { [laneLimit] in !$0.value.waiting.isEmpty && $0.value.running < laneLimit }
-        return ready.min { $0.value.precedes($1.value) }?.key
+        return ready.min { $0.value.precedes($1.value, turns(of: $0.key), turns(of: $1.key)) }?.key
+    }
+
+    private func turns(of lane: GateLane.Name) -> Double { groups[lane.group]?.turns ?? present }
+
+    /// Counts a turn of the lane's group. A group that had to wait, for example behind a higher priority, catches up by
+    /// at most one turn.
+    private mutating func serve(_ lane: GateLane.Name) {
+        let received = turns(of: lane)
+        present = max(present, received)
+        groups[lane.group]?.turns = max(received, present - 1) + 1 / Double(lane.share)
     }
 
     /// Frees the place of an operation that hangs, or that the fleet executes. Returns false if it was not running.
@@ -150,7 +184,10 @@ struct Gate {
         sweep(operation.ticket.lane)
     }
 
-    private mutating func sweep(_ lane: String) {
-        if lanes[lane]?.isEmpty == true { lanes[lane] = nil }
+    private mutating func sweep(_ lane: GateLane.Name) {
+        guard lanes[lane]?.isEmpty == true else { return }
+        lanes[lane] = nil
+        groups[lane.group]?.lanes -= 1
+        if groups[lane.group]?.lanes == 0 { groups[lane.group] = nil }
     }
 }

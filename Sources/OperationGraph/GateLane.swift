@@ -1,6 +1,27 @@
 /// Operations that share a second limit, besides the limit of their queue. The gate admits operations from its lanes in
 /// turn. A queue without lanes keeps all operations in one lane.
-struct GateLane {
+package struct GateLane {
+    /// The lanes of a group share the turns of the group.
+    package struct Name: Hashable, Sendable {
+        let group: String
+        let member: Int
+        /// The turns of the group, relative to other groups.
+        let share: Int
+
+        package init(_ group: String = "", member: Int = 0, share: Int = 1) {
+            (self.group, self.member, self.share) = (group, member, share)
+        }
+
+        package static func == (one: Name, other: Name) -> Bool {
+            (one.member, one.group) == (other.member, other.group)
+        }
+
+        package func hash(into hasher: inout Hasher) {
+            hasher.combine(member)
+            hasher.combine(group)
+        }
+    }
+
     /// Operations that wait for admission, in order.
     private(set) var waiting: [AsyncOperation] = []
     /// Number of admitted operations that have neither finished nor been set aside.
@@ -33,12 +54,14 @@ struct GateLane {
 
     mutating func takeFirst() -> AsyncOperation { waiting.removeFirst() }
 
-    /// Whether the gate admits from this lane before `other`. The first operation's priority decides, then the longer
-    /// time since the lane was served, then the first operation's position.
-    func precedes(_ other: GateLane) -> Bool {
+    /// Whether the gate admits from this lane before it admits from `other`. `turns` and `otherTurns` are the turns
+    /// that the groups of the two lanes have received. The first operation's priority decides, then the group's turns,
+    /// then the longer time since the lane was served, then the first operation's position.
+    func precedes(_ other: GateLane, _ turns: Double, _ otherTurns: Double) -> Bool {
         guard let first = waiting.first?.ticket.place, let second = other.waiting.first?.ticket.place else {
             return !waiting.isEmpty
         }
-        return (second.priority, served, first.position) < (first.priority, other.served, second.position)
+        return (second.priority, turns, served, first.position)
+            < (first.priority, otherTurns, other.served, second.position)
     }
 }

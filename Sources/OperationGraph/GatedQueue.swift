@@ -5,7 +5,7 @@ import Synchronization
 /// Foundation's `OperationQueue`, with a gate before each start.
 ///
 /// Foundation calls `start` on an operation as soon as its dependencies have finished. The gate then decides which
-/// operation begins, and when. Foundation's own limit and suspension would not do, because they have no effect on an
+/// operation begins, and when. Foundation's own limit and suspension are not enough, because they have no effect on an
 /// operation that Foundation is starting already.
 ///
 /// The gate admits operations under the lock that `pause` and `set` take. Both then wait for operations that are
@@ -52,7 +52,7 @@ package final class GatedQueue: Sendable {
     /// turn. The trace receives `subject`.
     package func add(
         _ operation: AsyncOperation, of subject: (any Sendable)? = nil, at place: QueuePlace = QueuePlace(),
-        lane: String = ""
+        lane: GateLane.Name = GateLane.Name()
     ) {
         gate.withLock { gate in
             operation.ticket = Ticket(place: place, lane: lane)
@@ -79,7 +79,13 @@ package final class GatedQueue: Sendable {
         }
     }
 
-    // MARK: - Places that are spare
+    /// The groups with a lane whose limit holds back operations that the queue itself has room for.
+    package var heldGroups: [String] { gate.withLock(\.heldGroups) }
+
+    /// Whether the limit of the lane holds back its operations although the queue itself has room.
+    package func holds(lane: GateLane.Name) -> Bool { gate.withLock { $0.isOpen && $0.isFull(lane) } }
+
+    // MARK: - Spare places
 
     /// Places within the limit that the queue's operations can't use now.
     package var spare: Int { gate.withLock { $0.spare } }

@@ -16,6 +16,6 @@ struct Ticket {
     }
 
     var place = QueuePlace()
-    var lane = ""
+    var lane = GateLane.Name()
     var standing = Standing.away
 }

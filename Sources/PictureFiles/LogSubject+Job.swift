@@ -1,7 +1,7 @@
-package import DaemonRuntime
 import JobLedger
 package import JobModel
 import PipelineModel
+package import ServiceProgram
 package import WorkerPools
 
 extension LogSubject {

@@ -36,7 +36,7 @@ package struct Places: Sendable, Hashable {
         laidOut(below: FileSystem.resolved(FileSystem.join(FileSystem.workingFolder, folder)))
     }
 
-    /// Paths below `root`, in the spelling of `root`: links in it stay unresolved.
+    /// Paths below `root`. Links in `root` stay unresolved.
     package static func laidOut(below root: String) -> Places {
         Places(
             root: root, configuration: "\(root)/etc", data: root, run: "\(root)/run",
@@ -63,6 +63,9 @@ package struct Places: Sendable, Hashable {
     /// Disk space that is reserved for the ledger: see `LedgerReserve`.
     package var reserve: String { "\(state)/reserve" }
     package var saved: String { "\(state)/saved.conf" }
+    /// The recipes that clients have made.
+    package var ownRecipes: String { "\(state)/recipes.d" }
+    package func ownRecipe(_ name: String) -> String { "\(ownRecipes)/\(name).recipe" }
     package var lastGood: String { "\(state)/last-good.json" }
     package var identity: String { "\(state)/id" }
     /// Records the data folder's path at the latest start.
@@ -71,6 +74,8 @@ package struct Places: Sendable, Hashable {
     package var comeback: String { "\(state)/comeback" }
     package var lock: String { "\(state)/lock" }
     package var socket: String { "\(run)/control.sock" }
+    /// The socket for clients that may only look.
+    package var lookSocket: String { "\(run)/look.sock" }
 
     /// Folders that the daemon writes to. None of them may be inside an inbox or contain one.
     package var own: [String] { [archive, failed, cancelled, state, run] }

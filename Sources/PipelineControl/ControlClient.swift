@@ -11,11 +11,17 @@ public final class ControlClient {
     private var frames = FrameBuffer()
     /// Descriptors that have arrived with answers, and that `takeFiles` has not returned yet.
     private var passed: [Descriptor] = []
-    /// Maximum number of descriptors that arrive in one message.
+    /// Maximum number of descriptors that one message may carry.
     private static let mostDescriptors = 64
 
+    /// A user who may not use the control socket gets the look socket beside it, if that is allowed.
     public init(path: String) throws(SystemError) {
-        socket = try Socket.connect(path)
+        do { socket = try Socket.connect(path) } catch {
+            guard error.code == EACCES, let look = try? Socket.connect(SocketAddress.look(beside: path)) else {
+                throw error
+            }
+            socket = look
+        }
     }
 
     /// Sets a timeout: if the daemon stays silent for longer, calls throw the error `EAGAIN`.
@@ -133,7 +139,7 @@ public struct ConnectionClosed: Error, CustomStringConvertible {
     public var description: String { "the daemon closed the connection" }
 }
 
-/// The answer is longer than any answer of a working daemon.
+/// The answer exceeds the maximum length, which no answer of a working daemon reaches.
 public struct EndlessAnswer: Error, CustomStringConvertible {
     public var description: String { "an answer that does not end" }
 }

@@ -47,9 +47,10 @@ extension ControlInterface {
     ]
 }
 
-/// A call of one of the interface's methods. The properties of the value are the method's parameters.
+/// A call of one of the interface's methods. The stored properties are the method's parameters.
 public protocol ControlCall: Codable, Sendable {
     associatedtype Reply: Codable & Sendable
     /// The method's full name, with its interface.
     static var method: String { get }
+    static var parameterNames: [String] { get }
 }

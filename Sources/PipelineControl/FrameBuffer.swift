@@ -1,7 +1,7 @@
 import Glibc
 
-/// Splits a stream's bytes into frames. It searches each byte once, and moves it at most twice, however small the
-/// pieces are in which a frame arrives.
+/// Splits a stream's bytes into frames. It examines each byte once, and moves it at most twice, even if a frame arrives
+/// in many small pieces.
 public struct FrameBuffer: Sendable {
     private var bytes: [UInt8] = []
     private var start = 0

@@ -1,8 +1,8 @@
 /// An optional or a list whose key may be missing in the JSON, for example in an older daemon's message: it then
-/// decodes as nil or empty. Encoding always writes the key, with `null` for nil, so that readers of the JSON find every
-/// name; Swift's synthesized encoding would omit the key.
+/// decodes as nil or empty. A list is never null. Encoding always writes the key, with `null` for nil, so that readers
+/// of the JSON find every name; Swift's synthesized encoding would omit the key.
 @propertyWrapper
-public struct Omissible<Value: HasNone & Sendable>: Codable, Sendable, Hashable {
+public struct Omissible<Value: EmptyRepresentable & Sendable>: Codable, Sendable, Hashable {
     public var wrappedValue: Value
 
     public init(wrappedValue: Value) {
@@ -19,13 +19,13 @@ public struct Omissible<Value: HasNone & Sendable>: Codable, Sendable, Hashable 
     }
 }
 
-public protocol HasNone: Codable, Hashable {
+public protocol EmptyRepresentable: Codable, Hashable {
     static var none: Self { get }
 }
 
-extension Optional: HasNone where Wrapped: Codable & Hashable {}
+extension Optional: EmptyRepresentable where Wrapped: Codable & Hashable {}
 
-extension Array: HasNone where Element: Codable & Hashable {
+extension Array: EmptyRepresentable where Element: Codable & Hashable {
     public static var none: [Element] { [] }
 }
 
@@ -33,6 +33,10 @@ extension Array: HasNone where Element: Codable & Hashable {
 extension KeyedDecodingContainer {
     public func decode<Value>(_: Omissible<Value>.Type, forKey key: Key) throws -> Omissible<Value> {
         Omissible(wrappedValue: try decodeIfPresent(Value.self, forKey: key) ?? Value.none)
+    }
+
+    public func decode<Element>(_: Omissible<[Element]>.Type, forKey key: Key) throws -> Omissible<[Element]> {
+        Omissible(wrappedValue: contains(key) ? try decode([Element].self, forKey: key) : [])
     }
 }
 

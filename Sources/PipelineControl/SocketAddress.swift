@@ -14,8 +14,8 @@ public struct SocketAddress: Sendable {
     public let path: String
     public let origin: Origin
 
-    /// Uses the first argument that is set, in the order socket, root, instance, variable (from the environment). If
-    /// none is set, uses the system's path.
+    /// Uses the first argument that is not nil, in the order socket, root, instance, variable. `variable` is the value
+    /// of the environment variable. If all are nil, uses the system's path.
     public init(socket: String?, root: String?, instance: String? = nil, variable: String?) {
         if let socket {
             (path, origin) = (socket, .option)
@@ -28,6 +28,11 @@ public struct SocketAddress: Sendable {
         } else {
             (path, origin) = (Self.systemPath, .system)
         }
+    }
+
+    /// The path of the socket for clients that may only look.
+    public static func look(beside path: String) -> String {
+        path.split(separator: "/", omittingEmptySubsequences: false).dropLast().map { $0 + "/" }.joined() + "look.sock"
     }
 
     /// The socket's path for a daemon that was started with `--root`.

@@ -1,9 +1,9 @@
 // swift-format-ignore-file
-// Made of the .varlink files beside it, by `./run generate`.
+// Generated from the .varlink files beside it, by `./run generate`.
 public enum Control {
     public struct Jobs: Codable, Sendable, Hashable {
-        /// the number of jobs that wait for something, such as space in the outbox. This number includes the files that
-        /// still settle in an inbox, and the queued jobs whose queue starts nothing
+        /// the number of jobs that wait for something, such as space in the outbox. This includes the files that still settle
+        /// in an inbox, and the queued jobs of queues that start nothing
         public var waiting: Int
         /// the number of jobs that are ready and wait for their turn in a queue
         public var queued: Int
@@ -37,10 +37,13 @@ public enum Control {
         public var paused: Bool
         /// the latest reason that was given for the pause
         @Omissible public var reason: String?
-        /// the number that auto stands for in this queue
+        /// the limit that auto stands for in this queue
         @Omissible public var automatic: Int?
-        public init(configured: Int? = nil, effective: Int, running: Int, waiting: Int, paused: Bool, reason: String? = nil, automatic: Int? = nil) {
-            (self.configured, self.effective, self.running, self.waiting, self.paused, self.reason, self.automatic) = (configured, effective, running, waiting, paused, reason, automatic)
+        /// why operations wait although the limit allows more, for example because PerHost= holds back downloads; null if there
+        /// is no such reason
+        @Omissible public var held: String?
+        public init(configured: Int? = nil, effective: Int, running: Int, waiting: Int, paused: Bool, reason: String? = nil, automatic: Int? = nil, held: String? = nil) {
+            (self.configured, self.effective, self.running, self.waiting, self.paused, self.reason, self.automatic, self.held) = (configured, effective, running, waiting, paused, reason, automatic, held)
         }
     }
     public struct Inbox: Codable, Sendable, Hashable {
@@ -81,6 +84,18 @@ public enum Control {
             (self.path, self.reason) = (path, reason)
         }
     }
+    /// The files that inboxes leave alone for the same reason.
+    public struct IgnoredReason: Codable, Sendable, Hashable {
+        /// why the daemon leaves the files alone
+        public var reason: String
+        /// the number of files
+        public var files: Int
+        /// the path of one of the files
+        public var example: String
+        public init(reason: String, files: Int, example: String) {
+            (self.reason, self.files, self.example) = (reason, files, example)
+        }
+    }
     /// Files that jobs have left in one place.
     public struct Kept: Codable, Sendable, Hashable {
         /// the place: `archive`, `failed`, `cancelled` or `results`
@@ -88,10 +103,10 @@ public enum Control {
         /// the setting in `[Keep]` that limits the age or the total size of the files: an age, a size, both, or `keep`,
         /// which means no limit
         public var rule: String
-        /// the number of files, as far as the daemon knows. A file that somebody else has removed counts until the daemon
-        /// would remove it
+        /// the number of files that the daemon knows. A file that somebody else has removed counts until the daemon tries to
+        /// remove it
         public var files: Int
-        /// the total size of the files when they arrived in this place, in bytes
+        /// the total size that the files had when they arrived in this place, in bytes
         public var bytes: Int
         public init(place: String, rule: String, files: Int, bytes: Int) {
             (self.place, self.rule, self.files, self.bytes) = (place, rule, files, bytes)
@@ -155,7 +170,7 @@ public enum Control {
         public var name: String
         /// the server that this machine is connected to; null if it is not connected
         @Omissible public var server: String?
-        /// why this machine takes no part in the fleet, or not as it should
+        /// why this machine takes no part in the fleet, or only a limited part
         @Omissible public var problem: String?
         /// the maximum number of pictures that this machine takes from other machines at once
         public var places: Int
@@ -195,7 +210,7 @@ public enum Control {
         public var node: String
         /// whether the machine has answered
         public var answered: Bool
-        /// why the machine has not executed the command, as far as is known; null if it has executed the command
+        /// why the machine has not executed the command, if the reason is known; null if it has executed the command
         @Omissible public var error: String?
         /// the number of jobs that `cancel-all` has stopped on the machine
         @Omissible public var cancelled: Int?
@@ -258,11 +273,14 @@ public enum Control {
         @Omissible public var inboxes: [Control.Inbox]
         /// the latest files that the inboxes leave alone
         @Omissible public var ignored: [Control.Ignored]
+        /// the reasons why the inboxes leave files alone, the most frequent first. Beyond 20 reasons, the rarest are combined
+        /// into one, `other reasons`
+        @Omissible public var ignoredReasons: [Control.IgnoredReason]
         /// the number of render workers that are alive
         public var workers: Int
         /// the cursor of the latest event: `watch --since CURSOR` shows every event after it
         public var cursor: Int
-        /// the problems that keep the daemon from its work
+        /// the problems that prevent the daemon from working normally
         @Omissible public var problems: [String]
         /// the files that jobs have left, by place; a place without files and without a rule is left out
         @Omissible public var kept: [Control.Kept]
@@ -271,8 +289,8 @@ public enum Control {
         @Omissible public var disks: [Control.Disk]
         /// this machine and the other machines of its fleet; null if no fleet is configured
         @Omissible public var fleet: Control.Fleet?
-        public init(version: String, started: String, root: String? = nil, stopping: Bool, jobs: Control.Jobs, waiting: [Control.Waiting] = [], queues: [String: Control.Queue], inboxes: [Control.Inbox] = [], ignored: [Control.Ignored] = [], workers: Int, cursor: Int, problems: [String] = [], kept: [Control.Kept] = [], disks: [Control.Disk] = [], fleet: Control.Fleet? = nil) {
-            (self.version, self.started, self.root, self.stopping, self.jobs, self.waiting, self.queues, self.inboxes, self.ignored, self.workers, self.cursor, self.problems, self.kept, self.disks, self.fleet) = (version, started, root, stopping, jobs, waiting, queues, inboxes, ignored, workers, cursor, problems, kept, disks, fleet)
+        public init(version: String, started: String, root: String? = nil, stopping: Bool, jobs: Control.Jobs, waiting: [Control.Waiting] = [], queues: [String: Control.Queue], inboxes: [Control.Inbox] = [], ignored: [Control.Ignored] = [], ignoredReasons: [Control.IgnoredReason] = [], workers: Int, cursor: Int, problems: [String] = [], kept: [Control.Kept] = [], disks: [Control.Disk] = [], fleet: Control.Fleet? = nil) {
+            (self.version, self.started, self.root, self.stopping, self.jobs, self.waiting, self.queues, self.inboxes, self.ignored, self.ignoredReasons, self.workers, self.cursor, self.problems, self.kept, self.disks, self.fleet) = (version, started, root, stopping, jobs, waiting, queues, inboxes, ignored, ignoredReasons, workers, cursor, problems, kept, disks, fleet)
         }
     }
     /// A picture file.
@@ -292,7 +310,7 @@ public enum Control {
         }
     }
     public struct Job: Codable, Sendable, Hashable {
-        /// the job's number, which no other job ever gets
+        /// the job's number, which is never used for another job
         public var id: Int
         /// the number of the batch that the job belongs to
         @Omissible public var batch: Int?
@@ -306,8 +324,9 @@ public enum Control {
         @Omissible public var url: String?
         /// the state: `waiting`, `queued`, `running`, `cancelling`, `done`, `failed` or `cancelled`
         public var state: String
-        /// for a waiting job, the reason why it waits, which is never null; for an ended job, why its original has not been
-        /// moved, or what was left out, for example a result whose name was taken
+        /// for a waiting job, the reason why it waits, which is never null; for a queued job, the setting that holds it back,
+        /// such as PerHost=, or null if nothing does; for an ended job, why its original has not been moved, or what was left
+        /// out, for example a result whose name was taken
         @Omissible public var reason: String?
         /// the paths of the results, once they are published
         @Omissible public var outputs: [String]
@@ -396,8 +415,8 @@ public enum Control {
         /// the recent number of units per second: in the last 5 seconds of a download, or in the last 30 seconds of a
         /// render or a batch. Null while it is unknown, for example during a pause
         @Omissible public var rate: Double?
-        /// the remaining time at this rate, in seconds. It leaves out work that waits for something else, such as its next
-        /// attempt. Null while it is unknown, for example during a pause, and while the batch is open
+        /// the remaining time at this rate, in seconds. It does not include work that waits for something else, such as its
+        /// next attempt. Null while it is unknown, for example during a pause, and while the batch is open
         @Omissible public var remaining: Double?
         public init(unit: String, done: Int, total: Int? = nil, fraction: Double? = nil, rate: Double? = nil, remaining: Double? = nil) {
             (self.unit, self.done, self.total, self.fraction, self.rate, self.remaining) = (unit, done, total, fraction, rate, remaining)
@@ -441,6 +460,10 @@ public enum Control {
         @Omissible public var started: String?
         /// a description of the picture according to its header
         @Omissible public var header: String?
+        /// the caption that a list with columns gives the picture; results have it in their metadata
+        @Omissible public var caption: String?
+        /// the credit that a list with columns gives the picture; results have it in their metadata
+        @Omissible public var credit: String?
         /// what to do about the failure, if the job has failed
         @Omissible public var advice: String?
         /// the operations that have begun, in all attempts, and the operations that are still to come. A long history
@@ -452,8 +475,8 @@ public enum Control {
         public var after: Control.Neighbours
         /// the jobs that come after this job
         public var followers: Control.Neighbours
-        public init(job: Control.Job, chains: [String: String], original: String? = nil, removed: String? = nil, tries: Int, started: String? = nil, header: String? = nil, advice: String? = nil, operations: [Control.Operation] = [], priority: String, after: Control.Neighbours, followers: Control.Neighbours) {
-            (self.job, self.chains, self.original, self.removed, self.tries, self.started, self.header, self.advice, self.operations, self.priority, self.after, self.followers) = (job, chains, original, removed, tries, started, header, advice, operations, priority, after, followers)
+        public init(job: Control.Job, chains: [String: String], original: String? = nil, removed: String? = nil, tries: Int, started: String? = nil, header: String? = nil, caption: String? = nil, credit: String? = nil, advice: String? = nil, operations: [Control.Operation] = [], priority: String, after: Control.Neighbours, followers: Control.Neighbours) {
+            (self.job, self.chains, self.original, self.removed, self.tries, self.started, self.header, self.caption, self.credit, self.advice, self.operations, self.priority, self.after, self.followers) = (job, chains, original, removed, tries, started, header, caption, credit, advice, operations, priority, after, followers)
         }
     }
     /// All IDs from `first` to `last`, both included.
@@ -509,7 +532,7 @@ public enum Control {
         public var cancelled: Int
         /// when the batch began
         @Omissible public var created: String?
-        /// when the last of the jobs was over; null until then, and again after a job has been brought back
+        /// when the last of the jobs was over; null until then, and again after a job has been retried
         @Omissible public var ended: String?
         /// the recipe of the first job; null before the first job. The other jobs have the same recipe unless a client has
         /// mixed recipes
@@ -531,8 +554,8 @@ public enum Control {
         /// `settings`: the queue or the settings have changed. `lost`: the log no longer contains some events before
         /// `cursor`
         public var kind: String
-        /// the job, with the state and the `reason` or `error` that it had at the time of the event; everything else is as
-        /// it is now
+        /// the job, with the state and the `reason` or `error` that it had at the time of the event; all other fields are
+        /// current
         @Omissible public var job: Control.Job?
         /// the batch, as it is now
         @Omissible public var batch: Control.Batch?
@@ -544,8 +567,11 @@ public enum Control {
         @Omissible public var original: String?
         /// what to do about a failure
         @Omissible public var advice: String?
-        public init(cursor: Int, time: String, kind: String, job: Control.Job? = nil, batch: Control.Batch? = nil, queue: String? = nil, text: String? = nil, original: String? = nil, advice: String? = nil) {
-            (self.cursor, self.time, self.kind, self.job, self.batch, self.queue, self.text, self.original, self.advice) = (cursor, time, kind, job, batch, queue, text, original, advice)
+        /// the paths of all results of a batch that has ended, in the order of its jobs. Only hooks receive it; in the
+        /// events of Watch it is null
+        @Omissible public var outputs: [String]?
+        public init(cursor: Int, time: String, kind: String, job: Control.Job? = nil, batch: Control.Batch? = nil, queue: String? = nil, text: String? = nil, original: String? = nil, advice: String? = nil, outputs: [String]? = nil) {
+            (self.cursor, self.time, self.kind, self.job, self.batch, self.queue, self.text, self.original, self.advice, self.outputs) = (cursor, time, kind, job, batch, queue, text, original, advice, outputs)
         }
     }
     public struct PlannedOperation: Codable, Sendable, Hashable {
@@ -565,8 +591,10 @@ public enum Control {
         @Omissible public var output: String?
         /// how the pixels are read, and why, for example `jpeg, greyscale, 1/2, own decoder (noir needs luma only)`
         public var path: String
-        public init(output: String? = nil, path: String) {
-            (self.output, self.path) = (output, path)
+        /// the reason why the output makes no result of this picture, for example `rating 2 is below 3`; null if it makes one
+        @Omissible public var unwanted: String?
+        public init(output: String? = nil, path: String, unwanted: String? = nil) {
+            (self.output, self.path, self.unwanted) = (output, path, unwanted)
         }
     }
     /// The name of the result of an output or of a tee.
@@ -656,9 +684,9 @@ public enum Control {
         public var chains: [String: String]
         /// why the recipe takes nothing now
         @Omissible public var problem: String?
-        /// the program that runs on the occasions in `hookOn`
+        /// the program to run for the events in `hookOn`
         @Omissible public var hook: String?
-        /// the occasions for `hook`: some of `done`, `failed`, `cancelled` and `batch`
+        /// the events that run `hook`: some of `done`, `failed`, `cancelled`, `arrived` and `batch`
         @Omissible public var hookOn: [String]
         /// the total number of runs of `hook` that have failed
         public var hookFailures: Int
@@ -668,14 +696,34 @@ public enum Control {
         @Omissible public var raw: String?
         /// whether other machines may render the recipe's pictures: `yes` or `no`; null from an older daemon
         @Omissible public var fleet: String?
-        public init(name: String, description: String? = nil, file: String? = nil, inbox: String? = nil, outbox: String, match: [String] = [], original: String, conflict: String, onTruncated: String, priority: String, chains: [String: String], problem: String? = nil, hook: String? = nil, hookOn: [String] = [], hookFailures: Int, names: [Control.ResultName] = [], raw: String? = nil, fleet: String? = nil) {
-            (self.name, self.description, self.file, self.inbox, self.outbox, self.match, self.original, self.conflict, self.onTruncated, self.priority, self.chains, self.problem, self.hook, self.hookOn, self.hookFailures, self.names, self.raw, self.fleet) = (name, description, file, inbox, outbox, match, original, conflict, onTruncated, priority, chains, problem, hook, hookOn, hookFailures, names, raw, fleet)
+        /// the recipe's weight: the number of turns that it gets for each turn of a recipe with `Share=1`; null from an older
+        /// daemon
+        @Omissible public var share: Int?
+        /// whether a client has made the recipe, so that SaveRecipe and RemoveRecipe may change it; null from an older daemon
+        @Omissible public var own: Bool?
+        /// the local times of day at which the recipe's pictures may begin, as in `Hours=`; null if they always may
+        @Omissible public var hours: String?
+        /// the text of `When=` for each output that has one, keyed as `chains`; null from an older daemon
+        @Omissible public var conditions: [String: String]?
+        public init(name: String, description: String? = nil, file: String? = nil, inbox: String? = nil, outbox: String, match: [String] = [], original: String, conflict: String, onTruncated: String, priority: String, chains: [String: String], problem: String? = nil, hook: String? = nil, hookOn: [String] = [], hookFailures: Int, names: [Control.ResultName] = [], raw: String? = nil, fleet: String? = nil, share: Int? = nil, own: Bool? = nil, hours: String? = nil, conditions: [String: String]? = nil) {
+            (self.name, self.description, self.file, self.inbox, self.outbox, self.match, self.original, self.conflict, self.onTruncated, self.priority, self.chains, self.problem, self.hook, self.hookOn, self.hookFailures, self.names, self.raw, self.fleet, self.share, self.own, self.hours, self.conditions) = (name, description, file, inbox, outbox, match, original, conflict, onTruncated, priority, chains, problem, hook, hookOn, hookFailures, names, raw, fleet, share, own, hours, conditions)
+        }
+    }
+    public struct OutputDraft: Codable, Sendable, Hashable {
+        /// the output's name; null for the output without a name
+        @Omissible public var name: String?
+        /// the chain
+        public var chain: String
+        /// the name template for the results, as in `Name=`; null for the default names
+        @Omissible public var naming: String?
+        public init(name: String? = nil, chain: String, naming: String? = nil) {
+            (self.name, self.chain, self.naming) = (name, chain, naming)
         }
     }
     public struct Parameter: Codable, Sendable, Hashable {
         /// the name, as written in a chain
         public var name: String
-        /// the type: `number`, `integer`, `boolean`, `choice`, `colour` or `text`
+        /// the type: `number`, `integer`, `boolean`, `choice`, `colour`, `text` or `file`
         public var type: String
         /// the smallest value of the range
         @Omissible public var minimum: Double?
@@ -685,7 +733,7 @@ public enum Control {
         @Omissible public var `default`: String?
         /// whether the parameter must be given
         public var required: Bool
-        /// the values of a `choice`
+        /// the values of a `choice`, or the files that a `file` may name now
         @Omissible public var choices: [String]
         /// the unit of the number
         @Omissible public var unit: String?
@@ -711,7 +759,8 @@ public enum Control {
         public var state: String
         /// why the state is `older` or `waiting`
         @Omissible public var reason: String?
-        /// the traits: some of `luma only`, `pointwise`, `changes size`, `curve`, `draws text` and `whole picture`
+        /// the traits: some of `luma only`, `pointwise`, `changes size`, `curve`, `draws text`, `whole picture`, `moves pixels`,
+        /// `keeps gain map` and `reads texts`
         @Omissible public var traits: [String]
         /// the parameters of the stage
         @Omissible public var parameters: [Control.Parameter]
@@ -739,7 +788,7 @@ public enum Control {
         public var key: String
         /// the value in force now
         public var value: String
-        /// the value without any configuration
+        /// the default value
         public var `default`: String
         /// the file that the value comes from, `default`, or `pipectl` for a change that lasts until the restart
         public var source: String
@@ -754,7 +803,7 @@ public enum Control {
         public var file: String
         /// the number of the line with the mistake
         @Omissible public var line: Int?
-        /// a description of the mistake, and of what may have been meant
+        /// a description of the mistake, with a suggestion if there is one
         public var message: String
         public init(file: String, line: Int? = nil, message: String) {
             (self.file, self.line, self.message) = (file, line, message)
@@ -801,6 +850,7 @@ public enum Control {
 public enum Call {
     public struct Status: ControlCall {
         public static let method = "org.pipelined.Control.Status"
+        public static let parameterNames: [String] = []
         public init() {}
         public struct Reply: Codable, Sendable, Hashable {
             public var status: Control.Overview
@@ -812,6 +862,7 @@ public enum Call {
     /// Metrics for monitoring. No label contains a path or an ID.
     public struct Metrics: ControlCall {
         public static let method = "org.pipelined.Control.Metrics"
+        public static let parameterNames: [String] = []
         public init() {}
         public struct Reply: Codable, Sendable, Hashable {
             @Omissible public var metrics: [Control.Metric]
@@ -825,7 +876,8 @@ public enum Call {
     /// are combined into one.
     public struct WhyWaiting: ControlCall {
         public static let method = "org.pipelined.Control.WhyWaiting"
-        public var ids: [Int]
+        public static let parameterNames: [String] = ["ids", "batch"]
+        @Omissible public var ids: [Int]
         @Omissible public var batch: Int?
         public init(ids: [Int] = [], batch: Int? = nil) {
             (self.ids, self.batch) = (ids, batch)
@@ -837,11 +889,12 @@ public enum Call {
             }
         }
     }
-    /// The files that the inboxes leave alone, sorted by path, each with the reason. With a recipe, only files of its
-    /// inbox; with `after`, only files after that path. A single reply contains at most 500 files; with `more`, several
-    /// replies contain all of them.
+    /// The files that the inboxes leave alone, sorted by path, each with the reason. `recipe` restricts the reply to the
+    /// files of that recipe's inbox, and `after` to files after that path. A call without `more` gets a single reply of at
+    /// most 500 files; `isPart` tells whether there are further files. With `more`, several replies contain all of them.
     public struct ListIgnored: ControlCall {
         public static let method = "org.pipelined.Control.ListIgnored"
+        public static let parameterNames: [String] = ["recipe", "after"]
         @Omissible public var recipe: String?
         @Omissible public var after: String?
         public init(recipe: String? = nil, after: String? = nil) {
@@ -849,20 +902,23 @@ public enum Call {
         }
         public struct Reply: Codable, Sendable, Hashable {
             @Omissible public var ignored: [Control.Ignored]
-            public init(ignored: [Control.Ignored] = []) {
-                (self.ignored) = (ignored)
+            @Omissible public var isPart: Bool?
+            public init(ignored: [Control.Ignored] = [], isPart: Bool? = nil) {
+                (self.ignored, self.isPart) = (ignored, isPart)
             }
         }
     }
-    /// Jobs by ID, oldest first. Empty lists and null mean no restriction; `limit` selects the newest jobs. A single
-    /// reply contains at most 500 jobs; with `more`, several replies contain all of them.
+    /// Jobs by ID, oldest first. Empty lists and null mean no restriction; `limit` selects the newest jobs. A call without
+    /// `more` gets a single reply of at most 500 jobs; `isPart` tells whether there are further jobs. With `more`, several
+    /// replies contain all of them.
     /// `since` and `until` apply to the time when a job ended, or, if it has not ended, to the time when it was taken.
     /// Either is a time, or an age such as 1h.
-    /// With `before`, only jobs with a lower ID. To go back page by page, call List with `limit`, and with the lowest
-    /// ID of the preceding page as `before`.
+    /// `before` restricts the reply to jobs with a lower ID. To go back page by page, call List with `limit`, and with the
+    /// lowest ID of the preceding page as `before`.
     public struct List: ControlCall {
         public static let method = "org.pipelined.Control.List"
-        public var states: [String]
+        public static let parameterNames: [String] = ["states", "recipe", "batch", "limit", "since", "until", "before"]
+        @Omissible public var states: [String]
         @Omissible public var recipe: String?
         @Omissible public var batch: Int?
         @Omissible public var limit: Int?
@@ -874,8 +930,9 @@ public enum Call {
         }
         public struct Reply: Codable, Sendable, Hashable {
             @Omissible public var jobs: [Control.Job]
-            public init(jobs: [Control.Job] = []) {
-                (self.jobs) = (jobs)
+            @Omissible public var isPart: Bool?
+            public init(jobs: [Control.Job] = [], isPart: Bool? = nil) {
+                (self.jobs, self.isPart) = (jobs, isPart)
             }
         }
     }
@@ -883,7 +940,8 @@ public enum Call {
     /// while its queue starts nothing.
     public struct ListIDs: ControlCall {
         public static let method = "org.pipelined.Control.ListIDs"
-        public var states: [String]
+        public static let parameterNames: [String] = ["states", "recipe", "batch", "since", "until"]
+        @Omissible public var states: [String]
         @Omissible public var recipe: String?
         @Omissible public var batch: Int?
         @Omissible public var since: String?
@@ -898,11 +956,12 @@ public enum Call {
             }
         }
     }
-    /// Batches by number, oldest first. With `name`, only batches of that name. `limit` selects the newest batches, and
-    /// also all batches that have not ended. A single reply contains at most 500 batches; with `more`, several replies
-    /// contain all of them.
+    /// Batches by number, oldest first. `name` restricts the reply to batches of that name. `limit` selects the newest
+    /// batches, and also all batches that have not ended. A call without `more` gets a single reply of at most 500 batches;
+    /// `isPart` tells whether there are further batches. With `more`, several replies contain all of them.
     public struct Batches: ControlCall {
         public static let method = "org.pipelined.Control.Batches"
+        public static let parameterNames: [String] = ["name", "limit"]
         @Omissible public var name: String?
         @Omissible public var limit: Int?
         public init(name: String? = nil, limit: Int? = nil) {
@@ -910,8 +969,9 @@ public enum Call {
         }
         public struct Reply: Codable, Sendable, Hashable {
             @Omissible public var batches: [Control.Batch]
-            public init(batches: [Control.Batch] = []) {
-                (self.batches) = (batches)
+            @Omissible public var isPart: Bool?
+            public init(batches: [Control.Batch] = [], isPart: Bool? = nil) {
+                (self.batches, self.isPart) = (batches, isPart)
             }
         }
     }
@@ -920,6 +980,7 @@ public enum Call {
     /// the folder's batch.
     public struct FindBatch: ControlCall {
         public static let method = "org.pipelined.Control.FindBatch"
+        public static let parameterNames: [String] = ["batch"]
         public var batch: String
         public init(batch: String) {
             (self.batch) = (batch)
@@ -934,6 +995,7 @@ public enum Call {
     }
     public struct Show: ControlCall {
         public static let method = "org.pipelined.Control.Show"
+        public static let parameterNames: [String] = ["id"]
         public var id: Int
         public init(id: Int) {
             (self.id) = (id)
@@ -945,15 +1007,16 @@ public enum Call {
             }
         }
     }
-    /// Opens a picture of a job. The reply carries a descriptor, opened for reading. With `result`, this is the picture
-    /// of that output, counted from 1; otherwise it is the original, wherever it is now. The call fails if somebody has
+    /// Opens a picture of a job. The reply carries a descriptor, opened for reading. The picture is the result with the
+    /// number `result`, counted from 1, or without `result` the original, wherever it is now. The call fails if somebody has
     /// changed the file.
     /// With `width`, from 1 to \(largePreview), the descriptor is a preview: a WebP whose longer side has at most
-    /// \(smallPreview) pixels if `width` is not larger than that, and at most \(largePreview) otherwise. A picture that
-    /// is small already is returned itself. The daemon renders a preview when jobs leave a worker free, which may take
+    /// \(smallPreview) pixels if `width` is not larger than that, and at most \(largePreview) otherwise. A picture that is
+    /// already small enough is returned unchanged. The daemon renders a preview when jobs leave a worker free, which may take
     /// a while. It drops the request when the client disconnects. `name` has the suffix of the returned file.
     public struct Open: ControlCall {
         public static let method = "org.pipelined.Control.Open"
+        public static let parameterNames: [String] = ["id", "result", "width"]
         public var id: Int
         @Omissible public var result: Int?
         @Omissible public var width: Int?
@@ -971,6 +1034,7 @@ public enum Call {
     /// The latest events of a job, at most a thousand, oldest first. HistoryEvents= limits how many the daemon keeps.
     public struct Log: ControlCall {
         public static let method = "org.pipelined.Control.Log"
+        public static let parameterNames: [String] = ["id"]
         public var id: Int
         public init(id: Int) {
             (self.id) = (id)
@@ -986,6 +1050,7 @@ public enum Call {
     /// the call carries a descriptor of the file, opened for reading, a worker also reads the file's header.
     public struct Explain: ControlCall {
         public static let method = "org.pipelined.Control.Explain"
+        public static let parameterNames: [String] = ["file", "chain", "raw"]
         @Omissible public var file: String?
         @Omissible public var chain: String?
         @Omissible public var raw: String?
@@ -1000,17 +1065,18 @@ public enum Call {
         }
     }
     /// Renders a picture without making a job. The call carries one descriptor, of the picture. The daemon renders the
-    /// outputs of these recipes and these chains, at most \(mostProofs) results in all; if both lists are empty, it
-    /// uses the default recipe. The reply carries a descriptor for each proof that has a picture, in the order of the
-    /// proofs; read each descriptor from offset 0, because its position may be elsewhere.
+    /// outputs of these recipes and these chains, at most \(mostProofs) results in all; if both lists are empty, it uses the
+    /// default recipe. The reply carries a descriptor for each proof that has a picture, in the order of the proofs. Read
+    /// each descriptor from offset 0, because its current position may be different.
     /// With `sheet`, a format (jpeg, png or webp), the reply carries one descriptor instead: a sheet that shows the
     /// picture and its results side by side, each at most \(sheetEdge) pixels wide and high. `before` describes the
     /// picture that was passed. `raw` is as in Add. The daemon stops rendering when the client disconnects.
     public struct Try: ControlCall {
         public static let method = "org.pipelined.Control.Try"
+        public static let parameterNames: [String] = ["name", "recipes", "chains", "sheet", "raw"]
         public var name: String
-        public var recipes: [String]
-        public var chains: [String]
+        @Omissible public var recipes: [String]
+        @Omissible public var chains: [String]
         @Omissible public var sheet: String?
         @Omissible public var raw: String?
         public init(name: String, recipes: [String] = [], chains: [String] = [], sheet: String? = nil, raw: String? = nil) {
@@ -1034,6 +1100,7 @@ public enum Call {
     /// camera's raw file: `preview` (the default) or `develop`.
     public struct Add: ControlCall {
         public static let method = "org.pipelined.Control.Add"
+        public static let parameterNames: [String] = ["name", "recipe", "chain", "batch", "after", "anyway", "priority", "folder", "raw"]
         public var name: String
         @Omissible public var recipe: String?
         @Omissible public var chain: String?
@@ -1058,6 +1125,7 @@ public enum Call {
     /// The file disappears when its last descriptor is closed.
     public struct NewFile: ControlCall {
         public static let method = "org.pipelined.Control.NewFile"
+        public static let parameterNames: [String] = ["bytes"]
         public var bytes: Int
         public init(bytes: Int) {
             (self.bytes) = (bytes)
@@ -1070,7 +1138,8 @@ public enum Call {
     /// chain, or without a recipe, the call applies the rules that `Add` would apply.
     public struct Sift: ControlCall {
         public static let method = "org.pipelined.Control.Sift"
-        public var names: [String]
+        public static let parameterNames: [String] = ["names", "recipe", "chain"]
+        @Omissible public var names: [String]
         @Omissible public var recipe: String?
         @Omissible public var chain: String?
         public init(names: [String] = [], recipe: String? = nil, chain: String? = nil) {
@@ -1083,11 +1152,14 @@ public enum Call {
             }
         }
     }
-    /// Adds URLs. The call carries the descriptor of a list with one URL per line, or of a browser's shortcut if `name`
-    /// ends in `.url`. The new jobs have the IDs from `first` to `last`, and are recorded in one transaction. Without
-    /// `batch`, they get a new batch. A line that is not a URL becomes a failed job.
+    /// Adds URLs. The call carries the descriptor of a list with one URL per line, or of a browser's shortcut if `name` ends
+    /// in `.url`. A list is a table if `name` ends in `.csv` or `.tsv`, or if its first line names a column `url`; the other
+    /// columns may be `name`, `caption`, `credit` and `recipe`. The new jobs have the IDs from `first` to `last`, and are
+    /// recorded in one transaction. Without `batch`, they get a new batch. A line that is not a URL, or a row with a mistake,
+    /// becomes a failed job.
     public struct AddList: ControlCall {
         public static let method = "org.pipelined.Control.AddList"
+        public static let parameterNames: [String] = ["name", "recipe", "chain", "batch", "after", "anyway", "priority", "raw"]
         @Omissible public var name: String?
         @Omissible public var recipe: String?
         @Omissible public var chain: String?
@@ -1108,11 +1180,11 @@ public enum Call {
             }
         }
     }
-    /// Adds URLs like AddList, for clients that can't pass a descriptor. If one of the URLs is invalid, the call adds
-    /// none.
+    /// Adds URLs like AddList, for clients that can't pass a descriptor. If any URL is invalid, the call adds none of them.
     public struct AddUrls: ControlCall {
         public static let method = "org.pipelined.Control.AddUrls"
-        public var urls: [String]
+        public static let parameterNames: [String] = ["urls", "recipe", "chain", "batch", "after", "anyway", "priority", "raw"]
+        @Omissible public var urls: [String]
         @Omissible public var recipe: String?
         @Omissible public var chain: String?
         @Omissible public var batch: Int?
@@ -1136,6 +1208,7 @@ public enum Call {
     /// CloseBatch, or when the client disconnects.
     public struct NewBatch: ControlCall {
         public static let method = "org.pipelined.Control.NewBatch"
+        public static let parameterNames: [String] = ["name"]
         @Omissible public var name: String?
         public init(name: String? = nil) {
             (self.name) = (name)
@@ -1149,6 +1222,7 @@ public enum Call {
     }
     public struct CloseBatch: ControlCall {
         public static let method = "org.pipelined.Control.CloseBatch"
+        public static let parameterNames: [String] = ["batch"]
         public var batch: Int
         public init(batch: Int) {
             (self.batch) = (batch)
@@ -1164,7 +1238,8 @@ public enum Call {
     /// sent when it changes, and is null when nothing delays the moves.
     public struct Wait: ControlCall {
         public static let method = "org.pipelined.Control.Wait"
-        public var ids: [Int]
+        public static let parameterNames: [String] = ["ids", "batch"]
+        @Omissible public var ids: [Int]
         @Omissible public var batch: Int?
         public init(ids: [Int] = [], batch: Int? = nil) {
             (self.ids, self.batch) = (ids, batch)
@@ -1181,6 +1256,7 @@ public enum Call {
     /// events.
     public struct Watch: ControlCall {
         public static let method = "org.pipelined.Control.Watch"
+        public static let parameterNames: [String] = ["cursor"]
         @Omissible public var cursor: Int?
         public init(cursor: Int? = nil) {
             (self.cursor) = (cursor)
@@ -1199,6 +1275,7 @@ public enum Call {
     /// at most \(progressRate) times per second, and finishes when the batch has ended.
     public struct Progress: ControlCall {
         public static let method = "org.pipelined.Control.Progress"
+        public static let parameterNames: [String] = ["batch"]
         @Omissible public var batch: Int?
         public init(batch: Int? = nil) {
             (self.batch) = (batch)
@@ -1214,9 +1291,11 @@ public enum Call {
             }
         }
     }
+    /// Cancels jobs. At least one ID is required.
     public struct Cancel: ControlCall {
         public static let method = "org.pipelined.Control.Cancel"
-        public var ids: [Int]
+        public static let parameterNames: [String] = ["ids"]
+        @Omissible public var ids: [Int]
         public init(ids: [Int] = []) {
             (self.ids) = (ids)
         }
@@ -1230,6 +1309,7 @@ public enum Call {
     /// Cancels all jobs. Replies when none of them runs any more.
     public struct CancelAll: ControlCall {
         public static let method = "org.pipelined.Control.CancelAll"
+        public static let parameterNames: [String] = []
         public init() {}
         public struct Reply: Codable, Sendable, Hashable {
             public var cancelled: Int
@@ -1242,9 +1322,10 @@ public enum Call {
     /// must match all conditions that are given.
     public struct CancelMatching: ControlCall {
         public static let method = "org.pipelined.Control.CancelMatching"
+        public static let parameterNames: [String] = ["batch", "recipe", "states"]
         @Omissible public var batch: Int?
         @Omissible public var recipe: String?
-        public var states: [String]
+        @Omissible public var states: [String]
         public init(batch: Int? = nil, recipe: String? = nil, states: [String] = []) {
             (self.batch, self.recipe, self.states) = (batch, recipe, states)
         }
@@ -1255,13 +1336,14 @@ public enum Call {
             }
         }
     }
-    /// Makes a job that has not begun come after the jobs in `after`, and no longer after the jobs in `remove`. If a
-    /// job that it comes after fails or is cancelled, the job fails as well; with `anyway`, it runs in that case, too.
+    /// Makes a job that has not begun come after the jobs in `after`, and no longer after the jobs in `remove`. If one of the
+    /// jobs before it fails or is cancelled, the job fails too, unless `anyway` is set.
     public struct Depend: ControlCall {
         public static let method = "org.pipelined.Control.Depend"
+        public static let parameterNames: [String] = ["id", "after", "remove", "anyway"]
         public var id: Int
-        public var after: [Int]
-        public var remove: [Int]
+        @Omissible public var after: [Int]
+        @Omissible public var remove: [Int]
         public var anyway: Bool
         public init(id: Int, after: [Int] = [], remove: [Int] = [], anyway: Bool = false) {
             (self.id, self.after, self.remove, self.anyway) = (id, after, remove, anyway)
@@ -1277,7 +1359,8 @@ public enum Call {
     /// of a batch.
     public struct Prioritise: ControlCall {
         public static let method = "org.pipelined.Control.Prioritise"
-        public var ids: [Int]
+        public static let parameterNames: [String] = ["ids", "batch", "priority"]
+        @Omissible public var ids: [Int]
         @Omissible public var batch: Int?
         public var priority: String
         public init(ids: [Int] = [], batch: Int? = nil, priority: String) {
@@ -1293,11 +1376,12 @@ public enum Call {
     /// Retries failed or cancelled jobs: the jobs with these IDs, or all jobs in these states (failed, cancelled or
     /// waiting). A waiting job whose next attempt is due later is tried at once. With a batch and without IDs, the call
     /// retries only jobs of that batch: its jobs in these states, or its failed and cancelled jobs if `states` is
-    /// empty.
+    /// empty. At least one ID, one state or a batch is required.
     public struct Retry: ControlCall {
         public static let method = "org.pipelined.Control.Retry"
-        public var ids: [Int]
-        public var states: [String]
+        public static let parameterNames: [String] = ["ids", "states", "batch"]
+        @Omissible public var ids: [Int]
+        @Omissible public var states: [String]
         @Omissible public var batch: Int?
         public init(ids: [Int] = [], states: [String] = [], batch: Int? = nil) {
             (self.ids, self.states, self.batch) = (ids, states, batch)
@@ -1316,7 +1400,8 @@ public enum Call {
     /// counts the files. It never removes a file that somebody has changed.
     public struct Clean: ControlCall {
         public static let method = "org.pipelined.Control.Clean"
-        public var places: [String]
+        public static let parameterNames: [String] = ["places", "older", "most", "recipe", "trial"]
+        @Omissible public var places: [String]
         @Omissible public var older: String?
         @Omissible public var most: String?
         @Omissible public var recipe: String?
@@ -1337,8 +1422,9 @@ public enum Call {
     /// inbox would take that file again; `left` is the number of such jobs.
     public struct Forget: ControlCall {
         public static let method = "org.pipelined.Control.Forget"
-        public var ids: [Int]
-        public var states: [String]
+        public static let parameterNames: [String] = ["ids", "states", "recipe", "older"]
+        @Omissible public var ids: [Int]
+        @Omissible public var states: [String]
         @Omissible public var recipe: String?
         @Omissible public var older: String?
         public init(ids: [Int] = [], states: [String] = [], recipe: String? = nil, older: String? = nil) {
@@ -1361,7 +1447,8 @@ public enum Call {
     /// processed again, and `remarks` are about some of them.
     public struct Redo: ControlCall {
         public static let method = "org.pipelined.Control.Redo"
-        public var ids: [Int]
+        public static let parameterNames: [String] = ["ids", "batch", "recipe", "since", "path", "all", "check"]
+        @Omissible public var ids: [Int]
         @Omissible public var batch: Int?
         @Omissible public var recipe: String?
         @Omissible public var since: String?
@@ -1387,7 +1474,8 @@ public enum Call {
     /// for originals that can't be moved. The conditions are as in Redo.
     public struct Undo: ControlCall {
         public static let method = "org.pipelined.Control.Undo"
-        public var ids: [Int]
+        public static let parameterNames: [String] = ["ids", "batch", "recipe", "since", "to", "check"]
+        @Omissible public var ids: [Int]
         @Omissible public var batch: Int?
         @Omissible public var recipe: String?
         @Omissible public var since: String?
@@ -1409,6 +1497,7 @@ public enum Call {
     /// new.
     public struct Pause: ControlCall {
         public static let method = "org.pipelined.Control.Pause"
+        public static let parameterNames: [String] = ["queue", "reason"]
         @Omissible public var queue: String?
         @Omissible public var reason: String?
         public init(queue: String? = nil, reason: String? = nil) {
@@ -1423,6 +1512,7 @@ public enum Call {
     }
     public struct Resume: ControlCall {
         public static let method = "org.pipelined.Control.Resume"
+        public static let parameterNames: [String] = ["queue"]
         @Omissible public var queue: String?
         public init(queue: String? = nil) {
             (self.queue) = (queue)
@@ -1434,11 +1524,12 @@ public enum Call {
             }
         }
     }
-    /// Sets the limit of a queue, or without `queue` that of render, to a number or to `auto`. With 0, the queue
-    /// finishes what runs and starts nothing new. With `save`, the limit also applies after a restart. Without `limit`,
+    /// Sets the limit of a queue, or without `queue` the limit of render, to a number or to `auto`. With 0, running
+    /// operations finish, and no new operation starts. With `save`, the limit also applies after a restart. Without `limit`,
     /// the call changes nothing.
     public struct Concurrency: ControlCall {
         public static let method = "org.pipelined.Control.Concurrency"
+        public static let parameterNames: [String] = ["queue", "limit", "save"]
         @Omissible public var queue: String?
         @Omissible public var limit: String?
         public var save: Bool
@@ -1457,6 +1548,7 @@ public enum Call {
     /// published because the queue publish is paused or its limit is 0.
     public struct Drain: ControlCall {
         public static let method = "org.pipelined.Control.Drain"
+        public static let parameterNames: [String] = []
         public init() {}
         public struct Reply: Codable, Sendable, Hashable {
             public var queues: [String: Control.Queue]
@@ -1465,13 +1557,14 @@ public enum Call {
             }
         }
     }
-    /// Executes a command on machines of the fleet. `command` is pause, resume, concurrency, cancel-all or drain; the
-    /// other parameters are those of the method of that name. Empty `nodes` mean all machines, including this one. The
-    /// call replies when each machine has executed the command, or has not answered in time.
+    /// Executes a command on machines of the fleet. `command` is pause, resume, concurrency, cancel-all or drain; the other
+    /// parameters are the same as in the corresponding method. If `nodes` is empty, all machines are meant, including this
+    /// one. The call replies when each machine has executed the command, or has not answered in time.
     public struct Command: ControlCall {
         public static let method = "org.pipelined.Control.Command"
+        public static let parameterNames: [String] = ["command", "nodes", "queue", "limit", "reason", "save"]
         public var command: String
-        public var nodes: [String]
+        @Omissible public var nodes: [String]
         @Omissible public var queue: String?
         @Omissible public var limit: String?
         @Omissible public var reason: String?
@@ -1491,7 +1584,8 @@ public enum Call {
     /// instead, so List needs a `limit`.
     public struct Ask: ControlCall {
         public static let method = "org.pipelined.Control.Ask"
-        public var nodes: [String]
+        public static let parameterNames: [String] = ["nodes", "call", "parameters"]
+        @Omissible public var nodes: [String]
         public var call: String
         public var parameters: String
         public init(nodes: [String] = [], call: String, parameters: String) {
@@ -1509,7 +1603,8 @@ public enum Call {
     /// machines concurrently, and makes no job. It cancels the checks when the client disconnects.
     public struct CheckFleet: ControlCall {
         public static let method = "org.pipelined.Control.CheckFleet"
-        public var nodes: [String]
+        public static let parameterNames: [String] = ["nodes"]
+        @Omissible public var nodes: [String]
         public init(nodes: [String] = []) {
             (self.nodes) = (nodes)
         }
@@ -1523,6 +1618,7 @@ public enum Call {
     /// All recipes. `folder` is the folder that contains their files.
     public struct Recipes: ControlCall {
         public static let method = "org.pipelined.Control.Recipes"
+        public static let parameterNames: [String] = []
         public init() {}
         public struct Reply: Codable, Sendable, Hashable {
             @Omissible public var recipes: [Control.Recipe]
@@ -1534,6 +1630,7 @@ public enum Call {
     }
     public struct Plugins: ControlCall {
         public static let method = "org.pipelined.Control.Plugins"
+        public static let parameterNames: [String] = []
         public init() {}
         public struct Reply: Codable, Sendable, Hashable {
             @Omissible public var stages: [Control.Stage]
@@ -1545,6 +1642,7 @@ public enum Call {
     }
     public struct Settings: ControlCall {
         public static let method = "org.pipelined.Control.Settings"
+        public static let parameterNames: [String] = []
         public init() {}
         public struct Reply: Codable, Sendable, Hashable {
             @Omissible public var settings: [Control.Setting]
@@ -1553,11 +1651,12 @@ public enum Call {
             }
         }
     }
-    /// Reads the configuration and the plugins again. If `problems` is empty, the new configuration is in force;
-    /// otherwise nothing has changed. The daemon does without the plugins in `skipped`, and does not run the hooks in
-    /// `hooks`. With `check`, the call only reports what it has found, and changes nothing.
+    /// Reads the configuration and the plugins again. If `problems` is empty, the new configuration is in force; otherwise
+    /// nothing has changed. The daemon leaves out the plugins in `skipped`, and does not run the hooks in `hooks`. With
+    /// `check`, the call only reports what it has found, and changes nothing.
     public struct Reload: ControlCall {
         public static let method = "org.pipelined.Control.Reload"
+        public static let parameterNames: [String] = ["check"]
         @Omissible public var check: Bool?
         public init(check: Bool? = nil) {
             (self.check) = (check)
@@ -1571,8 +1670,44 @@ public enum Call {
             }
         }
     }
+    /// Writes a recipe into the daemon's state folder, or replaces one that is there, and reloads the whole configuration. If
+    /// `problems` is empty, the recipe is in force; otherwise nothing has changed. The call is refused for the name of a
+    /// recipe whose file is elsewhere, and for the name of the default recipe. Such a recipe has only these settings: it
+    /// can't name a folder or a hook.
+    public struct SaveRecipe: ControlCall {
+        public static let method = "org.pipelined.Control.SaveRecipe"
+        public static let parameterNames: [String] = ["name", "description", "outputs"]
+        public var name: String
+        @Omissible public var description: String?
+        @Omissible public var outputs: [Control.OutputDraft]
+        public init(name: String, description: String? = nil, outputs: [Control.OutputDraft] = []) {
+            (self.name, self.description, self.outputs) = (name, description, outputs)
+        }
+        public struct Reply: Codable, Sendable, Hashable {
+            @Omissible public var problems: [Control.Problem]
+            public init(problems: [Control.Problem] = []) {
+                (self.problems) = (problems)
+            }
+        }
+    }
+    /// Removes a recipe that SaveRecipe has written, and reloads. Its jobs continue, and its inbox and outbox stay.
+    public struct RemoveRecipe: ControlCall {
+        public static let method = "org.pipelined.Control.RemoveRecipe"
+        public static let parameterNames: [String] = ["name"]
+        public var name: String
+        public init(name: String) {
+            (self.name) = (name)
+        }
+        public struct Reply: Codable, Sendable, Hashable {
+            @Omissible public var problems: [Control.Problem]
+            public init(problems: [Control.Problem] = []) {
+                (self.problems) = (problems)
+            }
+        }
+    }
     public struct GetInfo: ControlCall {
         public static let method = "org.varlink.service.GetInfo"
+        public static let parameterNames: [String] = []
         public init() {}
         public struct Reply: Codable, Sendable, Hashable {
             public var vendor: String
@@ -1587,6 +1722,7 @@ public enum Call {
     }
     public struct GetInterfaceDescription: ControlCall {
         public static let method = "org.varlink.service.GetInterfaceDescription"
+        public static let parameterNames: [String] = ["interface"]
         public var interface: String
         public init(interface: String) {
             (self.interface) = (interface)

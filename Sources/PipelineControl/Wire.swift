@@ -69,8 +69,8 @@ struct WireAnswer<Parameters: Decodable>: Decodable {
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         if let name = try container.decodeIfPresent(String.self, forKey: .error) {
-            // In another interface's error, parameters of the same names may have other types. If they can't be
-            // decoded, the error's name is thrown without them.
+            // Another interface's error may have parameters of the same names, but of other types. If they can't be
+            // decoded, throws the error without them.
             let parameters = try? container.decodeIfPresent(ErrorParameters.self, forKey: .parameters)
             throw ControlError(name: name, parameters: parameters ?? ErrorParameters())
         }

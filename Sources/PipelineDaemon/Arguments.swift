@@ -1,4 +1,4 @@
-import DaemonRuntime
+import ServiceProgram
 
 /// The arguments of the command line.
 struct Arguments {
@@ -29,15 +29,15 @@ struct Arguments {
 
         var help: String {
             switch self {
-            case .root: "keep everything below DIR, inbox/, outbox/, etc/ and all; needs no root rights"
-            case .instance: "one of several daemons of the system; its folders have @NAME behind them"
+            case .root: "keep everything below DIR: inbox/, outbox/, etc/; needs no root rights; a build needs it"
+            case .instance: "one of several daemons of the system; the names of its folders end in @NAME"
             case .check:
-                "say all that is wrong with the configuration, and exit; root judges as the daemon's user"
+                "report all mistakes in the configuration, and exit; root checks as the daemon's user"
             case .giveBack:
-                "bring what was claimed back to its inbox, before pipelined is removed"
+                "return claimed pictures to their inboxes, before pipelined is removed"
             case .backup: "copy everything into DIR and check the copy, as `pipectl backup` does"
             case .json: "with --backup, print JSON"
-            case .settings: "print a pipelined.conf to begin with: every setting is a comment, with its default"
+            case .settings: "print an initial pipelined.conf: every setting is commented out, with its default"
             case .man:
                 "print a manual page, for `man -l -`: \(Manual.allCases.map(\.rawValue).joined(separator: ", "))"
             case .version: "print the version"

@@ -1,9 +1,9 @@
 import DaemonConfiguration
-import DaemonRuntime
 import Foundation
 import JobFlow
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import WorkerPools
 import WorkerProtocol
 
@@ -11,11 +11,11 @@ import WorkerProtocol
 enum Check {
     static func run(_ places: Places) throws -> Int32 {
         let user = try DaemonUser.become(places)
-        // Copy plugins into a temporary folder, because a check changes nothing in the daemon's folder.
+        // Copies plugins into a temporary folder, because a check changes nothing in the daemon's folder.
         let copies = FileManager.default.temporaryDirectory.appendingPathComponent("pipelined-check-\(getpid())").path
         defer { try? FileManager.default.removeItem(atPath: copies) }
         let (_, hello, _) = try Daemon.startPool(
-            with: PluginShelf(folder: copies, sources: places.plugins),
+            with: PluginGenerations(folder: copies, sources: places.plugins),
             within: LoadedConfiguration.settings(places).plugins.timeout)
         let (loaded, problems) = LoadedConfiguration.load(places, hello: hello)
         for problem in problems { Log.refusal("\(problem)") }
@@ -37,7 +37,7 @@ enum Check {
             print("  \(recipe.name)  \(loaded.inbox(of: recipe, places)) → \(loaded.outbox(of: recipe, places))")
         }
         print("Filters: \(filters.isEmpty ? "none" : filters)")
-        if let user { print("Files were judged as the user \(user).") }
+        if let user { print("Files were checked as the user \(user).") }
         // A start would continue without the plugin or the hook, but a check reports a failure.
         guard complaint == nil else { return ExitStatus.failed.rawValue }
         return exceptions.isEmpty ? ExitStatus.done.rawValue : ExitStatus.configuration.rawValue

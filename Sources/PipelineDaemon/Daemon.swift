@@ -11,6 +11,7 @@ import JobLedger
 import OperationGraph
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import Synchronization
 import SystemCalls
 import WorkerPools
@@ -64,7 +65,7 @@ final class Daemon: Sendable {
             exit(ExitStatus.done.rawValue)
         }
         ServiceManager.tell("STATUS=reading plugins and configuration")
-        let plugins = PluginShelf(folder: places.pluginCopies, sources: places.plugins)
+        let plugins = PluginGenerations(folder: places.pluginCopies, sources: places.plugins)
         let fleet = Coordination.sync { FleetPool { Places.fleetWorker } }
         let (pool, hello, accept) = try LedgerReserve.writing(places) {
             try Self.startPool(with: plugins, within: LoadedConfiguration.settings(places).plugins.timeout, fleet)
@@ -94,10 +95,13 @@ final class Daemon: Sendable {
             Owners(
                 loaded, places: places, ledger: ledger, staging: staging,
                 workers: Workers(render: pool, fetch: FetchPool(program: fetch), fleet: fleet, plugins: plugins),
-                hooks: Hooks(ledger: ledger, places: places) { try ControlService.line($0, $1, $2) })
+                hooks: Hooks(ledger: ledger, places: places) {
+                    try ControlService.line($0.event, $0.job, $0.batch, $0.results)
+                })
         }
         let service = ControlService(owners, version: Release.version)
-        server = ControlServer(path: places.socket, passed: passed, service: service)
+        server = ControlServer(
+            path: places.socket, lookPath: places.lookSocket, passed: passed, service: service)
         let status = ServiceStatus(of: service)
         (self.service, self.status) = (service, status)
         ledger.afterCommit { [server, owners] in
@@ -109,8 +113,8 @@ final class Daemon: Sendable {
         Coordination.sync { owners.delegate = self }
     }
 
-    /// The queues and loops that the watchdog checks: all that work passes through, except those that may block on a
-    /// disk.
+    /// The queues and loops that the watchdog checks. All work passes through them. Queues that may block on a disk are
+    /// left out.
     private static func stations(_ queues: Queues, _ server: ControlServer) throws -> [Watchdog.Station] {
         [
             try .readyLoop(), .queue("the main queue", .main), .queue("the control socket", server.queue),
@@ -137,7 +141,7 @@ final class Daemon: Sendable {
 
     /// Creates the pool and starts its first worker, which reports the available filters.
     static func startPool(
-        with plugins: PluginShelf, within timeout: Duration, _ fleet: FleetPool? = nil
+        with plugins: PluginGenerations, within timeout: Duration, _ fleet: FleetPool? = nil
     ) throws -> (pool: WorkerPool, hello: Hello, accept: @Sendable (Bool) -> Void) {
         guard let program = Places.renderWorker else {
             throw StartError(
@@ -174,7 +178,7 @@ final class Daemon: Sendable {
         Coordination.async { self.owners.statusChanged() }
     }
 
-    /// Maximum time that a stop takes. It waits for running work, then for hooks, then for the ledger.
+    /// Maximum time that a stop takes. A stop waits for running work, then for hooks, then for the ledger.
     private var stopTime: Duration {
         let settings = owners.configuration.settings
         return settings.drainTimeout * 2 + settings.cancelGrace + .seconds(30)
@@ -190,11 +194,11 @@ final class Daemon: Sendable {
                 if before != nil {
                     CrashPause.end(places)
                     Log.notice(
-                        "asked again: stopping at once; what was running goes back to the queue at the next start")
+                        "second signal: stopping at once; running jobs return to the queue at the next start")
                     exit(0)
                 }
                 askedAt.withLock { $0 = .now() }
-                Log.notice("stopping; once more stops at once")
+                Log.notice("stopping; a second signal stops at once")
                 ServiceManager.tellStopping(within: stopTime)
                 owners.stop { [self] in
                     owners.hooks.stop(within: owners.configuration.settings.drainTimeout) { [self] in
@@ -222,6 +226,8 @@ final class Daemon: Sendable {
 
 extension Daemon: OwnersDelegate {
     func statusChanged() { status.changed() }
+
+    func settingsChanged() { server.adoptSettings() }
 
     func ledgerChanged() { service.refuseWriting() }
 

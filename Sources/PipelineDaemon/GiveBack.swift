@@ -1,16 +1,16 @@
 import DaemonConfiguration
-import DaemonRuntime
 import InboxWatching
 import JobFlow
 import JobLedger
 import JobModel
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import WorkerPools
 
 /// `pipelined --give-back`, called before pipelined is removed: moves claimed pictures out of the hidden folders to
-/// places where a person finds them.
+/// places where users can find them.
 struct GiveBack {
     private let places: Places
     private let ledger: Ledger
@@ -46,7 +46,7 @@ struct GiveBack {
                 try giveBack(inbox)
             } catch {
                 isComplete = false
-                lines.append("what was claimed in \(inbox) stays in \(inbox)/\(ClaimFolder.name): \(error)")
+                lines.append("files claimed in \(inbox) stay in \(inbox)/\(ClaimFolder.name): \(error)")
             }
         }
         try nameSpooled()
@@ -100,17 +100,17 @@ struct GiveBack {
                 returned[folder.inbox, default: 0] += 1
             }
         } catch {
-            // The move may have happened despite the error.
+            // The move may have succeeded despite the error.
             guard try folder.status(source) != nil else { throw error }
-            let place = try recover(folder.spot(source), as: path, of: job?.order.recipe)
+            let place = try recover(folder.filePlace(source), as: path, of: job?.order.recipe)
             record(job, at: place)
             folder.removeEmptyFolders(above: source)
         }
     }
 
-    private mutating func recover(_ spot: FilePlace, as path: String, of recipe: String?) throws -> String {
+    private mutating func recover(_ filePlace: FilePlace, as path: String, of recipe: String?) throws -> String {
         let above = FileSystem.join("\(places.recovered)/\(recipe ?? "inbox")", FileSystem.subfolder(of: path))
-        let place = try Moving.move(spot, into: above, as: FileSystem.name(of: path))
+        let place = try Moving.move(filePlace, into: above, as: FileSystem.name(of: path))
         returned[places.recovered, default: 0] += 1
         return place
     }
@@ -127,8 +127,8 @@ struct GiveBack {
         ledger.recordDisposal(of: [(job.id, place)]) {}
     }
 
-    /// Gives downloaded and added files in the spool the names of their pictures. They stay in the spool for the next
-    /// daemon. If the ledger is purged, only the names identify the files.
+    /// Gives downloaded and added files in the spool the names of their pictures. The files stay in the spool for the
+    /// next daemon. If the ledger is purged, only the names identify the files.
     private mutating func nameSpooled() throws {
         for job in try ledger.spooled() where try FileSystem.status(job.source) != nil {
             let named = FileSystem.join(FileSystem.folder(of: job.source), FileSystem.name(of: job.path))

@@ -1,9 +1,9 @@
 import DaemonConfiguration
-import DaemonRuntime
 import Foundation
 import Glibc
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import WorkerProtocol
 
@@ -21,6 +21,17 @@ func checkLimits() throws(StartError) {
     throw StartError(status: .failed, description: complaint)
 }
 
+/// Keeps a build, which may be somebody's first trial, from the folders of the system.
+func checkRoot(_ places: Places) throws(StartError) {
+    guard places.root == nil, InstalledProgram.isBuild else { return }
+    throw StartError(
+        status: .usage,
+        description: """
+            this is a build: without --root it would use the folders of the system, such as \(places.data)
+            `\(CommandLine.arguments[0]) --root DIR` keeps everything in DIR, and `./run daemon` in ./var
+            """)
+}
+
 do {
     let arguments = try Arguments(CommandLine.arguments.dropFirst())
     let places = arguments.root.map(Places.below) ?? arguments.instance.map(Places.instance) ?? .system
@@ -31,11 +42,13 @@ do {
     case .version: print("pipelined \(Release.version)")
     case .check:
         try checkLimits()
+        try checkRoot(places)
         exit(try Check.run(places))
     case .giveBack: exit(try GiveBack.run(places))
     case .backup(let folder): exit(Backup.run(places, into: folder, json: arguments.inJSON))
     case .run:
         try checkLimits()
+        try checkRoot(places)
         if FirstProcess.isThis { try FirstProcess.run() }
         try Daemon(places: places).run()
     }

@@ -33,7 +33,7 @@ public struct Configuration: Sendable {
         return loader.finish()
     }
 
-    /// Moves the named recipe to the held recipes, because of the problem.
+    /// Adds the problem to the named recipe, and moves the recipe to the held recipes.
     public mutating func hold(_ name: String, because problem: Problem) {
         if let index = held.firstIndex(where: { $0.recipe.name == name }) {
             held[index].add(problem)
@@ -43,13 +43,13 @@ public struct Configuration: Sendable {
         }
     }
 
-    /// Holds the recipe in whose file the problem is, if it is in a recipe file.
+    /// If the problem is in a recipe's file, holds that recipe.
     public mutating func hold(because problem: Problem) {
         let all = recipes + held.map(\.recipe)
         if let recipe = all.first(where: { $0.place == problem.file }) { hold(recipe.name, because: problem) }
     }
 
-    /// The problems that hold no particular recipe, such as mistakes in the settings files.
+    /// The problems that don't hold a recipe, such as mistakes in the settings files.
     public func common(_ problems: [Problem]) -> [Problem] {
         let concerned = Set(held.flatMap(\.problems))
         return problems.filter { !concerned.contains($0) }

@@ -2,7 +2,7 @@
 public enum FailureClass: String, Codable, Sendable, CaseIterable {
     /// The picture or its chain is at fault: a retry would fail too.
     case input
-    /// The cause may go away by itself: a network or disk error, a shortage of resources, or a worker killed from
+    /// The cause may go away on its own: a network or disk error, a shortage of resources, or a worker killed from
     /// outside.
     case transient
     /// The outbox or the spool is full.
@@ -15,7 +15,7 @@ public enum FailureClass: String, Codable, Sendable, CaseIterable {
     /// Another job, on which this job depends, has failed or was cancelled.
     case dependency
 
-    public enum Remedy: Sendable {
+    public enum RetryPolicy: Sendable {
         case none
         /// Retry after a delay, a limited number of times.
         case later
@@ -27,7 +27,7 @@ public enum FailureClass: String, Codable, Sendable, CaseIterable {
         case mended
     }
 
-    public var remedy: Remedy {
+    public var retryPolicy: RetryPolicy {
         switch self {
         case .input, .timeout, .dependency: .none
         case .transient: .later

@@ -4,7 +4,7 @@ public struct Pace: Sendable, Hashable {
     public struct Measure: Sendable, Hashable {
         /// Length of the measured period, in seconds.
         var span: Double
-        /// Minimum time between two recorded marks, in seconds. Earlier reports update the latest mark.
+        /// Minimum time between two recorded marks, in seconds. Reports that arrive sooner update the latest mark.
         var step: Double
         /// Minimum number of marks in the measured period. For slow work, the period grows beyond `span` to contain
         /// them.

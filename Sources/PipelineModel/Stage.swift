@@ -1,8 +1,11 @@
-/// A stage of a chain, after checking. `arguments` contains each given value, and the defaults of the other parameters
-/// that have a default.
+/// A checked stage of a chain. `arguments` contains each given value, and the defaults of the other parameters that
+/// have a default.
 public struct Stage: Codable, Sendable, Hashable {
     public var name: String
     public var arguments: [String: ArgumentValue]
+    /// The SHA-256 of each file that the arguments name, by parameter; nil if they name none. A file that is changed
+    /// makes another stage.
+    public var files: [String: String]?
 
     public init(name: String, arguments: [String: ArgumentValue] = [:]) {
         (self.name, self.arguments) = (name, arguments)
@@ -10,6 +13,11 @@ public struct Stage: Codable, Sendable, Hashable {
 
     var teeName: String? { name == BuiltInStage.tee.description.name ? arguments["name"]?.text : nil }
     var isBarrier: Bool { name == BuiltInStage.barrier.description.name }
+}
+
+extension Sequence<Stage> {
+    /// The hashes of all files that the stages need, each once.
+    public var fileDigests: [String] { Set(flatMap { $0.files?.values.map(\.self) ?? [] }).sorted() }
 }
 
 /// The value of a parameter. Booleans are the numbers 0 and 1; choices, colours (`#rrggbb`) and texts are text.

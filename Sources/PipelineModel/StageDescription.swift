@@ -15,15 +15,30 @@ public struct StageDescription: Codable, Sendable, Hashable {
     public var atLeastOneOf: [String]
     /// A chain may give at most one of these parameters.
     public var atMostOneOf: [String]
+    /// A stage that gives one of these parameters is neither `lumaOnly` nor a `curve`.
+    public var needsColours: [String]
 
     public init(
         name: String, summary: String, version: String? = nil, author: String? = nil, file: String? = nil,
         parameters: [ParameterDescription], traits: Set<StageTrait> = [], atLeastOneOf: [String] = [],
-        atMostOneOf: [String] = []
+        atMostOneOf: [String] = [], needsColours: [String] = []
     ) {
         (self.name, self.summary, self.version, self.author, self.file) = (name, summary, version, author, file)
         (self.parameters, self.traits, self.atLeastOneOf) = (parameters, traits, atLeastOneOf)
-        self.atMostOneOf = atMostOneOf
+        (self.atMostOneOf, self.needsColours) = (atMostOneOf, needsColours)
+    }
+
+    /// The traits that hold with the stage's values.
+    public func traits(of stage: Stage) -> Set<StageTrait> {
+        guard needsColours.contains(where: given(in: stage).contains) else { return traits }
+        return traits.subtracting([.lumaOnly, .curve, .keepsGainMap])
+    }
+
+    /// The parameters whose values differ from the defaults.
+    func given(in stage: Stage) -> [String] {
+        parameters.filter { parameter in
+            stage.arguments[parameter.name] != parameter.defaultValue.flatMap { try? parameter.value($0) }
+        }.map(\.name)
     }
 }
 
@@ -35,10 +50,13 @@ public enum StageTrait: String, Codable, Sendable, CaseIterable {
     case curve
     case drawsText = "draws text"
     case wholePicture = "whole picture"
+    case movesPixels = "moves pixels"
+    case keepsGainMap = "keeps gain map"
+    case readsTexts = "reads texts"
 }
 
 public enum ParameterType: String, Codable, Sendable, CaseIterable {
-    case number, integer, boolean, choice, colour, text
+    case number, integer, boolean, choice, colour, text, file
 }
 
 /// A parameter of a stage, written `name=value` in a chain.
@@ -51,6 +69,7 @@ public struct ParameterDescription: Codable, Sendable, Hashable {
     /// may be absent from `Stage.arguments`, and the stage then decides what to do.
     public var defaultValue: String?
     public var isRequired: Bool
+    /// Of a choice; or of a file, the endings that its name may have.
     public var choices: [String]
     public var unit: String?
     public var help: String

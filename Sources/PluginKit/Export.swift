@@ -20,7 +20,8 @@ public func export<Exported: Filter>(_ type: Exported.Type) -> ExportedFilter {
             name: lasting(type.name), version: lasting(type.version), summary: lasting(type.summary),
             parameter_count: parameters.count, parameters: lasting(parameters),
             apply: { Exports.apply($0, $1, $2, $3) }, author: type.author.map(lasting),
-            at_least_one_of: lasting(type.atLeastOneOf), at_most_one_of: lasting(type.atMostOneOf)))
+            at_least_one_of: lasting(type.atLeastOneOf), at_most_one_of: lasting(type.atMostOneOf),
+            arrange: { Exports.arrange($0, $1, $2, $3, $4) }, needs_colours: lasting(type.needsColours)))
     return UnsafePointer(filter)
 }
 
@@ -36,17 +37,36 @@ private enum Exports {
         Host.current = host
         defer { Host.current = nil }
         do {
-            guard let filter = make.withLock({ $0 })?() else { throw FilterError("it was not exported") }
-            for (index, (_, parameter)) in filter.parameters.enumerated() {
-                let value = values[index]
-                try parameter.take(Argument(number: value.number, text: value.text.map { String(cString: $0) }))
-            }
-            output?.pointee = try filter.apply(to: Image(borrowing: input)).handedOver()
+            output?.pointee = try filter(values).apply(to: Image(borrowing: input)).handedOver()
             return 0
         } catch {
             host.pointee.fail(host, "\(error)")
             return -1
         }
+    }
+
+    static func arrange(
+        _ host: UnsafePointer<PipelineHost>, _ values: UnsafePointer<PipelineValue>, _ width: Int32, _ height: Int32,
+        _ arrangement: UnsafeMutablePointer<PipelineArrangement>
+    ) -> Int32 {
+        Host.current = host
+        defer { Host.current = nil }
+        // If this fails, the host calls `apply`, which reports the reason.
+        guard let made = try? filter(values).arrangement(width: Int(width), height: Int(height)) else { return -1 }
+        arrangement.pointee = made.exported
+        return 0
+    }
+
+    private static func filter(_ values: UnsafePointer<PipelineValue>) throws -> any Filter {
+        guard let filter = make.withLock({ $0 })?() else { throw FilterError("it was not exported") }
+        for (index, (_, parameter)) in filter.parameters.enumerated() {
+            let value = values[index]
+            try parameter.take(
+                Argument(
+                    number: value.number, text: value.text.map { String(cString: $0) },
+                    bytes: parameter.description.type == PIPELINE_FILE.rawValue ? Host.file(values + index) : nil))
+        }
+        return filter
     }
 }
 

@@ -33,8 +33,14 @@ public protocol Filter: Sendable, SendableMetatype {
     static var atLeastOneOf: [String] { get }
     /// Names of parameters, as written in a chain. The host refuses a chain that gives more than one of these.
     static var atMostOneOf: [String] { get }
+    /// Names of parameters, as written in a chain. In a chain that gives one of them, the traits `lumaOnly`, `curve`
+    /// and `keepsGainMap` don't hold: the filter then gets all colours.
+    static var needsColours: [String] { get }
 
     func apply(to image: Image) throws -> Image
+    /// With the trait `movesPixels`: where the filter puts the pixels of a picture of this size. Nil if that depends on
+    /// the pixels; the host then calls `apply`, which can return `image.arranged(…)` with the same arrangement.
+    func arrangement(width: Int, height: Int) throws -> Arrangement?
 }
 
 extension Filter {
@@ -44,6 +50,8 @@ extension Filter {
     public static var traits: Traits { [] }
     public static var atLeastOneOf: [String] { [] }
     public static var atMostOneOf: [String] { [] }
+    public static var needsColours: [String] { [] }
+    public func arrangement(width: Int, height: Int) throws -> Arrangement? { nil }
 }
 
 /// What a filter promises, so that the host can render the same result faster, and what it requests from the host.
@@ -64,6 +72,13 @@ public struct Traits: OptionSet, Sendable {
     public static let drawsText = Traits(PIPELINE_DRAWS_TEXT)
     /// The filter reads its input more than once, or not from top to bottom. The host then keeps the input in memory.
     public static let wholePicture = Traits(PIPELINE_WHOLE_PICTURE)
+    /// The filter only moves pixels, as `arrangement` describes. The host may move the samples of a JPEG or a WebP
+    /// itself.
+    public static let movesPixels = Traits(PIPELINE_MOVES_PIXELS)
+    /// The gain map of an HDR picture still fits the result: what shone brighter before may shine brighter by as much.
+    public static let keepsGainMap = Traits(PIPELINE_KEEPS_GAIN_MAP)
+    /// The filter asks for `Host.caption` or `Host.credit`.
+    public static let readsTexts = Traits(PIPELINE_READS_TEXTS)
 }
 
 /// The reason why a filter failed, in one line for the person who dropped the picture.

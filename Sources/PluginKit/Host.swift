@@ -25,6 +25,29 @@ public enum Host {
     /// The path of the filter's own folder, which it may read; nil if there is none.
     public static var resources: String? { current?.pointee.resources.map { String(cString: $0) } }
 
+    /// Describes the picture; needs the trait `readsTexts`. From the list that named the picture, or else from the
+    /// picture's own metadata.
+    public static var caption: String? { text(PIPELINE_CAPTION) }
+    /// Whom to name beside the picture; needs the trait `readsTexts`.
+    public static var credit: String? { text(PIPELINE_CREDIT) }
+
+    private static func text(_ which: PipelineText) -> String? {
+        // Older hosts do not have the function.
+        guard let host = current, let end = MemoryLayout.offset(of: \PipelineHost.text), host.pointee.size > end else {
+            return nil
+        }
+        return host.pointee.text?(host, which).map { String(cString: $0) }
+    }
+
+    /// The bytes of the file that a value names; nil if it names none.
+    static func file(_ value: UnsafePointer<PipelineValue>) -> [UInt8]? {
+        guard let host = current, let end = MemoryLayout.offset(of: \PipelineHost.file), host.pointee.size > end else {
+            return nil
+        }
+        var size = 0
+        return host.pointee.file?(host, value, &size).map { Array(UnsafeRawBufferPointer(start: $0, count: size)) }
+    }
+
     /// The host's services for the current picture. The process renders only one picture at a time.
     static var current: UnsafePointer<PipelineHost>? {
         get { UnsafePointer(bitPattern: address.load(ordering: .relaxed)) }

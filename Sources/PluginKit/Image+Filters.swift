@@ -39,11 +39,11 @@ extension Image {
     public static func matrix(_ rows: [[Double]]) throws -> Image {
         let width = rows.first?.count ?? 0
         guard width > 0, rows.allSatisfy({ $0.count == width }) else {
-            throw FilterError("the rows of a matrix are of one length")
+            throw FilterError("the rows of a matrix must have the same length")
         }
         let values = rows.flatMap(\.self)
         guard let image = vips_image_new_matrix_from_array(Int32(width), Int32(rows.count), values, Int32(values.count))
-        else { throw FilterError("libvips makes no matrix") }
+        else { throw FilterError("libvips can't create the matrix") }
         return Image(owning: image)
     }
 

@@ -10,7 +10,7 @@ public struct Parameter<Value: Sendable>: Sendable {
 
     public var wrappedValue: Value {
         guard let value = stored.value else {
-            preconditionFailure("a filter's parameters have values in apply(to:) alone")
+            preconditionFailure("a filter's parameters have values only in apply(to:)")
         }
         return value
     }
@@ -71,6 +71,32 @@ extension Parameter where Value == Colour {
     }
 }
 
+/// A file in the recipes' folder. The property is nil if a chain names none.
+extension Parameter where Value == File? {
+    /// `endings` are the endings that the file's name may have, as `.cube`.
+    public init(_ help: String, endings: [String]) {
+        self.init(.file(endings, help, default: ""), .some(nil)) { argument in
+            .some(argument.bytes.map { File(name: argument.text ?? "", bytes: $0) })
+        }
+    }
+}
+
+extension Parameter where Value == File {
+    public init(_ help: String, endings: [String]) {
+        self.init(.file(endings, help, default: nil), nil) { argument in
+            argument.bytes.map { File(name: argument.text ?? "", bytes: $0) }
+        }
+    }
+}
+
+/// A file in the recipes' folder, as the daemon has read it.
+public struct File: Sendable, Hashable {
+    public var name: String
+    public var bytes: [UInt8]
+
+    public init(name: String, bytes: [UInt8]) { (self.name, self.bytes) = (name, bytes) }
+}
+
 /// A choice among several words, declared as an enum with `String` raw values.
 extension Parameter where Value: RawRepresentable<String> & CaseIterable {
     public init(wrappedValue: Value, _ help: String) {
@@ -107,7 +133,7 @@ public struct Colour: Sendable, Hashable, CustomStringConvertible {
 
 extension Parameter: AnyParameter {
     func take(_ argument: Argument) throws {
-        guard let value = convert(argument) else { throw FilterError("'\(argument)' is not what its description says") }
+        guard let value = convert(argument) else { throw FilterError("'\(argument)' does not fit its parameter") }
         stored.value = value
     }
 }

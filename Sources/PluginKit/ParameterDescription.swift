@@ -42,10 +42,20 @@ struct ParameterDescription: Sendable {
     }
 }
 
+extension ParameterDescription {
+    static func file(_ endings: [String], _ help: String, default value: String?) -> ParameterDescription {
+        var description = ParameterDescription(PIPELINE_FILE, help, default: value)
+        description.choices = endings
+        return description
+    }
+}
+
 /// A parameter's value from the host, which has checked it against the parameter's description.
 struct Argument: Sendable {
     var number: Double
     var text: String?
+    /// The bytes of a file.
+    var bytes: [UInt8]?
 }
 
 /// A parameter of any type.

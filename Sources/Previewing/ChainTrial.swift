@@ -5,13 +5,13 @@ import Glibc
 import JobModel
 import PictureFiles
 package import PipelineModel
+import ServiceProgram
 import Synchronization
 import SystemCalls
 package import WorkerPools
 import WorkerProtocol
 
-/// Renders a picture with several chains, one chain after the other, into unnamed files. The ledger records nothing of
-/// it.
+/// Renders a picture with several chains, one after the other, into unnamed files. The ledger records none of this.
 @Coordination
 package final class ChainTrial {
     /// An unnamed file. A worker writes it through `target`; a client can only read it through `result`.
@@ -121,8 +121,7 @@ package final class ChainTrial {
             start(
                 RenderTask(
                     composing: SheetRequest(captions: ["before"] + captions, format: format, edge: wish.edge),
-                    of: pictures,
-                    into: file.target, limits: limits(.fail, .preview)
+                    files: .init(from: pictures, into: [file.target]), limits: limits(.fail, .preview)
                 ) { [self] result in
                     Coordination.assumeIsolated { [self] in
                         switch result {
@@ -135,7 +134,7 @@ package final class ChainTrial {
         }
     }
 
-    // MARK: - A render
+    // MARK: - Rendering
 
     private struct Problem: Error {
         var words: String
@@ -181,10 +180,11 @@ package final class ChainTrial {
             let header = Mutex<PictureHeader?>(nil)
             let began = Mutex<DispatchTime?>(nil)
             let task = RenderTask(
-                name: wish.name, subject: LogSubject(), outputs: stages.map { RenderOutput(name: nil, stages: $0) },
-                limits: limits(truncated, raw), alone: false, sources: [wish.source], targets: files.map(\.target),
-                waits: { _ in }, begun: { _ in began.withLock { $0 = .now() } },
-                opened: { seen in header.withLock { $0 = $0 ?? seen } }, progress: { _, _ in }
+                .init(name: wish.name, outputs: stages.map { RenderOutput(name: nil, stages: $0) }),
+                limits: limits(truncated, raw), files: .init(from: [wish.source], into: files.map(\.target)),
+                reports: .init(
+                    begun: { _ in began.withLock { $0 = .now() } },
+                    opened: { seen in header.withLock { $0 = $0 ?? seen } })
             ) { [self] result in
                 Coordination.assumeIsolated { [self] in
                     let (header, began) = (header.withLock { $0 }, began.withLock { $0 } ?? .now())

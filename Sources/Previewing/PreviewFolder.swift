@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Glibc
+import ServiceProgram
 import SystemCalls
 
 /// The preview files, in `state/previews`. They can be made again, so they are not written durably. A file's
@@ -53,7 +54,8 @@ actor PreviewFolder: QueueActor {
         }
     }
 
-    /// Keeps a finished preview in the folder, unless it exceeds the limit alone. Opens it for reading in either case.
+    /// Keeps a finished preview in the folder, unless it exceeds the limit alone. Opens the preview for reading in
+    /// either case.
     nonisolated func keep(_ draft: Draft, as key: PreviewKey, _ done: @escaping Done<Result<Descriptor, any Error>>) {
         async { folder in
             let file = Result { try folder.kept(draft, key) }
@@ -121,12 +123,12 @@ actor PreviewFolder: QueueActor {
         return file
     }
 
-    private var names: [String] { (try? FileSystem.names(in: path).compactMap(\.self)) ?? [] }
+    private var names: [String] { (try? FileSystem.names(in: path)) ?? [] }
 
     private func remove(_ name: String) { try? FileSystem.remove(FileSystem.join(path, name)) }
 
-    /// Measures the files. If they exceed the limit, removes the least recently used files. Also frees a further eighth
-    /// of the limit, so that the folder need not be tidied again soon.
+    /// Measures the files. If they exceed the limit, removes the least recently used files until an eighth of the limit
+    /// is free, so that the folder need not be tidied again soon.
     private func tidy() {
         let most = most()
         let files = names.filter { $0.hasSuffix(PreviewKey.suffix) }.compactMap { name in

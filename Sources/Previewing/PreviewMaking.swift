@@ -1,6 +1,7 @@
 import DaemonRuntime
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import WorkerPools
 import WorkerProtocol
 

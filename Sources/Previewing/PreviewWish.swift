@@ -16,7 +16,7 @@ package final class PreviewWish {
     package let size: Int
     private let answer: Answer
     package private(set) var isOver = false
-    /// The request's place in the queue of pictures to open, by which it can be withdrawn.
+    /// The request's place in the queue of pictures to open. Used to withdraw the request.
     package var opening: FileLane.Place?
     weak var making: PreviewMaking?
 

@@ -5,6 +5,7 @@ import JobModel
 package import OperationGraph
 package import PictureFiles
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 package import WorkerPools
 
@@ -32,7 +33,7 @@ package final class Previews {
     private var isTurnAwaited = false
     private var isStopped = false
 
-    /// How long a failure is remembered. A picture that can't be rendered is not tried again before.
+    /// How long a failure is remembered. The picture is not rendered again before this time has passed.
     nonisolated private static let pause = Duration.seconds(60)
     nonisolated private static let mostFailures = 1000
 
@@ -61,7 +62,7 @@ package final class Previews {
 
     nonisolated private static let stopping = JobFailure("the daemon is stopping; try again when it is back")
 
-    // MARK: - Wishes
+    // MARK: - Requests
 
     package func ask(_ wish: PreviewWish) {
         guard !isStopped else { return wish.fail(Self.stopping) }
@@ -133,7 +134,7 @@ package final class Previews {
         queue.whenSpare(inWork + 1, for: "previews") { Coordination.async { [self] in fill() } }
     }
 
-    /// Whether `PreviewPause=` has passed and no preview is running. One preview may then start even if jobs occupy all
+    /// Whether `PreviewPause=` has passed and no preview is running. A preview may then start even if jobs occupy all
     /// places.
     private var isTurn: Bool { inWork == 0 && .now() >= turn }
     private var turn: DispatchTime { begun + configuration.settings.previewPause.dispatch }
@@ -163,11 +164,10 @@ package final class Previews {
 
     private func render(_ making: PreviewMaking, into draft: PreviewFolder.Draft) {
         let task = RenderTask(
-            name: making.picture.name, subject: making.subject, outputs: [making.output],
-            // The preview of a truncated picture shows as much as can be read.
-            limits: RenderTask.Limits(configuration.settings, onTruncated: .accept, raw: .preview), alone: false,
-            yields: true, sources: [making.picture.file], targets: [draft.target], waits: { _ in }, begun: { _ in },
-            opened: { _ in }, progress: { _, _ in }
+            .init(name: making.picture.name, subject: making.subject, outputs: [making.output]),
+            // The preview of a truncated picture shows the part that can be read.
+            limits: .init(configuration.settings, onTruncated: .accept, raw: .preview),
+            files: .init(from: [making.picture.file], into: [draft.target]), terms: .init(yields: true)
         ) { [self] result in
             Coordination.assumeIsolated { [self] in
                 switch result {
@@ -214,7 +214,7 @@ package final class Previews {
         failures[key] = (failure, now + Self.pause.dispatch)
     }
 
-    // MARK: - Ends
+    // MARK: - Completion
 
     private func forget(_ making: PreviewMaking) {
         if makings[making.key] === making { makings[making.key] = nil }

@@ -13,7 +13,7 @@ struct Arguments {
     var withdrawn: Set<StageTrait> = []
     /// Also loads the JPEG XL encoder.
     var writesJXL = false
-    var jpegDecoder = JPEGDecoder.own
+    var decoders = Decoders()
     /// System calls that would kill the worker fail instead, so that the worker can report their names.
     var namesCalls = false
 
@@ -31,7 +31,8 @@ struct Arguments {
                 }
                 withdrawn.insert(trait)
             case "--jxl": writesJXL = true
-            case "--libjpeg": jpegDecoder = .libjpeg
+            case "--libjpeg": decoders.jpeg = .libjpeg
+            case "--libvips-png": decoders.png = .libvips
             case "--name-calls": namesCalls = true
             case "--help", "-h": task = .help
             case "--version": task = .version

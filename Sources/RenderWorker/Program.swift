@@ -43,7 +43,7 @@ enum Program {
         var walls = Walls.render(readable: filters.readable)
         if arguments.namesCalls { walls.nameCalls() }
         let missing = Confinement.begin(walls)
-        Worker(channel: channel, missing: missing, trail: trail, jpegDecoder: arguments.jpegDecoder).run(filters)
+        Worker(channel: channel, missing: missing, trail: trail, decoders: arguments.decoders).run(filters)
     }
 
     private static func startVips(writesJXL: Bool = false) throws {
@@ -55,7 +55,7 @@ enum Program {
     }
 
     private static let help = """
-        pipelined-render [--resources FOLDER]… [--apart] [--withdraw TRAIT]… [--jxl] [--libjpeg] PLUGIN…
+        pipelined-render [--resources FOLDER]… [--apart] [--withdraw TRAIT]… [--jxl] [--libjpeg] [--libvips-png] PLUGIN…
 
         Reads, renders and writes pictures for pipelined, one at a time. The daemon starts it, with a socket as
         descriptor 3. Plugins are files, or folders of them; of two filters of one name the first is used. Then the
@@ -67,6 +67,7 @@ enum Program {
           --withdraw TRAIT    filters that have this trait are handled as if they had not
           --jxl               loads the encoder of JPEG XL, too
           --libjpeg           libjpeg-turbo decodes every JPEG, also those that the worker could decode itself
+          --libvips-png       libvips decodes every PNG, also those that the worker could decode itself
           --name-calls        deadly system calls fail, and their names are reported
           --version           the version
           --help              this text

@@ -15,7 +15,7 @@ final class Worker: Sendable {
     private let missing: [String]
     private let cancellation: Cancellation
     private let trail: FilterTrail?
-    private let jpegDecoder: JPEGDecoder
+    private let decoders: Decoders
     private let messages = Mutex<[Message]>([])
     private let news: HeaderNews
     private let arrived = DispatchSemaphore(value: 0)
@@ -36,8 +36,8 @@ final class Worker: Sendable {
         var outputs: [RenderOutput] = []
     }
 
-    init(channel: WorkerChannel, missing: [String], trail: FilterTrail?, jpegDecoder: JPEGDecoder) {
-        (self.channel, self.missing, self.trail, self.jpegDecoder) = (channel, missing, trail, jpegDecoder)
+    init(channel: WorkerChannel, missing: [String], trail: FilterTrail?, decoders: Decoders) {
+        (self.channel, self.missing, self.trail, self.decoders) = (channel, missing, trail, decoders)
         news = HeaderNews { try? channel.send(WorkerMessage.rendering($0)) }
         cancellation = Cancellation(
             progress: RenderProgress { done, total in
@@ -83,8 +83,7 @@ final class Worker: Sendable {
                 RefusedCall.forget()
                 ReadFailure.forget()
                 FilterHost.begin(lines: request.filterLines)
-                state.outputs = request.outputs ?? state.outputs
-                return try begin(request, next.descriptors, &state)
+                return try begin(request, withFiles(of: request, next.descriptors, &state), &state)
             case .render:
                 return .rendered(
                     try render(opened, into: next.descriptors.isEmpty ? state.targets : next.descriptors))
@@ -108,6 +107,25 @@ final class Worker: Sendable {
                         stage: "open", message: "\(error)", advice: "try again: pipectl retry", class: kind),
                     state.filters))
         }
+    }
+
+    /// Takes new outputs, and the files of their filters, which are the last of the descriptors. Returns the others.
+    private func withFiles(
+        of request: OpenRequest, _ descriptors: [Descriptor], _ state: inout State
+    ) throws -> [Descriptor] {
+        guard let outputs = request.outputs else { return descriptors }
+        state.outputs = outputs
+        let digests = outputs.flatMap(\.stages).fileDigests
+        guard descriptors.count > digests.count else {
+            throw WorkerFailure(
+                stage: "open", message: "\(digests.count) files of filters are to come with the picture")
+        }
+        var files: [String: [UInt8]] = [:]
+        for (digest, file) in zip(digests, descriptors.suffix(digests.count)) {
+            files[digest] = try FileSystem.read(file, most: .max, called: "a filter's file")
+        }
+        FilterHost.take(files)
+        return descriptors.dropLast(digests.count)
     }
 
     /// Opens a picture, and renders it at once if its memory fits the grant.
@@ -154,7 +172,7 @@ final class Worker: Sendable {
         try cancellation.check()
         let picture = try OpenPicture(
             request, state.outputs, source, original: descriptors.dropFirst().first, filters: state.filters,
-            resizers: state.resizers, jpegDecoder: jpegDecoder, cancellation: cancellation)
+            resizers: state.resizers, decoders: decoders, cancellation: cancellation)
         try cancellation.check()
         return picture
     }

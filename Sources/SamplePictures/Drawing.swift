@@ -15,7 +15,7 @@ struct Drawing: Sendable {
     var copyright: String?
     var painter: @Sendable (_ width: Int, _ height: Int) -> Painter
 
-    /// All drawings, the slowest first, so that at the end no processor is idle while a slow drawing is unfinished.
+    /// All drawings, the slowest first, so that no processor is idle at the end while a slow drawing is unfinished.
     static let all = [
         Drawing(
             file: "morning-hills.jpg", width: 4000, height: 2667, copyright: "2026 the makers of pipelined",

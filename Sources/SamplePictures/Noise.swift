@@ -10,7 +10,7 @@ enum Noise {
 
     /// Smooth noise from 0 to 1.
     static func value(_ x: Float, _ y: Float, _ seed: Int = 0) -> Float {
-        // `rounded` costs more: for the oldest processors it compiles to a function call.
+        // `rounded` would be slower: for the oldest processors, it compiles to a function call.
         let ix = Int(x) - (x < 0 ? 1 : 0)
         let iy = Int(y) - (y < 0 ? 1 : 0)
         let (tx, ty) = (x - Float(ix), y - Float(iy))

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 public struct User: Sendable {
     public let name: String
@@ -29,10 +30,38 @@ public struct User: Sendable {
     public static func name(_ number: UInt32) -> String { User(number)?.name ?? "\(number)" }
 }
 
+/// Remembers users' names, because a directory service may take long to look up each. Any thread may call it.
+public final class UserNames: Sendable {
+    /// Maximum number of names, which begin anew after that.
+    private static let most = 1000
+
+    private let known = Mutex<[UInt32: String]>([:])
+
+    public init() {}
+
+    public func name(_ number: UInt32) -> String {
+        if let name = known.withLock({ $0[number] }) { return name }
+        let name = User.name(number)
+        known.withLock { known in
+            if known.count >= Self.most { known = [:] }
+            known[number] = name
+        }
+        return name
+    }
+}
+
 public struct Group: Sendable {
     public let name: String
     /// Whether the group's entry lists members. Users who have it as their primary group need not be listed.
     public let hasMembers: Bool
+
+    public let number: UInt32
+
+    /// Nil when no group has this name.
+    public init?(named name: String) {
+        guard let group = entry(group(), { getgrnam_r(name, $0, $1, $2, &$3) }, as: Group.init) else { return nil }
+        self = group
+    }
 
     /// Nil when no group has this number.
     public init?(_ number: UInt32) {
@@ -42,6 +71,7 @@ public struct Group: Sendable {
 
     private init(_ entry: group) {
         name = String(cString: entry.gr_name)
+        number = entry.gr_gid
         hasMembers = entry.gr_mem.pointee != nil
     }
 
@@ -49,7 +79,8 @@ public struct Group: Sendable {
     public static func name(_ number: UInt32) -> String { Group(number)?.name ?? "\(number)" }
 }
 
-/// Looks up an entry with a buffer for this call alone: `getpwuid` and `getgrgid` use one buffer for all threads.
+/// Looks up an entry with a buffer for this call alone, because `getpwuid` and `getgrgid` share one buffer between
+/// threads.
 private func entry<Entry, Value>(
     _ empty: Entry,
     _ look: (

@@ -21,8 +21,8 @@ public enum ChildProgram {
         try start(words, environment, streams, clinux_spawn_kept).get()
     }
 
-    /// A worker calls this when it starts: from then on the kernel kills the worker when its parent ends, even if all
-    /// its threads are blocked.
+    /// Makes the kernel kill this process when its parent ends, even if all its threads are blocked. A worker calls
+    /// this when it starts.
     public static func endWithParent() { _ = clinux_end_with_parent() }
 
     private typealias Spawn = (

@@ -5,8 +5,8 @@ import Glibc
 /// flag. Some of those file systems have no hard links either.
 extension FileSystem {
     /// Renames a file; fails with `EEXIST` if the target exists. Both paths may be relative to open folders. `own`
-    /// means that nobody but the caller creates files in the target's folder. Where the file system lacks the flag, a
-    /// check before the rename is then enough.
+    /// means that only the caller creates files in the target's folder, so that a check before the rename is enough if
+    /// the file system lacks the flag.
     public static func renameWithoutReplacing(
         _ from: String, in folder: Descriptor? = nil, _ to: String, in target: Descriptor? = nil,
         inOwn own: Bool = false

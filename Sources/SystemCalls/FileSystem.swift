@@ -41,8 +41,8 @@ public struct FileStatus: Sendable, Hashable {
 
 /// System calls on paths. Each error names the call and the path.
 public enum FileSystem {
-    /// The status of the file at `path`; of a symbolic link, the status of the link itself. Nil if the file does not
-    /// exist, or if a part of the path before it is not a folder. `path` may be relative to an open folder.
+    /// The status of the file at `path`, or of the link itself if it is a symbolic link. Nil if the file does not
+    /// exist, or if a parent in `path` is not a folder. `path` may be relative to an open folder.
     public static func status(_ path: String, in folder: Descriptor? = nil) throws(SystemError) -> FileStatus? {
         var raw = stat()
         if fstatat(place(folder), path, &raw, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(raw) }
@@ -118,7 +118,7 @@ public enum FileSystem {
         while path != top, lies(path, within: top), rmdir(path) == 0 { path = Self.folder(of: path) }
     }
 
-    /// Makes a file's data durable. For a folder, makes all changes of its entries durable, such as renames.
+    /// Makes a file's data durable. For a folder, makes all changes to its entries durable, such as renames.
     public static func sync(_ path: String) throws(SystemError) {
         try Descriptor.open(path, O_RDONLY).sync(called: path)
     }
@@ -126,10 +126,10 @@ public enum FileSystem {
     /// Writes a small file atomically, and makes it durable. An error leaves no new file behind; unless `replaces`, an
     /// existing file is an error.
     public static func write(
-        _ bytes: some Collection<UInt8>, to path: String, replaces: Bool = true
+        _ bytes: some Collection<UInt8>, to path: String, mode: UInt32 = 0o644, replaces: Bool = true
     ) throws(SystemError) {
         let temporary = path + ".new"
-        let file = try Descriptor.open(temporary, O_WRONLY | O_CREAT | O_TRUNC)
+        let file = try Descriptor.open(temporary, O_WRONLY | O_CREAT | O_TRUNC, mode: mode)
         do throws(SystemError) {
             try file.write(Array(bytes), called: temporary)
             try file.sync(called: temporary)
@@ -217,12 +217,12 @@ public enum FileSystem {
         guard let there = try status(path, in: folder), there.kind == .file else { return false }
         let original = FileStatus(try source.status())
         guard (there.size, there.modified) == (original.size, original.modified) else { return false }
-        let spot = folder.map { FilePlace($0, path) } ?? FilePlace(path)
-        return try isEqual(source, try spot.open(O_RDONLY))
+        let filePlace = folder.map { FilePlace($0, path) } ?? FilePlace(path)
+        return try isEqual(source, try filePlace.open(O_RDONLY))
     }
 
-    /// Whether any process has the file open for writing. Nil if the kernel can't determine that, as for another user's
-    /// file, or on some file systems.
+    /// Whether any process has the file open for writing. Nil if the kernel can't tell, for example for another user's
+    /// file or on some file systems.
     public static func isOpenForWriting(_ file: Descriptor) -> Bool? {
         switch clinux_open_for_writing(file.number) {
         case 0: false
@@ -231,13 +231,18 @@ public enum FileSystem {
         }
     }
 
-    /// The names in a folder, without `.` and `..`. Nil stands for a name that is not UTF-8.
-    public static func names(in folder: String) throws(SystemError) -> [String?] {
+    /// The names in a folder, without `.` and `..`. Leaves out names that are not UTF-8, because a `String` can't hold
+    /// them; passes these to `misnamed`, with an escape such as `\xff` for each wrong byte.
+    public static func names(
+        in folder: String, misnamed: (_ escaped: String) -> Void = { _ in }
+    ) throws(SystemError) -> [String] {
         guard let handle = opendir(folder) else { throw SystemError("opendir", folder) }
-        return try names(handle, called: folder)
+        return try names(handle, called: folder, misnamed)
     }
 
-    public static func names(in folder: Descriptor, called name: String) throws(SystemError) -> [String?] {
+    public static func names(
+        in folder: Descriptor, called name: String, misnamed: (_ escaped: String) -> Void = { _ in }
+    ) throws(SystemError) -> [String] {
         // Reading the names moves a descriptor's position, and `closedir` closes it, so this uses a second descriptor.
         let again = clinux_open_at(folder.number, ".", O_RDONLY | O_DIRECTORY)
         guard again >= 0 else { throw SystemError("opendir", name) }
@@ -245,12 +250,14 @@ public enum FileSystem {
             defer { close(again) }
             throw SystemError("opendir", name)
         }
-        return try names(handle, called: name)
+        return try names(handle, called: name, misnamed)
     }
 
-    private static func names(_ handle: OpaquePointer, called name: String) throws(SystemError) -> [String?] {
+    private static func names(
+        _ handle: OpaquePointer, called name: String, _ misnamed: (_ escaped: String) -> Void
+    ) throws(SystemError) -> [String] {
         defer { closedir(handle) }
-        var names: [String?] = []
+        var names: [String] = []
         while true {
             // `readdir` returns nil both at the end of the folder and after an error; only errno distinguishes them.
             errno = 0
@@ -258,14 +265,16 @@ public enum FileSystem {
                 guard errno == 0 else { throw SystemError("readdir", name) }
                 return names
             }
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(validatingCString: $0) }
+            let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+            guard let name = String(validating: bytes, as: UTF8.self) else {
+                misnamed(bytes.escaped)
+                continue
             }
             if name != "." && name != ".." { names.append(name) }
         }
     }
 
-    /// The target of a symbolic link. A relative target is joined to the link's folder. Nil if the file is no link.
+    /// The target of a symbolic link. A relative target is joined to the link's folder. Nil if the file is not a link.
     public static func target(of link: String) throws(SystemError) -> String? {
         guard try status(link)?.kind == .link else { return nil }
         var room = [CChar](repeating: 0, count: Int(PATH_MAX))

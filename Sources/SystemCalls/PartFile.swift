@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// An unfinished copy of a file. Several inboxes, or several daemons, may copy into one folder at once, so each copy
-/// has a name of its own, and the process that writes it keeps it locked. A crash releases the lock, and the next copy
-/// into that folder removes the abandoned file.
+/// An unfinished copy of a file. Several inboxes, or several daemons, may copy into one folder at once. So each copy
+/// has its own name, and the process that writes it keeps it locked. A crash releases the lock, and the next copy into
+/// that folder removes the abandoned file.
 private struct PartFile {
     let name: String
     let file: Descriptor

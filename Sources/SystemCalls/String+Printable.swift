@@ -16,6 +16,25 @@ extension String {
     }
 }
 
+extension Collection<UInt8> {
+    /// The bytes as text, with an escape such as `\xff` for each byte that is not UTF-8.
+    public var escaped: String {
+        var text = ""
+        var rest = Array(self)[...]
+        while let first = rest.first {
+            let length = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2
+            if let character = String(validating: rest.prefix(length), as: UTF8.self) {
+                text += character
+                rest = rest.dropFirst(length)
+            } else {
+                text += "\\x" + String(first, radix: 16)
+                rest = rest.dropFirst()
+            }
+        }
+        return text
+    }
+}
+
 extension Unicode.Scalar {
     /// Whether it is a control character, a separator of lines or paragraphs, or a mark that reorders text.
     public var drivesTerminals: Bool {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What an error means for the file that was accessed. Callers for which a code means something else check `code`.
+/// The meaning of an error for the accessed file. Callers for which a code means something else check `code`.
 extension SystemError {
     /// The name exists already.
     public var isTaken: Bool { code == EEXIST }

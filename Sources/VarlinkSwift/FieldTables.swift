@@ -1,5 +1,5 @@
-/// Renews the tables of fields in a Markdown page. A table belongs to the type that the heading above it names. The
-/// rest of the page stays as it is.
+/// Updates the tables of fields in a Markdown page. The heading above a table names its type. The rest of the page
+/// stays unchanged.
 func renewingFieldTables(in page: String, of interfaces: [VarlinkText]) -> String {
     let types = interfaces.flatMap(\.members).filter { $0.kind == "type" }
     var lines: [Substring] = []
@@ -27,7 +27,7 @@ extension VarlinkText.Member {
 }
 
 extension VarlinkText.Field {
-    /// The type in words. Varlink has no type for a time; the comment on a field that holds one begins with "when".
+    /// The type in words. Varlink has no type for a time; the comment of a time field begins with "when".
     fileprivate var words: String {
         let isTime = comment.first?.hasPrefix("when ") == true
         return Self.words(type).replacing("string", with: isTime ? "time" : "string")

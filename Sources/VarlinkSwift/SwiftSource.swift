@@ -10,7 +10,7 @@ func swiftSource(of interfaces: [VarlinkText]) -> [String] {
     let unknown = ["/// An error that this version does not know.", "case other(name: String, message: String)"]
     let sentUnknown = ["case .other(let name, let message): return (name, ErrorParameters(message: message))"]
     let receivedUnknown = ["default: self = .other(name: name, message: parameters.message ?? \"\")"]
-    return ["// swift-format-ignore-file", "// Made of the .varlink files beside it, by `./run generate`."]
+    return ["// swift-format-ignore-file", "// Generated from the .varlink files beside it, by `./run generate`."]
         + block("public enum Control", each("type", type))
         + block("public enum Call", each("method", method))
         + block("public enum ControlError: Error, Sendable, Hashable", errors.flatMap(errorCase) + unknown)
@@ -38,17 +38,20 @@ private func method(_ method: VarlinkText.Member, _ name: String) -> [String] {
     method.documentation
         + block(
             "public struct \(method.name): ControlCall",
-            ["public static let method = \"\(name)\""] + properties(method.fields, areParameters: true)
+            [
+                "public static let method = \"\(name)\"",
+                "public static let parameterNames: [String] = \(method.fields.map(\.name))",
+            ] + properties(method.fields, areParameters: true)
                 + block("public struct Reply: Codable, Sendable, Hashable", properties(method.reply)))
 }
 
-/// Generates the properties of a type, and its initialiser. A list that is missing in an older daemon's reply decodes
-/// as empty, but a list that is missing in a client's call is an error. Swift code may omit an argument of the
-/// initialiser if the value is nil or empty, and an argument of a method's initialiser also if it is false.
+/// Generates the properties of a type, and its initialiser. A missing list decodes as empty. Swift code may omit an
+/// argument of the initialiser if the value is nil or empty, and an argument of a method's initialiser also if it is
+/// false.
 private func properties(_ fields: [VarlinkText.Field], areParameters: Bool = false) -> [String] {
     let declarations = fields.flatMap { field in
-        let isOmissible = field.isOptional || field.isList && !areParameters
-        let property = "\(isOmissible ? "@Omissible " : "")public var \(field.swiftName): \(field.swiftType)"
+        let property =
+            "\(field.isOptional || field.isList ? "@Omissible " : "")public var \(field.swiftName): \(field.swiftType)"
         return field.comment.map { "/// \($0)" } + [property]
     }
     let parameters = fields.map { field in

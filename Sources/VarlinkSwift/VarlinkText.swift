@@ -1,5 +1,5 @@
-/// A parsed `.varlink` file, in the subset of Varlink that this project uses: types, methods and errors. Each of them,
-/// and each field, has the comment directly above it.
+/// A parsed `.varlink` file, in the subset of Varlink that this project uses: types, methods and errors. The comment of
+/// each of these, and of each field, is directly above it.
 struct VarlinkText {
     struct Member {
         var kind: Substring
@@ -39,7 +39,7 @@ struct VarlinkText {
             } else if let found = rest.prefixMatch(of: Self.member) {
                 let (_, kind, name, fields, reply) = found.output
                 guard (kind == "method") == (reply != nil) else {
-                    throw Self.problem("a method has a reply, and nothing else has", at: rest, of: text)
+                    throw Self.problem("a method has a reply; types and errors have none", at: rest, of: text)
                 }
                 members.append(
                     Member(
@@ -49,7 +49,7 @@ struct VarlinkText {
             } else if first.isWhitespace {
                 rest = rest.dropFirst()
             } else {
-                throw Self.problem("this is no type, method or error as VarlinkSwift knows them", at: rest, of: text)
+                throw Self.problem("VarlinkSwift can't parse this as a type, method or error", at: rest, of: text)
             }
             // A comment belongs only to the member directly below it.
             comment = []
@@ -57,7 +57,7 @@ struct VarlinkText {
     }
 
     private static var member: Regex<(Substring, Substring, Substring, Substring, Substring?)> {
-        // Between parentheses, a comment may contain parentheses of its own.
+        // The parentheses may contain comments, which may contain parentheses of their own.
         /(type|method|error) +([A-Z]\w*) *\(((?:#.*|[^)#])*)\)(?: *-> *\(((?:#.*|[^)#])*)\))? *\n/
     }
 
@@ -66,7 +66,7 @@ struct VarlinkText {
         var rest = list.drop(while: \.isWhitespace)
         while !rest.isEmpty {
             guard let field = rest.prefixMatch(of: /((?:#.*\n\s*)*)(\w+) *: *([^\s,]+)\s*(?:,\s*|$)/) else {
-                throw problem("'\(rest.prefix { $0 != "," })' is no field", at: rest, of: text)
+                throw problem("'\(rest.prefix { $0 != "," })' is not a field", at: rest, of: text)
             }
             let comment = field.1.matches(of: /# ?(.*)\n/).map { String($0.1) }
             fields.append(Field(name: String(field.2), type: field.3, comment: comment))

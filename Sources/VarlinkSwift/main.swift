@@ -1,6 +1,6 @@
 import Foundation
 
-// Usage: VarlinkSwift OUTPUT PAGE INPUT…. Generates one Swift file, OUTPUT, from several `.varlink` files, and renews
+// Usage: VarlinkSwift OUTPUT PAGE INPUT…. Generates one Swift file, OUTPUT, from several `.varlink` files, and updates
 // the tables of fields in a Markdown page.
 let (output, page) = (CommandLine.arguments[1], CommandLine.arguments[2])
 let interfaces = CommandLine.arguments.dropFirst(3).map { path in

@@ -85,7 +85,7 @@ extension CallRule {
     /// flags in memory, where a filter can't see them.
     static let unknown = [CallRule("clone3")]
 
-    /// No worker has a reason for these calls. A process that makes one has been taken over by an attacker, and is
+    /// Calls that no worker has a reason to make. A process that makes one has been taken over by an attacker, and is
     /// killed at once. Calls that a library might make in good faith are not in this list.
     public static let deadly =
         [

@@ -29,9 +29,9 @@ public enum Confinement {
     /// The first word of the entry that `begin` returns if Landlock is missing.
     public static let landlock = "Landlock"
 
-    /// Sets resource limits. It does not limit memory, because the supervisor does. It does not set RLIMIT_NPROC
-    /// either: that would count all threads of the user, and affect other programs. The call filter forbids new
-    /// processes anyway.
+    /// Sets resource limits. Does not limit memory, because the supervisor does. Does not set RLIMIT_NPROC either,
+    /// because it would count all threads of the user, and affect other programs; the call filter forbids new processes
+    /// anyway.
     private static func setLimits(_ walls: Walls) {
         set(RLIMIT_NOFILE, rlim_t(walls.descriptors))
         // A core dump would write parts of pictures to disk.
@@ -48,8 +48,8 @@ public enum Confinement {
         setrlimit(resource.number, &limit)
     }
 
-    /// Makes the kernel kill a worker before the supervisor when memory runs out. A worker inherits the supervisor's
-    /// score, so it raises this score by 500.
+    /// Makes the kernel kill a worker rather than the supervisor when memory runs out. A worker inherits the
+    /// supervisor's score, so this raises the score by 500.
     private static func dieFirst() throws {
         let path = "/proc/self/oom_score_adj"
         var text = [UInt8](repeating: 0, count: 16)

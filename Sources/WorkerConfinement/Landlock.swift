@@ -17,7 +17,7 @@ enum Landlock {
         guard ruleset >= 0 else { throw WallError(errno) }
         let descriptor = Descriptor(owning: ruleset)
         for path in walls.readable {
-            // A rule applies to the file that exists now, after links are followed.
+            // A rule applies to the file that exists now. Links are followed.
             guard let place = try? Descriptor.open(path, O_RDONLY) else { continue }
             let isFolder = FileSystem.isFolder(path)
             guard clinux_landlock_allow(ruleset, isFolder ? readFile | readFolder : readFile, place.number) == 0 else {
@@ -27,7 +27,7 @@ enum Landlock {
         guard clinux_landlock_restrict(descriptor.number) == 0 else { throw WallError(errno) }
         guard threads == 1 else {
             throw WallError(
-                "\(threads) threads ran before it, and it holds for one; a plugin starts threads when loaded")
+                "\(threads) threads were already running, and it confines one; a plugin starts threads when loaded")
         }
     }
 
@@ -35,11 +35,11 @@ enum Landlock {
     /// lacks the call.
     private static func absence(_ code: Int32) -> String {
         switch code {
-        case EOPNOTSUPP: "it is off; boot with landlock in lsm="
+        case EOPNOTSUPP: "it is off; add landlock to lsm= on the kernel's command line"
         case EPERM, EACCES:
             "the container's seccomp profile refuses it; allow landlock_create_ruleset, landlock_add_rule and "
                 + "landlock_restrict_self"
-        default: "the kernel has none, which came with 5.13, or the container's seccomp profile hides it"
+        default: "the kernel lacks it (it came with 5.13), or the container's seccomp profile hides it"
         }
     }
 

@@ -1,4 +1,4 @@
-/// What a confined worker may do. All calls and files that are not listed here are refused.
+/// The permissions of a confined worker. All other calls and files are refused.
 public struct Walls: Sendable {
     public var descriptors: Int
     /// Files and folders that may be read. Missing files are ignored.
@@ -8,7 +8,7 @@ public struct Walls: Sendable {
     public var allowed: [CallRule]
     /// Calls for opening readable files. They are allowed only if Landlock is active and denies all other files.
     public var opening: [CallRule]
-    /// Calls that fail without being remembered, because libraries try them and work without them.
+    /// Calls that fail without being recorded, because libraries try them and work without them.
     public var refused: [CallRule]
     /// Calls that kill the process.
     public var deadly: [CallRule]

@@ -1,9 +1,11 @@
 package import DaemonRuntime
 package import Dispatch
+import PipelineModel
+import ServiceProgram
 import WorkerProtocol
 
-/// Runs all downloads as transfers in one fetch worker, which is started for the first transfer. If the worker dies,
-/// the pool retries its transfers once in a new worker, one at a time, to find the transfer that kills workers.
+/// Runs all downloads as transfers in one fetch worker, which the pool starts for the first transfer. If the worker
+/// dies, the pool retries its transfers once in a new worker, one at a time, to find the transfer that kills workers.
 ///
 /// A worker is replaced after a set number of transfers, or when the resolver's files have been replaced. It finishes
 /// its transfers while the next worker starts.
@@ -16,8 +18,8 @@ package final class FetchPool {
     /// Memory limit of a worker, in bytes: enough for libcurl, TLS and the resolver threads.
     private static let memory: Int64 = 2 << 30
 
-    /// Queue on which target files are created, one after another, so that servers are asked in the order in which
-    /// downloads start. One queue suffices, because all target files are on one disk.
+    /// Queue on which target files are created, one after another, so that requests reach the servers in the order in
+    /// which downloads start. One queue suffices, because all target files are on one disk.
     package nonisolated let opening = DispatchQueue(label: "pipelined.fetch.files")
     private let program: String
     private let starter = WorkerStarter<FetchWorkerProcess>("the fetch worker")
@@ -50,7 +52,7 @@ package final class FetchPool {
         }
     }
 
-    /// Calls `reply` with the reason why the worker does not start, or with nil if it does.
+    /// Calls `reply` with the reason why the worker does not start, or with nil if it starts.
     package nonisolated func report(_ reply: @escaping @Sendable (_ problem: String?) -> Void) {
         Coordination.async { [self] in reply(starter.problem) }
     }
@@ -135,7 +137,8 @@ package final class FetchPool {
         listen()
         worker.send(
             FetchOrder.fetch(
-                FetchRequest(id: id, url: task.url, resume: task.resume, limits: task.limits, login: task.login)),
+                FetchRequest(
+                    id: id, url: task.wish.url, resume: task.resume, limits: task.wish.limits, login: task.wish.login)),
             descriptors: [task.target])
         if worker.begun >= transfersPerWorker { dismiss(worker) }
     }
@@ -156,7 +159,7 @@ package final class FetchPool {
 
     /// The time by which the worker must have reported on the transfer.
     private func silent(_ task: FetchTask) -> DispatchTime {
-        task.heard + (task.limits.longestSilence + patience).dispatch
+        task.heard + (task.wish.limits.longestSilence + patience).dispatch
     }
 
     private func endIfSilent(_ worker: FetchWorkerProcess) {
@@ -167,7 +170,7 @@ package final class FetchPool {
             task.losses += 1
             task.isSilent = true
         }
-        Log.failure("the fetch worker says nothing of \(mute.count) downloads under way, and is replaced")
+        Log.failure("the fetch worker is silent about \(mute.count.counted("download")) in progress, and is replaced")
         worker.terminate()
     }
 
@@ -209,7 +212,7 @@ package final class FetchPool {
         if !worker.isReady, !worker.isLeaving {
             starter.failed("\(end) before it said hello")
         } else if !worker.killed, !lost.isEmpty, !starter.isStopped {
-            Log.failure("the fetch worker \(end) with \(lost.count) downloads under way, which begin again")
+            Log.failure("the fetch worker \(end) with \(lost.count.counted("download")) in progress, to be restarted")
         }
         let again = lost.filter { task in
             if task.cancelled || starter.isStopped {
@@ -223,7 +226,7 @@ package final class FetchPool {
             // another worker at risk.
             let isCaught = end.isByConfinement && lost.count == 1
             guard task.losses > 1 || isCaught else { return true }
-            let silence = FetchTask.Failure.silent(task.limits.longestSilence + patience)
+            let silence = FetchTask.Failure.silent(task.wish.limits.longestSilence + patience)
             task.done(.failure(end.isByConfinement ? .confined : task.isSilent ? silence : .workerLost(end)))
             return false
         }

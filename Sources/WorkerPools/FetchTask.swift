@@ -19,12 +19,21 @@ package final class FetchTask {
         case cancelled
     }
 
-    let url: String
+    /// The download and its settings.
+    package struct Wish: Sendable {
+        var url: String
+        var limits: FetchLimits
+        var login: FetchLogin?
+
+        package init(url: String, limits: FetchLimits, login: FetchLogin? = nil) {
+            (self.url, self.limits, self.login) = (url, limits, login)
+        }
+    }
+
+    let wish: Wish
     /// Describes the part of the file that was received so far, possibly by an earlier worker. Nil if a retry must
     /// start from the beginning.
     var resume: FetchResume?
-    let limits: FetchLimits
-    let login: FetchLogin?
     let target: Descriptor
     let progress: @Sendable (_ received: Int64, _ total: Int64?, _ kept: FetchResume?) -> Void
     let done: @Sendable (Result<FetchedFile, Failure>) -> Void
@@ -38,16 +47,11 @@ package final class FetchTask {
     var isSilent = false
 
     package nonisolated init(
-        url: String, resume: FetchResume?, limits: FetchLimits, login: FetchLogin? = nil, target: Descriptor,
+        _ wish: Wish, resume: FetchResume?, into target: Descriptor,
         progress: @escaping @Sendable (_ received: Int64, _ total: Int64?, _ kept: FetchResume?) -> Void,
         done: @escaping @Sendable (Result<FetchedFile, Failure>) -> Void
     ) {
-        self.url = url
-        self.resume = resume
-        self.limits = limits
-        self.login = login
-        self.target = target
-        self.progress = progress
-        self.done = done
+        (self.wish, self.resume, self.target) = (wish, resume, target)
+        (self.progress, self.done) = (progress, done)
     }
 }

@@ -2,6 +2,7 @@ package import DaemonRuntime
 import Dispatch
 import Glibc
 package import PipelineModel
+import ServiceProgram
 package import SystemCalls
 package import WorkerProtocol
 
@@ -17,7 +18,7 @@ package struct FleetCredential: Sendable {
 /// The fleet that this node joins, with its credentials and settings.
 package struct FleetPlan: Sendable {
     var membership: FleetMembership
-    /// This node's credentials and the authority's certificate; empty if the servers ask for none.
+    /// This node's credentials and the authority's certificate; empty if the servers require no credentials.
     var credentials: [FleetCredential]
     var settings: FleetSettings
     var isConfined: Bool
@@ -51,7 +52,7 @@ package protocol FleetGuests: AnyObject {
 @Coordination
 package final class FleetPool {
     private static let startTimeout = Duration.seconds(15)
-    /// Maximum time that a lent picture that is not downloaded yet waits for a node to start it.
+    /// Maximum time that a lent picture waits for a node to start on it, if the picture is not downloaded yet.
     private static let patience = Duration.seconds(30)
     /// Minimum time for the process to answer a cancel, even if CancelGrace is shorter: killing the process makes this
     /// node render all lent pictures itself.
@@ -121,7 +122,7 @@ package final class FleetPool {
     }
 
     package var isJoined: Bool { plan != nil }
-    /// Number of lent pictures, without those that only test a node.
+    /// Number of lent pictures, except pictures that only test a node.
     package var lentCount: Int { lent.values.count { $0.task.lending?.only == nil } }
 
     /// Why the fleet does not work although it is configured; nil if there is no problem.
@@ -161,7 +162,7 @@ package final class FleetPool {
     /// node would need to render it.
     func wants(_ task: RenderTask, expected: Duration?) -> Bool {
         guard let lending = task.lending, !task.alone,
-            task.sources.count + task.targets.count <= WorkerChannel.mostDescriptors
+            task.files.sources.count + task.files.targets.count <= WorkerChannel.mostDescriptors
         else { return false }
         return wants(task.outputs, lending.bytes, expected: expected)
     }
@@ -180,8 +181,10 @@ package final class FleetPool {
     }
 
     private func filters(of outputs: [RenderOutput]) -> [String: String] {
-        let names = Set(outputs.flatMap(\.stages).map(\.name))
-        return filters.filter { names.contains($0.key) }
+        let stages = outputs.flatMap(\.stages)
+        let names = Set(stages.map(\.name))
+        let files = stages.fileDigests.map { ($0, FleetNode.file) }
+        return filters.filter { names.contains($0.key) }.merging(files) { $1 }
     }
 
     private func newID() -> Int {
@@ -197,7 +200,7 @@ package final class FleetPool {
         if task.lentFirst == nil { task.lentFirst = id }
         lent[id] = Loan(task: task)
         lending.lent(nil)
-        if lending.isElsewhere { awaitBegin(of: id) }
+        if lending.isRemoteDownload { awaitBegin(of: id) }
         let limits = LentLimits(
             maxPixels: task.limits.maxPixels, maxTexts: task.limits.maxTexts, maxResult: task.limits.maxResult,
             onTruncated: task.limits.onTruncated, raw: task.limits.raw)
@@ -206,7 +209,7 @@ package final class FleetPool {
                 LentPicture(
                     id: id, name: task.name, priority: lending.priority, outputs: task.outputs,
                     filters: filters(of: task.outputs), limits: limits, bytes: lending.bytes), only: lending.only),
-            descriptors: task.sources + task.targets)
+            descriptors: task.files.sources + task.files.targets)
         watch()
         roomChanged()
     }
@@ -236,7 +239,7 @@ package final class FleetPool {
 
     private func replace(_ process: FleetProcess) {
         guard !process.killed else { return }
-        Log.failure("the fleet's process does not answer, and is replaced; what it had lent is rendered here")
+        Log.failure("the fleet's process does not answer, and is replaced; lent pictures are rendered here")
         process.terminate()
     }
 
@@ -245,7 +248,7 @@ package final class FleetPool {
     func takeBack(most: Int) {
         let present = state.present
         let waiting = lent.filter { _, one in
-            one.node.map { !present.contains($0) } ?? (one.task.lending?.isElsewhere == false || present.isEmpty)
+            one.node.map { !present.contains($0) } ?? (one.task.lending?.isRemoteDownload == false || present.isEmpty)
         }
         let under = waiting.values.count(where: \.isTakenBack)
         for id in waiting.keys.sorted(by: >).filter({ lent[$0]?.isTakenBack == false }).prefix(max(0, most - under)) {
@@ -272,7 +275,7 @@ package final class FleetPool {
         }
         // A node may have sent part of the results, so the result files are emptied. This runs on another queue,
         // because a disk that does not respond would block it.
-        let targets = task.targets
+        let targets = task.files.targets
         DispatchQueue(label: "pipelined.files").async { [self] in
             for target in targets { ftruncate(target.number, 0) }
             Coordination.async { [self] in
@@ -284,7 +287,7 @@ package final class FleetPool {
 
     private func finish(_ id: Int, _ result: Result<[RenderedOutput], RenderTask.Failure>) {
         guard let task = lent.removeValue(forKey: id)?.task else { return }
-        (task.sources, task.targets) = ([], [])
+        task.files = RenderTask.Files(from: [])
         task.done(task.cancelled ? .failure(.cancelled) : result)
         roomChanged()
     }
@@ -297,8 +300,8 @@ package final class FleetPool {
         Coordination.after(plan.settings.takeBack) { [self] in
             guard losses == mine, state.server == nil, !lent.isEmpty else { return }
             Log.notice(
-                "the fleet's servers have not been reached for \(plan.settings.takeBack.text): \(lent.count) pictures "
-                    + "that were lent are rendered here")
+                "the fleet's servers have not been reached for \(plan.settings.takeBack.text): "
+                    + "lent pictures are rendered here (\(lent.count))")
             for id in lent.keys.sorted() { takeBack(id) }
         }
     }
@@ -352,7 +355,7 @@ package final class FleetPool {
         watch()
     }
 
-    private func obey(_ command: NodeCommand, _ id: Int, by node: String) {
+    private func execute(_ command: NodeCommand, _ id: Int, by node: String) {
         guard let guests else { return }
         guests.commanded(command, by: node) { [weak self] in self?.process?.send(FleetOrder.obeyed(id, $0)) }
     }
@@ -361,7 +364,7 @@ package final class FleetPool {
 
     func received(_ message: FleetMessage, from process: FleetProcess) {
         guard message.isPlausible(results: { lent[$0]?.task.resultCount }) else {
-            return process.distrust("what can't be true")
+            return process.distrust("something impossible")
         }
         switch message {
         case .hello(_, let missing):
@@ -378,25 +381,25 @@ package final class FleetPool {
             lent[id]?.node = node
             lent[id]?.task.lending?.lent(node)
             if node == nil {
-                if lent[id]?.task.lending?.isElsewhere == true { awaitBegin(of: id) }
+                if lent[id]?.task.lending?.isRemoteDownload == true { awaitBegin(of: id) }
                 roomChanged()
             }
-        case .progress(let id, let done, let total): lent[id]?.task.progress(done, total)
+        case .progress(let id, let done, let total): lent[id]?.task.reports.progress(done, total)
         case .made(let id, let header, let outputs, let file):
             if let bytes = lent[id]?.task.lending?.bytes { price.moved(bytes, by: process.processorTime) }
             if let file { lent[id]?.task.lending?.downloaded(file) }
-            lent[id]?.task.opened(header)
+            lent[id]?.task.reports.opened(header)
             finish(id, .success(outputs))
         case .failed(let id, let failure): finish(id, .failure(.picture(failure)))
         case .returned(let id): renderLocally(id)
         case .untaken(let id, let reason): finish(id, .failure(.notLent(reason)))
         case .offered(let id, let picture, let origin):
-            guard let guests else { return process.send(FleetOrder.refuse(id, reason: "nothing is taken here")) }
+            guard let guests else { return process.send(FleetOrder.refuse(id, reason: "this node takes no pictures")) }
             guests.offered(id, picture, from: origin)
         case .fetched(let id): guests?.fetched(id)
         case .withdrawn(let id), .delivered(let id): guests?.left(id)
         case .answered(let id, let report): commands.removeValue(forKey: id)?(report)
-        case .commanded(let id, let command, let node): obey(command, id, by: node)
+        case .commanded(let id, let command, let node): execute(command, id, by: node)
         case .pong: process.owesAnswer = false
         }
     }
@@ -417,7 +420,7 @@ package final class FleetPool {
         if !process.isReady {
             starter.failed("\(end) before it said hello")
         } else if !process.killed, !process.isLeaving, plan != nil, !starter.isStopped {
-            starter.failed("\(end)\(lent.isEmpty ? "" : "; what it had lent is rendered here")")
+            starter.failed("\(end)\(lent.isEmpty ? "" : "; lent pictures are rendered here")")
         }
         state = FleetState()
         starter.forget(process)

@@ -19,11 +19,11 @@ extension JobFailure {
         case .tooHeavy(let words):
             self.init(words, advice: "raise MemoryBudget in [Daemon], or make the picture smaller")
         case .confined(let suspicion):
-            // Unlike a crash, this failure is not retried: a picture that has taken over one worker would get a second
-            // one.
+            // Unlike a crash, this failure is not retried: the picture may have taken over the worker, and would get a
+            // second one.
             self.init(
                 "confinement: \(suspicion.isCertain ? suspicion.words : "the picture, or a filter of its chain,") "
-                    + "tried what a worker may not, and the kernel ended the worker",
+                    + "tried something that a worker may not do, and the kernel ended the worker",
                 advice: "distrust the picture, unless a filter is at fault; the kernel's log (`journalctl -k`) "
                     + "names the system call")
         case .workerLost(let end, let suspicion) where number < 2:
@@ -67,11 +67,11 @@ extension JobFailure {
                 advice: "distrust the server, or report this", class: .crash)
         case .confined:
             self.init(
-                "confinement: the download tried what the fetch worker may not, and the kernel ended the worker",
+                "confinement: the download tried something that the fetch worker may not do, and the kernel ended the worker",
                 advice: "distrust the server; the kernel's log (`journalctl -k`) names the system call")
         case .silent(let time):
             self.init(
-                "the fetch worker said nothing of it for \(time.text), twice", advice: "report this",
+                "the fetch worker reported nothing about it for \(time.text), twice", advice: "report this",
                 class: .transient)
         case .cancelled:
             return nil
@@ -101,5 +101,5 @@ extension Suspicion {
         return filters.isEmpty ? "" : "; or look at \(words)"
     }
 
-    fileprivate var andMemory: String { isOutOfMemory ? ", when it had used all the memory that it may have" : "" }
+    fileprivate var andMemory: String { isOutOfMemory ? ", after it had used all the memory that it may use" : "" }
 }

@@ -35,10 +35,10 @@ package struct JobFailure: Error, Sendable, CustomStringConvertible {
     }
 
     package static let unrecordedIntent = JobFailure(
-        "the ledger refuses to record what is to be published", advice: "see the daemon's log")
+        "the ledger could not record the results before their publication", advice: "see the daemon's log")
 
     /// Clients see only the message, so it includes the advice.
-    package static let unrecordedRemoval = JobFailure("the ledger refuses to record the removal; see the daemon's log")
+    package static let unrecordedRemoval = JobFailure("the ledger could not record the removal; see the daemon's log")
 
     /// A failure while handling the original.
     package init(_ error: any Error, during work: String) {
@@ -62,8 +62,8 @@ package struct JobFailure: Error, Sendable, CustomStringConvertible {
         case ENOSPC, EDQUOT: "make room there, then `pipectl retry`"
         case EACCES, EPERM: "give the daemon's user access, then `pipectl retry`"
         case ENOENT: "the file was moved or removed while it waited"
-        case ENOTDIR: "a file has the name that a folder needs; move it away, then `pipectl retry`"
-        case EMFILE, ENFILE, ENOMEM: "the machine was short of something for a moment; `pipectl retry`"
+        case ENOTDIR: "a file has the name of a needed folder; move it away, then `pipectl retry`"
+        case EMFILE, ENFILE, ENOMEM: "the machine was short of a resource for a moment; `pipectl retry`"
         case _ where error.isPassing: "look at the disk (`dmesg`), or at its network, then `pipectl retry`"
         default: nil
         }

@@ -23,7 +23,7 @@ package struct Lending: Sendable {
 
     /// Whether this node can't render the picture, because the picture is not downloaded, or only serves to test
     /// another node.
-    var isElsewhere: Bool { if case .url = bytes { true } else { only != nil } }
+    var isRemoteDownload: Bool { if case .url = bytes { true } else { only != nil } }
 }
 
 /// Estimates the processor time that both nodes need to transfer a picture. The estimate adapts to the measured

@@ -1,6 +1,7 @@
 package import DaemonRuntime
 import Dispatch
 package import PipelineModel
+package import ServiceProgram
 import Synchronization
 package import SystemCalls
 package import WorkerProtocol
@@ -20,7 +21,7 @@ package final class RenderTask {
         /// The picture needs more memory than the whole budget. The text contains both amounts.
         case tooHeavy(String)
         /// No node has taken the picture, and it can't be rendered here.
-        case notLent(Untaken?)
+        case notLent(RefusedOffer?)
         case cancelled
     }
 
@@ -56,35 +57,77 @@ package final class RenderTask {
         }
     }
 
-    let name: String
-    let subject: LogSubject
-    let outputs: [RenderOutput]
-    let limits: Limits
-    /// Whether the task is under suspicion after a crash, so that no other task may run at the same time.
-    let alone: Bool
-    /// Whether the task queues behind all tasks that don't yield.
-    let yields: Bool
-    /// The terms on which the picture may be lent; nil if it must be rendered here. A picture that must be rendered
-    /// here gets a worker even beyond the pool's capacity; a picture that may be lent does not.
-    let lending: Lending?
-    /// Called with the reason when the task has to wait, and with nil when it continues.
-    let waits: @Sendable (String?) -> Void
-    /// Called with the process ID of the worker that starts the task.
-    let begun: @Sendable (Int32) -> Void
-    let opened: @Sendable (PictureHeader) -> Void
-    /// Called with the number of pixels read so far, and the total number of pixels.
-    let progress: @Sendable (_ done: Int64, _ total: Int64) -> Void
-    let done: @Sendable (Result<[RenderedOutput], Failure>) -> Void
+    /// The picture's name and log subject, and the outputs to make.
+    package struct Wish: Sendable {
+        var name: String
+        var subject: LogSubject
+        var outputs: [RenderOutput]
 
-    /// The picture to read; after a barrier, also the original. Closed here as soon as they are sent to the worker.
-    var sources: [Descriptor]
-    /// The result files, also closed here as soon as they are sent to the worker.
-    var targets: [Descriptor]
+        package init(name: String, subject: LogSubject = LogSubject(), outputs: [RenderOutput]) {
+            (self.name, self.subject, self.outputs) = (name, subject, outputs)
+        }
+    }
+
+    /// The picture to read; after a barrier, also the original; and the files for the results.
+    package struct Files: Sendable {
+        var sources: [Descriptor]
+        var targets: [Descriptor]
+
+        package init(from sources: [Descriptor], into targets: [Descriptor] = []) {
+            (self.sources, self.targets) = (sources, targets)
+        }
+    }
+
+    /// When and where the task may run.
+    package struct Terms: Sendable {
+        /// Whether the task is under suspicion after a crash, so that no other task may run at the same time.
+        var alone: Bool
+        /// Whether the task queues behind all tasks that don't yield.
+        var yields: Bool
+        /// The terms on which the picture may be lent; nil if it must be rendered here. A picture that must be rendered
+        /// here gets a worker even beyond the pool's capacity; a picture that may be lent does not.
+        var lending: Lending?
+
+        package init(alone: Bool = false, yields: Bool = false, lending: Lending? = nil) {
+            (self.alone, self.yields, self.lending) = (alone, yields, lending)
+        }
+    }
+
+    /// Callbacks that report the task's progress before it finishes.
+    package struct Reports: Sendable {
+        /// Called with the reason when the task has to wait, and with nil when it continues.
+        var waits: @Sendable (String?) -> Void
+        /// Called with the process ID of the worker that starts the task.
+        var begun: @Sendable (Int32) -> Void
+        var opened: @Sendable (PictureHeader) -> Void
+        /// Called with the number of pixels read so far, and the total number of pixels.
+        var progress: @Sendable (_ done: Int64, _ total: Int64) -> Void
+
+        package init(
+            waits: @escaping @Sendable (String?) -> Void = { _ in },
+            begun: @escaping @Sendable (Int32) -> Void = { _ in },
+            opened: @escaping @Sendable (PictureHeader) -> Void = { _ in },
+            progress: @escaping @Sendable (_ done: Int64, _ total: Int64) -> Void = { _, _ in }
+        ) {
+            (self.waits, self.begun, self.opened, self.progress) = (waits, begun, opened, progress)
+        }
+    }
+
+    package typealias Done = @Sendable (Result<[RenderedOutput], Failure>) -> Void
+
+    private let wish: Wish
+    let limits: Limits
+    private let terms: Terms
+    let reports: Reports
+    let done: Done
     let kind: Kind
+
+    /// All files are closed here as soon as they are sent to the worker.
+    var files: Files
     var cancelled = false
     var isWaiting = false
-    /// The ID under which the task was first lent. Tasks that the fleet returns queue in the order of this ID, before
-    /// tasks that were never lent.
+    /// The ID under which the task was first lent. Returned tasks are queued in this order, ahead of tasks that were
+    /// never lent.
     var lentFirst: Int?
     /// Processor time that the worker had used before the task started.
     var processorTimeBefore: Duration?
@@ -101,70 +144,45 @@ package final class RenderTask {
         if case .render = kind { outputs.contains { $0.stages.last?.writesJXL ?? false } } else { false }
     }
 
-    package nonisolated init(
-        name: String, subject: LogSubject, outputs: [RenderOutput], limits: Limits, alone: Bool, yields: Bool = false,
-        lending: Lending? = nil, sources: [Descriptor], targets: [Descriptor],
-        waits: @escaping @Sendable (String?) -> Void,
-        begun: @escaping @Sendable (Int32) -> Void,
-        opened: @escaping @Sendable (PictureHeader) -> Void,
-        progress: @escaping @Sendable (_ done: Int64, _ total: Int64) -> Void,
-        done: @escaping @Sendable (Result<[RenderedOutput], Failure>) -> Void
+    var name: String { wish.name }
+    var subject: LogSubject { wish.subject }
+    var outputs: [RenderOutput] { wish.outputs }
+    var alone: Bool { terms.alone }
+    var yields: Bool { terms.yields }
+    var lending: Lending? { terms.lending }
+
+    private nonisolated init(
+        _ kind: Kind, _ wish: Wish, _ limits: Limits, _ files: Files, _ terms: Terms, _ reports: Reports,
+        done: @escaping Done
     ) {
-        self.name = name
-        self.subject = subject
-        self.outputs = outputs
-        self.limits = limits
-        (self.alone, self.yields, self.lending) = (alone, yields, lending)
-        self.waits = waits
-        self.begun = begun
-        self.sources = sources
-        self.targets = targets
-        self.opened = opened
-        self.progress = progress
-        self.done = done
-        kind = .render
+        (self.kind, self.wish, self.limits, self.files) = (kind, wish, limits, files)
+        (self.terms, self.reports, self.done) = (terms, reports, done)
+    }
+
+    package nonisolated convenience init(
+        _ wish: Wish, limits: Limits, files: Files, terms: Terms = Terms(), reports: Reports = Reports(),
+        done: @escaping Done
+    ) {
+        self.init(.render, wish, limits, files, terms, reports, done: done)
     }
 
     /// Creates a task that combines small pictures into a contact sheet.
-    package nonisolated init(
-        composing sheet: SheetRequest, of sources: [Descriptor], into target: Descriptor, limits: Limits,
-        done: @escaping @Sendable (Result<[RenderedOutput], Failure>) -> Void
+    package nonisolated convenience init(
+        composing sheet: SheetRequest, files: Files, limits: Limits, done: @escaping Done
     ) {
-        name = "a sheet"
-        outputs = []
-        self.limits = limits
-        subject = LogSubject()
-        (alone, yields, lending) = (false, false, nil)
-        waits = { _ in }
-        begun = { _ in }
-        self.sources = sources
-        targets = [target]
-        opened = { _ in }
-        progress = { _, _ in }
-        self.done = done
-        kind = .compose(sheet)
+        self.init(
+            .compose(sheet), Wish(name: "a sheet", outputs: []), limits, files, Terms(), Reports(), done: done)
     }
 
-    /// Creates a task that reads only a picture's header, and how the worker would decode the picture.
-    package nonisolated init(
-        lookingAt source: Descriptor, name: String, outputs: [RenderOutput], limits: Limits,
+    /// Creates a task that reads only a picture's header, and determines how the worker would decode the picture.
+    package nonisolated convenience init(
+        lookingAt source: Descriptor, for wish: Wish, limits: Limits,
         done: @escaping @Sendable (Result<PictureHeader, Failure>) -> Void
     ) {
         let header = Mutex<PictureHeader?>(nil)
-        self.name = name
-        self.outputs = outputs
-        self.limits = limits
-        subject = LogSubject()
-        (alone, yields, lending) = (false, false, nil)
-        waits = { _ in }
-        begun = { _ in }
-        sources = [source]
-        targets = []
-        opened = { seen in header.withLock { $0 = seen } }
-        progress = { _, _ in }
-        self.done = { result in
+        let reports = Reports(opened: { seen in header.withLock { $0 = seen } })
+        self.init(.look, wish, limits, Files(from: [source]), Terms(), reports) { result in
             done(result.flatMap { _ in header.withLock { $0 }.map(Result.success) ?? .failure(.cancelled) })
         }
-        kind = .look
     }
 }

@@ -16,7 +16,7 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
     }
 
     let generation: Int
-    let jpegDecoder: JPEGDecoder
+    let decoders: Decoders
     private let writesJXL: Bool
     var state = State.starting
     var jobs = 0
@@ -26,18 +26,20 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
     private var trail: FilterTrail?
     /// The outputs of the latest request. The worker remembers them, so the next request need not repeat them.
     var outputs: [RenderOutput] = []
-    /// The worker's last message, if it crashed and could still report that.
+    /// The crash note, if the worker crashed and could still send one as its last message.
     var crash: CrashNote?
-    /// A strong reference until the worker ends, because a daemon that fails to start releases the pool before that.
+    /// A strong reference until the worker ends: if the daemon fails to start, it releases the pool earlier.
     private let pool: WorkerPool
 
     init(
-        program: String, arguments: [String], generation: Int, writesJXL: Bool, jpegDecoder: JPEGDecoder,
+        program: String, arguments: [String], generation: Int, writesJXL: Bool, decoders: Decoders,
         pool: WorkerPool
     ) throws {
         (self.generation, self.writesJXL, self.pool) = (generation, writesJXL, pool)
-        self.jpegDecoder = jpegDecoder
-        let options = (writesJXL ? ["--jxl"] : []) + (jpegDecoder == .libjpeg ? ["--libjpeg"] : [])
+        self.decoders = decoders
+        let options =
+            (writesJXL ? ["--jxl"] : []) + (decoders.jpeg == .libjpeg ? ["--libjpeg"] : [])
+            + (decoders.png == .libvips ? ["--libvips-png"] : [])
         try super.init(program: program, arguments: options + arguments)
     }
 

@@ -12,15 +12,15 @@ package struct WorkerEnd: Sendable, CustomStringConvertible {
     /// Whether the kernel ended the worker for a system call that only a compromised worker makes.
     var isByConfinement: Bool { signal == SIGSYS }
 
-    /// Whether another process killed the worker, or the kernel did so for lack of memory. The worker and its picture
-    /// are then probably not at fault.
+    /// Whether another process killed the worker, or the kernel killed it for lack of memory. The worker and its
+    /// picture are then probably not at fault.
     package var isFromOutside: Bool {
         stoppedBy == nil && !wasKilledByUs && [SIGKILL, SIGTERM, SIGINT, SIGHUP].contains(signal)
     }
 
     package var description: String {
         if let stoppedBy { return "was stopped by \(Self.name(stoppedBy))" }
-        guard signal != 0 else { return "ended by itself with status \((status >> 8) & 0xff)" }
+        guard signal != 0 else { return "exited with status \((status >> 8) & 0xff)" }
         let hint = signal == SIGKILL && !wasKilledByUs ? "; the system may have run out of memory" : ""
         return "was ended by \(Self.name(signal))\(hint)"
     }

@@ -1,6 +1,7 @@
 import DaemonRuntime
 import Dispatch
 import Glibc
+import ServiceProgram
 import SystemCalls
 
 /// Logs what libraries and filters write to a worker's stdout and stderr, although they should write nothing. Logs at
@@ -46,7 +47,7 @@ final class WorkerOutput {
         add(left)
     }
 
-    /// Adds to the unfinished line, of which only the start is kept.
+    /// Appends to the unfinished line. Keeps only the start of a long line.
     private func add(_ bytes: ArraySlice<UInt8>) { rest += bytes.prefix(Self.longestLine - rest.count) }
 
     private func line() {

@@ -1,66 +1,42 @@
 package import DaemonRuntime
 import Dispatch
 package import PipelineModel
-import SystemCalls
+import ServiceProgram
+package import SystemCalls
 package import WorkerProtocol
 
 /// Keeps at least one render worker, and starts more workers as pictures arrive, up to the capacity. Each worker
 /// renders one picture at a time. A task waits here only while a worker starts, while a task must run alone, or while
 /// the task may be lent and no slot is free here or in the fleet.
-///
-/// Workers started with the same plugins form a generation. A new generation starts with one worker on trial. Once its
-/// plugins are accepted, idle workers of the old generation exit at once, and busy workers after their picture.
 @Coordination
 package final class WorkerPool {
-    /// The plugins that a generation of workers loads.
-    struct Plugins: Sendable {
-        /// The folder that contains the copies of the plugins.
-        var folder: String
-        /// The original file of each filter, by filter name.
-        var files: [String: String]
-    }
-
-    private let program: String
-    /// Folders that contain a resource folder for each filter.
-    private let resources: [String]
-    /// The plugins of the current generation.
-    private var plugins: Plugins?
-    /// How long a worker may take to start. The time is limited, because a plugin may hang while it loads.
-    private var startTimeout = PluginSettings().timeout
-    private let starter = WorkerStarter<RenderWorkerProcess>("a render worker")
+    private let generations: WorkerGenerations
     private let fleet: FleetPool?
     private var pace = RenderPace()
     private var waiting: [RenderTask] = []
-    /// Maximum number of pictures rendered at once. It is 1 until `set` is called, so that the worker on trial stays
+    /// Maximum number of pictures rendered at once. It is 1 until `set` is called, so that the worker on trial is kept
     /// once its plugins are accepted.
     private var capacity = 1
     /// Number of pictures that will soon become tasks.
     private var expected = 0
     private var jobsPerWorker = 500
-    private var generation = 0
-    /// Becomes true when the first JPEG XL result is requested. From then on, workers start with that encoder.
-    private var writesJXL = false
-    private var jpegDecoder = JPEGDecoder.own
-    private var trials: [Int32: Trial] = [:]
+    /// The files that filters use, by SHA-256. Files of earlier configurations stay, because jobs may still need them.
+    private var files: [String: Descriptor] = [:]
     private var room = MemoryRoom(budget: .max)
     /// Workers with a picture that waits for memory, in order of arrival; pictures that yield come last.
     private var waitingForMemory: [RenderWorkerProcess] = []
     /// Time of the next scheduled check for overdue tasks.
     private var nextLook: DispatchTime?
 
-    /// A worker on trial, and the plugin that it is loading.
-    private struct Trial {
-        var done: (Result<Hello, WorkerStartError>) -> Void
-        var loading: String?
-    }
-
     package init(program: String, resources: [String], fleet: FleetPool? = nil) {
-        (self.program, self.resources, self.fleet) = (program, resources, fleet)
+        generations = WorkerGenerations(program: program, resources: resources)
+        self.fleet = fleet
         starter.again = { [weak self] in self?.balance() }
         fleet?.home = { [weak self] task in self?.takeHome(task) }
     }
 
-    private var workers: [RenderWorkerProcess] { starter.workers }
+    private var workers: [RenderWorkerProcess] { generations.workers }
+    private var starter: WorkerStarter<RenderWorkerProcess> { generations.starter }
 
     /// Starts one worker of a new generation with the plugins in this folder, which must load within `timeout`. `done`
     /// receives the worker's hello. Calling `accept` with plugins makes that generation current; with nil, the worker
@@ -68,59 +44,38 @@ package final class WorkerPool {
     nonisolated func trial(
         _ plugins: String, within timeout: Duration,
         _ done:
-            @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Plugins?) -> Void), WorkerStartError>) -> Void
+            @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (WorkerPlugins?) -> Void), WorkerStartError>)
+            ->
+            Void
     ) {
         Coordination.async { [self] in
-            startTimeout = timeout
-            let next = generation + 1
-            guard let worker = start(generation: next, Plugins(folder: plugins, files: [:])) else {
-                return done(.failure(WorkerStartError(program: program, how: "can't be started")))
-            }
-            let process = worker.process
-            trials[process] = Trial { [self] result in
+            generations.tryPlugins(in: plugins, within: timeout, for: self) { result in
                 done(
-                    result.map { hello in
-                        (hello, { plugins in Coordination.async { self.judge(process, next, plugins) } })
+                    result.map { hello, worker in
+                        (hello, { plugins in Coordination.async { self.judge(worker, plugins) } })
                     })
             }
         }
     }
 
-    private func judge(_ process: Int32, _ next: Int, _ accepted: Plugins?) {
-        let worker = workers.first { $0.process == process }
-        guard let accepted else {
-            worker?.leave()
-            return
-        }
-        plugins = accepted
-        worker?.files = accepted.files
-        generation = max(generation, next)
-        dismissOutdated()
+    private func judge(_ worker: RenderWorkerProcess, _ plugins: WorkerPlugins?) {
+        generations.judge(worker, plugins)
         balance()
     }
 
-    private func isCurrent(_ worker: RenderWorkerProcess) -> Bool {
-        worker.generation == generation && worker.jpegDecoder == jpegDecoder
-    }
-
-    /// Ends outdated workers that have no picture. A worker on trial belongs to the next generation, and stays.
-    private func dismissOutdated() {
-        for worker in workers where worker.generation <= generation && !isCurrent(worker) {
-            if worker.isIdle || isStarting(worker) { worker.leave() }
-        }
-    }
-
     /// Sets the number of pictures rendered at once, their total memory, the number of pictures after which a worker is
-    /// replaced, whether only fully confined workers get pictures, and what decodes JPEGs.
+    /// replaced, whether only fully confined workers get pictures, the decoders of JPEGs and PNGs, and the files that
+    /// filters use, by SHA-256.
     package nonisolated func set(
-        capacity: Int, memory: Int64, jobsPerWorker: Int, confined: Bool, jpegDecoder: JPEGDecoder = .own
+        capacity: Int, memory: Int64, jobsPerWorker: Int, confined: Bool, decoders: Decoders = Decoders(),
+        files: [String: Descriptor] = [:]
     ) {
         Coordination.async { [self] in
-            self.jpegDecoder = jpegDecoder
-            dismissOutdated()
+            generations.decoders = decoders
             self.capacity = capacity
             self.jobsPerWorker = jobsPerWorker
             starter.mustBeConfined = confined
+            self.files.merge(files) { $1 }
             room.budget = memory
             admit()
             balance()
@@ -159,7 +114,7 @@ package final class WorkerPool {
     package nonisolated func run(_ task: RenderTask) {
         Coordination.async { [self] in
             if task.cancelled || starter.isStopped { return task.done(.failure(.cancelled)) }
-            if task.lending?.isElsewhere == true { return lendOnly(task) }
+            if task.lending?.isRemoteDownload == true { return lendOnly(task) }
             waiting.lineUp(task, yields: \.yields)
             balance()
         }
@@ -198,16 +153,12 @@ package final class WorkerPool {
 
     // MARK: - Scheduling
 
-    private func isStarting(_ worker: RenderWorkerProcess) -> Bool {
-        !worker.isReady && trials[worker.process] == nil
-    }
-
     /// Gives waiting tasks to idle workers, and starts or dismisses workers to match the capacity.
     private func balance() {
         guard !starter.isStopped else { return }
         while let index = next, mayBegin(waiting[index]),
             let worker = workers.first(where: {
-                $0.isIdle && isCurrent($0) && $0.mayWork(on: waiting[index])
+                $0.isIdle && generations.isCurrent($0) && $0.mayWork(on: waiting[index])
             })
         {
             begin(waiting.remove(at: index), on: worker)
@@ -215,13 +166,13 @@ package final class WorkerPool {
         lendOrTakeBack()
         for task in waiting where !task.isWaiting && !mayBegin(task) {
             task.isWaiting = true
-            task.waits(
+            task.reports.waits(
                 task.alone
-                    ? "the others in work: it runs alone, because its worker, or the daemon, was lost with it"
+                    ? "the other jobs in progress: it runs alone, because its worker, or the daemon, was lost with it"
                     : "a job that runs alone, because its worker, or the daemon, was lost with it")
         }
         makeWayForJXL()
-        let present = workers.filter { !$0.isLeaving && $0.generation <= generation }
+        let present = generations.present
         // A task that can't be lent gets a worker even if the capacity has just been lowered. At least one worker
         // stays, even without any task.
         let mustBegin = waiting.count { $0.lending == nil }
@@ -230,8 +181,7 @@ package final class WorkerPool {
         let wanted = max(needed, min(capacity, max(1, needed + expected)))
         if present.count > most {
             for worker in present.filter(\.isIdle).prefix(present.count - most) { worker.leave() }
-        } else if let plugins, !starter.isPausing, present.count < wanted, start(generation: generation, plugins) != nil
-        {
+        } else if present.count < wanted, generations.startAnother(for: self) {
             // Starting a process takes a while, so let other blocks on this queue run before the next start.
             Coordination.async { [self] in balance() }
         }
@@ -277,8 +227,8 @@ package final class WorkerPool {
     /// returned tasks keep the order in which they were first lent.
     private func takeHome(_ task: RenderTask) {
         guard !task.cancelled, !starter.isStopped else { return task.done(.failure(.cancelled)) }
-        if task.lending?.isElsewhere == true { return task.done(.failure(.notLent(nil))) }
-        task.waits(nil)
+        if task.lending?.isRemoteDownload == true { return task.done(.failure(.notLent(nil))) }
+        task.reports.waits(nil)
         let order = task.lentFirst ?? 0
         waiting.insert(task, at: waiting.firstIndex { ($0.lentFirst ?? .max) > order } ?? waiting.endIndex)
         balance()
@@ -288,8 +238,8 @@ package final class WorkerPool {
     /// start. A confined worker can't load the encoder later.
     private func makeWayForJXL() {
         guard let task = next.map({ waiting[$0] }), task.writesJXL, mayBegin(task), !starter.isPausing else { return }
-        writesJXL = true
-        guard !workers.contains(where: { isStarting($0) && $0.mayWork(on: task) }) else { return }
+        generations.writesJXL = true
+        guard !workers.contains(where: { generations.isStarting($0) && $0.mayWork(on: task) }) else { return }
         workers.first(where: \.isIdle)?.leave()
     }
 
@@ -299,46 +249,57 @@ package final class WorkerPool {
         workers.allSatisfy { worker in worker.task.map { !task.alone && !$0.alone } ?? true }
     }
 
-    private func start(generation: Int, _ plugins: Plugins) -> RenderWorkerProcess? {
-        let worker = starter.start(within: startTimeout) {
-            try RenderWorkerProcess(
-                program: program, arguments: resources.flatMap { ["--resources", $0] } + [plugins.folder],
-                generation: generation, writesJXL: writesJXL, jpegDecoder: jpegDecoder, pool: self)
-        }
-        worker?.files = plugins.files
-        return worker
-    }
-
     private func begin(_ task: RenderTask, on worker: RenderWorkerProcess) {
-        guard !task.sources.isEmpty else { return task.done(.failure(.cancelled)) }
+        guard !task.files.sources.isEmpty else { return task.done(.failure(.cancelled)) }
+        let isNew = worker.outputs != task.outputs
+        let digests = isNew ? task.outputs.flatMap(\.stages).fileDigests : []
+        if let failure = lack(of: digests, for: task) { return task.done(.failure(.picture(failure))) }
         worker.state = .busy(task)
         worker.jobs += 1
         task.processorTimeBefore = worker.processorTime
-        task.begun(worker.process)
+        task.reports.begun(worker.process)
         goOn(task)
         worker.limitFiles(to: task.limits.maxResult)
         if case .compose(let sheet) = task.kind { return wait(for: sheet.memory, task, on: worker) }
-        let grant = grant(task)
+        let grant = grant(task, besides: digests.count)
         if let grant { worker.allow(memory: grant) }
         worker.send(
             SupervisorMessage.open(
                 OpenRequest(
-                    name: task.name, outputs: worker.outputs == task.outputs ? nil : task.outputs,
+                    name: task.name, outputs: isNew ? task.outputs : nil,
                     maxPixels: task.limits.maxPixels, maxTexts: task.limits.maxTexts,
                     onTruncated: task.limits.onTruncated, raw: task.limits.raw, filterLines: task.limits.filterLines,
                     grant: grant)),
-            descriptors: task.sources + (grant == nil ? [] : task.targets))
+            descriptors: task.files.sources + (grant == nil ? [] : task.files.targets)
+                + digests.compactMap { files[$0] })
         worker.outputs = task.outputs
-        task.sources = []
-        if grant != nil { task.targets = [] }
+        task.files.sources = []
+        if grant != nil { task.files.targets = [] }
         restartTimer(task)
     }
 
+    /// Why the worker can't get the files of the task's filters, or nil.
+    private func lack(of digests: [String], for task: RenderTask) -> WorkerFailure? {
+        guard task.files.sources.count + digests.count <= WorkerChannel.mostDescriptors else {
+            return WorkerFailure(
+                stage: "open", message: "the chains need \(digests.count) files", advice: "make several recipes of it")
+        }
+        guard let missing = digests.first(where: { files[$0] == nil }),
+            let stage = task.outputs.flatMap(\.stages).first(where: { $0.files?.values.contains(missing) == true }),
+            let parameter = stage.files?.first(where: { $0.value == missing })?.key
+        else { return nil }
+        return WorkerFailure(
+            stage: stage.name,
+            message:
+                "the file '\(stage.arguments[parameter]?.text ?? "")' is not the one any more for which the job came",
+            advice: "put it back, then `pipectl reload` and `pipectl retry`; or `pipectl redo` takes the new one")
+    }
+
     /// Grants memory for a task before its header is known. Returns nil if other workers already wait for memory, or if
-    /// the task is under suspicion.
-    private func grant(_ task: RenderTask) -> Int64? {
+    /// the task is under suspicion. `others` descriptors go with the task's own.
+    private func grant(_ task: RenderTask, besides others: Int) -> Int64? {
         guard waitingForMemory.isEmpty, !task.alone, case .render = task.kind,
-            task.sources.count + task.targets.count <= WorkerChannel.mostDescriptors
+            task.files.sources.count + task.files.targets.count + others <= WorkerChannel.mostDescriptors
         else { return nil }
         return room.grant(task)
     }
@@ -377,7 +338,7 @@ package final class WorkerPool {
     /// Called with the header of a picture that the worker is already rendering, because the memory granted in advance
     /// suffices for it.
     private func adjust(_ task: RenderTask, to header: PictureHeader) {
-        task.opened(header)
+        task.reports.opened(header)
         room.adjust(task, needing: header.memory)
         restartTimer(task)
         admit()
@@ -386,7 +347,7 @@ package final class WorkerPool {
     /// Called when a picture's header is known. The picture continues, waits for memory, or fails because it exceeds
     /// the budget.
     private func weigh(_ header: PictureHeader, _ task: RenderTask, on worker: RenderWorkerProcess) {
-        task.opened(header)
+        task.reports.opened(header)
         room.leave(task)
         if case .look = task.kind {
             finish(worker, task.cancelled ? .failure(.cancelled) : .success([]))
@@ -411,15 +372,15 @@ package final class WorkerPool {
         admit()
         guard case .waitsForMemory = worker.state else { return }
         task.isWaiting = true
-        task.waits(
-            "memory: it needs about \(need.memoryText), which others use (MemoryBudget allows "
+        task.reports.waits(
+            "memory: it needs about \(need.memoryText), which other pictures use (MemoryBudget allows "
                 + "\(room.budget.memoryText))")
     }
 
     private func goOn(_ task: RenderTask) {
         guard task.isWaiting else { return }
         task.isWaiting = false
-        task.waits(nil)
+        task.reports.waits(nil)
     }
 
     private func admit() {
@@ -431,12 +392,12 @@ package final class WorkerPool {
             goOn(task)
             worker.allow(memory: need)
             if case .compose(let sheet) = task.kind {
-                worker.send(SupervisorMessage.compose(sheet), descriptors: task.sources + task.targets)
-                task.sources = []
+                worker.send(SupervisorMessage.compose(sheet), descriptors: task.files.sources + task.files.targets)
+                task.files.sources = []
             } else {
-                worker.send(SupervisorMessage.render, descriptors: task.targets)
+                worker.send(SupervisorMessage.render, descriptors: task.files.targets)
             }
-            task.targets = []
+            task.files.targets = []
             restartTimer(task)
         }
     }
@@ -445,24 +406,22 @@ package final class WorkerPool {
 
     func received(_ message: WorkerMessage, from worker: RenderWorkerProcess) {
         if let task = worker.task, !message.isPlausible(results: task.resultCount) {
-            return worker.distrust("what can't be true of \(task.name)")
+            return worker.distrust("something impossible about \(task.name)")
         }
         switch (message, worker.state) {
         case (.loading(let plugin), .starting):
-            trials[worker.process]?.loading = plugin
+            generations.note(loading: plugin, worker)
         case (.hello(let hello), .starting):
             worker.state = .idle
-            // The code that started the trial decides whether the worker's confinement suffices.
-            if let trial = trials.removeValue(forKey: worker.process) { return trial.done(.success(hello)) }
-            if starter.admits(worker, missing: hello.missing) { balance() }
+            if generations.admits(worker, hello) { balance() }
         case (.progress(let done, let total), .busy(let task)):
-            task.progress(done, total)
+            task.reports.progress(done, total)
         case (.opened(let header), .busy(let task)):
             weigh(header, task, on: worker)
         case (.rendering(let header), .busy(let task)):
             adjust(task, to: header)
         case (.made(let header, let outputs), .busy(let task)):
-            task.opened(header)
+            task.reports.opened(header)
             received(.rendered(outputs), from: worker)
         case (.rendered(let outputs), .busy(let task)):
             if task.lending != nil, let used = worker.processorTime, let before = task.processorTimeBefore {
@@ -507,14 +466,14 @@ package final class WorkerPool {
         worker.state = .leaving
         waitingForMemory.removeAll { $0 === worker }
         room.leave(task)
-        task.sources = []
-        task.targets = []
+        task.files.sources = []
+        task.files.targets = []
         task.done(result)
         admit()
     }
 
     private func release(_ worker: RenderWorkerProcess, replace: Bool) {
-        if replace || worker.jobs >= jobsPerWorker || !isCurrent(worker) || starter.isStopped {
+        if replace || worker.jobs >= jobsPerWorker || !generations.isCurrent(worker) || starter.isStopped {
             worker.leave()
         } else {
             worker.state = .idle
@@ -525,13 +484,7 @@ package final class WorkerPool {
     func ended(_ worker: RenderWorkerProcess, _ end: WorkerEnd) {
         switch worker.state {
         case .starting:
-            if let trial = trials.removeValue(forKey: worker.process) {
-                let how =
-                    worker.killed ? "did not come up within PluginTimeout=\(startTimeout.text)" : end.description
-                trial.done(.failure(WorkerStartError(program: program, how: how, loading: trial.loading)))
-                break
-            }
-            starter.failed("\(end) before it said hello")
+            generations.failedToStart(worker, end)
         case .busy(let task), .waitsForMemory(let task, _):
             if !worker.killed { Log.failure("the render worker of \(task.name) \(end)", of: task.subject) }
             let failure: RenderTask.Failure =

@@ -1,6 +1,7 @@
 import CLinux
 import DaemonRuntime
 import Glibc
+import ServiceProgram
 import SystemCalls
 import WorkerProtocol
 
@@ -10,7 +11,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
     /// Pause before the supervisor retries to send a message that the kernel refused.
     private static var pause: Duration { .milliseconds(20) }
 
-    /// How long a worker may take to exit after its channel is closed. It has no work left at that time.
+    /// How long a worker may take to exit after its channel is closed. It has no work left then.
     private static var leaveGrace: Duration { .seconds(10) }
 
     nonisolated let process: pid_t
@@ -102,7 +103,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
             // The worker is gone; `exit` reports that separately.
             case EPIPE, ECONNRESET, ENOTCONN: stopWaitingForRoom()
             default:
-                Log.failure("worker \(process) can't be told its work, and is replaced: \(error)")
+                Log.failure("worker \(process) can't receive its work, and is replaced: \(error)")
                 terminate()
             }
         }
@@ -151,7 +152,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
         kill(process, SIGKILL)
     }
 
-    /// Kills the worker if a signal such as SIGSTOP has stopped it: otherwise its work would hang until the timeout.
+    /// Kills the worker if a signal such as SIGSTOP has stopped it. Otherwise its work would hang until the timeout.
     func endIfStopped() {
         let signal = isReaped ? 0 : clinux_stopped(process)
         guard signal > 0 else { return }

@@ -18,7 +18,7 @@ package struct WorkerStartError: Error, Sendable, CustomStringConvertible {
         (program, subject) = (folder, "the folder for copies of plugins")
         how =
             error.isFull
-            ? "can't be made, since its disk is full; make room there, then `pipectl reload`"
+            ? "can't be made, because its disk is full; make room there, then `pipectl reload`"
             : "can't be made: \(error)"
     }
 

@@ -1,6 +1,7 @@
 import DaemonRuntime
 import Dispatch
 import Glibc
+import ServiceProgram
 
 /// A worker process started by a pool.
 @Coordination
@@ -30,7 +31,7 @@ final class WorkerStarter<Worker: StartedWorker> {
     private var emptied: (@Sendable () -> Void)?
     private let children: any DispatchSourceSignal
 
-    /// `name` begins the log messages about a worker. `pause` is the length of the pause after the first failure.
+    /// `name` prefixes the log messages about a worker. `pause` is the length of the pause after the first failure.
     init(_ name: String, pause: Duration = .seconds(1)) {
         (self.name, self.pause) = (name, pause)
         // Checks for stopped workers on SIGCHLD, which the kernel also sends when a worker is stopped.
@@ -42,7 +43,7 @@ final class WorkerStarter<Worker: StartedWorker> {
     }
 
     /// Why workers don't start; set after three failures in a row.
-    var problem: String? { failures > 2 ? "\(name) ends at its start (\(failures) in a row); see the log" : nil }
+    var problem: String? { failures > 2 ? "\(name) exits at its start (\(failures) times in a row); see the log" : nil }
 
     /// Starts a worker and kills it if it does not send `hello` within `limit`. Nil if the process can't be created.
     func start(within limit: Duration, _ make: () throws -> Worker) -> Worker? {
@@ -86,7 +87,7 @@ final class WorkerStarter<Worker: StartedWorker> {
     /// Resets the failure count after a worker has done some work.
     func succeeded() { failures = 0 }
 
-    /// Stops tracking a worker whose process has ended and with which the pool is done.
+    /// Stops tracking a worker whose process has ended, after the pool has handled the end.
     func forget(_ worker: Worker) {
         workers.removeAll { $0 === worker }
         if isStopped, workers.isEmpty { emptied?() }

@@ -65,7 +65,7 @@ public struct FetchLimits: Codable, Sendable, Hashable {
 public enum FetchMessage: Codable, Sendable {
     /// Sent once, as the first message. `missing` lists the parts of the confinement that the kernel lacks, and why.
     case hello(version: String, missing: [String])
-    /// Sent repeatedly when bytes arrive, including those of the header, and while the transfer waits for a connection.
+    /// Sent repeatedly when bytes arrive, including header bytes, and while the transfer waits for a connection.
     /// `total` is the length that the server announced, if any. `kept` is the data with which a retry can resume the
     /// transfer, if that is possible.
     case progress(id: Int, received: Int64, total: Int64?, kept: FetchResume?)
@@ -98,8 +98,8 @@ public struct FetchFailure: Codable, Sendable, Hashable, Error {
         /// The network or the server is at fault, perhaps only for a while.
         case transient
         case room
-        /// The server does not continue the part that an earlier attempt has received. This attempt leaves the part
-        /// unchanged; the download starts over without it.
+        /// The server can't continue the part that an earlier attempt has received. This attempt leaves the part
+        /// unchanged; the download must start over without it.
         case changed
     }
 

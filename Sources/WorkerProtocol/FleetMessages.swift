@@ -3,12 +3,13 @@ public import PipelineModel
 /// Messages from the supervisor to the fleet process. Some messages carry descriptors.
 public enum FleetOrder: Codable, Sendable {
     /// Sent once, as the first message: the fleet to join. The descriptors, open for reading, are the credentials and
-    /// the authority's certificate; there are none if the servers ask for no credentials.
+    /// the authority's certificate; there are none if the servers require no credentials.
     case join(FleetMembership)
-    /// This node's filters from plugins, each with its version or digest. Sent again when they have changed.
+    /// This node's filters from plugins, each with its version or digest, and the files that filters use. Sent again
+    /// when they have changed.
     case filters([String: String])
     /// Offers a picture to the other nodes, or only to the node `only`. The descriptors are the sources, open for
-    /// reading, and a file for each output, open for reading and writing. The only answer is `made`, `failed`,
+    /// reading, and a file for each output, open for reading and writing. Answered exactly once, by `made`, `failed`,
     /// `returned` or `untaken`.
     case lend(LentPicture, only: String? = nil)
     /// Ends a loan, no matter which node has the picture. The answer is `returned`, unless the process has sent another
@@ -48,7 +49,7 @@ public struct FleetMembership: Codable, Sendable, Hashable {
     public var servers: [String]
     /// The node's name in the fleet: small letters, digits and hyphens.
     public var name: String
-    /// How long a node that has a picture of this node may be silent. After that, this node lends the picture to
+    /// Maximum silence of a node that has one of this node's pictures. After that, this node lends the picture to
     /// another node.
     public var patienceMilliseconds: Int
 
@@ -66,7 +67,8 @@ public struct LentPicture: Codable, Sendable {
     public var name: String
     public var priority: Priority
     public var outputs: [RenderOutput]
-    /// The filters from plugins that the picture needs, each with the origin's version or digest.
+    /// The filters from plugins that the picture needs, each with the origin's version or digest, and the files that
+    /// they use.
     public var filters: [String: String]
     public var limits: LentLimits
     public var bytes: LentBytes
@@ -120,7 +122,7 @@ public enum FleetMessage: Codable, Sendable {
     case line(server: String?, problem: String?)
     /// Another node's description, and whether it is silent. Sent at each change.
     case node(FleetNode, isSilent: Bool)
-    /// A node has been silent for so long that the process has removed it from its list.
+    /// The process has removed a node from its list, because the node has been silent for a long time.
     case forgotten(node: String)
 
     /// A node has started to render a lent picture. With nil, the node has given up the picture, or can't be reached
@@ -135,12 +137,12 @@ public enum FleetMessage: Codable, Sendable {
     /// No node works on a lent picture any more, so this node has to render it.
     case returned(Int)
     /// The only node to which the picture was offered does not take it.
-    case untaken(Int, Untaken)
+    case untaken(Int, RefusedOffer)
 
     /// Offers a picture of another node. The answer is `accept`, `putOff` or `refuse`.
     case offered(Int, LentPicture, origin: String)
-    /// The sources of an accepted picture have arrived, so it can be rendered; or it has no sources but a URL, and can
-    /// be downloaded.
+    /// An accepted picture is ready: its sources have arrived and can be rendered, or it was lent as a URL and can be
+    /// downloaded.
     case fetched(Int)
     /// The origin no longer wants an accepted picture, or the fleet process has given the picture up. No message about
     /// the picture follows.
@@ -157,7 +159,7 @@ public enum FleetMessage: Codable, Sendable {
 }
 
 /// Why the only node to which a picture was offered does not take it.
-public enum Untaken: Codable, Sendable, Hashable {
+public enum RefusedOffer: Codable, Sendable, Hashable {
     /// The node does not answer.
     case silent
     /// The node refuses the picture, usually with a reason.
@@ -175,6 +177,8 @@ public struct FleetNode: Codable, Sendable, Hashable {
     public var lent: Int
     /// The versions of the node's filters, as in `FleetOrder.filters`.
     public var filters: [String: String]
+    /// The "version" of a file that filters use. Its "name" is its SHA-256.
+    public static let file = "file"
 
     public init(name: String, version: String, places: Int, taken: Int, lent: Int, filters: [String: String]) {
         (self.name, self.version, self.places) = (name, version, places)

@@ -47,6 +47,8 @@ extension WorkerMessage: PackedMessage {
     func pack() -> Packer? {
         var packer: Packer
         switch self {
+        // Only recipes with conditions ask for facts.
+        case .opened(let header) where header.facts != nil: return nil
         case .opened(let header):
             packer = Packer(1)
             header.pack(into: &packer)
@@ -96,6 +98,8 @@ extension PictureHeader {
         packer.add(memory)
         packer.add(taken != nil)
         taken?.pack(into: &packer)
+        packer.add(gainMap)
+        packer.add(gainMapPlans) { $0.add($1) }
     }
 
     init(_ packed: inout Unpacker) throws(PackedMessageError) {
@@ -112,6 +116,8 @@ extension PictureHeader {
         framesTaken = try packed.list { (packed: inout Unpacker) throws(PackedMessageError) in try packed.integer() }
         memory = try packed.number()
         if try packed.flag() { taken = try PictureDate(&packed) }
+        gainMap = try packed.optionalText()
+        gainMapPlans = try packed.list { (packed: inout Unpacker) throws(PackedMessageError) in try packed.text() }
     }
 }
 
@@ -143,6 +149,7 @@ extension RenderedOutput {
         packer.add(lost != nil)
         if let lost { packer.add(lost) { $0.add($1) } }
         packer.add(dropped ?? []) { $0.add($1) }
+        packer.add(gainMap)
     }
 
     init(_ packed: inout Unpacker) throws(PackedMessageError) {
@@ -153,6 +160,7 @@ extension RenderedOutput {
         if try packed.flag() { lost = try Self.texts(&packed) }
         let dropped = try Self.texts(&packed)
         self.dropped = dropped.isEmpty ? nil : dropped
+        gainMap = try packed.optionalText()
     }
 
     private static func texts(_ packed: inout Unpacker) throws(PackedMessageError) -> [String] {

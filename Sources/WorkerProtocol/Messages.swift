@@ -5,7 +5,8 @@ public enum SupervisorMessage: Codable, Sendable {
     /// Reads a picture's header. With a memory grant that suffices, also renders the picture. The first descriptor is
     /// the source, open for reading. After a barrier, the second descriptor is the original, from which the worker
     /// reads everything but the pixels. With a grant, a descriptor for each output follows, in order, open for reading
-    /// and writing.
+    /// and writing. If the request has outputs, the last descriptors are the files that their filters use, in the order
+    /// of `fileDigests`; the worker remembers them together with the outputs.
     case open(OpenRequest)
     /// Renders the opened picture. The message carries the outputs' descriptors, unless `open` has carried them.
     case render
@@ -17,7 +18,7 @@ public enum SupervisorMessage: Codable, Sendable {
 }
 
 public struct OpenRequest: Codable, Sendable {
-    /// The picture's name, for messages only. The worker can't open a file by it.
+    /// The picture's name, for messages only. The worker can't use it to open a file.
     public var name: String
     /// Nil means the same outputs as for the previous picture.
     public var outputs: [RenderOutput]?
@@ -51,15 +52,24 @@ public struct RenderOutput: Codable, Sendable, Hashable {
     public var wantsHash = false
     /// Whether any result of the picture, this result or another, uses the picture's date in its name.
     public var wantsDate = false
+    /// Whether the output has a condition, for which the header's facts are needed.
+    public var wantsFacts = false
 
     public init(name: String?, stages: [Stage]) {
         (self.name, self.stages) = (name, stages)
     }
 
-    public init(_ picture: PlannedPicture, wantsDate: Bool) {
+    public init(_ picture: PlannedPicture, wantsDate: Bool, wantsFacts: Bool = false) {
         self.init(name: picture.name, stages: picture.stages)
         wantsHash = picture.naming?.asks(for: .hash) ?? false
-        self.wantsDate = wantsDate
+        (self.wantsDate, self.wantsFacts) = (wantsDate, wantsFacts)
+    }
+
+    /// An output for a look at the facts alone. It is never rendered.
+    public static var facts: RenderOutput {
+        var output = RenderOutput(name: nil, stages: [Stage(name: "save", arguments: ["format": .text("png")])])
+        output.wantsFacts = true
+        return output
     }
 }
 
@@ -127,7 +137,7 @@ public enum WorkerMessage: Codable, Sendable {
 }
 
 public struct FilterLine: Codable, Sendable, Hashable {
-    /// The filter that logged the line. Nil if the text is the number of lines left out, of all filters.
+    /// The filter that logged the line. Nil if the text is the total number of lines left out.
     public var filter: String?
     public var isWarning: Bool
     public var text: String
@@ -197,16 +207,23 @@ public struct PictureHeader: Codable, Sendable, Hashable {
     public var memory: Int64
     /// When the picture was taken, according to EXIF. Nil unless the request asks for the date.
     public var taken: PictureDate?
+    /// Facts for conditions. Nil unless the request asks for them.
+    public var facts: PictureFacts?
+    /// The picture's gain map, in words: "gain map 1008 × 756". Nil if it has none.
+    public var gainMap: String?
+    /// What becomes of the gain map in each output, in words; empty words if there is nothing to say.
+    public var gainMapPlans: [String]
 
     public init(
         format: String, width: Int, height: Int, bands: Int, bitsPerSample: Int, pages: Int, orientation: Int,
         profile: String?, progressive: Bool, decoderPaths: [String], framesTaken: [Int], memory: Int64,
-        taken: PictureDate? = nil
+        taken: PictureDate? = nil, gainMap: String? = nil, gainMapPlans: [String]? = nil
     ) {
         (self.format, self.width, self.height, self.bands) = (format, width, height, bands)
         (self.bitsPerSample, self.pages, self.orientation) = (bitsPerSample, pages, orientation)
         (self.profile, self.progressive, self.decoderPaths) = (profile, progressive, decoderPaths)
         (self.framesTaken, self.memory, self.taken) = (framesTaken, memory, taken)
+        (self.gainMap, self.gainMapPlans) = (gainMap, gainMapPlans ?? decoderPaths.map { _ in "" })
     }
 }
 

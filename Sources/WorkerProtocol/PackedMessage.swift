@@ -1,6 +1,7 @@
-/// A type of messages of which some are sent for every picture. Those are packed: the fields have a fixed order, a
-/// number takes eight bytes, and a text follows its length. As JSON, they would cost the supervisor more than all its
-/// other work. All other messages are sent as JSON, whose first byte never equals the kind of a packed message.
+/// A message type, some of whose messages are sent for every picture. These messages are packed: the fields have a
+/// fixed order, a number takes eight bytes, and a text follows its length. As JSON, they would cost the supervisor more
+/// than all its other work. All other messages are sent as JSON, whose first byte never equals the kind of a packed
+/// message.
 protocol PackedMessage {
     /// Returns nil for a message that is sent as JSON.
     func pack() -> Packer?
@@ -8,7 +9,7 @@ protocol PackedMessage {
 }
 
 struct PackedMessageError: Error, CustomStringConvertible {
-    var description: String { "it is packed otherwise than it should be" }
+    var description: String { "the packed message is malformed" }
 }
 
 struct Packer {

@@ -42,7 +42,8 @@ extension FleetMessage {
 
 extension PictureHeader {
     public func isPlausible(outputs: Int) -> Bool {
-        guard decoderPaths.count == outputs, framesTaken.count == outputs, outputs <= Plausible.mostOutputs,
+        guard decoderPaths.count == outputs, framesTaken.count == outputs, gainMapPlans.count == outputs,
+            outputs <= Plausible.mostOutputs,
             width > 0, height > 0, pages > 0, framesTaken.allSatisfy({ (1...1 << 20).contains($0) })
         else { return false }
         let (area, isTooLarge) = Int64(width).multipliedReportingOverflow(by: Int64(height))

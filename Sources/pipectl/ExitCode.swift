@@ -11,10 +11,10 @@ enum ExitCode: Int32, Sendable, CaseIterable {
         switch self {
         case .done: "done"
         case .failed: "a job failed or was cancelled, or the request could not be carried out"
-        case .usage: "usage: the request makes no sense"
+        case .usage: "usage error: the request makes no sense"
         case .unreachable: "the daemon is not reachable"
         case .noSuchJob: "there is no such job"
-        case .timedOut: "the time of --timeout was over"
+        case .timedOut: "the time of --timeout has passed"
         case .interrupted: "ended by Ctrl-C"
         }
     }

@@ -8,7 +8,7 @@ struct Option: Sendable {
     let value: String?
     /// Whether the option takes job IDs that follow its value as further values.
     let takesIDs: Bool
-    /// What the value may be. Jobs and fixed words may form a comma-separated list.
+    /// The kinds of the value. Jobs and fixed words may form a comma-separated list.
     let kinds: [WordKind]
     let help: String
 
@@ -20,7 +20,7 @@ struct Option: Sendable {
         (self.kinds, self.help) = (kinds, help)
     }
 
-    /// Its names, as help shows them.
+    /// The option's names, as help shows them.
     var names: String { short.map { "\($0), \(name)" } ?? name }
     var written: String { value.map { "\(names) \($0)" } ?? names }
 
@@ -29,7 +29,7 @@ struct Option: Sendable {
 
 /// Every verb understands these options, anywhere on the line.
 extension Option {
-    static let json = Option("--json", short: "-j", "print JSON: names are stable, errors too come as JSON")
+    static let json = Option("--json", short: "-j", "print JSON, with stable names; errors are JSON, too")
     static let color = Option(
         "--color", value: "WHEN", kinds: [.oneOf(ColorChoice.allCases.map(\.rawValue))],
         "colour: auto (a terminal, and NO_COLOR is not set), always or never")
@@ -39,7 +39,7 @@ extension Option {
     static let root = Option("--root", value: "DIR", kinds: [.folder], "the daemon that runs as `pipelined --root DIR`")
     static let instance = Option(
         "--instance", short: "-i", value: "NAME", "the daemon that runs as pipelined@NAME, one of several on a machine")
-    static let help = Option("--help", short: "-h", "say what the verb does")
+    static let help = Option("--help", short: "-h", "show help for the verb")
     static let version = Option("--version", "print the versions of pipectl and of the daemon")
 
     static let everywhere = [json, color, socket, root, instance, help, version]

@@ -28,26 +28,28 @@ enum Program {
         }
     }
 
-    /// Reports a failure on standard error. Makes untrusted text printable, so that it can't control the terminal.
+    /// Reports a failure on standard error.
     static func report(_ failure: Failure, json: Bool) {
-        var text = ""
-        if json, let line = try? JSONText.line(failure) {
-            text = line
-        } else {
-            let lines = failure.message.split(separator: "\n", omittingEmptySubsequences: false)
-            text = "pipectl: " + lines.map { String($0).printable }.joined(separator: "\n")
-        }
-        put(text)
+        let lines = "pipectl: \(failure.message)".split(separator: "\n", omittingEmptySubsequences: false)
+        tell(failure, lines.map(String.init), json: json)
     }
 
     /// Writes a remark to standard error, in words or as JSON.
     static func say(_ said: some Encodable, _ words: String, json: Bool) {
-        let line = json ? try? JSONText.line(said) : nil
-        put(line ?? "pipectl: \(words.printable)")
+        tell(said, ["pipectl: \(words)"], json: json)
     }
 
-    /// Writes a line to standard error as it is.
-    static func put(_ text: String) {
+    /// Writes to standard error, as JSON or as lines. On a terminal, fits the lines to its width. Makes untrusted text
+    /// in the lines printable, so that it can't control the terminal.
+    static func tell(_ said: some Encodable, _ lines: [String], json: Bool) {
+        if json, let line = try? JSONText.line(said) { return put(line) }
+        let lines = lines.map { Text($0) }
+        let width = Terminal.isTerminal(STDERR_FILENO) ? Terminal.columns(STDERR_FILENO) : nil
+        let fitted = lines.flatMap { line in width.map(line.wrapped) ?? [line] }
+        put(fitted.map { $0.rendered(color: false) }.joined(separator: "\n"))
+    }
+
+    private static func put(_ text: String) {
         let bytes = Array((text + "\n").utf8)
         _ = write(STDERR_FILENO, bytes, bytes.count)
     }

@@ -25,10 +25,10 @@ struct Unreachable {
         return switch address.origin {
         case .root(let root): "start it with `pipelined --root \(root)`"
         case .instance(let name): "start it with `systemctl start pipelined@\(name)`"
-        case .option, .variable: "start pipelined, or see that the path is the one it listens at"
+        case .option, .variable: "start pipelined, or check that it listens at this path"
         case .system:
             """
-            start it with `systemctl start pipelined`, or name the root of one that you run yourself: \
+            start it with `systemctl start pipelined`, or name the root of a daemon that you run yourself: \
             `pipectl --root DIR`
             """
         }

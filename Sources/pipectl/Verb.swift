@@ -7,7 +7,7 @@ struct Verb: Sendable {
     let summary: String
     /// The arguments and options after the name, as in the usage line of a manual.
     var usage = ""
-    /// The details beyond the summary, as wrapped lines of one paragraph.
+    /// The details beyond the summary: the pieces of one paragraph.
     var discussion: [String] = []
     var arguments: [Argument] = []
     var options: [Option] = []
@@ -15,6 +15,11 @@ struct Verb: Sendable {
     let run: @Sendable (Context) throws -> ExitCode
 
     func isCalled(_ word: String) -> Bool { name == word || alias == word }
+
+    /// "; did you mean '--failed'?" for the word `failed`, if the verb has that option.
+    func optionHint(_ word: String) -> String {
+        options.contains { $0.name == "--\(word)" } ? "; did you mean '--\(word)'?" : ""
+    }
 }
 
 /// A positional argument.

@@ -1,5 +1,5 @@
-import DaemonRuntime
 import Foundation
+import ServiceProgram
 import Testing
 
 @testable import ControlService

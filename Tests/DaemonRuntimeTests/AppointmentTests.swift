@@ -1,4 +1,5 @@
 import DaemonRuntime
+import ServiceProgram
 import Synchronization
 import Testing
 

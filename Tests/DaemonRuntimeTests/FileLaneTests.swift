@@ -1,6 +1,7 @@
 import DaemonRuntime
 import Dispatch
 import Glibc
+import ServiceProgram
 import Synchronization
 import SystemCalls
 import TestTools

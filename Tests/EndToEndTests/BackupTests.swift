@@ -40,12 +40,12 @@ struct BackupTests {
             daemon.files(in: "outbox") == [
                 "noir/added.jpg", "noir/album/done.jpg", "noir/claimed.jpg", "stay/kept.jpg",
             ])
-        #expect(daemon.files(in: "archive") == ["noir/album/done.png", "noir/claimed.png"])
+        #expect(daemon.files(in: "archive") == ["noir/added.png", "noir/album/done.png", "noir/claimed.png"])
         #expect(daemon.files(in: "failed") == ["noir/bad.png", "noir/bad.png.error.txt"])
         #expect(daemon.files(in: "inbox") == ["stay/kept.png"] && daemon.files(in: "state/spool") == [])
         for job in jobs {
             let original = try daemon.call(Call.Show(id: job.id)).story.original
-            #expect(original.map { $0.hasPrefix(daemon.root.path + "/") } ?? (job.input == "added.png"), "\(job.input)")
+            #expect(original?.hasPrefix(daemon.root.path + "/") == true, "\(job.input)")
             #expect(job.outputs.allSatisfy { $0.hasPrefix(daemon.root.path + "/") })
         }
         // A failed picture can be repaired and retried, and the ledger still lists the kept files.
@@ -54,7 +54,7 @@ struct BackupTests {
         #expect(try daemon.call(Call.Retry(ids: [failed.id])).retried == [failed.id])
         try await daemon.waitForAll()
         #expect(daemon.exists("outbox/noir/bad.jpg") && daemon.files(in: "failed") == [])
-        #expect(try daemon.call(Call.Clean(places: ["archive"])).cleaned.map(\.files) == [3])
+        #expect(try daemon.call(Call.Clean(places: ["archive"])).cleaned.map(\.files) == [4])
         #expect(daemon.files(in: "archive") == [])
     }
 
@@ -261,7 +261,7 @@ struct BackupTests {
                     (daemon.path("inbox/backup"), "where the daemon works"),
                     (daemon.root.path, "where the daemon works"),
                     ("/tmp/pipelined-far/inbox/backup", "where the daemon works"),
-                    (above, "neither empty nor a backup"), ("\(above)/mine.txt", "is no folder"),
+                    (above, "neither empty nor a backup"), ("\(above)/mine.txt", "is not a folder"),
                     ("/proc/backup", "mkdir"),
                 ] {
                     let outcome = try await daemon.pipectl("backup", folder)

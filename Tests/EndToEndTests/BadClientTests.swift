@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A bad client affects no other client")
 struct BadClientTests {
-    @Test("a message that is no Varlink call closes its connection, while other clients are still answered")
+    @Test("a message that is not a Varlink call closes its connection, while other clients are still answered")
     func garbage() async throws {
         let deep = { (open: String, count: Int) in
             Array((#"{"method":"x","parameters":"# + String(repeating: open, count: count)).utf8) + [0]
@@ -31,7 +31,7 @@ struct BadClientTests {
                 #expect(bad.isClosed(), "\(String(decoding: piece.prefix(60), as: UTF8.self))")
                 #expect(try good.ask("Status").error == nil)
             }
-            try await daemon.says("is no Varlink call; closed")
+            try await daemon.says("is not a Varlink call; closed")
             #expect(daemon.log.split(separator: "\n").count < pieces.count, "a line for each")
         }
     }
@@ -43,6 +43,7 @@ struct BadClientTests {
             let bad = try RawClient(daemon)
             let line = [UInt8](repeating: UInt8(ascii: "x"), count: 10_000_000)
             #expect(throws: SystemError.self) { try bad.send(line) }
+            #expect(try bad.answer()?.error == "BadValue")
             #expect(bad.isClosed())
             #expect(daemon.resident - before < 50)
             try await daemon.says("a call of more than 131072 bytes")
@@ -61,7 +62,76 @@ struct BadClientTests {
             try good.send(call(100 * 1024))
             #expect(try good.answer()?.error == "BadValue")
             try good.send(call(100 * 1024 + 1))
+            let refusal = try #require(try good.answer())
+            let message = refusal.parameters["message"] as? String
+            #expect(message == "a call has at most 102400 bytes (MaxCall= in [Control])")
             #expect(good.isClosed())
+        }
+    }
+
+    @Test("a parameter that a method does not have is refused, with the nearest name, and changes nothing")
+    func unknownParameters() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.drop(as: "a.png")
+            try await daemon.job("a.png", becomes: "done")
+            let client = try RawClient(daemon)
+            for (method, parameters, message) in [
+                (
+                    "Forget", #"{"states":["done"],"recipie":"web"}"#,
+                    "Forget has no parameter 'recipie'; did you mean 'recipe'?"
+                ),
+                ("List", #"{"zzz":1}"#, "List has no parameter 'zzz'"),
+                ("Status", #"{"verbose":true}"#, "Status has no parameter 'verbose'"),
+            ] {
+                let reply = try client.ask(method, parameters)
+                #expect(reply.error == "BadValue" && reply.parameters["message"] as? String == message, "\(reply)")
+            }
+            #expect(try daemon.list().map(\.input) == ["a.png"])
+            // A newer client sends null for a parameter that it does not use.
+            #expect(try client.ask("List", #"{"zzz":null}"#).error == nil)
+        }
+    }
+
+    @Test("a call may leave out every list")
+    func missingLists() async throws {
+        try await DaemonFixture.with { daemon in
+            let client = try RawClient(daemon)
+            for method in try DescribedMethod.all(client) {
+                let lists = method.parameters.filter { $0.type.hasPrefix("[]") }.map(\.name)
+                guard !lists.isEmpty else { continue }
+                let reply = try client.ask(method.name, method.json(leavingOut: lists))
+                #expect(reply.error != "InvalidParameter", "\(method.name): \(reply)")
+            }
+            #expect(try client.ask("List").parameters["jobs"] is [Any])
+            // A call that would choose nothing is a mistake.
+            for method in ["Cancel", "Retry", "Forget", "Undo", "Redo", "Clean", "CancelMatching"] {
+                #expect(try client.ask(method).error == "BadValue", "\(method)")
+            }
+            #expect(!daemon.log.contains("asked for by"))
+        }
+    }
+
+    @Test("an answer without `more` tells whether there are further jobs or files")
+    func parts() async throws {
+        try await DaemonFixture.with { daemon in
+            _ = try daemon.call(Call.Pause(queue: "download"))
+            let urls = (1...501).map { "http://127.0.0.1:1/\($0).png" }
+            _ = try daemon.call(Call.AddUrls(urls: urls))
+            let all = try daemon.call(Call.List())
+            #expect(all.jobs.count == 500 && all.isPart == true)
+            let some = try daemon.call(Call.List(limit: 500))
+            #expect(some.jobs.count == 500 && some.isPart == false)
+            let batches = try daemon.call(Call.Batches())
+            #expect(batches.batches.count == 1 && batches.isPart == false)
+            for number in 1...501 { try daemon.drop(Data(), as: "notes/\(number).txt") }
+            while try daemon.status().jobs.ignored < 501 { await Look.again() }
+            let ignored = try daemon.call(Call.ListIgnored())
+            #expect(ignored.ignored.count == 500 && ignored.isPart == true)
+            let rest = try daemon.call(Call.ListIgnored(after: ignored.ignored[499].path))
+            #expect(rest.ignored.count == 1 && rest.isPart == false)
+            let reasons = try daemon.status().ignoredReasons
+            #expect(reasons.map(\.files) == [501] && reasons[0].example == daemon.path("inbox/notes/1.txt"))
+            #expect(reasons[0].reason == ignored.ignored[0].reason)
         }
     }
 
@@ -79,7 +149,7 @@ struct BadClientTests {
                         let told = reply.parameters["parameter"] as? String
                         #expect(told == name || told == "parameters" && value.contains(/[0-9]/), "\(name)=\(value)")
                     }
-                    guard !type.hasPrefix("?") else { continue }
+                    guard !type.hasPrefix("?"), !type.hasPrefix("[]") else { continue }
                     let reply = try client.ask(method.name, method.json(name, nil))
                     #expect(
                         reply.parameters["parameter"] as? String == name, "\(method.name) without \(name): \(reply)")

@@ -40,7 +40,7 @@ struct ClientLimitTests {
             #expect(idle[0].isClosed())
             try daemon.expectDescriptors(before + 256)
             try await daemon.says("idle longest, is closed")
-            #expect(daemon.log.components(separatedBy: "which is the most (MaxClients=)").count < 20, "a line for each")
+            #expect(daemon.log.components(separatedBy: "is the maximum (MaxClients=)").count < 20, "a line for each")
         }
     }
 
@@ -60,7 +60,7 @@ struct ClientLimitTests {
             #expect(refused.isClosed())
             let outcome = try await daemon.pipectl("status")
             #expect(outcome.status == 1)
-            #expect(outcome.errors.contains("3 clients are at work, which is the most that the daemon takes"))
+            #expect(outcome.errors.contains("3 clients are busy, which is the maximum (MaxClients=)"))
             busy.removeFirst()
             while try RawClient(daemon).ask("Status").error == "Refused" {}
             try await daemon.says("one is refused")
@@ -121,10 +121,10 @@ struct ClientLimitTests {
             for number in 0..<1000 { try daemon.drop(Data("x".utf8), as: "\(number).png") }
             try await daemon.job("999.png", becomes: "queued")
             let before = daemon.resident
-            let clients = try ["List", "Wait"].flatMap { method in
+            let clients = try [("List", "states"), ("Wait", "ids")].flatMap { method, list in
                 try (0..<20).map { _ in
                     let client = try RawClient(daemon)
-                    try client.send(RawClient.call(method, #"{"states":[],"ids":[]}"#, more: true))
+                    try client.send(RawClient.call(method, #"{"\#(list)":[]}"#, more: true))
                     return client
                 }
             }
@@ -201,7 +201,7 @@ struct ClientLimitTests {
             ] {
                 let reply = try ask(file)
                 #expect(reply.error == "BadValue")
-                #expect((reply.parameters["message"] as? String)?.contains("is no file that can be copied") == true)
+                #expect((reply.parameters["message"] as? String)?.contains("is not a file that can be copied") == true)
             }
             #expect(try ask(try Descriptor.open(daemon.path("written"), O_WRONLY | O_CREAT)).error == "Refused")
             for (size, error) in [(1_048_576, nil), (1_048_577, "BadValue"), (1 << 40, "BadValue")] as [(Int, String?)]
@@ -299,7 +299,7 @@ struct ClientLimitTests {
             try await limit(daemon.freeDescriptor)
             let waiting = try RawClient(daemon)
             try waiting.send(RawClient.call("Status"))
-            try await daemon.says("the control socket takes no connection")
+            try await daemon.says("the control socket accepts no connection")
             #expect(try known.ask("Status").error == nil)
             try daemon.write(Picture.small, to: "mine/a.png")
             let file = try Descriptor.open(daemon.path("mine/a.png"), O_RDONLY)
@@ -311,9 +311,9 @@ struct ClientLimitTests {
             for number in 0..<5 { try daemon.drop(as: "\(number).png") }
             try await limit(20_000)
             #expect(try waiting.answer()?.parameters["status"] != nil)
-            try await daemon.says("the control socket takes connections again")
+            try await daemon.says("the control socket accepts connections again")
             #expect(
-                daemon.log.components(separatedBy: "the control socket takes no connection").count == 2, "said once")
+                daemon.log.components(separatedBy: "the control socket accepts no connection").count == 2, "said once")
             try await daemon.waitForAll()
             await daemon.stop()
             let kept = daemon.files(in: "archive") + daemon.files(in: "failed").filter { $0.hasSuffix(".png") }

@@ -24,7 +24,7 @@ struct ClientLogTests {
             try daemon.drop(Data("text".utf8), as: "bad.png")
             try await daemon.waitForAll()
             let client = try RawClient(daemon)
-            let peer = "user \(getuid()), process \(getpid())"
+            let peer = "user \(User.name(getuid())), process \(getpid())"
             let values = [
                 "Add": #"{"name":"a.png"}"#, "AddUrls": #"{"urls":["http://localhost/b.png"]}"#,
                 "Cancel": #"{"ids":[1]}"#, "Retry": #"{"ids":[1],"states":[]}"#,
@@ -34,6 +34,7 @@ struct ClientLogTests {
                 "Prioritise": #"{"ids":[],"batch":1,"priority":"high"}"#,
                 "Clean": #"{"places":["failed"],"older":"30d"}"#, "Forget": #"{"ids":[],"states":["done"]}"#,
                 "Redo": #"{"ids":[],"all":true}"#, "Undo": #"{"ids":[],"recipe":"noir"}"#,
+                "SaveRecipe": #"{"name":"small","outputs":[{"chain":"noir"}]}"#, "RemoveRecipe": #"{"name":"small"}"#,
             ]
             #expect(try client.ask("NewBatch", "{}").error == nil)
             for method in try DescribedMethod.all(client) where !Self.reading.contains(method.name) {

@@ -123,7 +123,7 @@ struct CompletionTests {
     @Test("fish offers the same, with descriptions")
     func inFish() async throws {
         try await withJobs { daemon in
-            #expect(try await fish(daemon, "pipectl resu") == ["resume\tgo on after a pause"])
+            #expect(try await fish(daemon, "pipectl resu") == ["resume\tcontinue after a pause"])
             #expect(try await fish(daemon, "pipectl retry ") == ["1\tfailed broken.jpg"])
             #expect(try await fish(daemon, "pipectl list --recipe=w") == ["--recipe=web\tFor the web: small"])
             #expect(try await fish(daemon, "pipectl add mine/h") == ["mine/harbour.png"])
@@ -137,7 +137,7 @@ struct CompletionTests {
     @Test("zsh offers the same, with a space after complete words")
     func inZsh() async throws {
         try await withJobs { daemon in
-            #expect(try await zsh(daemon, "resu") == ["resume:go on after a pause", "suffix ' '"])
+            #expect(try await zsh(daemon, "resu") == ["resume:continue after a pause", "suffix ' '"])
             #expect(try await zsh(daemon, "retry", "") == ["1:failed broken.jpg", "suffix ' '"])
             // A colon separates the word from its description.
             let recipe = try await zsh(daemon, "list", "--recipe=w")

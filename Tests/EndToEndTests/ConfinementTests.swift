@@ -21,7 +21,8 @@ struct ConfinementTests {
                 ("thief", "confinement: the filter 'thief' tried to open \(ledger)"),
                 (
                     "run",
-                    "confinement: the filter 'runaway' (\(daemon.path("plugins/runaway.so"))) tried what a worker may not"
+                    "confinement: the filter 'runaway' (\(daemon.path("plugins/runaway.so"))) tried something that a "
+                        + "worker may not do"
                 ),
             ] {
                 try daemon.drop(as: "\(inbox).png", inbox: "inbox/\(inbox)")

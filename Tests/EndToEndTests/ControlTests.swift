@@ -29,7 +29,7 @@ struct ControlTests {
             #expect(outcome.lines.contains("sifted: b.txt"))
             #expect(outcome.lines.contains("added: 2"))
             #expect(outcome.lines.contains("logged: https://127.0.0.1/a.png"))
-            #expect(outcome.lines.contains { $0.hasPrefix("refused: '# no URL' is no http or https URL") })
+            #expect(outcome.lines.contains { $0.hasPrefix("refused: '# no URL' is not an http or https URL") })
         }
     }
 
@@ -60,7 +60,7 @@ struct ControlTests {
             #expect(jobs.map(\.batch) == [1, 1])
             await daemon.stop()
             #expect(daemon.files(in: "outbox") == ["chain/a.webp", "chain/b.webp"])
-            #expect(daemon.files(in: "archive") == [])
+            #expect(daemon.files(in: "archive") == ["chain/a.png", "chain/b.png"])
         }
     }
 
@@ -116,7 +116,7 @@ struct ControlTests {
             for queue in queues.values {
                 #expect(
                     Set(queue.keys)
-                        == ["configured", "effective", "running", "waiting", "paused", "reason", "automatic"])
+                        == ["configured", "effective", "running", "waiting", "paused", "reason", "automatic", "held"])
             }
         }
     }

@@ -151,7 +151,7 @@ struct DependencyTests {
             let ended = try await daemon.wait([ids[1]])
             #expect(ended.map(\.error) == ["job 2, which it comes after, failed"])
             #expect(ended.map(\.failure) == ["dependency"])
-            #expect(try await daemon.pipectl("show", "2").output.contains("dependency: what it comes after has failed"))
+            #expect(try await daemon.pipectl("show", "2").output.contains("dependency: a job before it has failed"))
             try await daemon.waitForAll()
             #expect(try daemon.list().map(\.state) == ["failed", "failed", "failed", "done", "cancelled"])
             let over = try await daemon.pipectl("add", daemon.path("failed/noir/text.png"), "--after", "\(ids[3])")

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import PipelineControl
 import SystemCalls
+import TestTools
 import Testing
 
 @Suite("Originals and staging files")
@@ -77,6 +78,34 @@ struct DisposalTests {
             #expect(try daemon.call(Call.Reload()).problems == [])
             try await daemon.waitForAll()
             #expect(try daemon.list().map(\.state) == ["cancelled"])
+        }
+    }
+
+    @Test(
+        "the original of an added picture stays as its recipe says, and can be processed again and undone",
+        arguments: ["archive", "keep", "delete"])
+    func added(policy: String) async throws {
+        let recipe = "[Recipe]\nOriginal=\(policy)\n\n[Output]\nChain=noir\n"
+        try await DaemonFixture.with(["etc/recipes.d/web.recipe": recipe]) { daemon in
+            try daemon.write(Picture.small, to: "mine/album/a.png")
+            let added = try await daemon.pipectl("add", daemon.path("mine/album"), "--recipe", "web", "--wait")
+            #expect(added.status == 0, "\(added)")
+            #expect(daemon.files(in: "archive") == (policy == "delete" ? [] : ["web/album/a.png"]))
+            #expect(daemon.files(in: "state/spool") == [])
+            #expect(try daemon.data("mine/album/a.png") == Picture.small)
+            let redo = try await daemon.pipectl("redo", "1", "--wait")
+            guard policy != "delete" else {
+                #expect(redo.status == 1 && redo.output.contains("Original=delete"), "\(redo)")
+                return
+            }
+            #expect(redo.status == 0, "\(redo)")
+            #expect(try daemon.data("archive/web/album/a.png") == Picture.small)
+            #expect(try await daemon.pipectl("undo", "1").status == 0)
+            #expect(try daemon.data("cancelled/web/album/a.png") == Picture.small)
+            #expect(!daemon.exists("outbox/web/album/a.jpg") && daemon.files(in: "archive") == [])
+            #expect(try await daemon.pipectl("retry", "1").status == 0)
+            try await daemon.waitForAll()
+            #expect(daemon.files(in: "archive") == ["web/album/a.png"] && daemon.files(in: "state/spool") == [])
         }
     }
 

@@ -58,7 +58,7 @@ struct DownloadTests {
             try await daemon.waitForAll()
             let jobs = try daemon.list()
             let file = try #require(jobs.first { $0.input == "some/lucerne.urls" })
-            #expect((file.state, file.reason) == ("done", "a list of 5 URLs, batch 1; 1 of its lines are none"))
+            #expect((file.state, file.reason) == ("done", "a list of 5 URLs, batch 1; 1 line is no URL"))
             let members = jobs.filter { $0.batch == 1 }
             #expect(
                 members.map { "\($0.input) \($0.state)" } == [
@@ -68,7 +68,7 @@ struct DownloadTests {
             #expect(members[0].url == server.url("/a.png"))
             #expect(
                 members[2].error
-                    == "line 5: 'ftp://example.com/c.png' is no http or https URL; it begins with https://")
+                    == "'ftp://example.com/c.png' is not an http or https URL; it begins with https://")
             #expect(members[3].error == "the server answers 404 (not found)")
             #expect(daemon.files(in: "outbox") == ["noir/a.jpg", "noir/b.jpg", "noir/lucerne.jpg"])
             await daemon.stop()
@@ -101,7 +101,7 @@ struct DownloadTests {
             let errors = Dictionary(try daemon.list(["failed"]).map { ($0.input, $0.error) }, uniquingKeysWith: { $1 })
             #expect(
                 errors == [
-                    "empty.urls": "the list has no URL in it", "long.urls": "the list has 4 lines",
+                    "empty.urls": "the list contains no URL", "long.urls": "the list has 4 lines",
                     "large.urls": "the list has 1025 bytes, and ListSize allows 1024",
                 ])
             #expect(try daemon.list(["failed"]).allSatisfy { $0.failure == "input" })
@@ -166,7 +166,7 @@ struct DownloadTests {
             #expect(server.seen.requests("/secret.png").count == 1)
             #expect(server.seen.connections <= asked + 1)
             let closed = try #require(try daemon.list(["failed"]).first)
-            #expect(closed.error?.contains("which is no public address") == true)
+            #expect(closed.error?.contains("which is not a public address") == true)
         }
     }
 

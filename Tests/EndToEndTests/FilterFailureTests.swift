@@ -39,7 +39,7 @@ struct FilterFailureTests {
             ("vips_copy(in, out, NULL); g_object_unref(*out); return 0;", "odd"),
             ("host->fail(host, \"the moon is full\"); return -1;", "odd: the moon is full"),
             ("abort();", "took its worker down twice; the second was ended by signal 6 (Aborted)"),
-            ("for (;;) memset(g_malloc(1 << 26), 1, 1 << 26);", "when it had used all the memory that it may have"),
+            ("for (;;) memset(g_malloc(1 << 26), 1, 1 << 26);", "after it had used all the memory that it may use"),
             ("for (;;) usleep(1000);", "took longer than JobTimeout"),
         ])
     func mistakes(body: String, message: String) async throws {
@@ -108,7 +108,7 @@ struct FilterFailureTests {
                     "odd words=a contrats=1",
                     "unknown parameter 'contrats' of odd at column 13; did you mean 'contrast'?"
                 ),
-                ("resize scale=0.5 | odd", "'odd' without 'words', which it needs at column 20; write odd words=text"),
+                ("resize scale=0.5 | odd", "'odd' needs 'words' at column 20; write odd words=text"),
                 ("odd words=a | nior", "unknown stage 'nior' at column 15; did you mean 'noir'?"),
             ] {
                 let add = try await daemon.pipectl("add", "--chain", chain, daemon.path("etc/pipelined.conf"))

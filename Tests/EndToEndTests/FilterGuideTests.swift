@@ -3,7 +3,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("Filters of one's own")
+@Suite("Filters that users write")
 struct FilterGuideTests {
     /// For each language, the files of `pipectl plugins new`, in the order of their snippets in the guide.
     private static let languages: [(name: String, files: [String], make: [String], product: String)] = [
@@ -101,7 +101,7 @@ struct FilterGuideTests {
     @Test(
         "invalid arguments are refused, and nothing is written",
         arguments: [
-            (["new"], "wants a name and a language"), (["new", "glow"], "wants a name and a language"),
+            (["new"], "needs a name and a language"), (["new", "glow"], "needs a name and a language"),
             (["new", "Glow", "--language", "c"], "can't be a filter's name"),
             (["new", "glow-", "--language", "c"], "can't be a filter's name"),
             (["new", "7up", "--language", "c"], "can't be a filter's name"),
@@ -110,11 +110,11 @@ struct FilterGuideTests {
             (["new", "glow", "--language", "rust"], "one of swift, c, c++, not 'rust'"),
             (["new", "glow", "--language", "swift"], "install pipelined (./run install --prefix P)"),
             (["noir", "--language", "c"], "--language is for a new filter"),
-            (["try"], "try wants a filter's file"), (["try", "/bin/true", "a.jpg"], "try wants a picture, and a file"),
-            (["try", "/bin/true", "strength", "a.jpg", "b.png"], "'strength' is no NAME=VALUE"),
-            (["check", "/bin/true", "strength"], "'strength' is no NAME=VALUE"),
+            (["try"], "try needs a filter's file"), (["try", "/bin/true", "a.jpg"], "try needs a picture, and a file"),
+            (["try", "/bin/true", "strength", "a.jpg", "b.png"], "'strength' is not NAME=VALUE"),
+            (["check", "/bin/true", "strength"], "'strength' is not NAME=VALUE"),
             (["check", "glow.so"], "there is no file glow.so"),
-            (["check", "/bin/true"], "/bin/true is no filter"), (["show", "noir", "mono"], "unexpected 'mono'"),
+            (["check", "/bin/true"], "/bin/true is not a filter"), (["show", "noir", "mono"], "unexpected 'mono'"),
         ])
     func refused(words: [String], reason: String) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
@@ -139,7 +139,7 @@ struct FilterGuideTests {
             path: "/usr/bin/env",
             ["-C", folder.path, Programs.path("pipectl"), "plugins", "new", "glow", "--language", "c"])
         #expect(outcome.status == 1)
-        #expect(outcome.errors.contains("glow is here already; nothing was written"))
+        #expect(outcome.errors.contains("glow exists already; nothing was written"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/glow").isEmpty)
     }
 }

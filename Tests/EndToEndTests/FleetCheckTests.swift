@@ -39,7 +39,7 @@ struct FleetCheckTests {
                     await Look.again()
                 }
             }
-            try await pair.knows(pair.a, 1)
+            while try pair.a.node("old") == nil { await Look.again() }
             let outcome = try await pair.a.pipectl("fleet", "check")
             saying.cancel()
             _ = await saying.result
@@ -48,7 +48,7 @@ struct FleetCheckTests {
             #expect(outcome.lines.contains { $0.hasPrefix("old: it has pipelined 0.0.1") }, "\(outcome.output)")
             let processes = try [pair.b.process] + Children.of(pair.b.process, named: "pipelined-fleet")
             _ = try pair.b.call(Call.CancelAll())
-            try await pair.knows(pair.a, 2)
+            while try pair.a.node("b")?.places == 0 { await Look.again() }
             for process in processes { kill(process, SIGSTOP) }
             let silent = try await pair.a.pipectl("fleet", "check", "b", "--json")
             #expect(silent.status == 1)
@@ -93,7 +93,14 @@ struct FleetCheckTests {
 extension FleetPair {
     /// The number of pictures that `a` lends, as reported to `b`.
     fileprivate var lentByA: Int? {
-        get throws { try b.status().fleet?.nodes.first { $0.name == "a" }?.lent }
+        get throws { try b.node("a")?.lent }
+    }
+}
+
+extension DaemonFixture {
+    /// The other node of this name, if this node has heard of it.
+    fileprivate func node(_ name: String) throws -> Control.Node? {
+        try status().fleet?.nodes.first { $0.name == name }
     }
 }
 

@@ -135,9 +135,9 @@ struct FleetDownloadTests {
             try await pair.add([])
             for number in 1...3 {
                 let story = try await add(number)
-                #expect(story.contains("no public address (on the node b)"), "\(story)")
+                #expect(story.contains("not a public address (on the node b)"), "\(story)")
             }
-            #expect(try await !add(4).contains("no public address"))
+            #expect(try await !add(4).contains("not a public address"))
             #expect(pair.http.seen.requests("/1.png").count == 1)
         }
     }

@@ -40,7 +40,7 @@ struct FleetViewTests {
             let sum = try #require(try fleet.document()["sum"] as? [String: Any])
             #expect(sum["done"] as? Int == 2 && sum["running"] as? Int == running)
             let refused = try await a.pipectl("pause", "--node", "b")
-            #expect(refused.status == 1 && refused.output.contains("it obeys no other node"))
+            #expect(refused.status == 1 && refused.output.contains("it accepts no commands of other nodes"))
         }
     }
 

@@ -235,7 +235,7 @@ struct FolderBatchTests {
             let outcome = try await waited
             #expect(outcome.status == 0)
             #expect(try outcome.objects().compactMap { $0["id"] as? Int }.sorted() == [2, 3])
-            // Files, hidden folders, missing folders and folders without pictures are no batches.
+            // Files, hidden folders, missing folders and folders without pictures are not batches.
             for name in ["a.png", ".pipelined", "..", "nowhere", "album/deep"] {
                 try daemon.write(Picture.small, to: "inbox/a.png")
                 let wrong = try await daemon.pipectl("wait", "--batch", name)

@@ -101,7 +101,7 @@ struct GalleryEventTests {
             var browsers = try (1...200).map { _ in try Follower(gallery) }
             for browser in browsers { try browser.until { $0.contains("event: status\n") } }
             let refused = try gallery.get("/events")
-            #expect(refused.hasPrefix("HTTP/1.1 503 ") && refused.contains("200 browsers are told of events already"))
+            #expect(refused.hasPrefix("HTTP/1.1 503 ") && refused.contains("200 browsers receive events already"))
             // The gallery makes two lasting calls, Watch and Progress, and calls Status now and then.
             try daemon.expectDescriptors(before)
             _ = try daemon.call(Call.Pause(queue: "render", reason: "so that no worker comes"))

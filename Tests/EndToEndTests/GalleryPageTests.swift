@@ -7,101 +7,68 @@ import Testing
 
 @Suite("The page in a browser")
 struct GalleryPageTests {
-    private static let files = ["etc/pipelined.conf": "[Download]\nAllowPrivateHosts=127.0.0.1\n"]
-
-    /// Runs `body` with a daemon and a logged-in browser that shows its page.
-    private func with(
-        width: Int = 1200, height: Int = 900, _ body: (DaemonFixture, Browser) async throws -> Void
-    ) async throws {
-        try await DaemonFixture.with(Self.files) { daemon in
-            let gallery = try await GalleryProcess(of: daemon, ["--listen", "127.0.0.1:0"])
-            let browser = try await Browser(width: width, height: height)
-            try await visit(daemon, browser)
-            try await body(daemon, browser)
-            withExtendedLifetime(gallery) {}
-        }
-    }
-
-    private func visit(_ daemon: DaemonFixture, _ browser: Browser) async throws {
-        let address = try await daemon.pipectl("gallery").output.trimmingCharacters(in: .newlines)
-        try browser.go(to: address)
-        try browser.until("!document.querySelector('#empty').hidden || document.querySelector('.cell:not([hidden])')")
-    }
-
-    private func cells(_ state: String? = nil) -> String {
-        let state = state.map { "[data-state=\($0)]" } ?? ""
-        return "document.querySelectorAll('.cell:not([hidden])\(state)').length"
-    }
-
-    /// A JavaScript condition: the job's cell shows this picture and no other.
-    private func shows(_ job: Int, _ path: String) -> String {
-        """
-        (images => images.length === 1 && images[0].dataset.path.startsWith('/pictures/\(path)?'))(\
-        document.querySelectorAll('#job-\(job) .frame img'))
-        """
-    }
-
     @Test("cells show grey, then the original, then the result, until pipectl cancel-all stops the rest")
     func turning() async throws {
         let server = try SlowServer(pictures: 20)
-        try await with { daemon, browser in
+        try await GalleryPage.with { daemon, browser in
             _ = try daemon.call(Call.Pause(queue: "render", reason: nil))
             _ = try daemon.call(Call.AddUrls(urls: (1...20).map { server.http.url("/\($0).png") }))
-            try browser.until("\(cells()) === 20")
+            try await browser.until("\(GalleryPage.cells()) === 20")
             #expect(try browser.number("document.querySelectorAll('.frame img').length") == 0)
             #expect(try browser.text("document.querySelector('#job-1 .name').textContent") == "1.png")
             server.finish(1)
-            try browser.until(shows(1, "1"))
+            try await browser.until(GalleryPage.shows(1, "1"))
             _ = try daemon.call(Call.Resume(queue: "render"))
-            try browser.until(shows(1, "1/1"))
+            try await browser.until(GalleryPage.shows(1, "1/1"))
             #expect(try await daemon.pipectl("cancel-all").status == 0)
-            try browser.until("\(cells("cancelled")) === 19 && \(cells("done")) === 1")
+            try await browser.until("\(GalleryPage.cells("cancelled")) === 19 && \(GalleryPage.cells("done")) === 1")
             #expect(try daemon.status().jobs.cancelled == 19)
         }
     }
 
     @Test("forty files are added as a batch; the page continues after a reload, and after the daemon was away")
     func adding() async throws {
-        try await with { daemon, browser in
+        try await GalleryPage.with { daemon, browser in
             let folder = daemon.path("mine")
             for number in 1...40 { try daemon.write(Picture.small, to: "mine/\(number).png") }
             try browser.click("#add")
             try browser.choose((1...40).map { "\(folder)/\($0).png" }, in: ".adding input[type=file]")
-            try browser.until("document.querySelectorAll('.adding .files li').length === 40")
-            try browser.until("!document.querySelector('.adding .strong').disabled")
+            try await browser.until("document.querySelectorAll('.adding .files li').length === 40")
+            try await browser.until("!document.querySelector('.adding .strong').disabled")
             try browser.click(".adding .strong")
             try await daemon.event { $0.kind == "batch" && $0.text == "ended" && $0.batch?.done == 40 }
             try browser.press(.escape)
-            try browser.until("\(cells("done")) > 9 && \(cells("done")) === \(cells())")
+            try await browser.until(
+                "\(GalleryPage.cells("done")) > 9 && \(GalleryPage.cells("done")) === \(GalleryPage.cells())")
             try browser.reload()
-            try browser.until("\(cells("done")) > 9")
+            try await browser.until("\(GalleryPage.cells("done")) > 9")
             await daemon.stop()
-            try browser.until("document.querySelector('fieldset[data-acts]').disabled")
+            try await browser.until("document.querySelector('fieldset[data-acts]').disabled")
             try await daemon.start()
             try daemon.drop(as: "late.png")
-            try browser.until("!document.querySelector('fieldset[data-acts]').disabled")
-            try browser.until(shows(41, "41/1"))
+            try await browser.until("!document.querySelector('fieldset[data-acts]').disabled")
+            try await browser.until(GalleryPage.shows(41, "41/1"))
         }
     }
 
     @Test("a page of many thousands has a few dozen cells, and can reach every picture")
     func many() async throws {
         let count = Sweep.of(3000, all: 20_000)
-        try await with { daemon, browser in
+        try await GalleryPage.with { daemon, browser in
             _ = try daemon.call(Call.Pause())
             let list = (1...count).map { "http://127.0.0.1:9/\($0).png" }.joined(separator: "\n")
             try daemon.write(list, to: "mine/list")
             let file = try Descriptor.open(daemon.path("mine/list"), O_RDONLY)
             _ = try daemon.client().callForFiles(Call.AddList(), descriptors: [file])
-            try browser.until("document.querySelector('#job-\(count) .name')?.textContent === '\(count).png'")
+            try await browser.until("document.querySelector('#job-\(count) .name')?.textContent === '\(count).png'")
             try browser.value("document.querySelector('#scroller').scrollTo(0, 1e9)")
-            try browser.until("document.querySelector('#job-1 .name')?.textContent === '1.png'")
+            try await browser.until("document.querySelector('#job-1 .name')?.textContent === '1.png'")
             try browser.value("document.querySelector('#job-1').focus()")
             for _ in 1...3 {
                 try browser.press(.home)
-                try browser.until("document.activeElement.id === 'job-\(count)'")
+                try await browser.until("document.activeElement.id === 'job-\(count)'")
                 try browser.press(.end)
-                try browser.until("document.activeElement.id === 'job-1'")
+                try await browser.until("document.activeElement.id === 'job-1'")
             }
             #expect(try browser.number("document.querySelectorAll('.cell').length") <= 150)
             #expect(try browser.number("document.querySelector('[role=grid]').ariaRowCount * 1") > count / 20)
@@ -110,12 +77,12 @@ struct GalleryPageTests {
 
     @Test("the keyboard alone reaches each picture, its large view and its controls, even at a phone's width")
     func keys() async throws {
-        try await with(width: 520, height: 844) { daemon, browser in
+        try await GalleryPage.with(width: 520, height: 844) { daemon, browser in
             for name in ["a.png", "b.png", "c.png"] {
                 try daemon.drop(as: name)
                 try await daemon.waitForAll()
             }
-            try browser.until("\(cells("done")) === 3")
+            try await browser.until("\(GalleryPage.cells("done")) === 3")
             #expect(try browser.number("document.documentElement.scrollWidth - innerWidth") <= 0)
             for _ in 1...60 where try browser.text("document.activeElement.className") != "cell" {
                 try browser.press(.tab)
@@ -125,28 +92,28 @@ struct GalleryPageTests {
             #expect(try browser.text("document.activeElement.id") == "job-2")
             try browser.press(.space)
             let line = "document.querySelector('dialog.large[open] .slide input:not(:disabled)').value"
-            try browser.until(
+            try await browser.until(
                 "document.querySelector('dialog.large[open] h2').textContent === 'b.png' && \(line) === '0'")
             try browser.press(.right)
-            try browser.until(
+            try await browser.until(
                 "document.querySelector('dialog.large[open] h2').textContent === 'a.png' && \(line) === '0'")
             try browser.press(.escape)
-            try browser.until("!document.querySelector('dialog[open]') && document.activeElement.id === 'job-1'")
+            try await browser.until("!document.querySelector('dialog[open]') && document.activeElement.id === 'job-1'")
             // The large view shows the result as soon as it exists.
             _ = try daemon.call(Call.Pause(queue: "render"))
             try daemon.drop(as: "d.png")
-            try browser.until("\(cells()) === 4")
+            try await browser.until("\(GalleryPage.cells()) === 4")
             try browser.press(.home)
             try browser.press(.space)
-            try browser.until("document.querySelector('dialog.large[open] .single .before img')")
+            try await browser.until("document.querySelector('dialog.large[open] .single .before img')")
             _ = try daemon.call(Call.Resume())
-            try browser.until("document.querySelector('dialog.large[open] .after img') && \(line) === '0'")
+            try await browser.until("document.querySelector('dialog.large[open] .after img') && \(line) === '0'")
             try browser.press(.escape)
-            try browser.until("!document.querySelector('dialog[open]')")
+            try await browser.until("!document.querySelector('dialog[open]')")
             try browser.press(.question)
-            try browser.until("document.querySelector('dialog[open]')")
+            try await browser.until("document.querySelector('dialog[open]')")
             try browser.press(.escape)
-            try browser.until("!document.querySelector('dialog[open]')")
+            try await browser.until("!document.querySelector('dialog[open]')")
         }
     }
 }

@@ -53,11 +53,11 @@ struct GalleryTests {
             for (path, body, status, words) in [
                 ("/call/Show", #"{"id":9}"#, 404, "there is no job 9"),
                 ("/call/Show", "{}", 400, "the parameter 'id' is missing"),
-                ("/call/Show", #"{"id":"1"}"#, 400, "the parameter 'id' is of another type"),
-                ("/call/Show", "nonsense", 400, "the body is no JSON object"),
+                ("/call/Show", #"{"id":"1"}"#, 400, "the parameter 'id' has the wrong type"),
+                ("/call/Show", "nonsense", 400, "the body is not a JSON object"),
                 (
                     "/call/Show", #"{"id":1}}\u{0}{"method":"org.pipelined.Control.CancelAll"}"#, 400,
-                    "the body is no JSON object"
+                    "the body is not a JSON object"
                 ),
                 ("/call/Reload", "{}", 404, "a page can't call 'Reload'"),
                 ("/call/Clean", "{}", 404, "a page can't call"),
@@ -161,9 +161,9 @@ struct GalleryTests {
             try await daemon.waitForAll()
             #expect(try daemon.call(Call.Show(id: added.job.id)).story.job.state == "done")
             #expect(!(try put("name=cut.png", Picture.small.prefix(20), length: 5000)).contains("HTTP/1.1 200"))
-            #expect(try put("", Picture.small).contains("an upload has a name"))
+            #expect(try put("", Picture.small).contains("an upload needs a name"))
             #expect(try put("name=a%00.png", Picture.small).contains("can't be the name of a picture"))
-            #expect(try put("name=x.png&batch=a", Picture.small).contains("batch is a number"))
+            #expect(try put("name=x.png&batch=a", Picture.small).contains("batch must be a number"))
             #expect(try put("name=..", Picture.small).contains("can't be the name of a picture"))
             #expect(try put("name=x.png&folder=../x", Picture.small).contains("can't be a folder of the outbox"))
             let edge = Data(count: 1 << 20)
@@ -172,6 +172,26 @@ struct GalleryTests {
             let chunked = GalleryProcess.request("/upload?name=a.png", method: "PUT", ["Transfer-Encoding: chunked"])
             #expect(try gallery.send(chunked + "0\r\n\r\n").hasPrefix("HTTP/1.1 411 "))
             #expect(try daemon.call(Call.List(states: [])).jobs.map(\.input) == ["lucerne/old/a b.png", "edge.png"])
+        }
+    }
+
+    @Test("a batch stays open from one upload to the next, so its pictures wait for each other at a barrier")
+    func openBatch() async throws {
+        let recipe = "[Output]\nChain=resize scale=0.5 | barrier | save format=png\n"
+        try await DaemonFixture.with(["etc/recipes.d/pair.recipe": recipe]) { daemon in
+            let gallery = try await GalleryProcess(of: daemon)
+            let batch = try reply(Call.NewBatch.Reply.self, try post(gallery, "/call/NewBatch", "{}")).batch
+            for name in ["a.png", "b.png"] {
+                let head = ["Content-Length: \(Picture.small.count)"]
+                let path = "/upload?name=\(name)&recipe=pair&batch=\(batch)"
+                let client = try gallery.client(GalleryProcess.request(path, method: "PUT", head))
+                try Socket.send(Picture.small, to: client)
+                #expect(try GalleryProcess.all(from: client).hasPrefix("HTTP/1.1 200 "))
+                try await daemon.job(name, becomes: "waiting")
+            }
+            #expect(try daemon.call(Call.Batches()).batches.first?.open == true)
+            _ = try post(gallery, "/call/CloseBatch", #"{"batch":\#(batch)}"#)
+            #expect(try await daemon.waitForAll().allSatisfy { $0.state == "done" })
         }
     }
 
@@ -245,6 +265,13 @@ struct GalleryTests {
             let three = try gallery.send("\(next)\r\n\(next)\r\n\(next)\(end)")
             #expect(three.components(separatedBy: "\r\n\r\nok\n").count == 4, "\(three)")
         }
+    }
+
+    @Test("a gallery without a daemon says how to start one")
+    func withoutDaemon() async throws {
+        let outcome = try await Programs.run("pipelined-gallery", ["--root", "/nowhere"])
+        #expect(outcome.status == 1, "\(outcome)")
+        #expect(outcome.errors.contains("no daemon has started: there is no folder /nowhere/run; start pipelined"))
     }
 
     @Test("a code from pipectl logs one browser in, and all other requests at the port get 401")

@@ -55,7 +55,7 @@ struct GiveBackTests {
             await daemon.stop()
             #expect(
                 daemon.files(in: "archive").filter { $0.hasPrefix("noir/") }
-                    == ["noir/a.png", "noir/album/b.png", "noir/older.png", "noir/unknown.png"])
+                    == ["noir/a.png", "noir/added.png", "noir/album/b.png", "noir/older.png", "noir/unknown.png"])
             #expect(daemon.files(in: "outbox/noir").contains("added.jpg"))
         }
     }

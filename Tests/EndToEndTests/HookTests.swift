@@ -10,7 +10,8 @@ import Testing
 struct HookTests {
     /// Runs `body` with a daemon that uses this script as a hook. In the script, `$ROOT` is the daemon's root.
     private func with(
-        _ script: String, on occasions: String = "", settings: String = "", _ body: (DaemonFixture) async throws -> Void
+        _ script: String, on occasions: String = "", chain: String = "resize scale=0.5", settings: String = "",
+        _ body: (DaemonFixture) async throws -> Void
     ) async throws {
         try await DaemonFixture.with(started: false) { daemon in
             let hook = daemon.path("hook")
@@ -18,7 +19,7 @@ struct HookTests {
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: hook)
             try daemon.write(settings, to: "etc/pipelined.conf")
             try daemon.write(
-                "[Recipe]\nHook=\(hook)\n\(occasions)[Output]\nChain=resize scale=0.5\n",
+                "[Recipe]\nHook=\(hook)\n\(occasions)[Output]\nChain=\(chain)\n",
                 to: "etc/recipes.d/noir.recipe")
             try await daemon.start()
             try await body(daemon)
@@ -53,6 +54,48 @@ struct HookTests {
             let announced = try daemon.call(Call.Watch(cursor: 0)).events.filter { $0.kind == "picture" }
             #expect(jobs.map { $0["outputs"] as? [String] } == announced.map { $0.job?.outputs })
             #expect((events.last?["batch"] as? [String: Any])?["done"] as? Int == 3)
+        }
+    }
+
+    @Test("HookOn=arrived runs the hook when a batch's pictures have reached a barrier; its end lists the results")
+    func arrived() async throws {
+        let script = """
+            echo $PIPELINED_OCCASION $PIPELINED_BATCH $PIPELINED_RECIPE $PIPELINED_PICTURES >> $ROOT/occasions
+            cat >> $ROOT/given
+            """
+        let chain = "tee small | barrier | resize scale=0.5"
+        try await with(script, on: "HookOn=arrived batch\n", chain: chain) { daemon in
+            for number in 1...3 { try daemon.write(Picture.small, to: "mine/\(number).png") }
+            try daemon.write("no picture", to: "mine/4.png")
+            let added = try await daemon.pipectl("add", "--recipe", "noir", daemon.path("mine"))
+            #expect(added.status == 0, "\(added)")
+            let events = try await given(daemon, 2)
+            let batches = events.compactMap { $0["batch"] as? [String: Any] }
+            #expect(events.map { $0["text"] as? String } == ["arrived", "ended"])
+            #expect(batches.map { $0["name"] as? String } == ["mine", "mine"])
+            #expect(events[0]["outputs"] == nil || events[0]["outputs"] is NSNull)
+            let results = try #require(events[1]["outputs"] as? [String])
+            let wanted = (1...3).flatMap { ["\($0).small.jpg", "\($0).jpg"] }
+            #expect(results == wanted.map { daemon.path("outbox/noir/mine/\($0)") })
+            #expect(results.allSatisfy(FileManager.default.fileExists(atPath:)))
+            let batch = try #require(batches[0]["id"] as? Int)
+            #expect(try daemon.text("occasions") == "arrived \(batch) noir 4\nbatch \(batch) noir 4\n")
+            // Other clients' events stay short.
+            let seen = try daemon.call(Call.Watch(cursor: 0)).events.filter { $0.kind == "batch" }
+            #expect(seen.count == 2 && seen.allSatisfy { $0.outputs == nil })
+        }
+    }
+
+    @Test("a hook's long error text is cut in the status, and the log has it")
+    func longError() async throws {
+        try await with("for i in {1..9}; do printf 'no printer %0100d ' $i; done; exit 3") { daemon in
+            try daemon.drop(as: "a.png")
+            try await daemon.says("ended with 3: no printer 0")
+            while try daemon.status().problems.isEmpty { await Look.again() }
+            let problem = try daemon.status().problems[0]
+            #expect(problem.hasPrefix("the hook of 'noir' ended with 3: no printer 000") && problem.count < 250)
+            #expect(problem.hasSuffix("… (the log has more) (1 failed in all)"), "\(problem)")
+            #expect(daemon.log.contains("no printer \(String(repeating: "0", count: 99))8"))
         }
     }
 
@@ -177,6 +220,23 @@ struct HookTests {
         }
     }
 
+    @Test("a hook that writes megabytes costs the daemon no memory, and any kind of line breaks become spaces")
+    func lines() async throws {
+        let words = "printf 'no\\r\\nprinter\\rat\\v all\\n\\n\\n'"
+        let script = "\(words); head -c 16000000 /dev/zero | tr '\\0' x; exit 5"
+        try await with(script) { daemon in
+            let before = daemon.resident
+            try daemon.drop(as: "one.png")
+            try await daemon.says("ended with 5: no printer at all xxx")
+            #expect(daemon.peak - before < 12, "MB")
+            while try daemon.status().problems.isEmpty { await Look.again() }
+            let status = try await daemon.pipectl("status")
+            let shown = status.output.split(separator: "\n").filter { $0.contains("the hook") || $0.contains("xxx") }
+            #expect(shown.first?.contains("ended with 5: no printer at all xxx") == true, "\(status)")
+            #expect(shown.count <= 3, "\(status)")
+        }
+    }
+
     @Test("a failure is shown and counted but not retried, and the next picture runs the hook again")
     func failure() async throws {
         let script = "cat >> $ROOT/given; [ -e $ROOT/good ] || { echo no printer >&2; exit 3; }"
@@ -250,7 +310,7 @@ struct HookTests {
     @Test(
         "a hook that can't run is reported at a start, a reload and --check, before its first event, until it is fixed",
         arguments: [
-            ("", "there is no file HOOK; put it there, or mend Hook="), ("/", "HOOK is no file; mend Hook="),
+            ("", "there is no file HOOK; put it there, or mend Hook="), ("/", "HOOK is not a file; mend Hook="),
             ("text", "HOOK can't be run by user \(User.current): Permission denied; `chmod +x` it"),
         ])
     func unfit(content: String, reason: String) async throws {
@@ -331,7 +391,7 @@ struct HookTests {
         try await DaemonFixture.with(files, started: false) { daemon in
             let outcome = try await Programs.run("pipelined", ["--root", daemon.root.path, "--check"])
             #expect(outcome.status == 78)
-            #expect((outcome.output + outcome.errors).contains("noir.recipe:2: Hook=announce is no absolute path"))
+            #expect((outcome.output + outcome.errors).contains("noir.recipe:2: Hook=announce is not an absolute path"))
         }
     }
 }

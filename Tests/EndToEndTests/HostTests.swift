@@ -35,6 +35,15 @@ struct HostTests {
             #expect((status.jobs.running, status.queues["download"]?.running) == (2, 2))
             #expect(status.jobs.queued == 98)
             #expect(slow.http.seen.mostBusy == 2)
+            let host = slow.http.url("").split(separator: "/").last ?? ""
+            #expect(status.queues["download"]?.held == "PerHost=2 holds back downloads from \(host)")
+            #expect(try await daemon.pipectl("status").output.contains("PerHost=2 holds back downloads from \(host)"))
+            let queued = try #require(try daemon.list(["queued"]).first)
+            #expect(queued.reason == "PerHost=2 holds it back: 2 downloads from \(host) are in work")
+            #expect(try await daemon.pipectl("show", "\(queued.id)").output.contains("PerHost=2 holds it back"))
+            _ = try daemon.call(Call.Pause(queue: "download", reason: "lunch"))
+            #expect(try daemon.status().queues["download"]?.held == nil)
+            #expect(try daemon.call(Call.Show(id: queued.id)).story.job.reason == "paused: lunch")
             _ = try daemon.call(Call.CancelAll())
         }
     }

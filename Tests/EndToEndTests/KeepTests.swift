@@ -174,7 +174,7 @@ struct KeepTests {
             let taken = try await daemon.pipectl("forget", "\(kept)")
             #expect(taken.status == 1 && taken.errors.contains("would be taken again"), "\(taken)")
             let one = try await daemon.pipectl("forget", "\(try #require(ids["bad.png"]))")
-            #expect(one.output == "forgot 1 job; their files stay, and are known no longer\n", "\(one)")
+            #expect(one.output == "forgot 1 job; their files stay, and are no longer known\n", "\(one)")
             #expect(try await daemon.pipectl("forget", "--done", "--older", "1h").output == "nothing to forget\n")
             let done = try daemon.call(Call.Forget(ids: [], states: ["done"]))
             #expect(done.forgotten == 2 && done.left == 1)

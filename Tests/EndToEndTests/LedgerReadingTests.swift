@@ -21,7 +21,7 @@ struct LedgerReadingTests {
             try await daemon.says("can't read the ledger: no such index: jobs_to_render")
             #expect(
                 try daemon.status().problems == [
-                    "the ledger can't be read: no such index: jobs_to_render; what needs it is tried again every second"
+                    "the ledger can't be read: no such index: jobs_to_render; reading is retried every second"
                 ])
             // Queries that don't need the removed index still work.
             #expect(try daemon.list().map(\.state) == ["done", "queued"])

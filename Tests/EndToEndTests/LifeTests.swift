@@ -294,7 +294,7 @@ struct LifeTests {
             #expect(try await listed("--until", "1h") == [])
             #expect(try await listed("--cancelled", "--waiting") == [])
             let failure = try await daemon.pipectl("list", "--since", "yesterday")
-            #expect(failure.status == 2 && failure.errors.contains("'yesterday' is no time; write how long ago"))
+            #expect(failure.status == 2 && failure.errors.contains("'yesterday' is not a time; write how long ago"))
         }
     }
 

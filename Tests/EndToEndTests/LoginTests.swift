@@ -54,7 +54,7 @@ struct LoginTests {
             let refused = try await Self.download(server.url("/b.png"), by: daemon)
             #expect(refused.state == "failed")
             let story = try daemon.call(Call.Show(id: refused.id)).story
-            #expect(story.advice?.contains("mend the login in [Host 127.0.0.1:\(server.port)]") == true)
+            #expect(story.advice?.contains("correct the login in [Host 127.0.0.1:\(server.port)]") == true)
             try Self.write("canary-two", to: "password", of: daemon)
             #expect(try await Self.download(server.url("/c.png"), by: daemon).state == "done")
             var said = try await daemon.pipectl("settings").output + daemon.pipectl("settings", "--json").output
@@ -84,8 +84,8 @@ struct LoginTests {
             for (text, mode, reason) in [
                 ("word", 0o644, "everybody can read \(file); `chmod o-rwx` it"),
                 ("word", 0o602, "everybody can write \(file); `chmod o-w` it"),
-                ("", 0o600, "the first line of \(file) is none; write it there"),
-                ("a\tb", 0o600, "the first line of \(file) is none; write it there"),
+                ("", 0o600, "the first line of \(file) is not a valid password; write the password there"),
+                ("a\tb", 0o600, "the first line of \(file) is not a valid password; write the password there"),
                 (String(repeating: "w", count: 4097), 0o600, "as UTF-8 of at most 4096 bytes"),
             ] {
                 try Self.write(text, to: "password", of: daemon, mode: mode)

@@ -159,7 +159,7 @@ struct MonitorPageTests {
                     #expect(
                         try await Programs.run(path: "/usr/bin/curl", ["-s", "--noproxy", "*", "http://\(address)/"])
                             .output
-                            .contains("log in first"))
+                            .contains("Log in first"))
                 }
                 process.signal(SIGKILL)
             }
@@ -167,7 +167,7 @@ struct MonitorPageTests {
             let words = ServiceEnvironment.listening(1, names: "gallery") + [Programs.path("pipelined-gallery")]
             let refused = await (try ChildProcess(words[0], Array(words.dropFirst()), passed: [file])).outcome()
             #expect(
-                refused.status == 1 && refused.errors.contains("'gallery' is not a stream socket that listens"),
+                refused.status == 1 && refused.errors.contains("'gallery' is not a listening stream socket"),
                 "\(refused)")
         }
     }

@@ -28,7 +28,7 @@ struct PreviewTests {
             }
             return names
         }
-        /// The dimensions of a WebP: those of its canvas if it has one, and otherwise those of its only frame.
+        /// The dimensions of a WebP's canvas, or of its only frame if it has no canvas.
         var sides: [Int] {
             func number(_ place: Int, _ count: Int) -> Int {
                 data[place..<place + count].reversed().reduce(0) { $0 << 8 | Int($1) }

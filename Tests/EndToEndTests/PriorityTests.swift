@@ -53,6 +53,32 @@ struct PriorityTests {
         }
     }
 
+    @Test("recipes take turns, by their Share=, and batches of a recipe take turns, whichever came first")
+    func turns() async throws {
+        let files = [
+            "etc/pipelined.conf": "[Queues]\nRender=1\n",
+            "etc/recipes.d/many.recipe": "[Recipe]\n[Output]\nChain=resize scale=0.5\n",
+            "etc/recipes.d/twice.recipe": "[Recipe]\nShare=2\n[Output]\nChain=resize scale=0.5\n",
+        ]
+        try await DaemonFixture.with(files) { daemon in
+            _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))
+            try await drop(daemon, (1...6).map { "a/\($0).png" }, inbox: "inbox/many")
+            try await drop(daemon, ["b/1.png", "b/2.png"], inbox: "inbox/many")
+            try await drop(daemon, (1...4).map { "t\($0).png" }, inbox: "inbox/twice")
+            try await drop(daemon, ["n1.png", "n2.png"])
+            _ = try daemon.call(Call.Concurrency(queue: "render", limit: "1"))
+            let order = try await order(daemon)
+            func place(_ name: String) throws -> Int { try #require(order.firstIndex(of: name), "\(order)") }
+            // While all three recipes have work, eight turns are two of `many`, four of `twice` and two of `default`.
+            #expect(
+                Set(order.prefix(8)) == [
+                    "a/1.png", "b/1.png", "t1.png", "t2.png", "t3.png", "t4.png", "n1.png", "n2.png",
+                ])
+            #expect(order.suffix(5) == ["a/2.png", "b/2.png", "a/3.png", "a/4.png", "a/5.png", "a/6.png"].suffix(5))
+            #expect(try place("a/2.png") < place("b/2.png"))
+        }
+    }
+
     @Test("a high-priority job that arrives while the window is full of others begins before them")
     func overtakes() async throws {
         try await DaemonFixture.with(Self.files(window: 8)) { daemon in

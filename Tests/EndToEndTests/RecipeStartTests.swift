@@ -38,9 +38,11 @@ struct RecipeStartTests {
                 try await Programs.run("pipectl", ["--root", daemon.root.path, "recipes"] + words)
             }
             #expect(try await begin("new", "shop").status == 0)
+            #expect(try await begin("new", "print").status == 0)
+            #expect(try daemon.text("etc/recipes.d/print.recipe").contains("Description=For print: "))
             let text = try daemon.text("etc/recipes.d/shop.recipe")
             let again = try await begin("new", "shop", "--from", "square")
-            #expect(again.status == 1 && again.errors.contains("is here already; nothing was written"))
+            #expect(again.status == 1 && again.errors.contains("exists already; nothing was written"))
             #expect(try daemon.text("etc/recipes.d/shop.recipe") == text)
             for name in ["../shop", "-shop", "", "a b", ".shop", String(repeating: "s", count: 61)] {
                 #expect(try await begin("new", "--", name).status == 2, "\(name)")

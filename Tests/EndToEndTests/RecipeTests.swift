@@ -71,7 +71,7 @@ struct RecipeTests {
             #expect(note.contains("this dng holds no preview") && note.contains("set Raw=develop in the recipe"))
             #expect(try daemon.call(Call.Recipes()).recipes.first { $0.name == "develop" }?.raw == "develop")
 
-            // A chain that runs without a recipe sets Raw= by itself.
+            // Without a recipe, a chain chooses Raw= automatically.
             try daemon.write(file, to: "mine/b.DNG")
             func run(_ verb: String, _ words: String...) async throws -> Outcome {
                 let chain = [verb, daemon.path("mine/b.DNG"), "--chain", "resize scale=0.5 | save"]
@@ -194,10 +194,10 @@ struct RecipeTests {
             try FileManager.default.createSymbolicLink(
                 atPath: daemon.path("link"), withDestinationPath: daemon.path("gone"))
             let wrong = [
-                ("file", daemon.path("file/below"), "\(daemon.path("file")) is no folder; move it away"),
+                ("file", daemon.path("file/below"), "\(daemon.path("file")) is not a folder; move it away"),
                 ("kernel", "/proc/results", "/proc is the kernel's /proc, which takes no files"),
                 ("long", String(repeating: "x", count: 256), "File name too long; name another folder"),
-                ("link", daemon.path("link"), "is a link to \(daemon.path("gone")), which is not there"),
+                ("link", daemon.path("link"), "is a link to \(daemon.path("gone")), which does not exist"),
                 ("own", daemon.path("inbox/own/results"), "lies in the inbox \(daemon.path("inbox/own"))"),
                 ("other", daemon.path("inbox/web/results"), "lies in the inbox \(daemon.path("inbox/web"))"),
             ]
@@ -219,11 +219,11 @@ struct RecipeTests {
             }
             for said in [
                 "home.recipe:3: Outbox=~/results begins with '~', which only a shell knows; write the whole path",
-                "mark.recipe:5: 'watermark' without 'text' or 'picture', one of which it needs at column 14; write ",
+                "mark.recipe:5: 'watermark' needs 'text' or 'picture' at column 14; write ",
             ] { #expect(check.errors.contains(said), "\(check.errors)") }
             #expect(try daemon.call(Call.Recipes()).recipes.map(\.name) == ["noir"])
             let added = try await daemon.pipectl("add", "--chain", "watermark", daemon.path("file"))
-            #expect(added.status == 2 && added.errors.contains("'watermark' without 'text' or 'picture'"), "\(added)")
+            #expect(added.status == 2 && added.errors.contains("'watermark' needs 'text' or 'picture'"), "\(added)")
         }
     }
 

@@ -138,7 +138,7 @@ struct ReloadTests {
                 let skipped = try daemon.call(Call.Plugins()).skipped
                 #expect(skipped.map(\.file) == [plugin])
                 #expect(skipped.first?.reason.contains(reason) == true, "\(skipped)")
-                #expect(skipped.first?.reason.hasSuffix("; what it was before stays in use") == true)
+                #expect(skipped.first?.reason.hasSuffix("; its previous version stays in use") == true)
                 try await daemon.says("plugin \(plugin) is left out: ")
                 try daemon.drop(as: "\(start).png", inbox: "inbox/paint")
                 try await daemon.job("\(start).png", becomes: "done")

@@ -75,7 +75,7 @@ struct ServiceTests {
                 await daemon.stop(SIGKILL)
                 let before = manager.messages.count
                 try await daemon.start(under: environment)
-                let line = "STATUS=it has ended 2 times in a row without being asked to, and begins in 1s"
+                let line = "STATUS=it has ended unexpectedly 2 times in a row, and begins in 1s"
                 #expect(manager.messages.dropFirst(before).contains(line) == (crashes == 2))
             }
             await daemon.stop()

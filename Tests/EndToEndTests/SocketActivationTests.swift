@@ -47,8 +47,8 @@ struct SocketActivationTests {
             let file = try Descriptor.open("/dev/null", O_RDONLY)
             let cases: [([Descriptor], String, String)] = [
                 ([listener, other], "control:web", "2 sockets were passed (control, web)"),
-                ([end], "control", "'control' is not a Unix stream socket that listens"),
-                ([file], "control", "'control' is not a Unix stream socket that listens"),
+                ([end], "control", "'control' is not a listening Unix stream socket"),
+                ([file], "control", "'control' is not a listening Unix stream socket"),
             ]
             for (passed, names, words) in cases {
                 let wrapper = ServiceEnvironment.listening(passed.count, names: names)

@@ -28,6 +28,29 @@ struct StartMistakeTests {
         }
     }
 
+    @Test("a build that is started without --root says what to do, and makes no folder of the system")
+    func withoutRoot() async throws {
+        let folders = ["/etc/pipelined", "/var/lib/pipelined", "/run/pipelined"].flatMap { [$0, "\($0)@tried"] }
+        func existing() -> [Bool] { folders.map(FileManager.default.fileExists) }
+        let before = existing()
+        for words in [[], ["--check"], ["--instance", "tried"]] {
+            let outcome = try await Programs.run("pipelined", words)
+            #expect(outcome.status == 64 && outcome.output.isEmpty, "\(outcome)")
+            #expect(
+                outcome.errors.contains("pipelined --root DIR` keeps everything in DIR, and `./run daemon` in ./var"))
+        }
+        #expect(existing() == before)
+    }
+
+    @Test("a task of ./run that does not exist is answered with the nearest one")
+    func nearestTask() async throws {
+        let run = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../run").standardized.path
+        let outcome = try await Programs.run(path: run, ["demoo"])
+        #expect(outcome.status == 2 && outcome.errors == "run: there is no task 'demoo'; did you mean ./run demo?\n")
+        let unknown = try await Programs.run(path: run, ["xyz"])
+        #expect(unknown.status == 2 && unknown.errors.contains("Usage: ./run TASK"))
+    }
+
     @Test("after a kill, a recipe with a mistake holds only its own pictures, until a reload of the corrected recipe")
     func recipe() async throws {
         let files = ["etc/recipes.d/web.recipe": Self.recipe("web"), "etc/recipes.d/shop.recipe": Self.recipe("shop")]

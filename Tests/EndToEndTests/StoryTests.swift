@@ -64,6 +64,22 @@ struct StoryTests {
         }
     }
 
+    @Test("A job's story and explain say what becomes of a gain map")
+    func gainMap() async throws {
+        let recipe = "[Output]\nChain=resize scale=0.5 | save\n[Output old]\nChain=sepia | save\n"
+        try await DaemonFixture.with(["etc/recipes.d/noir.recipe": recipe]) { daemon in
+            try daemon.drop(Picture.withGainMap, as: "bright.jpg")
+            let id = try await daemon.job("bright.jpg", becomes: "done")
+            let page = try await daemon.pipectl("show", "\(id)").output
+            #expect(page.contains(", gain map 8 × 4"), "\(page)")
+            #expect(page.contains("with gain map 8 × 4; old without gain map: it does not fit"), "\(page)")
+            let file = daemon.root.appendingPathComponent("bright.jpg")
+            try Picture.withGainMap.write(to: file)
+            let words = try await daemon.pipectl("explain", file.path, "--chain", "resize scale=0.5 | save").output
+            #expect(words.contains("; gain map kept"), "\(words)")
+        }
+    }
+
     @Test("A job's story says that its results lack the original's gain map and manifest")
     func drops() async throws {
         let recipe = "[Output]\nChain=save format=webp\n"
@@ -76,7 +92,8 @@ struct StoryTests {
             try daemon.drop(picture, as: "bright.png")
             let id = try await daemon.job("bright.png", becomes: "done")
             let page = try await daemon.pipectl("show", "\(id)").output
-            #expect(page.contains("without gain map and C2PA manifest, which no result keeps"), "\(page)")
+            #expect(page.contains("without C2PA manifest, which no result keeps"), "\(page)")
+            #expect(page.contains("without gain map: pipelined reads gain maps of a JPEG only"), "\(page)")
         }
     }
 }

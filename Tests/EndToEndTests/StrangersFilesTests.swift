@@ -67,7 +67,7 @@ struct StrangersFilesTests {
             #expect(refused.status == 78 && refused.errors.contains(reason), "\(refused)")
             try #require(chmod(hook, 0o755) == 0)
             let right = try await Programs.run("pipelined", check)
-            #expect(right.status == 0 && right.output.hasSuffix("Files were judged as the user nobody.\n"), "\(right)")
+            #expect(right.status == 0 && right.output.hasSuffix("Files were checked as the user nobody.\n"), "\(right)")
         }
     }
 }

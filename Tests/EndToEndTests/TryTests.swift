@@ -124,7 +124,7 @@ struct TryTests {
             // If the output path is a link to the picture, `try` replaces the link instead of following it.
             try FileManager.default.createSymbolicLink(atPath: daemon.path("link.png"), withDestinationPath: picture)
             try await expect(0, "", picture, "--chain", "save format=png", "-o", daemon.path("link.png"))
-            try await expect(2, "name the file so", picture, "-o", daemon.path("a.webp"))
+            try await expect(2, "use that suffix", picture, "-o", daemon.path("a.webp"))
             try await expect(
                 2, "name a folder", picture, "--chain", "noir", "--chain", "mono", "-o", daemon.path("b.jpg"))
             try await expect(2, "name a folder", picture, picture, "-o", daemon.path("b.jpg"))

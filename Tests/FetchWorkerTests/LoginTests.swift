@@ -98,15 +98,15 @@ struct LoginTests {
     func refusedInURL() throws {
         let server = try HTTPServer { _, connection in try connection.reply(401) }
         let failure = try FetchProcess().failure(at: server.url("/a", host: "other:word@127.0.0.1"))
-        #expect(failure.advice == "open the URL in a browser; mend it, and add it again")
+        #expect(failure.advice == "open the URL in a browser; correct it, and add it again")
     }
 
     @Test(
         "a refused, missing or withheld login is reported as such, without its secrets",
         arguments: [
-            (401, nil, "give pipelined.conf a section [Host NAME]"), (401, true, "mend the login in [Host HOST]"),
-            (403, true, "mend the login in [Host HOST]"), (403, nil, "open the URL in a browser"),
-            (401, false, "the login in [Host HOST] is not sent by http, unless PlainHTTP=allow there"),
+            (401, nil, "give pipelined.conf a section [Host NAME]"), (401, true, "correct the login in [Host HOST]"),
+            (403, true, "correct the login in [Host HOST]"), (403, nil, "open the URL in a browser"),
+            (401, false, "the login in [Host HOST] is not sent over http without PlainHTTP=allow"),
         ] as [(Int, Bool?, String)])
     func refused(status: Int, plain: Bool?, advice: String) throws {
         let server = try HTTPServer { _, connection in try connection.reply(status) }

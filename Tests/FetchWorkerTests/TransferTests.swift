@@ -219,7 +219,7 @@ struct TransferTests {
         }
         let worker = try FetchProcess()
         #expect(try worker.failure(at: server.url("/endless")).status == 404)
-        #expect(try worker.failure(at: server.url("/empty")).message == "the server sent nothing")
+        #expect(try worker.failure(at: server.url("/empty")).message == "the server sent no data")
     }
 
     @Test("a server that sends less than 1 KB within StallTimeout= is abandoned, even if it drips")

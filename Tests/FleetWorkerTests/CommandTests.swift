@@ -103,7 +103,7 @@ struct CommandTests {
             ] {
                 try client.publish(Array(text.utf8), to: subject, reply: "_INBOX.x.1")
             }
-            // Reports go only to NATS inboxes, and the subject `jobs.x` is none.
+            // Reports go only to NATS inboxes, and `jobs.x` is not an inbox.
             try client.publish(
                 Array(#"{"token":"\#(token)","command":{"cancelAll":{}}}"#.utf8), to: "command.b.x", reply: "jobs.x")
             try client.flush()
@@ -115,7 +115,7 @@ struct CommandTests {
 
 extension NodeProcess {
     fileprivate func commanded() throws -> (id: Int, command: NodeCommand, node: String) {
-        try wait(for: "that it is told something") {
+        try wait(for: "a command") {
             if case .commanded(let id, let command, let node) = $0 { (id, command, node) } else { nil }
         }
     }

@@ -18,7 +18,7 @@ struct ServerTests {
             try a.connected()
             let ids = try (1...3).map { try a.lend([[UInt8($0)]]).id }
             await server.kill()
-            _ = try a.problem(with: "the line to \(server.url) is lost")
+            _ = try a.problem(with: "the connection to \(server.url) is lost")
             // This picture is lent while the server is down.
             let late = try a.lend([[4]]).id
             try await server.restart()
@@ -79,7 +79,7 @@ struct ServerTests {
             let a = try NodeProcess("a", urls)
             #expect(try a.connected() == urls[0])
             let (id, _) = try a.lend([[1]])
-            _ = try a.problem(with: "no other node is heard of at \(urls[0])")
+            _ = try a.problem(with: "no other node is connected to \(urls[0])")
             #expect(try a.connected() == urls[1])
             try b.deliver(try b.fetch().id, [[2]])
             _ = try a.made(id)
@@ -101,10 +101,10 @@ struct ServerTests {
         let server = try HTTPServer { _, connection in try connection.reply() }
         let (talker, port) = try Self.talker("HTTP/1.1 400 Bad Request\r\n\r\n")
         for (address, words) in [
-            ("nats://127.0.0.1:\(server.port)", "what answers there is no NATS server"),
-            ("nats://127.0.0.1:\(port)", "what answers there is no NATS server"),
+            ("nats://127.0.0.1:\(server.port)", "the server there is not a NATS server"),
+            ("nats://127.0.0.1:\(port)", "the server there is not a NATS server"),
             ("nats://127.0.0.1:1", "nothing listens at that port"),
-            ("nats://nowhere.invalid:4222", "no host of that name is known"),
+            ("nats://nowhere.invalid:4222", "there is no such host"),
         ] {
             #expect(try NodeProcess("a", [address]).problem(with: words).contains(address))
         }
@@ -146,10 +146,10 @@ struct ServerTests {
             try a.connected()
             // A node that uses another node's credentials may not send anything.
             let twin = try NodeProcess("c", [server.url], files: fleet.files(of: "a"))
-            _ = try twin.problem(with: "refuses what this node says: Permissions Violation")
+            _ = try twin.problem(with: "rejects this node's messages: Permissions Violation")
             let stranger = try MadeFleet(in: "\(folder)/stranger", "a")
             let files = [try stranger.files(of: "a")[0], try fleet.files(of: "a")[1]]
-            _ = try NodeProcess("a", [server.url], files: files).problem(with: "the server is another's")
+            _ = try NodeProcess("a", [server.url], files: files).problem(with: "the server belongs to another fleet")
         }
     }
 
@@ -160,7 +160,7 @@ struct ServerTests {
             let server = try await NATSServer(in: folder, NATSServer.Options(made: fleet.server))
             try fleet.change("add", "rented", "--for", "1s")
             let rented = try NodeProcess("rented", [server.url], files: fleet.files(of: "rented"))
-            _ = try rented.problem(with: "the fleet let this node in until ")
+            _ = try rented.problem(with: "this node was admitted only until ")
             let a = try NodeProcess("a", [server.url], files: fleet.files(of: "a"))
             try a.connected()
             try fleet.change("remove", "a")
@@ -182,7 +182,7 @@ struct ServerTests {
             if isOfStranger { files[1] = try MadeFleet(in: "\(folder)/stranger", "a").files(of: "a")[1] }
             let server = try await NATSServer(in: folder, NATSServer.Options(made: fleet.server))
             let a = try NodeProcess("a", [server.url], files: files)
-            #expect(try a.problem(with: "shows a certificate that is not accepted here").contains(server.url))
+            #expect(try a.problem(with: "has a certificate that is not accepted here").contains(server.url))
         }
     }
 
@@ -194,12 +194,13 @@ struct ServerTests {
             _ = try NodeProcess("a", [plain.url], files: fleet.files(of: "a")).problem(with: "has no TLS")
             let secure = try await NATSServer(in: folder, NATSServer.Options(made: fleet.server))
             for scheme in ["nats", "tls"] {
-                _ = try NodeProcess("a", ["\(scheme)://127.0.0.1:\(secure.port)"]).problem(with: "wants TLS")
+                _ = try NodeProcess("a", ["\(scheme)://127.0.0.1:\(secure.port)"]).problem(with: "requires TLS")
             }
-            for (text, words) in [("nothing", "no credentials of NATS"), ("-BEGIN CERTIFICATE-", "no credentials")] {
+            for text in ["nothing", "-BEGIN CERTIFICATE-"] {
                 let file = "\(folder)/other"
                 try text.write(toFile: file, atomically: true, encoding: .utf8)
-                _ = try NodeProcess("a", [secure.url], files: [file, fleet.files(of: "a")[1]]).problem(with: words)
+                _ = try NodeProcess("a", [secure.url], files: [file, fleet.files(of: "a")[1]])
+                    .problem(with: "does not name NATS credentials")
             }
         }
     }

@@ -1,4 +1,4 @@
-import DaemonRuntime
+import ServiceProgram
 
 @testable import ControlService
 @testable import PipelineControl

@@ -11,7 +11,7 @@ extension FuzzTarget {
     static let fleet: [FuzzTarget] = [asked, answered, lent, said]
 
     private static let asked = parcels("asked", Asked.self) { asked in
-        if let failure = asked.failure { checkShown(MessageCheck.told(failure, by: "attic")) }
+        if let failure = asked.failure { checkShown(MessageCheck.printable(failure, by: "attic")) }
         let picture = LentPicture(
             id: 1, name: "a.jpg", priority: .normal, outputs: [RenderOutput(name: nil, stages: [])], filters: [:],
             limits: LentLimits(maxPixels: 1 << 20, maxResult: 1 << 20, onTruncated: .fail, raw: .preview),
@@ -53,11 +53,11 @@ extension FuzzTarget {
             _ = (Token.isOne(commanded.token), MessageCheck.accepts(commanded.command))
         }
         if let answer = try? JSONDecoder().decode(CommandAnswer.self, from: data), let report = answer.report {
-            let told = MessageCheck.told(report)
+            let told = MessageCheck.printable(report)
             precondition(told.queues.count <= 16 && told.error.map(isHarmless) ?? true)
         }
         if let failure = try? JSONDecoder().decode(WorkerFailure.self, from: data) {
-            checkShown(MessageCheck.told(failure, by: "attic"))
+            checkShown(MessageCheck.printable(failure, by: "attic"))
         }
     }
 

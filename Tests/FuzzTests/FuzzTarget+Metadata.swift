@@ -36,6 +36,10 @@ extension FuzzTarget {
         // The packet may have no element left, so wrap it in one before it is read again.
         let left = Array("<x>".utf8) + cut + Array("</x>".utf8)
         precondition(XMPPacket.cut(left, where: isUnwanted) == left, "something unwanted is left")
+        let texts = XMPTexts(description: "<a> & b", credit: "\"c\"")
+        guard let added = texts.added(to: bytes) else { return }
+        let wrapped = Array("<x>".utf8) + added + Array("</x>".utf8)
+        precondition(XMPPacket.cut(wrapped) { _ in false } == wrapped, "texts make a packet unreadable")
     }
 
     private static let iptc = FuzzTarget("iptc") { bytes in
@@ -43,11 +47,16 @@ extension FuzzTarget {
         precondition(left.isEmpty || IPTC.isList(left), "a list is no list any more")
         precondition(IPTC.withoutPlace(left) == left, "a place is left")
         if !left.isEmpty { precondition(PhotoshopResources(iptc: left).iptc == left, "a list changes in its block") }
+        let said = IPTC.setting([120: "a caption", 110: "a credit"], in: bytes)
+        precondition(
+            IPTC.setting([120: "a caption", 110: "a credit"], in: said) == said, "a list changes with the same texts")
     }
 
     private static let photoshop = FuzzTarget("photoshop", words: ["8BIM\u{4}\u{4}", "Photoshop 3.0\0"]) { bytes in
         guard let resources = PhotoshopResources(bytes) else { return }
-        _ = (resources.iptc, resources.withoutIPTC)
+        _ = (resources.iptc, resources.withoutIPTC, resources.withoutDigest)
+        let iptc: [UInt8] = [0x1c, 2, 120, 0, 1, 0x61]
+        precondition(resources.with(iptc: iptc).iptc == iptc, "IPTC is not what was set")
         precondition(
             resources.bytes.isEmpty || PhotoshopResources(resources.bytes)?.bytes == resources.bytes, "a list changes")
         let hidden = resources.withoutPlace.bytes

@@ -6,17 +6,43 @@ import PipelineControl
 
 /// Messages from servers and browsers.
 extension FuzzTarget {
-    static let network: [FuzzTarget] = [addresses, answerHeaders, contentRanges, contentDispositions, requests]
+    static let network: [FuzzTarget] = [addresses, tables, answerHeaders, contentRanges, contentDispositions, requests]
 
     private static let addresses = text("addresses", words: ["https://", "URL=", "%2e", "token=", "://"]) { text in
         for kind in [AddressList.Kind.lines, .shortcut] {
             guard let list = try? AddressList(text, kind, most: 1000) else { continue }
-            for case .address(let address) in list.entries {
-                _ = address.server
-                precondition(WebAddress.shown(address.shown) == address.shown, "a secret is left: \(address.text)")
-                checkName(DownloadName.name(said: nil, url: address))
-            }
+            for entry in list.entries { check(entry) }
         }
+    }
+
+    private static let tables = FuzzTarget(
+        "tables",
+        words: ["url,name,caption,credit,recipe\n", "\"", "\"\"", "\t", ";", "\r\n", "https://a/", "\u{feff}"]
+    ) { bytes in
+        for kind in [AddressList.Kind.table, .lines] {
+            guard var list = try? AddressList(bytes, kind, most: 1000) else { continue }
+            precondition(list.entries.count <= 1000, "there are more entries than lines")
+            list.refuse(recipes: ["a": "is held"])
+            for entry in list.entries { check(entry) }
+        }
+    }
+
+    private static func check(_ entry: AddressList.Entry) {
+        switch entry {
+        case .wrong(let line, _): precondition((1...1000).contains(line), "an entry is in no line")
+        case .address(let address): check(address, nil)
+        case .row(let address, let row):
+            check(address, row.texts.name)
+            precondition((1...1000).contains(row.line), "a row is in no line")
+            let texts = [row.texts.caption, row.texts.credit].compactMap(\.self)
+            precondition(texts.allSatisfy { !$0.utf8.contains(0) && (1...2000).contains($0.utf8.count) }, "a bad text")
+        }
+    }
+
+    private static func check(_ address: WebAddress, _ name: String?) {
+        _ = address.server
+        precondition(WebAddress.shown(address.shown) == address.shown, "a secret is left: \(address.text)")
+        checkName(DownloadName.given(name, else: DownloadName.name(said: nil, url: address)))
     }
 
     /// Checks that a download's name is safe to use as a file name.

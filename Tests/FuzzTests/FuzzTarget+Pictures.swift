@@ -1,11 +1,15 @@
+import CVips
 import PipelineModel
 import SystemCalls
+import TestTools
 
 @testable import RenderWorker
 
-/// Headers and structure of pictures, and the pixels of common JPEGs. Libraries read all other pixels.
+/// Headers and structure of pictures, and the pixels of common JPEGs and PNGs. Libraries read all other pixels.
 extension FuzzTarget {
-    static let pictures: [FuzzTarget] = [files, jpegs, jpegPlanes, gifs, pngs, bmps, boxes, tiffs, webps]
+    static let pictures: [FuzzTarget] = [
+        files, jpegs, gainMaps, jpegPlanes, gifs, pngs, pngRows, bmps, boxes, tiffs, webps,
+    ]
 
     /// A file of any format. Calls each function that examines a file before its pixels are read.
     private static let files = FuzzTarget("pictures") { bytes in
@@ -30,6 +34,38 @@ extension FuzzTarget {
         guard segments.areWhole() else { return }
         var longer = JPEGSegments(file: window(bytes + [0, 1, 2]))
         precondition(longer.areWhole(), "bytes behind the end do harm")
+    }
+
+    private static let gainMaps = FuzzTarget(
+        "gain-maps",
+        words: [
+            "MPF\0MM\0*", "urn:iso:std:iso:ts:21496:-1\0", "http://ns.adobe.com/xap/1.0/\0", "hdrgm:GainMapMax=\"",
+            "http://ns.adobe.com/hdr-gain-map/1.0/", "<rdf:Seq><rdf:li>", "urn:com:apple:photo:2020:aux:hdrgainmap",
+        ]
+    ) { bytes in
+        if let index = MultiPictureIndex(bytes[...]) {
+            precondition(index.pictures.allSatisfy { $0.start >= 0 && $0.length >= 0 }, "a picture is nowhere")
+        }
+        if let numbers = GainMapNumbers(iso: bytes[...]) {
+            precondition(GainMapNumbers(iso: numbers.iso[...]) != nil, "numbers become unusable")
+        }
+        if let numbers = GainMapNumbers(xmp: bytes) {
+            precondition(GainMapNumbers(xmp: numbers.xmp) == numbers, "numbers change")
+            precondition(GainMapNumbers(iso: numbers.iso[...]) != nil, "numbers become unusable")
+        }
+        let file = try SourceFile(Descriptor.memory(bytes), name: "a.jpg")
+        guard case .found(let map) = file.gainMap(1 << 13, 1 << 13, isPromised: true) else { return }
+        precondition(map.place.lowerBound > 0 && map.place.upperBound <= bytes.count, "a map is outside of its file")
+        guard map.width * map.height <= 1 << 16 else { return }
+        let kept = GainMapPlan.kept(GainMapPlacement(stored: 1 << 13, 1 << 13, orientation: 1 + bytes.count % 8))
+        let maps = GainMaps(.found(map), [kept], of: file, 1 << 13, 1 << 13, Resizers())
+        guard let made = maps.make(0, most: nil).file else { return }
+        let start: [UInt8] = [0xff, 0xd8, 0xff, 0xe0, 0, 2, 0xff, 0xd9]
+        let result = try SourceFile(Descriptor.memory(made.added(to: start)), name: "a.jpg")
+        guard case .found(let again) = result.gainMap(1 << 13, 1 << 13, isPromised: false) else {
+            preconditionFailure("the result's map can't be found")
+        }
+        precondition(again.width == made.width && again.height == made.height, "the result has another map")
     }
 
     /// The last byte chooses the size and the planes.
@@ -75,6 +111,46 @@ extension FuzzTarget {
                 "a file is not whole with another end")
         }
         for most in [0, 100, 1 << 20] { try? PNGTexts.check(size: bytes.count, most: most, reader) }
+    }
+
+    /// Three bytes choose the size, the bands and the length of a chunk; the others are the packed pixels. The chunks
+    /// and their checksums are always valid, so that the fuzzer reaches the reader of the pixels.
+    private static let pngRows = FuzzTarget("png-rows") { bytes in
+        guard bytes.count > 3 else { return }
+        let (kind, packed) = ([0, 4, 2, 6][Int(bytes[2]) & 3], Array(bytes.dropFirst(3)))
+        var file = PNGFile(width: Int(bytes[0]) + 1, height: Int(bytes[1]) + 1, kind: UInt8(kind), packed: packed)
+        file.part = 1 + Int(bytes[2]) * 16
+        let whole = file.bytes
+        guard let pixels = PNGPixels(.memory(whole), size: whole.count) else { return }
+        var own: [[UInt8]] = []
+        while let row = pixels.next() {
+            own.append(Array(UnsafeBufferPointer(start: row, count: pixels.width * pixels.bands)))
+        }
+        let unpacked = unpacked(packed, count: own.count * (1 + pixels.width * pixels.bands))
+        let theirs = PNGFile.unfiltered(unpacked, width: pixels.width, bytesPerPixel: pixels.bands)
+        precondition(own == theirs, "zlib reads it in another way")
+    }
+
+    /// The first bytes that zlib unpacks. Passes the packed bytes one by one, because at a fault GLib drops all bytes
+    /// that zlib has unpacked in the same call.
+    private static func unpacked(_ packed: [UInt8], count: Int) -> [UInt8] {
+        guard let unpacker = g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_ZLIB) else { return [] }
+        defer { g_object_unref(UnsafeMutableRawPointer(unpacker)) }
+        var (result, left) = ([UInt8](), packed[...])
+        while result.count < count {
+            var (buffer, taken, made) = ([UInt8](repeating: 0, count: count - result.count), gsize(0), gsize(0))
+            let status = left.withUnsafeBytes { from in
+                buffer.withUnsafeMutableBytes { to in
+                    g_converter_convert(
+                        unpacker, from.baseAddress, gsize(min(1, from.count)), to.baseAddress, gsize(to.count),
+                        G_CONVERTER_NO_FLAGS, &taken, &made, nil)
+                }
+            }
+            guard status != G_CONVERTER_ERROR, taken + made > 0 else { break }
+            result += buffer.prefix(Int(made))
+            left = left.dropFirst(Int(taken))
+        }
+        return result
     }
 
     private static let bmps = FuzzTarget("bmps") { bytes in

@@ -1,5 +1,5 @@
-import DaemonRuntime
 import ManualPages
+import ServiceProgram
 import SystemCalls
 import Testing
 

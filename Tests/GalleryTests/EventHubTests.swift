@@ -1,7 +1,7 @@
-import DaemonRuntime
 import Foundation
 import Glibc
 import PipelineControl
+import ServiceProgram
 import Synchronization
 import SystemCalls
 import Testing
@@ -58,7 +58,7 @@ struct EventHubTests {
         let stream = HTTPStream()
         let (wakes, wake) = AsyncStream<Void>.makeStream()
         stream.attach { wake.yield() }
-        hub.join(stream, after: 1, most: 1) { _ in }
+        hub.join(stream, after: 1, most: 1, while: { true }) { _ in }
         var told = ""
         for await _ in wakes {
             told += String(decoding: stream.next(most: 1 << 16) ?? [], as: UTF8.self)

@@ -1,4 +1,6 @@
 import Synchronization
+import SystemCalls
+import TestTools
 import Testing
 
 @testable import Gallery
@@ -54,26 +56,46 @@ struct GuardTests {
 
     @Test("an unused code expires, and so does an idle session, while a session in use continues")
     func ends() throws {
-        let clock = Mutex(ContinuousClock.now)
+        let clock = Mutex(1_000_000.0)
         let door = Door(port: 8080) { clock.withLock { $0 } }
-        func pass(_ time: Duration) { clock.withLock { $0 += time } }
+        func pass(_ time: Double) { clock.withLock { $0 += time } }
         func visitor() throws -> HTTPRequest {
             Self.request(
                 "GET", ("Cookie", String(try #require(door.enter(door.makeCode())).value.prefix { $0 != ";" })))
         }
         let (early, late) = (door.makeCode(), door.makeCode())
-        pass(Door.codeLife - .seconds(1))
+        pass(Door.codeLife - 1)
         #expect(door.enter(early) != nil)
-        pass(.seconds(1))
+        pass(1)
         #expect(door.enter(late) == nil)
         let (faithful, gone) = (try visitor(), try visitor())
         for _ in 1...3 {
-            pass(Door.sessionLife - .seconds(1))
+            pass(Door.sessionLife - 1)
             #expect(door.admits(faithful))
         }
         #expect(!door.admits(gone))
         pass(Door.sessionLife)
         #expect(!door.admits(faithful))
+    }
+
+    @Test("a session survives a restart, in a file that only its owner reads, and ends there as well")
+    func restart() throws {
+        try withTemporaryFolder { folder in
+            let clock = Mutex(1_000_000.0)
+            let file = SessionFile(port: 8080, beside: "\(folder)/control.sock")
+            func door() -> Door { Door(port: 8080, file: file) { clock.withLock { $0 } } }
+            let first = door()
+            let cookie = try #require(first.enter(first.makeCode())).value.prefix { $0 != ";" }
+            let request = Self.request("GET", ("Cookie", String(cookie)))
+            #expect(door().admits(request))
+            #expect(try FileSystem.status(file.path).map { $0.mode & 0o777 } == 0o600)
+            clock.withLock { $0 += Door.sessionLife - 1 }
+            #expect(door().admits(request))
+            clock.withLock { $0 += Door.sessionLife - 1 }
+            #expect(door().admits(request) && door().renewal(of: request) != nil)
+            clock.withLock { $0 += Door.sessionLife }
+            #expect(!door().admits(request))
+        }
     }
 
     @Test("a code works once and gives a cookie, which opens the door; the oldest codes and cookies expire")
@@ -83,7 +105,7 @@ struct GuardTests {
         #expect(code.count == 32 && code != door.makeCode())
         let cookie = try #require(door.enter(code))
         #expect(door.enter(code) == nil && door.enter("") == nil)
-        #expect(cookie.value.hasSuffix("; Path=/; HttpOnly; SameSite=Strict"))
+        #expect(cookie.value.hasSuffix("; Path=/; Max-Age=604800; HttpOnly; SameSite=Strict"))
         let pair = String(cookie.value.prefix { $0 != ";" })
         #expect(pair.hasPrefix("pipelined-8080=") && pair.utf8.count == 15 + 32)
         #expect(door.admits(Self.request("GET", ("Cookie", pair))))

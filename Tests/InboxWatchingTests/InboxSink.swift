@@ -45,8 +45,8 @@ final class InboxSink: IntakeSink {
         intake.pollInterval = pollInterval
         let recipe = Recipe(name: "r", inbox: "", outbox: "", original: original, intake: intake, outputs: [])
         return Inbox(
-            folder: folder, recipe: recipe, longestPlace: 0, excluded: [], claims: ClaimFolders(root: "r"), sink: self,
-            refusal: refusal, room: room)
+            Inbox.Watch(folder: folder, recipe: recipe, longestPlace: 0, excluded: [], refusal: refusal),
+            claims: ClaimFolders(root: "r"), sink: self, room: room)
     }
 
     func accept(

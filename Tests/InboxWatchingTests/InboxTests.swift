@@ -96,7 +96,7 @@ struct InboxTests {
             inbox.stop { remains in marks.withLock { $0 = remains.marked } }
             await withCheckedContinuation { continuation in inbox.afterwards { continuation.resume() } }
             #expect(marks.withLock { $0 } == nil)
-            let remains = Inbox.Remains(marked: [FileSystem.Key("\(folder)/a.png")])
+            let remains = Inbox.HandOver(marked: [FileSystem.Key("\(folder)/a.png")])
             inbox.begin(adopting: false, with: remains)
             await withCheckedContinuation { continuation in inbox.afterwards { continuation.resume() } }
             #expect(marks.withLock { $0 } == remains.marked)
@@ -229,7 +229,7 @@ struct InboxTests {
             try FileSystem.makeFolders(FileSystem.folder(of: sources[0]), mode: 0o700)
             try Data().write(to: URL(fileURLWithPath: sources[0]))
             let status = try #require(try FileSystem.status(sources[0]))
-            var remains = Inbox.Remains()
+            var remains = Inbox.HandOver()
             for (path, source) in zip(["a.png", "b.png"], sources) {
                 remains.unsure[source] = UnsureClaim(path: path, before: status, cancelled: true)
             }

@@ -2,6 +2,7 @@ import DaemonInterface
 import DaemonRuntime
 import Dispatch
 import PictureFiles
+import ServiceProgram
 import TestTools
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
 struct DiskFiguresTests {
     private func look(_ fixture: OwnersFixture) async -> [String] {
         await withCheckedContinuation { continuation in
-            Coordination.async { fixture.owners.disks.look { continuation.resume(returning: $0.map(\.path)) } }
+            Coordination.async { fixture.owners.keeping.disks.look { continuation.resume(returning: $0.map(\.path)) } }
         }
     }
 
@@ -39,7 +40,7 @@ struct DiskFiguresTests {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let (answers, continuation) = AsyncStream<[String]>.makeStream()
             Coordination.sync {
-                for _ in 1...2 { fixture.owners.disks.look { continuation.yield($0.map(\.path)) } }
+                for _ in 1...2 { fixture.owners.keeping.disks.look { continuation.yield($0.map(\.path)) } }
             }
             for await paths in answers.prefix(2) { #expect(paths == [fixture.places.data]) }
         }

@@ -75,7 +75,7 @@ struct DownloadOperationTests {
         return limits
     }
 
-    @Test("can be made from a URL or from a string")
+    @Test("an operation can be made from a URL or from a string")
     func made() throws {
         let bench = Bench()
         for string in ["https://example.com/a.jpg", "HTTP://example.com"] {
@@ -89,7 +89,7 @@ struct DownloadOperationTests {
         }
     }
 
-    @Test("hands the picture to the next operation: the file, and the server's name for it")
+    @Test("an operation hands the picture to the next one: the file, and the server's name for it")
     func provides() async throws {
         let server = try HTTPServer { _, connection in
             try connection.reply(200, ["Content-Disposition": "attachment; filename=../ä.jpg"], Self.body)
@@ -105,7 +105,7 @@ struct DownloadOperationTests {
         #expect(operation.response?.status == 200)
     }
 
-    @Test("hands nothing on and leaves nothing behind when it fails, or is cancelled before or during the download")
+    @Test("an operation that fails or is cancelled, even before it begins, hands nothing on and leaves nothing behind")
     func nothing() async throws {
         let server = try HTTPServer { request, connection in
             if request.path == "/held" { return connection.waitForClose() }
@@ -128,7 +128,7 @@ struct DownloadOperationTests {
         #expect(bench.leftovers == [])
     }
 
-    @Test("resumes where the server broke off, Retries= times; then the partial file stays for another operation")
+    @Test("an operation resumes where the server broke off, Retries= times; then the partial file stays for another")
     func resumes() async throws {
         let server = try HTTPServer { request, connection in
             // Each response contains at most 50,000 bytes.
@@ -157,7 +157,7 @@ struct DownloadOperationTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: bench.path("hasty"))) == Self.body)
     }
 
-    @Test("starts again when the file has changed, once the ledger has recorded that the partial file is useless")
+    @Test("an operation starts again for a changed file, once the ledger has recorded that the partial file is useless")
     func changed() async throws {
         let other = Data(Self.body.reversed())
         let server = try HTTPServer { request, connection in
@@ -188,7 +188,7 @@ struct DownloadOperationTests {
         #expect(try Data(contentsOf: file) == other)
     }
 
-    @Test("starts again when its partial file has vanished, once the ledger has recorded that")
+    @Test("an operation starts again when its partial file has vanished, once the ledger has recorded that")
     func shorter() async throws {
         let server = try HTTPServer { _, connection in try connection.reply(200, ["ETag": "\"one\""], Self.body) }
         let bench = Bench()
@@ -225,7 +225,7 @@ struct DownloadOperationTests {
         }
     }
 
-    @Test("keeps its partial file when it goes back to the queue, and another operation resumes there")
+    @Test("an operation that goes back to the queue keeps its partial file, and another operation resumes there")
     func givenBack() async throws {
         let server = try Self.pausingServer()
         let bench = Bench()
@@ -245,7 +245,7 @@ struct DownloadOperationTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: bench.path("file"))) == Self.body)
     }
 
-    @Test("resumes where it was when the fetch worker dies")
+    @Test("an operation resumes where it was when the fetch worker dies")
     func goesOnInNextWorker() async throws {
         let server = try Self.pausingServer()
         let bench = Bench()
@@ -259,7 +259,7 @@ struct DownloadOperationTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: bench.path("file"))) == Self.body)
     }
 
-    @Test("closes its connection when it is cancelled, and leaves no partial file")
+    @Test("a cancelled operation closes its connection, and leaves no partial file")
     func cancel() async throws {
         let server = try HTTPServer { _, connection in
             try connection.begin(200, ["Content-Length": "1000000"])
@@ -279,7 +279,7 @@ struct DownloadOperationTests {
         #expect(bench.leftovers == [])
     }
 
-    @Test("is retried in a new process when the worker dies; a download that kills two workers fails alone")
+    @Test("a dead worker's operations are retried in a new process; a download that kills two workers fails alone")
     func workerDies() async throws {
         let gate = Gate()
         let server = try HTTPServer { request, connection in
@@ -324,7 +324,7 @@ struct DownloadOperationTests {
             for descriptor in descriptors: os.close(descriptor)
         """
 
-    @Test("fails when the fetch worker is silent about it twice; the other downloads go on")
+    @Test("an operation fails when the fetch worker is silent about it twice; the other downloads go on")
     func mute() async throws {
         try await withTemporaryFolder { folder in
             let program = "\(folder)/mute"
@@ -341,12 +341,12 @@ struct DownloadOperationTests {
             await bench.run(operations)
             #expect(operations.map(\.state) == [.finished, .failed, .finished])
             let failure = try #require(operations[1].failure)
-            #expect(failure.message == "the fetch worker said nothing of it for 500ms, twice")
+            #expect(failure.message == "the fetch worker reported nothing about it for 500ms, twice")
             #expect(failure.class == .transient)
         }
     }
 
-    @Test("distinguishes file errors from network errors")
+    @Test("an operation distinguishes file errors from network errors")
     func noFile() async throws {
         let bench = Bench()
         try FileManager.default.createDirectory(atPath: bench.path("taken"), withIntermediateDirectories: true)

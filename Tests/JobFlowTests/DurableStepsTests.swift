@@ -15,7 +15,7 @@ import Testing
 @testable import PictureFiles
 
 /// `PowerCutTests` check the same with whole daemons.
-@Suite("What is made durable, and when")
+@Suite("Steps that make files durable")
 struct DurableStepsTests {
     private final class Notes: Sendable {
         private let all = Mutex<[String]>([])
@@ -154,10 +154,11 @@ struct DurableStepsTests {
     @Test("an original is durably removed before the ledger records that")
     func removed() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
-            let job = try fixture.ended(1, .done, at: "\(fixture.places.spool)/1/1.png")
+            var job = try fixture.ended(1, .done, at: "\(fixture.places.spool)/1/1.png")
+            job.order.original = .delete
             #expect(fixture.insert([job]))
             let (moves, _) = fixture.moves()
-            let synced = try await synced(fixture.places.spool) {
+            let synced = try await synced(fixture.places.spool) { [job] in
                 #expect(moves.move([job], of: job.order.inbox).isEmpty)
             }
             #expect(synced == ["1: "])

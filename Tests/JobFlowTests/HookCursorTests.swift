@@ -1,7 +1,7 @@
-import DaemonRuntime
 import Foundation
 import JobModel
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import TestTools
 import Testing
@@ -26,28 +26,36 @@ struct HookCursorTests {
             try Data("#!/bin/sh\ncd \(folder)\n\(script)\n".utf8).write(to: URL(fileURLWithPath: program))
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
             ledger = try Ledger(path: "\(folder)/ledger.sqlite")
-            hooks = Hooks(ledger: ledger, places: Places.below(folder)) { _, _, _ in [] }
+            hooks = Hooks(ledger: ledger, places: Places.below(folder)) { news in
+                Array((news.results ?? []).map { $0 + "\n" }.joined().utf8)
+            }
             ledger.record(hook: "r", Ledger.HookRecord(cursor: 0))
         }
 
         /// Records a done job and the event for which its hook runs.
         func finish(_ id: Int) {
-            let order = WorkOrder(
-                recipe: "r", adHoc: false, outputs: [], original: .archive, conflict: .number, outbox: "/out",
-                inbox: "/in")
-            ledger.insert([
-                JobRecord(
-                    id: id, position: id, order: order, path: "\(id).png", origin: .claimed,
-                    source: "/in/.pipelined/0/\(id).png",
-                    file: FileStatus.Identity(device: 1, inode: id, size: 10, modified: 20), state: .done,
-                    created: 1000)
-            ])
+            insert([id])
             ledger.append(LoggedEvent(kind: "picture", job: id, state: .done))
             #expect(ledger.flush(seconds: 30))
         }
 
-        func begin() {
-            hooks.set(["r": Hooks.Order(program: program, occasions: [.done])], timeout: .seconds(60))
+        /// Records done jobs.
+        func insert(_ ids: some Sequence<Int>, of recipe: String = "r", batch: Int? = nil) {
+            let order = WorkOrder(
+                recipe: recipe, adHoc: false, outputs: [], original: .archive, conflict: .number, outbox: "/out",
+                inbox: "/in")
+            ledger.insert(
+                ids.map { id in
+                    JobRecord(
+                        id: id, position: id, batch: batch, order: order, path: "\(id).png", origin: .claimed,
+                        source: "/in/.pipelined/0/\(id).png",
+                        file: FileStatus.Identity(device: 1, inode: id, size: 10, modified: 20), state: .done,
+                        created: 1000)
+                })
+        }
+
+        func begin(_ occasions: Set<HookOccasion> = [.done]) {
+            hooks.set(["r": Hooks.Order(program: program, occasions: occasions)], timeout: .seconds(60))
         }
 
         func stop() async {
@@ -133,6 +141,46 @@ struct HookCursorTests {
             try gate.write(Array("\n\n".utf8), called: "gate")
             await fixture.stop()
             #expect(await fixture.lines(2) == ["1", "3"])
+        }
+    }
+    @Test("the end of a batch of 20,000 pictures gives the hook the path of each result, in the order of the jobs")
+    func results() async throws {
+        try await withTemporaryFolder { folder in
+            let script = "cat >results; echo $PIPELINED_OCCASION $PIPELINED_BATCH $PIPELINED_PICTURES >>runs"
+            let fixture = try Fixture(folder, script)
+            fixture.insert(1...20_000, batch: 7)
+            fixture.ledger.append(LoggedEvent(kind: "batch", text: "arrived", batch: 7))
+            fixture.ledger.append(LoggedEvent(kind: "batch", text: "ended", batch: 7))
+            #expect(fixture.ledger.flush(seconds: 60))
+            // The second result is recorded as an older version did it.
+            try Database(path: fixture.path).script(
+                """
+                UPDATE jobs SET outputs = json_array(json_object('path', '/out/a long folder''s name/' || id || '.jpg'),
+                    '/out/' || id || '.small.jpg')
+                """)
+            fixture.begin([.batch])
+            #expect(await fixture.lines(1) == ["batch 7 20000"])
+            await fixture.stop()
+            let wanted = (1...20_000).map { "/out/a long folder's name/\($0).jpg\n/out/\($0).small.jpg\n" }.joined()
+            let got = try String(contentsOfFile: "\(folder)/results", encoding: .utf8)
+            #expect(got == wanted, "\(got.count) characters instead of \(wanted.count)")
+        }
+    }
+
+    @Test("the end of a batch of several recipes runs the hook of each recipe once")
+    func recipes() async throws {
+        try await withTemporaryFolder { folder in
+            let fixture = try Fixture(folder, "echo $PIPELINED_RECIPE $PIPELINED_BATCH >>runs")
+            fixture.insert([1, 4], of: "s", batch: 7)
+            fixture.insert([2, 3], batch: 7)
+            fixture.ledger.append(LoggedEvent(kind: "batch", text: "ended", batch: 7))
+            #expect(fixture.ledger.flush(seconds: 30))
+            let found = try fixture.ledger.announcements(after: 0, limit: 1)
+            #expect(found.found.map(\.recipe).sorted() == ["r", "s"])
+            fixture.begin([.batch])
+            #expect(await fixture.lines(1) == ["r 7"])
+            await fixture.stop()
+            #expect(await fixture.lines(1) == ["r 7"])
         }
     }
 }

@@ -5,6 +5,7 @@ import JobLedger
 import JobModel
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import TestTools
 import Testing

@@ -4,6 +4,7 @@ import JobLedger
 import JobModel
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import TestTools
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
 
 @Suite("Changes of jobs")
 struct JobChangesTests {
-    /// Runs `body` with four jobs, of which two are in the window.
+    /// Runs `body` with four jobs, two of them in the window.
     private func with(_ body: (OwnersFixture, JobChanges) async throws -> Void) async throws {
         let settings = "Window=2\n[Daemon]\nHangTimeout=1\n"
         try await OwnersFixture.with(settings) { (fixture: OwnersFixture) async throws -> Void in

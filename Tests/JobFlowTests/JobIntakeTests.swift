@@ -3,6 +3,7 @@ import JobLedger
 import JobModel
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import TestTools
 import Testing
@@ -46,7 +47,7 @@ struct JobIntakeTests {
             #expect(jobs.map(\.path) == ["l.urls", "a.png", "l.urls line 2", "b.png"])
             #expect(jobs.map(\.batch) == [nil, 1, 1, 1])
             #expect(jobs[0].state == .done && jobs[2].state == .failed && jobs[0].isList && !jobs[1].isList)
-            #expect(jobs[0].reason == "a list of 2 URLs, batch 1; 1 of its lines are none")
+            #expect(jobs[0].reason == "a list of 2 URLs, batch 1; 1 line is no URL")
             #expect(fixture.exists("\(fixture.places.archive)/r/l.urls"))
             Coordination.sync {
                 #expect(fixture.owners.jobs.counts[.failed] == 1 && fixture.owners.jobs.counts[.done] == 1)
@@ -63,7 +64,7 @@ struct JobIntakeTests {
                 (try #require(fixture.owners.inboxes.inbox(of: "r")), fixture.owners.intake)
             }
             let claims = ["a.png", "l.urls"].map { name in
-                Claim(path: name, source: "\(folder)/\(name)", isKept: true, file: .none, cancelled: false)
+                Claim(path: name, source: "\(folder)/\(name)", isKept: true, file: .none, cancelled: false, owner: 0)
             }
             // The inbox is blocked until the gate opens, so these files are not recorded yet.
             inbox.afterwards { gate.wait() }

@@ -2,6 +2,7 @@ import DaemonRuntime
 import JobLedger
 import JobModel
 import PipelineModel
+import ServiceProgram
 import Synchronization
 import Testing
 

@@ -3,6 +3,7 @@ import JobLedger
 import JobModel
 import OperationGraph
 import PipelineModel
+import ServiceProgram
 import Synchronization
 import SystemCalls
 import Testing
@@ -27,6 +28,17 @@ struct JobStatesTests {
                 #expect(owners.jobs.count == ids.count)
             }
             try await body(fixture, owners.runner)
+        }
+    }
+
+    @Test("the log says how long a done job took")
+    func took() async throws {
+        try await OwnersFixture.with("") { fixture in
+            var job = fixture.job(1)
+            job.started = 100
+            let places = fixture.owners.configuration.places
+            #expect(job.line(places, end: 101.504).hasSuffix(" (1.50 s)"))
+            #expect(job.line(places, end: 100.014).hasSuffix(" (0.01 s)"))
         }
     }
 
@@ -111,7 +123,7 @@ struct JobStatesTests {
                     owners.jobs.fill()
                     for id in 2...3 { if let job = owners.jobs[id] { owners.runner.advance(job, .began) } }
                     owners.jobs[2]?.download?.finish(.finished)
-                    owners.pauses.pause([owners.queues.render], reason: "lunch") { continuation.resume() }
+                    owners.queues.pause([owners.queues.render], reason: "lunch") { continuation.resume() }
                 }
             }
             Coordination.sync {

@@ -1,6 +1,7 @@
 import DaemonRuntime
 import Foundation
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import TestTools
 import Testing
@@ -69,7 +70,7 @@ struct KnownPlacesTests {
         }
     }
 
-    @Test("when a disk is unmounted, all places on it are gone, also those of ad-hoc jobs")
+    @Test("when a disk is unmounted, all places on it are gone, including the places of ad-hoc jobs")
     func above() async throws {
         try await with { (fixture, places) async throws in
             let (inbox, outbox) = (fixture.places.inbox, fixture.places.outbox)

@@ -6,6 +6,7 @@ import InboxWatching
 import JobLedger
 import JobModel
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import TestTools
 import Testing
@@ -59,7 +60,7 @@ struct OriginalMovesTests {
             let (arrivals, listener) = fixture.listen()
             Coordination.sync { moves.delegate = listener }
             #expect(moves.move([job], of: job.order.inbox).isEmpty)
-            for await news in arrivals where news == .arrived { break }
+            for await _ in arrivals { break }
             withExtendedLifetime(listener) {}
             #expect(fixture.exists("\(fixture.places.cancelled)/r/album/1.png"))
             #expect(!fixture.exists("\(fixture.places.archive)/r") && fixture.exists(fixture.places.archive))
@@ -157,6 +158,20 @@ struct OriginalMovesTests {
             #expect(fixture.ledger.flush(seconds: 30))
             #expect(try fixture.ledger.job(1)?.isOver == true && fixture.ledger.job(2)?.isOver == false)
             #expect(stuck.reason(for: 1) == nil && stuck.reason(for: 2)?.contains("No such file") == true)
+        }
+    }
+
+    @Test("where an earlier original has the name of a picture's folder, the folder gets a number")
+    func fileInTheWay() async throws {
+        try await with { (fixture, moves, _) async throws in
+            let first = try fixture.ended(1, .cancelled, at: "\(fixture.places.spool)/1/1.png")
+            var second = try fixture.ended(2, .cancelled, at: "\(fixture.places.spool)/2/2.png")
+            second.path = "1.png/2.png"
+            #expect(fixture.insert([first, second]))
+            #expect(moves.move([first], of: first.order.inbox).isEmpty)
+            #expect(moves.move([second], of: second.order.inbox).isEmpty)
+            #expect(fixture.exists("\(fixture.places.cancelled)/r/1.png"))
+            #expect(fixture.exists("\(fixture.places.cancelled)/r/1-1.png/2.png"))
         }
     }
 

@@ -6,6 +6,7 @@ import JobModel
 import OperationGraph
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import Synchronization
 import SystemCalls
 import Testing
@@ -109,8 +110,7 @@ struct OwnerTests {
         }
     }
 
-    /// Runs `body` with twenty downloads from one host, of which the window holds the host's share, and four from
-    /// another.
+    /// Runs `body` with twenty downloads from one host and four from another. The window holds the first host's share.
     private func withDownloads(_ window: Int, _ body: (OwnersFixture) async throws -> Void) async throws {
         try await OwnersFixture.with("Download=0\nWindow=\(window)\n") {
             (fixture: OwnersFixture) async throws -> Void in
@@ -135,7 +135,7 @@ struct OwnerTests {
             let owners = fixture.owners
             await withCheckedContinuation { continuation in
                 Coordination.async {
-                    owners.pauses.pause([owners.queues.render], reason: nil) { continuation.resume() }
+                    owners.queues.pause([owners.queues.render], reason: nil) { continuation.resume() }
                 }
             }
             Coordination.sync {
@@ -281,19 +281,19 @@ struct OwnerTests {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let owners = fixture.owners
             Coordination.sync {
-                owners.limits.set(.count(3), of: owners.queues.publish)
-                owners.limits.adopt(owners.configuration.settings)
+                owners.queues.set(.count(3), of: owners.queues.publish)
+                owners.queues.adopt(owners.configuration.settings)
                 #expect(owners.queues.publish.report.effective == 3)
-                #expect(owners.limits.live(of: "publish")?.isSaved == false)
-                #expect(owners.limits.live(of: "render") == nil)
+                #expect(owners.queues.live(of: "publish")?.isSaved == false)
+                #expect(owners.queues.live(of: "render") == nil)
             }
             let error = await withCheckedContinuation { continuation in
                 Coordination.async {
-                    owners.limits.save(.count(3), of: owners.queues.publish) { continuation.resume(returning: $0) }
+                    owners.queues.save(.count(3), of: owners.queues.publish) { continuation.resume(returning: $0) }
                 }
             }
             #expect(error == nil)
-            Coordination.sync { #expect(owners.limits.live(of: "publish")?.isSaved == true) }
+            Coordination.sync { #expect(owners.queues.live(of: "publish")?.isSaved == true) }
             #expect(try String(contentsOfFile: fixture.places.saved, encoding: .utf8).contains("Publish=3"))
         }
     }
@@ -305,18 +305,18 @@ struct OwnerTests {
             let owners = fixture.owners
             let queues = Coordination.sync { owners.queues }
             await withCheckedContinuation { continuation in
-                Coordination.async { owners.pauses.pause([queues.render], reason: "lunch") { continuation.resume() } }
+                Coordination.async { owners.queues.pause([queues.render], reason: "lunch") { continuation.resume() } }
             }
-            #expect(queues.waitReason(.render, fixture.ledger) == "paused: lunch")
+            #expect(queues.waitReason(.render) == "paused: lunch")
             #expect(try fixture.ledger.pausedQueues() == ["render": "lunch"])
             Coordination.sync {
                 owners.jobs.fill()
                 #expect(owners.jobs.isEmpty)
             }
             await withCheckedContinuation { continuation in
-                Coordination.async { owners.pauses.resume([queues.render]) { continuation.resume() } }
+                Coordination.async { owners.queues.resume([queues.render]) { continuation.resume() } }
             }
-            #expect(queues.waitReason(.render, fixture.ledger) == nil)
+            #expect(queues.waitReason(.render) == nil)
             #expect(try fixture.ledger.pausedQueues().isEmpty)
             Coordination.sync { #expect(owners.jobs.ids == [1]) }
         }
@@ -372,8 +372,8 @@ struct OwnerTests {
         }
     }
 
-    @Test("the moves of an undo are watched like any others")
-    func watchedUndo() async throws {
+    @Test("the original of an undone job moves like any other, and its arrival is reported")
+    func undo() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             var job = try fixture.ended(1, .done, at: "\(fixture.places.archive)/r/1.png")
             (job.disposed, job.origin) = (true, .claimed)
@@ -386,7 +386,7 @@ struct OwnerTests {
                     originals.undo([job], to: nil) { continuation.resume(returning: $0) }
                 }
             }
-            for await news in news where news == .willMove { break }
+            for await _ in news { break }
             withExtendedLifetime(listener) {}
             #expect(outcome.undone == [1] && outcome.refused.isEmpty)
         }
@@ -404,7 +404,7 @@ struct OwnerTests {
             #expect(try fixture.ledger.counts()[.done] == 12)
             Coordination.sync {
                 let owners = fixture.owners
-                owners.jobs.ended(1)
+                owners.keeping.ended(1)
             }
             while fixture.count(.done) != 8 { await fixture.settle() }
             #expect(try fixture.ledger.counts()[.done] == 8)

@@ -2,6 +2,7 @@ import DaemonRuntime
 import Foundation
 import JobModel
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import Testing
 

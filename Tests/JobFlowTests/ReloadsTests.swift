@@ -2,6 +2,7 @@ import DaemonInterface
 import DaemonRuntime
 import Foundation
 import PipelineModel
+import ServiceProgram
 import Synchronization
 import SystemCalls
 import Testing

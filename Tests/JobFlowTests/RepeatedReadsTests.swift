@@ -2,6 +2,7 @@ import DaemonRuntime
 import JobModel
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import Synchronization
 import Testing
 

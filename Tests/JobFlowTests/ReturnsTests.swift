@@ -4,6 +4,7 @@ import Foundation
 import InboxWatching
 import JobModel
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import Testing
 

@@ -4,6 +4,7 @@ import JobModel
 import OperationGraph
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import Synchronization
 import Testing
 

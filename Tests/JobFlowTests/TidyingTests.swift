@@ -5,6 +5,7 @@ import Foundation
 import JobLedger
 import JobModel
 import PipelineModel
+import ServiceProgram
 import Synchronization
 import SystemCalls
 import TestTools
@@ -215,7 +216,7 @@ struct TidyingTests {
             _ = try fixture.tidying.run(CleanWish(place: .archive, by: "test"))
             #expect(paths.map(fixture.owners.exists) == [false, true])
             try breakOff()
-            Coordination.sync { fixture.owners.owners.keeping.begin() }
+            try Coordination.sync { try fixture.owners.owners.keeping.begin() }
             try await fixture.owners.until { try fixture.ledger.leavingFiles().isEmpty }
             #expect(paths.map(fixture.owners.exists) == [false, false])
         }
@@ -288,7 +289,7 @@ struct TidyingTests {
                 "CREATE TRIGGER refusal BEFORE UPDATE OF leaving ON kept BEGIN SELECT RAISE(ABORT, 'no'); END")
             let outcome = try fixture.tidying.run(CleanWish(place: .failed, by: "test"))
             #expect(outcome.files == 0 && outcome.refused == 2)
-            #expect(outcome.refusal?.hasPrefix("the ledger refuses to record the removal") == true)
+            #expect(outcome.refusal?.hasPrefix("the ledger could not record the removal") == true)
             #expect(paths.map(fixture.owners.exists) == [true, true])
             #expect(try fixture.ledger.keptSum(in: .failed, of: nil).files == 2)
         }

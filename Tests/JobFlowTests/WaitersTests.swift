@@ -41,7 +41,7 @@ struct WaitersTests {
         }
     }
 
-    @Test("a client hears of each job once, of ended jobs at once and of others later; another client hears of all")
+    @Test("each client is told of each job once: of ended jobs at once, of the others when they end")
     func once() async throws {
         try await with(12_000) { fixture, last in
             let (first, second) = (Told(), Told())

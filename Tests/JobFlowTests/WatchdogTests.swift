@@ -1,7 +1,7 @@
-import DaemonRuntime
 import Dispatch
 import OperationGraph
 import PipelineModel
+import ServiceProgram
 import Synchronization
 import Testing
 

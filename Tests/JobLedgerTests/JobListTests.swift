@@ -29,9 +29,9 @@ struct JobListTests {
             let hosts = try ledger.queued(.download, limit: 10).map { $0.host ?? "" }
             #expect(hosts == ["b.example", "b.example", "b.example", "a.example:8080", "[2001:db8::1]:443"])
             var found: [String] = []
-            while let next = try ledger.host(after: found.last ?? "", .normal) { found.append(next) }
+            while let next = try ledger.group(after: found.last ?? "", .download, .normal) { found.append(next) }
             #expect(found == ["[2001:db8::1]:443", "a.example:8080", "b.example"])
-            let lane = HostLane(host: "b.example", priority: .normal)
+            let lane = Lane(.download, "b.example", .normal)
             #expect(try ledger.queued(lane, except: [], limit: 10).map(\.id) == [1, 2])
             #expect(try ledger.queued(lane, except: [1], limit: 1).map(\.id) == [2])
         }
@@ -54,7 +54,32 @@ struct JobListTests {
                 """)
             let ledger = try Ledger(path: path)
             #expect(try ledger.jobs([1, 2, 3]).map(\.host) == ["a.example:8", "b.example", nil])
-            #expect(try ledger.host(after: "", .normal) == "a.example:8")
+            #expect(try ledger.group(after: "", .download, .normal) == "a.example:8")
+            #expect(try ledger.group(after: "", .render, .normal) == order.recipe)
+        }
+    }
+
+    @Test("queued pictures are found by recipe and batch, in the order of their positions")
+    func lanes() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            let places: [(recipe: String, batch: Int?)] = [("web", 7), ("print", nil), ("web", nil), ("web", 7)]
+            ledger.insert(
+                zip(1..., places).map { id, place in
+                    var record = job(id)
+                    (record.order.recipe, record.batch) = place
+                    return record
+                })
+            #expect(ledger.flush(seconds: 30))
+            var recipes: [String] = []
+            while let next = try ledger.group(after: recipes.last ?? "", .render, .normal) { recipes.append(next) }
+            #expect(recipes == ["print", "web"])
+            var batches: [Int] = []
+            while let next = try ledger.batch(after: batches.last ?? -1, of: "web", .normal) { batches.append(next) }
+            #expect(batches == [0, 7])
+            let lane = Lane(.render, "web", batch: 7, .normal)
+            #expect(try ledger.queued(lane, except: [], limit: 10).map(\.id) == [1, 4])
+            #expect(try ledger.group(after: "", .render, .high) == nil)
         }
     }
 

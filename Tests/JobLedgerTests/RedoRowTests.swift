@@ -68,7 +68,7 @@ struct RedoRowTests {
             #expect(ledger.flush(seconds: 30))
             let row = try #require(try ledger.job(1))
             #expect(row.state == .done && row.redoEnd == .failed && row.order == old && row.finished == 3000)
-            #expect(row.reason == "the results of before are as they were")
+            #expect(row.reason == "the earlier results are unchanged")
             job.former = nil
             (job.state, job.error, job.failure) = (.done, nil, nil)
             ledger.record(job)

@@ -74,7 +74,7 @@ struct SQLTests {
         #expect(sql.text == "state = 'failed' LIMIT 20" && sql.values.isEmpty)
     }
 
-    @Test("columns are read by name, in any order, as the type that is wanted")
+    @Test("columns are read by name, in any order, as the requested type")
     func columns() throws {
         try with { (database) throws in
             try database.forEach("SELECT 1 AS a, 2.5 AS b, 'done' AS c, NULL AS d, 0 AS e") { row in
@@ -93,7 +93,7 @@ struct SQLTests {
         }
     }
 
-    @Test("NULL, or an unknown word, where a value is wanted is an error that names the column and the statement")
+    @Test("a column that is missing, NULL or an unknown word is an error that names it and the statement")
     func missing() throws {
         try with { (database) throws in
             let null = #expect(throws: LedgerError.self) {
@@ -104,6 +104,10 @@ struct SQLTests {
                 try database.column("SELECT 'lost' AS state")
             }
             #expect(word?.message == "'state' has no value of type JobState")
+            let column = #expect(throws: LedgerError.self) {
+                try database.rows("SELECT 1 AS id") { try $0["size"] as Int }
+            }
+            #expect(column?.description == "the ledger: there is no column 'size' (SELECT 1 AS id)")
         }
     }
 

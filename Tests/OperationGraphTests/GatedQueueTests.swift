@@ -113,7 +113,7 @@ struct GatedQueueTests {
         await waiting.end()
     }
 
-    @Test("one operation beyond the limit is admitted to run elsewhere, then the next; none at a limit of 0")
+    @Test("operations beyond the limit are admitted one at a time to run elsewhere, and none at a limit of 0")
     func beyond() async {
         let queue = GatedQueue(limit: 1)
         let operations = (0..<4).map { _ in Held() }
@@ -206,7 +206,8 @@ struct GatedQueueTests {
         let begun = Mutex<[String]>([])
         let operations = names.map { name in Held { _ in begun.withLock { $0.append(name) } } }
         for (position, operation) in operations.enumerated() {
-            queue.add(operation, at: QueuePlace(position: position), lane: String(names[position].prefix(1)))
+            queue.add(
+                operation, at: QueuePlace(position: position), lane: GateLane.Name(String(names[position].prefix(1))))
         }
         for operation in operations { await operation.becomes(.ready) }
         queue.resume()
@@ -226,6 +227,66 @@ struct GatedQueueTests {
         #expect(begun.withLock { $0 } == ["a1", "b1", "c1", "a2", "a3", "a4"])
         for operation in operations { operation.finish(.finished) }
         for operation in operations { await operation.end() }
+    }
+
+    @Test("groups take turns by their shares, and the lanes of a group share its turns")
+    func groups() async {
+        let queue = GatedQueue(limit: 1)
+        queue.pause(reason: nil)
+        let lanes = [("large", 1, 1), ("large", 2, 1), ("double", 0, 2), ("small", 0, 1)]
+        let begun = Mutex<[String]>([])
+        var operations: [Held] = []
+        for (group, member, share) in lanes {
+            for _ in 1...6 {
+                let operation = Held { operation in
+                    begun.withLock { $0.append("\(group)\(member)") }
+                    operation.finish(.finished)
+                }
+                operations.append(operation)
+                queue.add(
+                    operation, at: QueuePlace(position: operations.count),
+                    lane: GateLane.Name(group, member: member, share: share))
+            }
+        }
+        for operation in operations { await operation.becomes(.ready) }
+        queue.resume()
+        for operation in operations { await operation.end() }
+        let order = begun.withLock { $0 }
+        // Each group's share of the first twelve turns, while all groups have work.
+        #expect(
+            ["large", "double", "small"].map { name in order.prefix(12).count { $0.hasPrefix(name) } } == [3, 6, 3])
+        #expect(order.prefix(12).filter { $0.hasPrefix("large") } == ["large1", "large2", "large1"])
+    }
+
+    @Test("a group that comes later neither waits for the others nor catches up with them")
+    func laterGroup() async {
+        let queue = GatedQueue(limit: 1)
+        queue.pause(reason: nil)
+        let begun = Mutex<[String]>([])
+        func add(_ count: Int, _ group: String, at first: Int) -> [Held] {
+            (0..<count).map { index in
+                let operation = Held { _ in begun.withLock { $0.append(group) } }
+                queue.add(operation, at: QueuePlace(position: first + index), lane: GateLane.Name(group))
+                return operation
+            }
+        }
+        let early = add(6, "early", at: 0)
+        for operation in early { await operation.becomes(.ready) }
+        queue.resume()
+        for operation in early.prefix(3) {
+            await operation.beginning()
+            operation.finish(.finished)
+        }
+        await early[3].beginning()
+        let late = add(3, "late", at: 100)
+        for operation in late { await operation.becomes(.ready) }
+        for operation in [early[3], late[0], early[4], late[1], early[5], late[2]] {
+            await operation.beginning()
+            operation.finish(.finished)
+        }
+        for operation in early + late { await operation.end() }
+        #expect(
+            begun.withLock { $0 } == ["early", "early", "early", "early", "late", "early", "late", "early", "late"])
     }
 
     @Test(

@@ -54,7 +54,7 @@ struct ReplacementTests {
                 outbox: "\(folder)/out", inbox: "/inbox")
             return try publisher.choose(
                 staged, order: order, path: "a.png",
-                replacing: Publisher.Before(results: former, staging: "\(folder)/\(staging)"))
+                replacing: Publisher.EarlierResults(results: former, staging: "\(folder)/\(staging)"))
         }
     }
 

@@ -122,7 +122,7 @@ struct CompletionTests {
         let outcome = try await Pipectl.run("complete", "--", "--root", daemon.root, "list", "--recipe", "")
         #expect(outcome.output == "noir\tHalf size, black and white\n")
         let json = try await Pipectl.run("complete", "--json", "--", "resu").document() as? [String: String]
-        #expect(json == ["word": "resume", "help": "go on after a pause"])
+        #expect(json == ["word": "resume", "help": "continue after a pause"])
     }
 
     @Test("A recipe's name can neither control the shell's terminal nor count as two words")

@@ -29,6 +29,26 @@ struct DocumentationTests {
         }
     }
 
+    @Test("Every class of an error that pipectl or a filter's check reports is described")
+    func errorClasses() throws {
+        let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Sources")
+        let errors = try section("Errors")
+        for module in ["pipectl", "FilterConformance"] {
+            let folder = sources.appendingPathComponent(module)
+            let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+            for case let file as URL in try #require(files) where file.pathExtension == "swift" {
+                let text = try String(contentsOf: file, encoding: .utf8)
+                let pattern = /(?:Failure|complain)\(\s*(?:[^"\n]*\? )?"([A-Z]\w+)"(?: : "([A-Z]\w+)")?/
+                for match in text.matches(of: pattern) {
+                    for name in [match.1, match.2].compactMap(\.self) {
+                        #expect(errors.contains("`\(name)`"), "\(name) of \(file.lastPathComponent)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test("Every verb and every exit code is described")
     func verbsAndCodes() throws {
         for verb in Verb.all { #expect(page.contains("`\(verb.name)"), "\(verb.name)") }

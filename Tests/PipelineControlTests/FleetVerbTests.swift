@@ -45,32 +45,32 @@ struct FleetVerbTests {
         daemon.answer(Call.Status.self, .init(status: Self.overview(nil)))
         let without = try await Pipectl.run("fleet", at: daemon)
         #expect(without.status == 1)
-        #expect(without.errors.contains("belongs to no fleet; `pipectl help fleet`"))
+        #expect(without.errors.contains("does not belong to a fleet; `pipectl help fleet`"))
     }
 
     @Test(
         "Invalid words are refused, each with the expected form",
         arguments: [
             (["inti"], "unexpected 'inti'; did you mean 'init'?"),
-            (["init", "a.example.org"], "init wants SERVERS and NODES: pipectl fleet init SERVERS NODES [--to DIR]"),
-            (["join"], "join wants FILE: pipectl fleet join FILE"),
-            (["leave", "x"], "leave wants no further word: pipectl fleet leave"),
-            (["add", "one", "two"], "add wants NODES: pipectl fleet add NODES [--for TIME] [--in DIR]"),
-            (["add", "attic,Loft"], "'Loft' is no name of a node"),
+            (["init", "a.example.org"], "init needs SERVERS and NODES: pipectl fleet init SERVERS NODES [--to DIR]"),
+            (["join"], "join needs FILE: pipectl fleet join FILE"),
+            (["leave", "x"], "leave needs no further word: pipectl fleet leave"),
+            (["add", "one", "two"], "add needs NODES: pipectl fleet add NODES [--for TIME] [--in DIR]"),
+            (["add", "attic,Loft"], "'Loft' is not a node's name"),
             (["remove", "attic", "--for", "2d"], "--for is not for remove"),
             (["join", "a.join", "--to", "x"], "--to is not for join"),
             (["add", "attic", "--to", "x"], "--to is not for add"),
-            (["--to", "x"], "--to wants a word before it"),
+            (["--to", "x"], "--to needs a word before it"),
             (["init", "a,b,a", "darkroom"], "the server tls://a:4222 is named twice"),
-            (["init", "a_b", "darkroom"], "'a_b' is no server"),
-            (["init", "10.1.2", "darkroom"], "'10.1.2' is no server"),
-            (["init", "a:0", "darkroom"], "'a:0' is no server"),
-            (["init", "a:65000", "darkroom"], "'a:65000' is no server"),
-            (["init", "[::1", "darkroom"], "'[::1' is no server"),
-            (["init", "a", "Darkroom"], "'Darkroom' is no name of a node"),
+            (["init", "a_b", "darkroom"], "'a_b' is not a server"),
+            (["init", "10.1.2", "darkroom"], "'10.1.2' is not a server"),
+            (["init", "a:0", "darkroom"], "'a:0' is not a server"),
+            (["init", "a:65000", "darkroom"], "'a:65000' is not a server"),
+            (["init", "[::1", "darkroom"], "'[::1' is not a server"),
+            (["init", "a", "Darkroom"], "'Darkroom' is not a node's name"),
             (["init", "a", "darkroom,darkroom"], "the node darkroom is named twice"),
-            (["init", "a", ","], "a fleet wants nodes"),
-            (["init", ",", "darkroom"], "init wants a server"),
+            (["init", "a", ","], "a fleet needs nodes"),
+            (["init", ",", "darkroom"], "init needs a server"),
         ])
     func nonsense(words: [String], message: String) throws {
         let failure = #expect(throws: Failure.self) {
@@ -207,7 +207,7 @@ struct FleetVerbTests {
             #expect(!FileSystem.mayExist("\(fleet)/cellar.join"))
             for text in ["0s", "soon", "-1d"] {
                 let bad = try await Pipectl.run("fleet", "add", "cellar", "--for=\(text)", "--in", fleet)
-                #expect(bad.status == 2 && bad.errors.contains("is no time; write it like 12h or 30d"), "\(bad.errors)")
+                #expect(bad.status == 2 && bad.errors.contains("is not a time; write it like 12h"), "\(bad.errors)")
             }
             #expect(try await Pipectl.run("fleet", "remove", "attic", "--in", fleet).status == 0)
             #expect(!FileSystem.mayExist("\(fleet)/attic.join"))
@@ -274,7 +274,7 @@ struct FleetVerbTests {
                 ])
             let again = try await Pipectl.run("fleet", "join", file, at: daemon)
             #expect(again.status == 1)
-            #expect(again.errors.contains("fleet.conf is here already; nothing was written"))
+            #expect(again.errors.contains("fleet.conf exists already; nothing was written"))
             #expect(again.errors.contains("leave that fleet with `pipectl fleet leave`"))
         }
     }
@@ -369,8 +369,8 @@ struct FleetVerbTests {
             let whole = try Self.text(file)
             let broken = "\(daemon.root)/broken.join"
             for (text, reason) in [
-                ("", "it is no file of `pipectl fleet init`"), (String(whole.prefix(400)), "or a part of one"),
-                (whole.replacing("darkroom", with: "../etc"), "'../etc' is no name of a node"),
+                ("", "it is not a file of `pipectl fleet init`"), (String(whole.prefix(400)), "or it is incomplete"),
+                (whole.replacing("darkroom", with: "../etc"), "'../etc' is not a node's name"),
                 (whole.replacing("tls://", with: "http://"), "it names no servers"),
                 (whole.replacing("NKEY", with: "KEY"), "it has no key"),
             ] {
@@ -380,7 +380,7 @@ struct FleetVerbTests {
                 #expect(outcome.errors.contains(reason), "\(outcome.errors)")
             }
             let missing = try await Pipectl.run("fleet", "join", "\(daemon.root)/none.join", at: daemon)
-            #expect(missing.status == 1 && missing.errors.contains("No such file or directory\njoin wants the file"))
+            #expect(missing.status == 1 && missing.errors.contains("No such file or directory\njoin needs the file"))
             #expect(try daemon.heard(Call.Recipes.self).isEmpty)
         }
     }

@@ -44,7 +44,7 @@ struct HelpTests {
 
     @Test("Lines of help fit into 110 columns")
     func width() {
-        let pages = Verb.all.flatMap(Manual.page) + Manual.overview()
+        let pages = Verb.all.flatMap { Manual.page($0) } + Manual.overview()
         for line in pages { #expect(line.columns <= 110, "\(line.rendered(color: false))") }
     }
 
@@ -66,6 +66,18 @@ struct HelpTests {
             (["list", "--jsno"], "unknown option '--jsno' for list; did you mean '--json'?"),
             (["list", "--state", "runing"], "there is no state 'runing'; did you mean 'running'?"),
             (["help", "wach"], "unknown verb 'wach'; did you mean 'watch'?"),
+            (["list", "--color", "nevr"], "--color is one of auto, always, never, not 'nevr'; did you mean 'never'?"),
+            (["priority", "1", "hihg"], "'hihg' is not a priority: write low, normal or high; did you mean 'high'?"),
+            (
+                ["add", "a.cr2", "--chain", "x", "--raw", "devlop"],
+                "--raw takes preview or develop, not 'devlop'; did you mean 'develop'?"
+            ),
+            (["recipes", "nwe", "shop"], "unexpected 'nwe'; did you mean 'new'?"),
+            (
+                ["recipes", "new", "shop", "--from", "sqare"],
+                "--from is one of web, archive, square, print, noir, not 'sqare'; did you mean 'square'?"
+            ),
+            (["plugins", "chekc", "./glow.so"], "unexpected 'chekc'; did you mean 'check'?"),
         ])
     func suggestions(words: [String], message: String) throws {
         let failure = #expect(throws: Failure.self) {
@@ -74,6 +86,35 @@ struct HelpTests {
         }
         #expect(failure?.code == .usage)
         #expect(failure?.message.hasPrefix(message) == true)
+    }
+
+    @Test(
+        "A mistaken command names the one that is meant",
+        arguments: [
+            (["explain", "3000"], "`pipectl show 3000` shows the story of job 3000"),
+            (["concurrency", "download"], "pipectl concurrency download 4"),
+            (["concurrency", "4", "publish"], "pipectl concurrency publish 4"),
+            (
+                ["retry", "failed"],
+                "is not a job's ID: IDs are numbers, as shown by `pipectl list`; did you mean '--failed'?"
+            ),
+            (["list", "failed"], "unexpected 'failed'; did you mean '--failed'?"),
+            (["show", "beach.jpg"], "`pipectl explain beach.jpg` names the job of a file"),
+            (["concurrency", "uato"], "or auto; did you mean 'auto'?"),
+            (["--root", "/nowhere", "gallery"], "`pipelined-gallery --root /nowhere --listen 127.0.0.1:8080`"),
+            (["--socket", "/no/control.sock", "gallery"], "`pipelined-gallery --socket /no/control.sock --listen"),
+        ])
+    func meant(words: [String], command: String) async throws {
+        let outcome = try await Pipectl.run(words)
+        #expect(outcome.status == (words.last == "gallery" ? 3 : 2))
+        #expect(outcome.errors.contains(command), "\(outcome.errors)")
+    }
+
+    @Test("A word of the command line that is not UTF-8 is shown with escapes")
+    func misnamed() async throws {
+        let script = #"exec "$0" --root /nowhere add "$(printf 'a\377b.jpg')""#
+        let outcome = await (try ChildProcess("/bin/sh", ["-c", script, Pipectl.program])).outcome()
+        #expect(outcome.errors.hasPrefix(#"pipectl: a\xffb.jpg: No such file or directory"#), "\(outcome)")
     }
 
     @Test("Invalid usage exits with 2, and prints nothing on standard output")
@@ -90,7 +131,7 @@ struct HelpTests {
         let outcome = try await Pipectl.run("retry", "--json")
         #expect(outcome.status == 2)
         #expect(outcome.output.isEmpty)
-        #expect(outcome.errors.hasPrefix(#"{"error":"Usage","message":"retry wants"#))
+        #expect(outcome.errors.hasPrefix(#"{"error":"Usage","message":"retry needs"#))
     }
 
     @Test("Options may stand anywhere, with = or without, and end at --")

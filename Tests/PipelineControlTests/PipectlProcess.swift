@@ -4,7 +4,7 @@ import TestTools
 
 enum Pipectl {
     /// pipectl's path: the build puts it into the folder of the test program.
-    private static let program: String = {
+    static let program: String = {
         let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent("pipectl").path
     }()

@@ -9,9 +9,17 @@ final class PipectlTerminal {
     private let process: ChildProcess
     private(set) var seen = ""
 
-    init(_ words: String..., at daemon: CannedDaemon, environment: [String: String] = [:]) throws {
+    convenience init(
+        _ words: String..., at daemon: CannedDaemon, columns: UInt16 = 80, environment: [String: String] = [:]
+    ) throws {
+        try self.init(words, at: daemon, columns: columns, environment: environment)
+    }
+
+    init(
+        _ words: [String], at daemon: CannedDaemon, columns: UInt16 = 80, environment: [String: String] = [:]
+    ) throws {
         var (ours, theirs): (Int32, Int32) = (-1, -1)
-        var size = winsize(ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
+        var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         guard openpty(&ours, &theirs, nil, nil, &size) == 0 else { throw SystemError("openpty", "terminal") }
         screen = Descriptor(owning: ours)
         process = try Pipectl.start(
@@ -32,6 +40,9 @@ final class PipectlTerminal {
 
     /// The text on standard error, which is not the terminal.
     var errors: String { process.errors }
+
+    /// The lines that were shown so far.
+    var lines: [String] { seen.split(separator: "\r\n", omittingEmptySubsequences: false).map(String.init) }
 
     func interrupt() { process.signal(SIGINT) }
 

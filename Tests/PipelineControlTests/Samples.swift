@@ -52,6 +52,7 @@ enum Sample {
             waiting: [Control.Waiting(reason: "retry at 09:31:00: connection reset", jobs: 3)], queues: queues,
             inboxes: inboxes,
             ignored: [Control.Ignored(path: "notes.txt", reason: "no recipe takes it")],
+            ignoredReasons: [Control.IgnoredReason(reason: "no recipe takes it", files: 1, example: "notes.txt")],
             workers: 2, cursor: cursor, problems: problems)
     }
 
@@ -89,7 +90,10 @@ enum Sample {
         recipe: "noir", why: "it is the default recipe", chains: ["": "resize scale=0.5 | noir"],
         operations: [Control.PlannedOperation(kind: "render", queue: "render", does: "resize, noir, save")],
         job: job(12, "waiting", reason: "settling"), picture: "jpeg 4000 × 3000, 8 bit, 3 bands",
-        decode: [Control.Decoding(output: "thumb", path: "jpeg, 1/8 (resize makes 320 × 240)")], problem: "it is cut")
+        decode: [
+            Control.Decoding(
+                output: "thumb", path: "jpeg, 1/8 (resize makes 320 × 240)")
+        ], problem: "it is cut")
 
     static let recipe = Control.Recipe(
         name: "noir", description: "Half size, black and white", file: nil, inbox: "/srv/inbox", outbox: "/srv/outbox",

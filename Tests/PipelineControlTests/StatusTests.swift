@@ -25,7 +25,7 @@ struct StatusTests {
         let render = try #require(queues["render"])
         #expect(
             Set(render.keys) == [
-                "configured", "effective", "running", "waiting", "paused", "reason", "automatic",
+                "configured", "effective", "running", "waiting", "paused", "reason", "automatic", "held",
             ])
         #expect(render["configured"] is NSNull)
         #expect(render["paused"] as? Bool == true)
@@ -63,10 +63,10 @@ struct StatusTests {
         "--check prints a line for monitors, and exits with 0 if all is well, 1 on problems, 2 without a daemon",
         arguments: [
             ([], 2, nil, "failed=2 unfinished=1 ignored=0", 1, "WARNING: 2 jobs failed"),
-            (["--failed", "2"], 2, nil, "failed=2 unfinished=1 ignored=0", 0, "OK: nothing fails"),
+            (["--failed", "2"], 2, nil, "failed=2 unfinished=1 ignored=0", 0, "OK: no failures"),
             (["--failed", "2"], 3, nil, "failed=3 unfinished=1 ignored=0", 1, "WARNING: 3 jobs failed"),
-            (["--unfinished", "1"], 0, nil, "failed=0 unfinished=1 ignored=0", 0, "OK: nothing fails"),
-            (["--unfinished", "0"], 0, nil, "failed=0 unfinished=1 ignored=0", 1, "WARNING: 1 jobs are not over"),
+            (["--unfinished", "1"], 0, nil, "failed=0 unfinished=1 ignored=0", 0, "OK: no failures"),
+            (["--unfinished", "0"], 0, nil, "failed=0 unfinished=1 ignored=0", 1, "WARNING: 1 job is unfinished"),
             ([], 0, "the disk | is full", "failed=0 unfinished=1 ignored=0", 1, "WARNING: the disk / is full"),
         ] as [([String], Int, String?, String, Int32, String)])
     func check(
@@ -113,15 +113,15 @@ struct StatusTests {
     @Test(
         "a --check that can't be made exits with 3, so that no monitor mistakes it for the daemon's state",
         arguments: [
-            (["status", "--check", "--failed", "many"], "--failed wants a number, not 'many'"),
+            (["status", "--check", "--failed", "many"], "--failed needs a number, not 'many'"),
             (["st", "--bogus", "--check"], "unknown option '--bogus' for status"),
             (["--socket", "/", "st", "--check", "--disk", "101"], "--disk is a percentage, up to 100, not '101'"),
-            (["status", "--check", "--since", "1d"], "'1d' is no time"),
+            (["status", "--check", "--since", "1d"], "'1d' is not a time"),
             (["status", "--check", "--color", "pink"], "--color is one of auto, always, never, not 'pink'"),
         ])
     func wrongCheck(words: [String], reason: String) async throws {
         let daemon = try daemon(Sample.status())
-        daemon.on(Call.List.self) { _, _ in throw ControlError.badValue("'1d' is no time") }
+        daemon.on(Call.List.self) { _, _ in throw ControlError.badValue("'1d' is not a time") }
         let outcome = try await Pipectl.run(words, at: daemon)
         #expect(outcome.status == 3 && outcome.errors.isEmpty, "\(outcome)")
         #expect(outcome.output == "pipelined UNKNOWN: \(reason)\n")

@@ -62,6 +62,27 @@ struct TextTests {
         }
     }
 
+    @Test("A path that is wider than its column continues after a slash, and a number keeps its unit")
+    func breaks() {
+        func folded(_ text: String, _ width: Int) -> [String] {
+            Text(text).folded(to: width).map { $0.rendered(color: false) }
+        }
+        #expect(folded("/srv/outbox/web/harbour.jpg", 16) == ["/srv/outbox/web/", "harbour.jpg"])
+        #expect(folded("cubic|mitchell|lanczos3", 15) == ["cubic|mitchell|", "lanczos3"])
+        #expect(folded("12 results 1.2 MB", 14) == ["12 results", "1.2 MB"])
+        #expect(folded("abcdefgh", 3) == ["abc", "def", "gh"])
+    }
+
+    @Test("A line that is wider than the terminal continues below, indented; a longer word stays whole for copying")
+    func wrapping() {
+        let line: Text = "  wrote \("/srv/outbox/web/harbour.jpg") for you"
+        #expect(
+            line.wrapped(to: 16).map { $0.rendered(color: false) } == [
+                "  wrote", "    /srv/outbox/web/harbour.jpg", "    for you",
+            ])
+        #expect(line.wrapped(to: 80).count == 1)
+    }
+
     @Test(
         "On narrow terminals the least important columns go first; names keep their ends, reasons their beginnings",
         arguments: [60, 80])

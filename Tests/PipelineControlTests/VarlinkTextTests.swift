@@ -45,7 +45,7 @@ struct VarlinkTextTests {
         #expect(text.members[0].fields.map(\.type) == ["?int", "[string]A"])
     }
 
-    @Test("A page's table of fields is the type's that the heading names; the rest of the page stays")
+    @Test("The table below a heading lists the fields of the type that the heading names; the rest stays")
     func table() throws {
         let text = try VarlinkText(
             """

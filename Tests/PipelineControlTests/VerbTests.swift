@@ -54,7 +54,7 @@ struct VerbTests {
         let document = try await Pipectl.run("drain", "--fleet", "--json", at: daemon).document()
         #expect((document["answers"] as? [[String: Any]])?.map { $0["node"] as? String } == ["attic", "cellar"])
         let table = try await Pipectl.run("drain", "--fleet", at: daemon).lines
-        #expect(table[1] == "attic  render  auto (2)        1  paused: the printer", "\(table)")
+        #expect(table[1] == "attic  render  auto: 2        1  paused: the printer", "\(table)")
         #expect(try await Pipectl.run("drain", "--fleet", "--node", "attic", at: daemon).status == 2)
     }
 
@@ -110,7 +110,7 @@ struct VerbTests {
         let wrong = try await Pipectl.run("ls", "-x", at: daemon)
         #expect(wrong.status == 2 && wrong.errors.hasPrefix("pipectl: unknown option '-x' for list"))
         let noValue = try await Pipectl.run("ls", "-n", at: daemon)
-        #expect(noValue.status == 2 && noValue.errors.contains("--limit wants a value: --limit N"))
+        #expect(noValue.status == 2 && noValue.errors.contains("--limit needs a value: --limit N"))
         let value = try await Pipectl.run("ls", "-j5", at: daemon)
         #expect(value.status == 2 && value.errors.contains("--json takes no value"))
     }
@@ -128,7 +128,7 @@ struct VerbTests {
             #expect(wrong.status == 2, "\(time)")
         }
         let alone = try await Pipectl.run("add", "a.jpg", "--timeout", "1s", at: daemon)
-        #expect(alone.status == 2 && alone.errors.hasPrefix("pipectl: --timeout wants --wait"))
+        #expect(alone.status == 2 && alone.errors.hasPrefix("pipectl: --timeout needs --wait"))
     }
 
     @Test("log prints a job's events, one per line, also as JSON")
@@ -262,7 +262,7 @@ struct VerbTests {
         let chained = ["explain", "/a.dng", "--chain", "noir", "--raw", "develop"]
         #expect(try await Pipectl.run(chained, at: daemon).status == 0)
         for (words, reason) in [
-            (["explain", "noir", "--chain", "mono"], "--chain goes with a file, and 'noir' is none"),
+            (["explain", "noir", "--chain", "mono"], "--chain needs a file, but 'noir' is not a file"),
             (["explain", "/a.dng", "--raw", "develop"], "--raw goes with --chain; a recipe has Raw="),
         ] {
             let refused = try await Pipectl.run(words, at: daemon)
@@ -356,6 +356,10 @@ struct VerbTests {
         #expect(partial.status == 1)
         #expect(partial.output == "configuration and plugins have been read again\n")
         #expect(partial.errors == "pipectl: 1 plugin was left out:\n/plugins/old.so: it has ABI version 0\n")
+        daemon.answer(Call.Reload.self, .init(skipped: [Sample.skipped], hooks: [Sample.problem]))
+        daemon.answer(Call.Reload.self, .init(problems: []))
+        let quiet = try await Pipectl.run("reload", "--quiet", at: daemon)
+        #expect(quiet.status == 0 && quiet.output.isEmpty && quiet.errors.isEmpty, "\(quiet)")
         daemon.answer(Call.Reload.self, .init(skipped: [Sample.skipped], hooks: [Sample.problem]))
         let hooks = try await Pipectl.run("reload", at: daemon)
         let words = "version 0\n1 hook can't be run:\nnoir.recipe:7: unknown stage 'niro'\n"

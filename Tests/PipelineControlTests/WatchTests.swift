@@ -38,12 +38,12 @@ struct WatchTests {
         #expect(events.map { $0["cursor"] as? Int } == [11, 12])
         #expect(
             Set(try #require(events.first).keys) == [
-                "advice", "batch", "cursor", "job", "kind", "original", "queue", "text", "time",
+                "advice", "batch", "cursor", "job", "kind", "original", "outputs", "queue", "text", "time",
             ])
         #expect(try daemon.heard(Call.Watch.self).map(\.cursor) == [5])
     }
 
-    @Test("Without a terminal it prints one line per event, and the exit code tells of failures")
+    @Test("Without a terminal it prints one line per event, and the exit code reports failures")
     func lines() async throws {
         twoJobs(second: "failed")
         let outcome = try await Pipectl.run("watch", "--until-idle", at: daemon)
@@ -126,7 +126,7 @@ struct WatchTests {
     }
 
     @Test(
-        "watch --batch reports only that batch, ends with it, and its exit code tells of failures", arguments: [0, 1])
+        "watch --batch reports only that batch, ends with it, and its exit code reports failures", arguments: [0, 1])
     func ofBatch(failed: Int) async throws {
         batch(failed: failed)
         let outcome = try await Pipectl.run("watch", "--batch", "3", "--since", "10", "--json", at: daemon)
@@ -238,6 +238,27 @@ struct WatchTests {
         all.signal(SIGINT)
         let outcome = await all.outcome()
         #expect(outcome.errors.hasSuffix("pipectl: the jobs go on; `pipectl wait` waits for them again\n"))
+    }
+
+    @Test(
+        "the time of --timeout ends wait and watch even while something happens all the time",
+        arguments: ["watch", "wait"])
+    func busyTimeout(verb: String) async throws {
+        daemon.answer(Call.Status.self, .init(status: Sample.status(jobs: Sample.jobs { $0.running = 1 })))
+        daemon.answer(Call.WhyWaiting.self, .init(waiting: []))
+        daemon.on(Call.Watch.self) { _, conversation in
+            for cursor in 1... {
+                let event = Sample.event(cursor, Sample.job(1, "running"))
+                try conversation.reply(Call.Watch.Reply(events: [event]), continues: true)
+            }
+        }
+        daemon.on(Call.Wait.self) { _, conversation in
+            while true { try conversation.reply(Call.Wait.Reply(jobs: []), continues: true) }
+        }
+        let words = verb == "wait" ? ["wait", "1"] : ["watch", "--until-idle"]
+        let outcome = try await Pipectl.run(words + ["--timeout", "0.2s"], at: daemon)
+        #expect(outcome.status == 124)
+        #expect(outcome.errors == (verb == "wait" ? "pipectl: job #1 goes on; `pipectl wait 1` waits again\n" : ""))
     }
 
     @Test(

@@ -9,7 +9,7 @@ import Testing
 
 @testable import PipelineDaemon
 
-@Suite("What the ledger of a backup needs")
+@Suite("The files that the ledger of a backup needs")
 struct BackupNeedsTests {
     /// A daemon's folders, with its ledger.
     private struct Fixture {

@@ -1,6 +1,6 @@
-import DaemonRuntime
 import ManualPages
 import PipelineModel
+import ServiceProgram
 import TestTools
 import Testing
 
@@ -115,6 +115,6 @@ struct ArgumentsTests {
         ])
     func complaints(words: [String], complaint: String) {
         let error = #expect(throws: UsageError.self) { try Arguments(words) }
-        #expect(error?.description == "\(complaint); `pipelined --help` shows what is")
+        #expect(error?.description == "\(complaint); see `pipelined --help`")
     }
 }

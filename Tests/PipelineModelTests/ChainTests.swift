@@ -19,7 +19,8 @@ struct ChainTests {
                 Stage(
                     name: "save",
                     arguments: [
-                        "format": .text("jpeg"), "quality": .number(85), "metadata": .text("keep"),
+                        "format": .text("jpeg"), "quality": .number(85), "hdr": .text("keep"),
+                        "metadata": .text("keep"),
                         "background": .text("#ffffff"),
                     ]),
             ])
@@ -146,67 +147,67 @@ struct ChainTests {
             ("save quality=0", "quality=0 is out of range at column 6; it may be 1 to 100"),
             (
                 "save format=png quality=3",
-                "'quality' with format=png, which loses nothing at column 17; leave it out, or choose jpeg, webp, avif or jxl"
+                "'quality' with format=png, which is lossless at column 17; leave it out, or choose jpeg, webp, avif or jxl"
             ),
             (
                 "save effort=3",
-                "'effort' with format=jpeg, which has none at column 6; leave it out, or choose png, webp, avif, gif or jxl"
+                "'effort' with format=jpeg, which does not support it at column 6; leave it out, or choose png, webp, avif, gif or jxl"
             ),
             (
                 "save format=avif lossless=yes",
-                "'lossless' with format=avif, which has none at column 18; leave it out, or choose webp or jxl"
+                "'lossless' with format=avif, which does not support it at column 18; leave it out, or choose webp or jxl"
             ),
             (
                 "save format=tiff max-bytes=3K",
-                "'max-bytes' with format=tiff, which loses nothing at column 18; leave it out, or choose jpeg, webp, avif or jxl"
+                "'max-bytes' with format=tiff, which is lossless at column 18; leave it out, or choose jpeg, webp, avif or jxl"
             ),
             (
                 "save format=webp progressive=yes",
-                "'progressive' with format=webp, which has none at column 18; leave it out, or choose jpeg or png"
+                "'progressive' with format=webp, which does not support it at column 18; leave it out, or choose jpeg or png"
             ),
             (
                 "save format=webp chroma=444",
-                "'chroma' with format=webp, which has none at column 18; leave it out, or choose jpeg or avif"
+                "'chroma' with format=webp, which does not support it at column 18; leave it out, or choose jpeg or avif"
             ),
             ("save format=jxl effort=2", "effort=2 is too little for jxl at column 17; it may be 3 to 9"),
             ("save format=jxl effort=10", "effort=10 is out of range at column 17; it may be 0 to 9"),
             (
                 "save format=jxl chroma=420",
-                "'chroma' with format=jxl, which has none at column 17; leave it out, or choose jpeg or avif"
+                "'chroma' with format=jxl, which does not support it at column 17; leave it out, or choose jpeg or avif"
             ),
             ("save format=jxl lossless=yes quality=3", "'quality' beside 'lossless' at column 30; keep one of them"),
             ("save format=same effort=7", "effort=7 is too much for webp at column 18; it may be 0 to 6"),
             (
                 "save format=same max-bytes=300K",
-                "'max-bytes' with format=same, and not every format has it at column 18; leave it out, or choose jpeg, webp, avif or jxl"
+                "'max-bytes' with format=same, and not every format supports it at column 18; leave it out, or choose jpeg, webp, avif or jxl"
             ),
             (
                 "save format=same lossless=yes",
-                "'lossless' with format=same, and not every format has it at column 18; leave it out, or choose webp or jxl"
+                "'lossless' with format=same, and not every format supports it at column 18; leave it out, or choose webp or jxl"
             ),
             (
                 "save format=gif profile=keep",
-                "'profile=keep' with format=gif, which has none at column 17; leave it out, or choose another format"
+                "'profile=keep' with format=gif, which does not support it at column 17; leave it out, or choose another format"
             ),
             (
                 "save format=jpeg pages=all",
-                "'pages=all' with format=jpeg, which holds one picture at column 18; leave it out, or choose webp, gif or same"
+                "'pages=all' with format=jpeg, which holds only one picture at column 18; leave it out, or choose webp, gif or same"
             ),
             (
                 "save pages=all",
-                "'pages=all' with format=jpeg, which holds one picture at column 6; leave it out, or choose webp, gif or same"
+                "'pages=all' with format=jpeg, which holds only one picture at column 6; leave it out, or choose webp, gif or same"
             ),
             ("save format=webp effort=7", "effort=7 is too much for webp at column 18; it may be 0 to 6"),
             ("save format=webp lossless=yes quality=3", "'quality' beside 'lossless' at column 31; keep one of them"),
             (
                 "save max-bytes=1000",
-                "max-bytes=1000 is no size of a file at column 6; write it like 300K or 2M, at least 1K"
+                "max-bytes=1000 is not a file size at column 6; write it like 300K or 2M, at least 1K"
             ),
             (
                 "save max-bytes=9999T9",
-                "max-bytes=9999T9 is no size of a file at column 6; write it like 300K or 2M, at least 1K"
+                "max-bytes=9999T9 is not a file size at column 6; write it like 300K or 2M, at least 1K"
             ),
-            ("save artist=\"\"", "artist= is no text at column 6; write one line of at most 1000 bytes"),
+            ("save artist=\"\"", "artist= is not a text at column 6; write one line of at most 1000 bytes"),
             (
                 "save copyright={year}",
                 "copyright={year} has '{year}' in it at column 6; it may be {date}, or {date:%Y} with %Y, %y, %m, %d, %H, %M, %S and %j"
@@ -221,15 +222,15 @@ struct ChainTests {
             ),
             (
                 "save metadata=strip artist=Ada",
-                "'artist' with metadata=strip, which takes it away at column 21; use metadata=copyright, or leave artist out"
+                "'artist' with metadata=strip, which removes it at column 21; use metadata=copyright, or leave artist out"
             ),
             (
                 "save format=gif copyright=Ada",
-                "'copyright' with format=gif, which has none at column 17; leave it out, or choose another format"
+                "'copyright' with format=gif, which does not support it at column 17; leave it out, or choose another format"
             ),
             (
                 "save profile=keep metadata=strip",
-                "'profile=keep' with metadata=strip, which takes the profile away at column 6; use metadata=copyright, or leave profile out"
+                "'profile=keep' with metadata=strip, which removes the profile at column 6; use metadata=copyright, or leave profile out"
             ),
         ])
     func refusals(chain: String, message: String) {
@@ -255,7 +256,7 @@ struct ChainTests {
     func tees() throws {
         let chain = try Chain(parsing: "tee small | noir | tee name=grey", catalog: .withNoir)
         #expect(chain.tees == ["small", "grey"])
-        #expect(refusal(of: "tee | noir") == "'tee' without 'name', which it needs at column 1; write tee text")
+        #expect(refusal(of: "tee | noir") == "'tee' needs 'name' at column 1; write tee text")
         #expect(
             refusal(of: "tee a/b") == "'a/b' can't be the name of a result at column 5; use letters, digits, - and _")
         #expect(
@@ -290,7 +291,7 @@ struct ChainTests {
         #expect(refusal(of: tees(Chain.mostResults - 1)) == nil)
         #expect(
             refusal(of: tees(Chain.mostResults))
-                == "more than 32 results, of which save makes one at column 302; leave out a tee, or make two chains of it"
+                == "more than 32 results, including the one from save at column 302; leave out a tee, or make two chains of it"
         )
     }
 }

@@ -13,14 +13,14 @@ struct FleetSettingsTests {
     @Test(
         "a server needs its port, and other forms are refused with the reason",
         arguments: [
-            ("Servers", "nats://", "is no list of servers"),
-            ("Servers", "fleet.example.org:4222", "is no list of servers"),
-            ("Servers", "tls://fleet.example.org", "is no list of servers"),
-            ("Servers", "tls://a:0", "is no list of servers"),
-            ("Servers", "tls://a:65536", "is no list of servers"), ("Servers", "tls://a b:1", "(tls://a)"),
-            ("Servers", "tls://user@a:1", "is no list of servers"),
-            ("Credentials", "node.creds", "is no absolute path"),
-            ("Name", "Darkroom", "is no name of a node"), ("Name", "a.b", "is no name of a node"),
+            ("Servers", "nats://", "is not a list of servers"),
+            ("Servers", "fleet.example.org:4222", "is not a list of servers"),
+            ("Servers", "tls://fleet.example.org", "is not a list of servers"),
+            ("Servers", "tls://a:0", "is not a list of servers"),
+            ("Servers", "tls://a:65536", "is not a list of servers"), ("Servers", "tls://a b:1", "(tls://a)"),
+            ("Servers", "tls://user@a:1", "is not a list of servers"),
+            ("Credentials", "node.creds", "is not an absolute path"),
+            ("Name", "Darkroom", "is not a node's name"), ("Name", "a.b", "is not a node's name"),
             ("Name", String(repeating: "a", count: 41), "up to 40 small letters"), ("Ahead", "-1", "auto or 0 to 1024"),
             ("Ahead", "1025", "auto or 0 to 1024"), ("Give", "sometimes", "auto"), ("TakeBack", "0s", "1s to"),
         ])

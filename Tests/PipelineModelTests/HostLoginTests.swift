@@ -94,14 +94,14 @@ struct HostLoginTests {
             """)
         #expect(
             problems.map { String($0.prefix { $0 != ";" }) } == [
-                "1.conf:5: this is no setting",
-                "1.conf:2: Header=… is no field of a request",
-                "1.conf:3: Header=… has a field that the download itself sets, or that no login needs (Range)",
-                "1.conf:4: Header=… is no field of a request",
+                "1.conf:5: this is not a setting",
+                "1.conf:2: Header=… is not a request header",
+                "1.conf:3: Header=… has a header that the download itself sets, or that no login needs (Range)",
+                "1.conf:4: Header=… is not a request header",
                 "1.conf:6: unknown setting 'Headers' in [Host]",
                 "1.conf:7: User=a:canary has a colon or a control character in it",
-                "1.conf:8: PasswordFile=etc/password is no absolute path",
-                "1.conf:9: 'https://b.org' is no host",
+                "1.conf:8: PasswordFile=etc/password is not an absolute path",
+                "1.conf:9: 'https://b.org' is not a host",
                 "1.conf:22: unknown section [Hots g.org]",
                 "1.conf:24: Header=… is too much", "1.conf:25: Header=… has {password} more than once",
                 "1.conf:35: Header=… is too much",

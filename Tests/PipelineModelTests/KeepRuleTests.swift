@@ -25,7 +25,7 @@ struct KeepRuleTests {
         arguments: [
             ("90", "Archive=90 is neither an age nor a size; write keep, an age as 90d"),
             ("keep 90d", "has 'keep' in it"), ("1d 2d", "has two ages"), ("1G 2G", "has two sizes"),
-            ("1d 2G 3d", "is no rule"), ("200GB", "is neither an age nor a size"),
+            ("1d 2G 3d", "is not a rule"), ("200GB", "is neither an age nor a size"),
             ("-1d", "is neither an age nor a size"),
             ("500ms", "has an age out of range; it may be 1s to 36500d"),
             ("0K", "has a size out of range; it may be 1K to 1024T"), ("2000T", "has a size out of range"),

@@ -57,9 +57,9 @@ struct PlannerTests {
         #expect(
             plan.operations.map { $0.does(.withNoir) } == [
                 "decode for all; preview: resize, encode jpeg; resize, hand over",
-                "once, when all of the batch are here: append that to the event log; then they go on",
-                "decode, noir, encode jpeg", "put the results into the outbox, all or none; then see to the original",
-                "say in the daemon's log that the results are published",
+                "once, when the whole batch is here: record this in the event log; then its jobs continue",
+                "decode, noir, encode jpeg", "put the results into the outbox, all or none; then handle the original",
+                "log that the results are published",
             ])
     }
 

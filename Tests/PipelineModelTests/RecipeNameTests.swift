@@ -78,7 +78,7 @@ struct RecipeNameTests {
     }
 
     @Test(
-        "Results that may differ are no mistake",
+        "Results that may differ are not a mistake",
         arguments: [
             "[Recipe]\nName={stem}\n[Output]\nChain=noir\n[Output b]\nChain=noir | save format=png",
             "[Recipe]\nName={stem}-{width}\n[Output]\nChain=noir\n[Output b]\nChain=resize scale=0.5",

@@ -3,7 +3,7 @@ import Testing
 @testable import PipelineModel
 
 struct SpellingTests {
-    @Test("Another program's word is answered with our name for it, and one format is no misspelling of another")
+    @Test("Another program's word is answered with our name for it, and one format is not a misspelling of another")
     func suggestions() {
         let filters = ["grain", "mono", "noir", "resize"]
         for word in ["gray", "grey", "Grayscale"] {

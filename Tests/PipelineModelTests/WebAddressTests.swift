@@ -16,9 +16,9 @@ struct WebAddressTests {
     @Test(
         "An invalid URL is refused, with the reason",
         arguments: [
-            ("", "is no http or https URL"), ("a.jpg", "is no http or https URL"),
-            ("ftp://a/b", "is no http or https URL"), ("file:///etc/passwd", "is no http or https URL"),
-            ("http:/a", "is no http or https URL"), ("javascript:http://a", "is no http or https URL"),
+            ("", "is not an http or https URL"), ("a.jpg", "is not an http or https URL"),
+            ("ftp://a/b", "is not an http or https URL"), ("file:///etc/passwd", "is not an http or https URL"),
+            ("http:/a", "is not an http or https URL"), ("javascript:http://a", "is not an http or https URL"),
             ("http://", "names no host"), ("https:///a", "names no host"), ("http://:80/", "names no host"),
             ("http://user@/", "names no host"), ("http://a/b c", "has a space"), ("http://a/\u{0}", "has a space"),
             ("http://a/\r\nHost: b", "has a space"), ("http://a/\u{2028}", "has a space"),
@@ -70,6 +70,7 @@ struct WebAddressTests {
             (nil, "https://h/%C3%A4%20b.png", "ä b.png"), (nil, "https://h/x/", "h"), (nil, "https://h", "h"),
             ("", "https://u:p@host:80/", "host"), (nil, "http://[::1]/", "[::1"), (nil, "https://h/..", "h"),
             (nil, "https://h/%2e%2e%2f%2e%2e%2fetc%2fpasswd", "passwd"), (nil, "https://h/%00", "h"),
+            (nil, "http://127.0.0.1/", "127-0-0-1"), (nil, "https://www.example.com", "www-example-com"),
         ] as [(String?, String, String)])
     func name(said: String?, url: String, name: String) throws {
         #expect(DownloadName.name(said: said, url: try WebAddress(url)) == name)
@@ -101,10 +102,38 @@ struct WebAddressTests {
 }
 
 struct AddressListTests {
+    @Test("A list may be UTF-16 of either byte order", arguments: [true, false])
+    func utf16(isLittle: Bool) throws {
+        let text = "\u{feff}# Bäume\r\nhttps://example.com/a.jpg\r\nhttps://example.com/b.jpg\r\n"
+        let bytes = text.utf16.flatMap { unit in
+            let (high, low) = (UInt8(unit >> 8), UInt8(unit & 0xff))
+            return isLittle ? [low, high] : [high, low]
+        }
+        let list = try AddressList(bytes, .lines, most: 10)
+        #expect(list.entries.count == 2 && list.wrong == 0)
+    }
+
+    @Test(
+        "A file that is not text is refused as a whole, whatever its lines",
+        arguments: [
+            Array("\u{7f}ELF\0\n\nhttps://example.com/a.jpg\n".utf8), [0xff, 0xd8, 0xff, 0xe0, 10, 0x4a, 0x46, 10, 1],
+            [0xff, 0xfe, 0, 0, 0x68, 0, 0, 0],
+        ])
+    func binary(bytes: [UInt8]) throws {
+        let refusal = #expect(throws: Refusal.self) { try AddressList(bytes, .lines, most: 1000) }
+        #expect(refusal?.complaint == "is not text" && refusal?.advice?.contains("UTF-8 or UTF-16") == true)
+    }
+
+    @Test("A comment that is not UTF-8 spoils no list")
+    func latin() throws {
+        let bytes = Array("# B".utf8) + [0xe4] + Array("ume\nhttps://example.com/a.jpg\n".utf8)
+        #expect(try AddressList(bytes, .lines, most: 10).entries.count == 1)
+    }
+
     private func list(_ text: String, _ kind: AddressList.Kind = .lines, most: Int = 100) throws -> [String] {
         try AddressList(text, kind, most: most).entries.map { entry in
             switch entry {
-            case .address(let url): url.text
+            case .address(let url), .row(let url, _): url.text
             case .wrong(_, let reason): reason
             }
         }
@@ -121,8 +150,8 @@ struct AddressListTests {
             ])
         #expect(
             try list("# one\nc.jpg\nhttp://a b\n") == [
-                "line 2: 'c.jpg' is no http or https URL; it begins with https://",
-                "line 3: 'http://a b' has a space or a control character in it; write %20 for a space",
+                "'c.jpg' is not an http or https URL; it begins with https://",
+                "'http://a b' has a space or a control character in it; write %20 for a space",
             ])
         #expect(try list("x" + String(repeating: "y", count: 1000)).first?.utf8.count ?? 0 < 300)
     }
@@ -141,7 +170,7 @@ struct AddressListTests {
             try list("http://a\nhttp://b\n#", most: 2)
         }
         for text in ["", "\n\n", "# http://a"] {
-            #expect(throws: Refusal("has no URL in it", advice: "write one a line")) { try list(text) }
+            #expect(throws: Refusal("contains no URL", advice: "write one a line")) { try list(text) }
         }
     }
 }

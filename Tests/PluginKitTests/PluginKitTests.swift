@@ -32,6 +32,25 @@ private struct EveryKind: Filter {
     }
 }
 
+/// A filter that moves pixels, with a frame.
+private struct Framed: Filter {
+    static let summary = "a test"
+    static let traits: Traits = [.changesSize, .movesPixels]
+
+    @Parameter("how wide", range: 0...9) var side = 1
+
+    func arrangement(width: Int, height: Int) -> Arrangement? {
+        guard side < 9 else { return nil }
+        var result = Arrangement(width: width + 2 * side, height: height + side)
+        (result.left, result.colour, result.quarters) = (-side, Colour(red: 7, green: 7, blue: 7), 2)
+        return result
+    }
+
+    func apply(to image: Image) throws -> Image {
+        try arrangement(width: image.width, height: image.height).map(image.arranged) ?? image
+    }
+}
+
 @Suite("PluginKit", .serialized)
 struct PluginKitTests {
     init() { vips_init("tests") }
@@ -89,6 +108,31 @@ struct PluginKitTests {
         #expect(error?.description == "the caption complains")
     }
 
+    @Test("a filter that moves pixels describes the moves to the host, and makes the same moves")
+    func arrangement() throws {
+        let filter = export(Framed.self).pointee
+        let arrange = try #require(filter.arrange)
+        let folder = try #require(strdup("/nowhere"))
+        defer { free(folder) }
+        var host = PipelineHost(
+            size: MemoryLayout<PipelineHost>.size, fail: complain, log: { _, _, _ in }, cancelled: { _ in 0 },
+            resources: nil, own_folder: folder, text: given, file: bytes)
+        var result = PipelineArrangement()
+        #expect(arrange(&host, [PipelineValue(number: 2, text: nil)], 3, 1, &result) == 0)
+        #expect([result.left, result.top, result.width, result.height, result.quarters] == [-2, 0, 7, 3, 2])
+        #expect(result.colour == (7, 7, 7) && result.is_mirrored == 0)
+        #expect(arrange(&host, [PipelineValue(number: 9, text: nil)], 3, 1, &result) != 0)
+        let ramp = try Image.matrix([[0, 10, 200]]).cast("uchar").copy(interpretation: "b-w")
+        let framed = Framed()
+        #expect(try framed.apply(to: ramp).pixels == [7, 7, 7, 7, 7, 7, 200, 10, 0, 7])
+        var part = Arrangement(width: 2, height: 1)
+        (part.left, part.isMirrored) = (1, true)
+        #expect(try ramp.arranged(part).pixels == [200, 10])
+        var red = Arrangement(width: 4, height: 1)
+        red.colour = Colour(red: 255, green: 0, blue: 0)
+        #expect(try ramp.arranged(red).pixels.suffix(6) == [200, 200, 200, 255, 0, 0])
+    }
+
     @Test("libvips' operations are called by name, and their errors have messages")
     func calls() throws {
         let ramp = try Image.matrix([[0, 10, 200]]).cast("uchar")
@@ -114,7 +158,7 @@ struct PluginKitTests {
             ({ try Image.call("invert", ["in": 3]) }, "'in' of libvips' invert is not"),
             ({ try Image.call("avg", ["in": .image(ramp)]) }, "makes no picture 'out'"),
             ({ try Image.call("black", ["width": 1e12, "height": 1]) }, "too large for 'width'"),
-            ({ try Image.matrix([[1, 2], [3]]) }, "of one length"),
+            ({ try Image.matrix([[1, 2], [3]]) }, "the same length"),
         ] as [(() throws -> Image, String)] {
             let error = #expect(throws: FilterError.self) { _ = try body() }
             #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
@@ -142,6 +186,20 @@ struct PluginKitTests {
 
 private let complaint = Mutex("")
 
+private func bytes(
+    _ host: UnsafePointer<PipelineHost>, _ value: UnsafePointer<PipelineValue>, _ size: UnsafeMutablePointer<Int>
+) -> UnsafeRawPointer? {
+    guard let text = value.pointee.text else { return nil }
+    size.pointee = strlen(text)
+    return UnsafeRawPointer(text)
+}
+
+private func given(_ host: UnsafePointer<PipelineHost>, _ which: PipelineText) -> UnsafePointer<CChar>? {
+    which == PIPELINE_CAPTION ? UnsafePointer(caption) : nil
+}
+
+nonisolated(unsafe) private let caption = strdup("a hill")
+
 private func complain(_ host: UnsafePointer<PipelineHost>, _ message: UnsafePointer<CChar>) {
     let text = String(cString: message)
     complaint.withLock { $0 = text }
@@ -155,7 +213,7 @@ private func applied(_ filter: ExportedFilter, _ values: [PipelineValue]) throws
     guard let folder else { throw FilterError("there is no memory") }
     var host = PipelineHost(
         size: MemoryLayout<PipelineHost>.size, fail: complain, log: { _, _, _ in }, cancelled: { _ in 0 },
-        resources: nil, own_folder: folder)
+        resources: nil, own_folder: folder, text: given, file: bytes)
     var result: UnsafeMutablePointer<VipsImage>?
     let status = filter.pointee.apply(&host, values, try Image.black(width: 1, height: 1).pointer, &result)
     guard status == 0, let result else { throw FilterError(complaint.withLock { $0 }) }

@@ -34,7 +34,7 @@ struct ColourTests {
     }
 
     @Test(
-        "16 bit stay 16 bit in PNG, TIFF and JPEG XL, and become 8 elsewhere",
+        "16 bits stay 16 bits in PNG, TIFF and JPEG XL, and become 8 elsewhere",
         arguments: ["png", "tiff", "jxl", "jpeg", "webp", "avif"])
     func depth(format: String) throws {
         let worker = try WorkerProcess("--jxl")

@@ -47,7 +47,7 @@ struct CommonJPEGTests {
         }
     }
 
-    /// The sizes of the planes that are decoded.
+    /// The sizes of the decoded planes.
     private func sizes(_ pixels: Pixels, _ sampling: Sampling, shrink: Int, count: Int) -> [Size] {
         let luma = Size(width: pixels.width, height: pixels.height).divided(shrink, shrink)
         let chroma = luma.divided(sampling.across, sampling.down)
@@ -66,8 +66,8 @@ struct CommonJPEGTests {
         return memory.map { Array($0) }
     }
 
-    /// TurboJPEG's planes. It writes luma for whole groups of pixels that share a chroma sample; `sizes` leaves out what
-    /// lies beyond the edge.
+    /// TurboJPEG's planes. TurboJPEG writes luma for whole groups of pixels that share a chroma sample; `sizes`
+    /// excludes the samples beyond the edge.
     private func expected(_ jpeg: [UInt8], _ sizes: [Size], _ sampling: Sampling) throws -> [[UInt8]]? {
         let decoder = try #require(tjInitDecompress())
         defer { tjDestroy(decoder) }
@@ -92,7 +92,8 @@ struct CommonJPEGTests {
         }
     }
 
-    @Test("Every sample is TurboJPEG's, at any size, quality and subsampling", arguments: Sampling.decoded + [.grey])
+    @Test(
+        "Every sample equals TurboJPEG's, at any size, quality and subsampling", arguments: Sampling.decoded + [.grey])
     func samples(sampling: Sampling) throws {
         for (width, height) in [(9, 7), (16, 16), (17, 33), (31, 1), (100, 75), (241, 163)] {
             for quality in [30, 60, 90, 100] {

@@ -74,7 +74,7 @@ struct ConfinementTests {
             """, to: folder.path + "/threads.so")
         let missing = try WorkerProcess(plugins: [folder.path]).hello.missing
         #expect(
-            missing.count == 1 && missing.first?.hasPrefix("Landlock (2 threads ran before it") == true, "\(missing)")
+            missing.count == 1 && missing.first?.hasPrefix("Landlock (2 threads were already") == true, "\(missing)")
     }
 
     @Test("The worker does not inherit its parent's open files")

@@ -48,15 +48,18 @@ struct ConformanceTests {
     /// Values for filters that do nothing without one.
     private static let values = ["crop": ["ratio=1:1"], "watermark": ["text=Ada"]]
 
-    /// One filter of each kind: it uses the whole picture, changes the size, is a curve, or draws text.
-    private static let representative = ["autolevels", "crop", "noir", "watermark"]
+    /// One filter of each kind: it uses the whole picture, changes the size, uses a file, is a curve, or draws text.
+    private static let representative = ["autolevels", "crop", "lut", "noir", "watermark"]
 
     @Test("Every filter of this project conforms")
     func own() async throws {
         #expect(Set(Self.representative).isSubset(of: Self.filters))
         try await inTurns(Sweep.of(Self.representative, all: Self.filters)) { filter in
             let file = WorkerProcess.programs.appendingPathComponent("lib\(filter).so").path
-            let (report, status) = try await conform(file, Self.values[filter] ?? [])
+            let cube = try TemporaryFolder()
+            try FilterBook.cube.write(toFile: cube.path + "/look.cube", atomically: true, encoding: .utf8)
+            let values = filter == "lut" ? ["file=\(cube.path)/look.cube"] : Self.values[filter] ?? []
+            let (report, status) = try await conform(file, values)
             let failed = report.checks.filter { $0.outcome == "failed" }
             #expect(report.passed && status == 0, "\(filter): \(failed)")
             #expect(report.checks.count >= 17)
@@ -90,11 +93,11 @@ struct ConformanceTests {
             if (in->Bands != 3) return vips_copy(in, out, NULL);
             for (int i = 0; i < 3; i++) vips_extract_band(in, &bands[i], 2 - i, NULL);
             return vips_bandjoin(bands, out, 3, NULL);
-            """, curve, ["a curve, as it says": "it is no curve"]
+            """, curve, ["a curve, as it says": "it is not a curve"]
         ),
         (
             "return vips_copy(in, out, NULL);", ".traits = PIPELINE_LUMA_ONLY",
-            ["luma only, as it says": "something else than of their luma"]
+            ["luma only, as it says": "differs from the result for their luma"]
         ),
         (
             // The result depends on the whole picture, but not on the order of its pixels.
@@ -105,29 +108,34 @@ struct ConformanceTests {
         (
             "return values[0].number == 3 ? vips_gaussblur(in, out, 1.5, NULL) : vips_copy(in, out, NULL);",
             ".traits = PIPELINE_POINTWISE, .parameters = good, .parameter_count = 1",
-            ["pointwise, as it says": "amount=3.0: pixels of 3 bands"]
+            ["pointwise, as it says": "amount=3.0: a pixel's result depends on its place"]
         ),
         (
             "return vips_copy(in, out, NULL);",
             ".traits = PIPELINE_CHANGES_SIZE | PIPELINE_DRAWS_TEXT | PIPELINE_WHOLE_PICTURE",
             [
-                "changes size, as it says": "with no value that was tried",
+                "changes size, as it says": "with none of the tested values",
                 "draws text, as it says": "the same without fonts",
                 "whole picture, as asked": "that comes row by row",
             ]
         ),
-        ("return vips_linear1(in, out, 0.2, 100, NULL);", "", ["16 bit": "65535ths"]),
+        (
+            "return vips_flip(in, out, VIPS_DIRECTION_HORIZONTAL, NULL);",
+            ".traits = PIPELINE_MOVES_PIXELS, .arrange = arrange",
+            ["moves pixels, as it says": "'arrange' and 'apply' disagree about a picture of 96 × 64"]
+        ),
+        ("return vips_linear1(in, out, 0.2, 100, NULL);", "", ["16 bit": "a scale of 65535"]),
         (
             "return vips_image_hasalpha(in) ? vips_extract_band(in, out, 0, \"n\", in->Bands - 1, NULL) : vips_copy(in, out, NULL);",
             "",
             [
                 "alpha": "lost the last, which is alpha", "one pixel": "of 2 bands", "odd sizes": "of 2 bands",
-                "bands, interpretation": "of 2 bands",
+                "bands, interpretation": "with 2 bands of 8 bits",
             ]
         ),
         (
             "memset(malloc(600000), 1, 600000); return vips_copy(in, out, NULL);", "",
-            ["again and again": "not let go of"]
+            ["again and again": "not released"]
         ),
         (
             "static int n = 0; double most = in->BandFmt == VIPS_FORMAT_USHORT ? 65535 : 255; return vips_linear1(in, out, 1, (n++ % 5) * most / 500, NULL);",
@@ -141,7 +149,7 @@ struct ConformanceTests {
             "return in->Bands == 1 ? -1 : vips_gaussblur(in, out, 1.5, NULL);", ".traits = PIPELINE_POINTWISE",
             [
                 "one pixel": "of 1 bands", "odd sizes": "of 1 bands", "one band": "odd: ",
-                "bands, interpretation": "of 1 bands, 8 bit",
+                "bands, interpretation": "with 1 bands of 8 bits",
                 "pointwise, as it says": "it is not pointwise",
             ]
         ),
@@ -150,7 +158,7 @@ struct ConformanceTests {
             ".traits = PIPELINE_POINTWISE, .parameters = good, .parameter_count = 1",
             [
                 "every parameter's ends": "amount=0.0: it took its worker down",
-                "pointwise, as it says": "amount=3.0: pixels of 3 bands",
+                "pointwise, as it says": "amount=3.0: a pixel's result depends on its place",
             ]
         ),
         (
@@ -161,7 +169,7 @@ struct ConformanceTests {
             // A worker that renders only the huge picture has n = 0 and does not sleep, so just the check of cancelling
             // fails.
             "static int n = 0; if (n++ > 0 && in->Xsize > 5000) sleep(6); return vips_copy(in, out, NULL);", "",
-            ["cancelled in the middle": "ask host->cancelled"]
+            ["cancelled in the middle": "check host->cancelled"]
         ),
         (
             "if (values[0].number == 3) { host->fail(host, \"too much\"); return -1; } return vips_copy(in, out, NULL);",
@@ -172,7 +180,7 @@ struct ConformanceTests {
             // too long.
             "while (in->Xsize > 5000) *(char *)g_malloc(1 << 24) = 1; return vips_copy(in, out, NULL);", "",
             [
-                "a huge picture": "when it had used all the memory that it may have",
+                "a huge picture": "all the memory that it may",
                 "cancelled in the middle": "took its worker down",
             ]
         ),
@@ -180,7 +188,7 @@ struct ConformanceTests {
             "return vips_copy(in, out, \"interpretation\", in->Type == VIPS_INTERPRETATION_RGB16 ? VIPS_INTERPRETATION_GREY16 : in->Type, NULL);",
             "",
             [
-                "bands, interpretation": "of 3 bands, 16 bit: odd: it returned 3 bands whose interpretation is grey16",
+                "bands, interpretation": "16 bits: odd: it returned 3 bands whose interpretation is grey16",
                 "16 bit": "grey16",
             ]
         ),
@@ -224,6 +232,23 @@ struct ConformanceTests {
         #expect(ends?.note == "2 values", "\(String(describing: ends))")
     }
 
+    @Test("A file that is not a filter is reported as JSON with sorted keys, and a class that is documented")
+    func noFilter() async throws {
+        let outcome = try await run("check", "--json", "/etc/passwd")
+        #expect(outcome.status == 1 && outcome.output.isEmpty)
+        let start = #"{"error":"Failed","message":"/etc/passwd is not a filter: "#
+        #expect(outcome.errors.hasPrefix(start), "\(outcome.errors)")
+    }
+
+    @Test("A filter that ends its process is reported with the status, not with a signal that does not exist")
+    func exits() async throws {
+        let folder = try TemporaryFolder()
+        try Plugin(name: "odd", body: "extern void _exit(int); _exit(7);").compile(to: folder.path + "/odd.so")
+        let report = try await conform(folder.path + "/odd.so").report
+        let note = try #require(report.checks.first { $0.outcome == "failed" }?.note)
+        #expect(note.contains("it took its worker down: the process ended with status 7"), "\(note)")
+    }
+
     @Test("The report is readable, with a line for each check and a summary at the end")
     func report() async throws {
         let folder = try TemporaryFolder()
@@ -235,7 +260,8 @@ struct ConformanceTests {
         #expect(outcome.status == 1)
         #expect(outcome.lines.first == "odd 1: a test" && outcome.output.contains("by Ada; traits: none"))
         #expect(outcome.output.contains("✗ one pixel                 1 × 1 of 1 bands: "), "\(outcome.output)")
-        #expect(outcome.output.contains("– a curve, as it says       it does not say so"), "\(outcome.output)")
+        let left = "– a curve, as it says       it does not declare this trait"
+        #expect(outcome.output.contains(left), "\(outcome.output)")
         #expect(outcome.output.contains("the filter 'odd' tried the system call clone"), "\(outcome.output)")
         #expect(outcome.lines.last?.hasPrefix("odd does not conform: ") == true)
     }
@@ -275,18 +301,18 @@ struct ConformanceTests {
         #expect(outcome.status == 1)
         let lines = outcome.lines.filter { $0.hasPrefix("✓") || $0.hasPrefix("✗") || $0.hasPrefix("–") }
         #expect(lines.count == 2 && lines.first?.hasPrefix("✓ one pixel") == true, "\(lines)")
-        #expect(lines.last?.contains("it does not come to an end: it was given up after 20s") == true, "\(lines)")
+        #expect(lines.last?.contains("it does not finish: it was stopped after 20s") == true, "\(lines)")
         #expect(
-            outcome.lines.last?.contains("1 of 2 checks failed. It hangs, so 16 more were not made.") == true,
+            outcome.lines.last?.contains("1 of 2 checks failed. It hangs, so 17 more were not run.") == true,
             "\(outcome.output)")
     }
 
     @Test(
-        "A file that is no filter is refused with a sentence, without checks", arguments: ["check", "try"])
+        "A file that is not a filter is refused with a sentence, without checks", arguments: ["check", "try"])
     func noFilter(task: String) async throws {
         let folder = try TemporaryFolder()
         for (name, loading, reason) in [
-            ("text", nil, "can't be loaded"), ("abi", ".abi = 4", "version 4"), ("crash", "abort();", "ends"),
+            ("text", nil, "can't be loaded"), ("abi", ".abi = 4", "version 4"), ("crash", "abort();", "exits"),
         ] {
             let file = "\(folder.path)/\(name).so"
             switch name {
@@ -299,7 +325,7 @@ struct ConformanceTests {
             let isUsage = task == "check"
             #expect(outcome.status == (isUsage ? 2 : 1), "\(outcome)")
             let alone = isUsage ? try await run(task, file) : outcome
-            #expect(alone.status == 1 && alone.errors.contains("\(file) is no filter: "), "\(alone)")
+            #expect(alone.status == 1 && alone.errors.contains("\(file) is not a filter: "), "\(alone)")
             #expect(alone.errors.contains(reason), "\(alone)")
         }
     }
@@ -332,7 +358,7 @@ struct ConformanceTests {
             (["amount=3", "words=a", source.path], "odd: the moon is full"),
             (["amount=4", "words=a", source.path], "amount=4 is out of range"),
             (["amuont=1", "words=a", source.path], "did you mean 'amount'?"),
-            ([source.path], "'odd' without 'words'"),
+            ([source.path], "'odd' needs 'words'"),
             (["words=a", "/nowhere.jpg"], "/nowhere.jpg"), (["words=a", plugin], "open: "),
         ] {
             let outcome = try await ChildProcess(Self.program, ["try", plugin] + words + [result]).outcome()

@@ -5,7 +5,7 @@ import WorkerProtocol
 /// Compares the fast decoder paths with libvips' plain path. A chain that names a resize kernel always takes the plain
 /// path.
 struct DecoderPathTests {
-    /// How similar the result at this size is to that of the plain path, in dB.
+    /// The similarity, in dB, of the result at this size to the result of the plain path.
     private func likeness(
         _ worker: WorkerProcess, _ source: TemporaryFile, _ size: String, then filter: String
     ) throws -> Double {
@@ -120,7 +120,13 @@ struct DecoderPathTests {
         for (alpha, is16Bit) in [(false, false), (true, false), (false, true), (true, true)] {
             let source = try Pixels.colourful(400, 300, alpha: alpha).file(.png, is16Bit: is16Bit)
             let chain = "resize scale=0.5 | noir"
-            #expect(try worker.open(source, chain).decoderPaths == ["png, whole, then luma (noir needs luma only)"])
+            let path =
+                switch (alpha, is16Bit) {
+                case (false, false): "png, greyscale, whole, own decoder, lanczos3 by zimg"
+                case (true, false): "png, whole, then luma, own decoder"
+                default: "png, whole, then luma"
+                }
+            #expect(try worker.open(source, chain).decoderPaths == [path + " (noir needs luma only)"])
             let fast = try Pixels(worker.render(source, chain + " | save format=png"))
             let plain = try Pixels(worker.render(source, "resize scale=0.5 kernel=lanczos3 | noir | save format=png"))
             #expect(fast.bands == (alpha ? 2 : 1))
@@ -177,12 +183,14 @@ struct DecoderPathTests {
     }
 
     @Test(
-        "Pointwise filters move behind a shrinking resize; other filters and enlarging resizes keep their places"
+        "Pointwise filters move after a shrinking resize; other filters and enlarging resizes keep their places"
     )
     func resizeFirst() throws {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(800, 600).file(.jpeg)
         func path(_ chain: String) throws -> String { try worker.open(source, chain).decoderPaths[0] }
+        #expect(try path("mono contrast=1 | resize width=200").hasSuffix("(mono needs luma only)"))
+        #expect(try path("mono red=1 | resize width=200") == "jpeg, planes, 1/4, own decoder (resize makes 200 × 150)")
         #expect(try path("noir | resize width=200") == "jpeg, greyscale, 1/4, own decoder (noir needs luma only)")
         #expect(
             try path("chrome | fade | resize width=200") == "jpeg, planes, 1/4, own decoder (resize makes 200 × 150)")

@@ -65,7 +65,7 @@ struct FilterHostTests {
             try $0.then { cvips_replicate($0, $1, 10, 100) }
         }
         let worker = try worker(body)
-        // The kernel keeps a JPEG from being resized in planes, which end as a picture in memory.
+        // Because the chain names a kernel, a JPEG is not resized in planes, whose result would be a picture in memory.
         for chain in ["odd", "resize scale=0.6 kernel=lanczos3 | odd | save format=png"] {
             let failure = try worker.failure(source, chain)
             #expect(failure.stage == "odd" && failure.filter == "odd", "\(failure)")

@@ -58,8 +58,8 @@ struct FilterTableTests {
             ("lamp | lift | bend", [["lamp", "lift", "bend"]]),
             // `lamp` needs the luma of what `lift` returns, so a new table begins.
             ("lift | lamp | bend", [["lift"], ["lamp", "bend"]]),
-            // On a grey picture every pointwise filter is a table, even if it returns three bands. Later filters join
-            // that table.
+            // On a grey picture every pointwise filter works as a table, even if it returns three bands. Later filters
+            // join that table.
             ("lamp | tint | lift | lamp", [["lamp", "tint", "lift", "lamp"]]),
             ("tint | lift", [["tint"], ["lift"]]),
             ("lift | resize scale=1 | bend", [["lift"], ["bend"]]),
@@ -84,11 +84,14 @@ struct FilterTableTests {
             let one = try Pixels(joining.render(file, "lift | lamp | tint | bend | save format=png"))
             #expect(one == (try Pixels(apart.render(file, "lift | lamp | tint | bend | save format=png"))))
             #expect(one.bands == 3)
-            #expect(joining.applied == [["lift", "lamp", "tint", "bend"]])
+            // 8-bit grey is a plane at first, and a table for a plane must stay grey. This table does not, so the
+            // worker makes another one for the picture.
+            let table = ["lift", "lamp", "tint", "bend"]
+            #expect(joining.applied == (is16Bit ? [table] : [table, table]))
         }
     }
 
-    @Test("Alpha bypasses the tables, and a filter that may read it is no table", arguments: [2, 4])
+    @Test("Alpha bypasses the tables, and a filter that may read alpha joins no table", arguments: [2, 4])
     func alpha(bands: Int) throws {
         let (joining, _) = try workers()
         for is16Bit in [false, true] {

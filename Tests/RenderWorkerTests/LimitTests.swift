@@ -119,7 +119,7 @@ struct LimitTests {
     }
 
     @Test(
-        "A result of more than MaxPixels is refused by the header, after any resize, and behind a filter before work"
+        "More than MaxPixels are refused by the header or, after a filter that changes sizes, before the resize"
     )
     func tooManyPixels() throws {
         let folder = try TemporaryFolder()

@@ -78,6 +78,8 @@ struct MemoryTests {
         Case(make: "pngsave", options: ["--compression", "1"], chain: "save max-bytes=2M", isNoise: true),
         Case(make: "pngsave", options: ["--compression", "1"], chain: "save format=webp max-bytes=2M"),
         Case(make: "jpegsave", chain: "rotate"),
+        Case(make: "jpegsave", chain: "flip | crop ratio=1:1"),
+        Case(make: "jpegsave", chain: "resize scale=0.5 | rotate | chrome"),
         Case(make: "jpegsave", chain: "autolevels"),
         Case(make: "jpegsave", chain: "crop ratio=1:1 position=attention"),
         Case(make: "jpegsave", chain: "tilt-shift"),
@@ -142,6 +144,23 @@ struct MemoryTests {
         let estimate = Double(try worker.open(source, example.chain).memory)
         _ = try worker.render(into: TemporaryFile())
         let peak = Double(try worker.peak)
+        #expect(estimate > peak * 0.97 && estimate < peak * 1.5, "\(estimate / peak) of \(Int(peak) >> 20) MB")
+    }
+
+    @Test(
+        "The estimate holds for a picture with a gain map",
+        arguments: [1, 4], ["save", "resize scale=0.5 | save", "resize scale=0.5 kernel=lanczos3 | save"])
+    func gainMap(scale: Int, chain: String) throws {
+        // Enlarging the map's picture is faster than drawing it.
+        let map = try HDRFile.gains(160, 120, coloured: scale == 1).file(.jpeg, strip: true) { picture in
+            try picture.then { cvips_resize($0, $1, 20 / Double(scale), 20 / Double(scale), VIPS_KERNEL_NEAREST) }
+        }
+        let source = try TemporaryFile(HDRFile(map).whole(VipsTool.run("jpegsave", Self.large.get()).bytes))
+        let worker = try WorkerProcess()
+        let header = try worker.open(source, chain)
+        #expect(header.gainMapPlans == ["gain map kept"])
+        _ = try worker.render(into: TemporaryFile())
+        let (estimate, peak) = (Double(header.memory), Double(try worker.peak))
         #expect(estimate > peak * 0.97 && estimate < peak * 1.5, "\(estimate / peak) of \(Int(peak) >> 20) MB")
     }
 

@@ -181,6 +181,66 @@ struct MetadataTests {
         }
     }
 
+    private static let marks = """
+        <?xpacket begin='' id='x'?><x:xmpmeta xmlns:x='adobe:ns:meta/' x:xmptk='Darkroom'>
+        <rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'><rdf:Description rdf:about=''
+        xmlns:ext='http://iptc.org/std/Iptc4xmpExt/2008-02-29/' xmlns:photoshop='http://ns.adobe.com/photoshop/1.0/'
+        xmlns:dc='http://purl.org/dc/elements/1.1/' xmlns:xmp='http://ns.adobe.com/xap/1.0/' xmp:Rating='4'
+        ext:DigitalSourceType='http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia'
+        photoshop:Credit='Some agency' photoshop:City='Passau' xmlns:plus='http://ns.useplus.org/ldf/xmp/1.0/'>
+        <!-- by hand --><dc:rights><rdf:Alt><rdf:li xml:lang='x-default'>© Jane</rdf:li></rdf:Alt></dc:rights>
+        <dc:subject><rdf:Bag><rdf:li>a birthday</rdf:li></rdf:Bag></dc:subject>
+        <ext:PersonInImage><rdf:Bag><rdf:li>Ada</rdf:li></rdf:Bag></ext:PersonInImage>
+        <plus:Licensor><rdf:Seq><rdf:li plus:LicensorURL='https://agency.example'/></rdf:Seq></plus:Licensor>
+        </rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end='w'?>
+        """
+
+    @Test(
+        "copyright keeps IPTC's digital source type and the credits of XMP and IPTC, and nothing else of them",
+        arguments: ["jpeg", "png", "webp", "tiff", "avif"], ["", "resize scale=0.5 | ", "resize scale=0.5 | noir | "])
+    func marks(format: String, chain: String) throws {
+        func set(_ number: UInt8, _ text: String) -> [UInt8] {
+            [0x1c, 2, number, 0, UInt8(text.utf8.count)] + text.utf8
+        }
+        let iptc = set(80, "Jane") + set(90, "Munich") + set(110, "Some agency") + set(120, "A birthday")
+        let source = try Pixels.colourful(64, 48).file(.jpeg) { picture in
+            picture.set("xmp-data", Array(Self.marks.utf8))
+            picture.set("iptc-data", Array("Photoshop 3.0\0".utf8) + Self.block(0x04, iptc))
+            return picture
+        }
+        let file = try WorkerProcess().render(source, "\(chain)save format=\(format) metadata=copyright")
+        let result = try VipsPicture(file)
+        // libvips does not find all XMP of an AVIF.
+        let xmp = String(decoding: try format == "avif" ? file.bytes : result.blob("xmp-data") ?? [], as: UTF8.self)
+        for word in ["trainedAlgorithmicMedia", "Some agency", "© Jane", "x-default", "https://agency.example"] {
+            #expect(xmp.contains(word), "\(word)")
+        }
+        for word in ["Rating", "Passau", "by hand", "birthday", "Ada", "Person", "subject"] {
+            #expect(!xmp.contains(word), "\(word)")
+        }
+        guard ["jpeg", "tiff"].contains(format) else { return }
+        let kept = String(decoding: result.blob("iptc-data") ?? [], as: UTF8.self)
+        #expect(kept.contains("Jane") && kept.contains("Some agency"))
+        #expect(!kept.contains("Munich") && !kept.contains("birthday"))
+    }
+
+    @Test("copyright leaves out XMP without a mark of origin, and XMP that can't be read, which the story says")
+    func withoutMarks() throws {
+        for (xmp, dropped) in [
+            ("<x xmlns='a' City='Passau'/>", nil), ("<x City='Passau'", ["XMP that can't be read"]),
+        ] {
+            let source = try Pixels.colourful(64, 48).file(.jpeg) { picture in
+                picture.set("xmp-data", Array(xmp.utf8))
+                return picture
+            }
+            let worker = try WorkerProcess()
+            _ = try worker.open(source, "save metadata=copyright")
+            let file = try TemporaryFile()
+            #expect(try worker.render(into: file).first?.dropped == dropped)
+            #expect(try !String(decoding: file.bytes, as: UTF8.self).contains("Passau"))
+        }
+    }
+
     @Test("copyright keeps nothing if there is no author or copyright")
     func copyrightOfNone() throws {
         let source = try Pixels.colourful(64, 64).file(.jpeg) {

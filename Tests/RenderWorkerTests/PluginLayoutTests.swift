@@ -81,7 +81,7 @@ struct PluginLayoutTests {
                 {"amount", PIPELINE_NUMBER, 0, 1, "0.5", NULL, "px", "how much"}};
             static const PipelineFilter filter = {
                 PIPELINE_FILTER_LAYOUT, PIPELINE_POINTWISE | PIPELINE_CURVE, "odd", "1", "a test", 1, parameters, apply,
-                "nobody", NULL, NULL};
+                "nobody", NULL, NULL, NULL, NULL};
             const PipelineFilter *pipeline_filter(void) { return &filter; }
             """
         let folder = try TemporaryFolder()

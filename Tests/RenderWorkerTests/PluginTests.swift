@@ -62,6 +62,8 @@ struct PluginTests {
             (".parameter_size = 0", "PIPELINE_FILTER_LAYOUT"),
             (".traits = PIPELINE_POINTWISE | PIPELINE_CHANGES_SIZE", "one of them is not so"),
             (".traits = PIPELINE_CURVE", "as every curve is"),
+            (".traits = PIPELINE_POINTWISE | PIPELINE_READS_TEXTS", "and that it reads texts: one of them is not so"),
+            (".needs_colours = (const char *const[]) {\"red\", NULL}", "its needs_colours names 'red'"),
             (".name = \"a-name-of-more-than-forty-letters-is-too-long\"", "can't be a filter's name"),
             (".summary = \"two\\nlines\"", "more than one line"), (".summary = \"\\xff\"", "not UTF-8"),
             (".version = \"\"", "version is empty"),
@@ -77,6 +79,7 @@ struct PluginTests {
                 "its at_least_one_of names 'b', which is none of its parameters"
             ),
             (".at_most_one_of = (const char *const[65]) {[0 ... 64] = \"a\"}", "more names than 64"),
+            (".traits = PIPELINE_MOVES_PIXELS", "no function 'arrange'"),
         ])
     func nonsense(change: String, reason: String) throws {
         let folder = try TemporaryFolder()

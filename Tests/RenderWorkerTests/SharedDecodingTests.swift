@@ -43,8 +43,8 @@ struct SharedDecodingTests {
         let png = try worker.open(Pixels.colourful(800, 600).file(.png), noir, thumb).decoderPaths
         #expect(
             png == [
-                "png, whole, once for 2 outputs (noir needs luma only)",
-                "png, whole, once for 2 outputs (resize makes 80 × 60; a png holds nothing smaller)",
+                "png, whole, once for 2 outputs, own decoder (noir needs luma only)",
+                "png, whole, once for 2 outputs, own decoder (resize makes 80 × 60; a png holds nothing smaller)",
             ])
     }
 

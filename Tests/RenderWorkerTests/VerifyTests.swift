@@ -128,7 +128,7 @@ struct VerifyTests {
         }
     }
 
-    @Test("Damaged metadata do not prevent good pixels from being rendered", arguments: ["keep", "copyright", "strip"])
+    @Test("Damaged metadata does not keep good pixels from being rendered", arguments: ["keep", "copyright", "strip"])
     func damagedMetadata(policy: String) throws {
         let worker = try WorkerProcess("--jxl")
         let plain = try Pixels.colourful(60, 40).file(.jpeg).bytes

@@ -17,11 +17,19 @@ struct WorkerChannelTests {
             format: "jpeg", width: 1 << 40, height: 2, bands: 3, bitsPerSample: 8, pages: 1, orientation: 6,
             profile: profile, progressive: profile != nil, decoderPaths: ["grey at 1/2", ""],
             framesTaken: [1, 24], memory: -1,
-            taken: profile.flatMap { _ in PictureDate(exif: "2026:11:24 09:30:05", source: .digitized) })
+            taken: profile.flatMap { _ in PictureDate(exif: "2026:11:24 09:30:05", source: .digitized) },
+            gainMap: profile.map { "gain map of \($0)" }, gainMapPlans: ["", "gain map kept"])
     }
+    private static var gainful: RenderedOutput {
+        var output = RenderedOutput(format: "jpeg", width: 1, height: 2, bands: 3, bytes: 3, dropped: ["video"])
+        output.gainMap = "with gain map 1 × 1"
+        return output
+    }
+
     private static let outputs = [
         RenderedOutput(format: "png", width: 1, height: 2, pages: 24, bands: 3, bytes: .max),
         RenderedOutput(format: "", width: 0, height: 0, bands: 0, bytes: .min, lost: ["IPTC", ""], hash: "0f"),
+        gainful,
     ]
 
     @Test("each message of a worker arrives unchanged", arguments: [0, 1])
@@ -51,7 +59,7 @@ struct WorkerChannelTests {
     }
 
     @Test(
-        "bytes that are no message cause an error, and crash nothing",
+        "bytes that are not a message cause an error, and crash nothing",
         arguments: [
             [9], [1], [3, 255, 255, 255, 255, 255, 255, 255, 127], [5, 0], [3, 0, 0, 0, 0, 0, 0, 0, 0, 0],
             Array("{}".utf8), [4] + [UInt8](repeating: 255, count: 200),

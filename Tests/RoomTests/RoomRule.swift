@@ -28,7 +28,7 @@ struct RoomRule: CustomTestStringConvertible {
         .room("PipelineModel", importsOnly: ["Foundation", "FoundationEssentials"]),
         .room("OperationGraph", importsOnly: ["Dispatch", "Foundation", "Synchronization"]),
         .room("ManualPages", importsOnly: []),
-        .room("JobModel", importsOnly: ["DaemonRuntime", "PipelineModel", "SystemCalls"]),
+        .room("JobModel", importsOnly: ["PipelineModel", "ServiceProgram", "SystemCalls"]),
         .room(
             "DaemonInterface",
             importsOnly: ["DaemonRuntime", "JobModel", "PipelineModel", "SystemCalls", "WorkerProtocol"]),
@@ -36,7 +36,8 @@ struct RoomRule: CustomTestStringConvertible {
             "ControlService",
             importsOnly: [
                 "CLinux", "DaemonInterface", "DaemonRuntime", "Dispatch", "Glibc", "JobModel",
-                "PipelineControl", "PipelineModel", "Synchronization", "SystemCalls", "WorkerProtocol",
+                "PipelineControl", "PipelineModel", "ServiceProgram", "Synchronization", "SystemCalls",
+                "WorkerProtocol",
             ]),
         .room("PluginKit", importsOnly: ["CVips", "CPipelinePlugin", "Glibc", "Synchronization"]),
         .only(["JobLedger"], see: "CSQLite", header: "sqlite3"),
@@ -46,13 +47,14 @@ struct RoomRule: CustomTestStringConvertible {
         ),
         .only(["RenderWorker"], see: "CTurboJPEG", header: "turbojpeg"),
         .only(["RenderWorker"], see: "CJPEGPlanes", header: "CJPEGPlanes"),
+        .only(["RenderWorker"], see: "CPNGRows", header: "CPNGRows"),
         .only(["RenderWorker"], see: "CWebP", header: "webp/"),
         .only(["RenderWorker"], see: "CRaw", header: "libraw/"),
         .only(["Gallery"], see: "CMicrohttpd", header: "microhttpd"),
         .only(["FetchWorker"], see: "CCurl", header: "curl/"),
         .only(["FleetWorker"], see: "CNats", header: "nats/"),
         .only(["WorkerConfinement"], see: "CSeccomp", header: "seccomp"),
-        .only(["DaemonRuntime/Systemd"], see: "CSystemd", header: "systemd/"),
+        .only(["ServiceProgram/Systemd"], see: "CSystemd", header: "systemd/"),
         RoomRule(testDescription: "Descriptors are waited for by ReadySource: Dispatch's own sources race on Linux") {
             $0.dispatchSources
         },
@@ -60,9 +62,8 @@ struct RoomRule: CustomTestStringConvertible {
             file in
             let daemon = [
                 "ControlService", "DaemonConfiguration", "DaemonInterface", "DaemonRuntime", "FleetSharing", "Gallery",
-                "InboxWatching",
-                "JobFlow", "JobLedger", "JobModel", "OperationGraph", "PictureFiles", "PipelineDaemon", "Previewing",
-                "WorkerPools",
+                "InboxWatching", "JobFlow", "JobLedger", "JobModel", "OperationGraph", "PictureFiles",
+                "PipelineDaemon", "Previewing", "ServiceProgram", "WorkerPools",
             ]
             return daemon.contains(file.room) ? file.sharedThreads : []
         },

@@ -15,16 +15,12 @@ struct RoomTests {
         let rooms = Set(files.map(\.room))
         #expect(
             rooms.isSuperset(of: [
-                "CCurl", "CLinux", "CNats", "CPipelinePlugin", "CSQLite", "CSeccomp", "CSystemd", "CTurboJPEG", "CVips",
-                "CWebP",
-                "ControlService", "DaemonConfiguration", "DaemonInterface", "DaemonRuntime", "FleetSharing",
-                "InboxWatching", "JobFlow",
-                "JobLedger", "JobModel", "ManualPages", "OperationGraph", "PipelineControl",
-                "PictureFiles", "PipelineDaemon", "PipelineModel", "Plugins", "Previewing", "FetchWorker",
-                "FilterConformance", "FleetWorker", "RenderWorker",
-                "SamplePictures",
-                "SystemCalls",
-                "WorkerConfinement", "WorkerPools", "WorkerProtocol", "pipectl",
+                "CCurl", "CLinux", "CNats", "CPipelinePlugin", "CSQLite", "CSeccomp", "CSystemd", "CTurboJPEG",
+                "CVips", "CWebP", "ControlService", "DaemonConfiguration", "DaemonInterface", "DaemonRuntime",
+                "FetchWorker", "FilterConformance", "FleetSharing", "FleetWorker", "InboxWatching", "JobFlow",
+                "JobLedger", "JobModel", "ManualPages", "OperationGraph", "PictureFiles", "PipelineControl",
+                "PipelineDaemon", "PipelineModel", "Plugins", "Previewing", "RenderWorker", "SamplePictures",
+                "ServiceProgram", "SystemCalls", "WorkerConfinement", "WorkerPools", "WorkerProtocol", "pipectl",
             ]))
         #expect(files.contains { $0.imports == ["PipelineModel"] })
         #expect(files.contains { $0.includes.contains("<vips/vips.h>") })
@@ -43,7 +39,7 @@ struct RoomTests {
             ("WorkerPools/FetchPool.swift", "import CCurl"),
             ("WorkerPools/WorkerPool.swift", "import CNats"),
             ("RenderWorker/Program.swift", "import CSeccomp"),
-            ("DaemonRuntime/Log.swift", "import CSystemd"),
+            ("ServiceProgram/Log.swift", "import CSystemd"),
             ("ManualPages/ManualPage.swift", "private import PipelineModel"),
             ("PluginKit/Host.swift", "@_spi(Host) import PipelineModel"),
             ("Plugins/Noir/noir.c", "#include \"../../RenderWorker/host.h\""),
@@ -74,7 +70,7 @@ struct RoomTests {
         "Code that looks similar is accepted",
         arguments: [
             ("JobLedger/Database.swift", "import CSQLite\npackage import PipelineModel"),
-            ("DaemonRuntime/Systemd/Journal.swift", "import CSystemd"),
+            ("ServiceProgram/Systemd/Journal.swift", "import CSystemd"),
             ("RenderWorker/Decoder.swift", "import CTurboJPEG\nimport CVips"),
             ("Plugins/Noir/noir.c", "#include \"noir.h\"\n#include <math.h>\n#include <vips/vips.h>"),
             ("pipectl/main.swift", "import Foundation\nimport PipelineControl"),

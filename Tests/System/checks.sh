@@ -368,8 +368,8 @@ a_daemon_that_keeps_crashing_comes_back_more_slowly_and_never_stays_down() {
         eventually 90 has_property ActiveState active
         [[ $(main_process) != "$before" ]]
     done
-    logged "it has ended 2 times in a row without being asked to, and begins in 1s"
-    logged "it has ended 7 times in a row without being asked to, and begins in 32s"
+    logged "it has ended unexpectedly 2 times in a row, and begins in 1s"
+    logged "it has ended unexpectedly 7 times in a row, and begins in 32s"
     pipectl status
     # After a regular stop, the next start is not delayed.
     systemctl restart "$unit"
@@ -478,7 +478,7 @@ the_journal_names_who_asks() {
     systemctl start "$unit"
     as check-member pipectl pause
     pipectl resume
-    logged "paused by user $(id -u check-member)"
+    logged "paused by user check-member"
 }
 
 # --- Socket activation -------------------------------------------------------------------------------------------------------------
@@ -515,6 +515,18 @@ who_is_not_in_the_group_is_refused() {
     test $status = 3
     if as check-stranger ls $data/outbox; then return 1; fi
     if as check-stranger touch $data/inbox/a.jpg; then return 1; fi
+}
+
+members_of_pipelined_look_look_and_change_nothing() {
+    systemctl start "$unit"
+    test "$(stat -c '%U %G %a' /run/pipelined/look.sock)" = "pipelined pipelined-look 660"
+    as check-looker pipectl status
+    as check-looker pipectl list
+    if as check-looker pipectl pause > "$scratch/refusal" 2>&1; then return 1; fi
+    cat "$scratch/refusal"
+    grep -q "members of the group 'pipelined-look' may look" "$scratch/refusal"
+    if as check-looker ls $data/outbox; then return 1; fi
+    if as check-stranger pipectl status; then return 1; fi
 }
 
 an_album_copied_under_umask_022_is_processed() {
@@ -693,8 +705,9 @@ checks=$(sed -n 's/^\([a-z][a-z_0-9]*_[a-z_0-9]*\)() {$/\1/p' "${BASH_SOURCE[0]}
 if [ -n "${PACKAGES-}" ]; then
     with_package > "$scratch/words" 2>&1 || { cat "$scratch/words"; echo "FAIL - the package is installed"; exit 1; }
 fi
-for user in check-member check-stranger; do id $user > /dev/null 2>&1 || useradd --system --user-group $user; done
+for user in check-member check-stranger check-looker; do id $user > /dev/null 2>&1 || useradd --system --user-group $user; done
 usermod -aG pipelined check-member
+usermod -aG pipelined-look check-looker
 command -v vips > /dev/null || { echo "FAIL - vips makes the pictures for these checks: install libvips-tools"; exit 1; }
 
 failed=0

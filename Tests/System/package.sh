@@ -89,7 +89,26 @@ figures_are_served_at_a_port_and_to_the_group_by_processes_that_see_nothing() {
     grep -q 'no daemon answers at /run/pipelined/control.sock' "$scratch/words"
     systemctl start "$unit"
     test "$(curl -sf --noproxy '*' $port/healthz)" = ok
+    # A token holds over a restart, also while both processes run.
+    local token place=http://127.0.0.1:8088/call/Status
+    token=$(as check-member pipectl gallery token make program)
+    systemctl restart "${units[@]:0:2}"
+    curl -sf --noproxy '*' -H "Authorization: Bearer $token" -d '{}' $place | grep '"cursor"'
+    as check-member pipectl gallery token revoke program
+    if curl -sf --noproxy '*' -H "Authorization: Bearer $token" -d '{}' $place; then return 1; fi
+    # One of several daemons has a page and figures of its own.
+    sed "s|/var/lib/pipelined|&@web|" /usr/lib/tmpfiles.d/pipelined.conf > /etc/tmpfiles.d/pipelined@web.conf
+    systemd-tmpfiles --create
+    systemctl start pipelined@web.service pipelined-gallery@web.socket pipelined-metrics@web.socket
+    test "$(as check-member curl -sf --unix-socket /run/pipelined@web/gallery.sock http://localhost/healthz)" = ok
+    as check-member curl -sf --unix-socket /run/pipelined@web/metrics.sock http://localhost/metrics | grep '^pipelined_jobs{state="done"} 0$'
+    as check-member pipectl --instance web gallery token make program
+    test "$(as check-member pipectl --instance web gallery token --json | grep -c program)" = 1
+    test "$(as check-member pipectl gallery token)" = 'no tokens'
     apt purge pipelined-gallery
+    test ! -e /run/pipelined@web/gallery.sock && test ! -e /var/lib/private/pipelined-gallery@web
+    systemctl stop pipelined@web.service
+    rm -rf /etc/pipelined@web /var/lib/pipelined@web /etc/tmpfiles.d/pipelined@web.conf
     test ! -e $group
     if curl -s --noproxy '*' $port/healthz; then return 1; fi
     systemctl is-active "$unit"
@@ -217,7 +236,7 @@ removing_leaves_every_original_where_a_person_finds_it() {
     cmp "$scratch/a.jpg" "$scratch/away/in/away.jpg"
     cmp "$scratch/a.jpg" $data/recovered/stuck/disposed.jpg
     test -z "$(find $data "$scratch/away" -path '*/.pipelined/*' -type f)"
-    # Originals of which the daemon has the only copy are kept, and their paths are printed.
+    # Keeps originals that exist only in the daemon's folders, and prints their paths.
     test "$(find $data/state/spool -type f -name a.jpg | wc -l)" = 3
     grep -q "a.jpg, which was downloaded or added, waits in $data/state/spool/" "$scratch/removed"
     grep -q "2 pictures are back in $data/inbox" "$scratch/removed"
@@ -249,7 +268,7 @@ purging_leaves_every_original_where_a_person_finds_it() {
     # All three files of the same name are kept under that name, in separate folders.
     test "$(find $data/recovered -name a.jpg | wc -l)" = 3
     grep -q "kept $data/recovered/a.jpg" "$scratch/purged"
-    grep -q "$data/recovered holds files, and stays" "$scratch/purged"
+    grep -q "$data/recovered contains files, so it stays" "$scratch/purged"
     test ! -e $data/state
     test -z "$(find $data -name .pipelined)"
     with_package
@@ -282,8 +301,8 @@ purging_forgets_all_but_pictures_and_names_their_folders() {
     configure '[Queues]' 'Render=1'
     apt purge pipelined > "$scratch/purged" 2>&1
     cat "$scratch/purged"
-    grep -q "$data/outbox holds files, and stays" "$scratch/purged"
-    grep -q "$data/archive holds files, and stays" "$scratch/purged"
+    grep -q "$data/outbox contains files, so it stays" "$scratch/purged"
+    grep -q "$data/archive contains files, so it stays" "$scratch/purged"
     if grep -q "$data/inbox holds" "$scratch/purged"; then return 1; fi
     test -f $data/outbox/noir/a.jpg
     test ! -e $data/state
@@ -294,4 +313,30 @@ purging_forgets_all_but_pictures_and_names_their_folders() {
     apt purge pipelined
     test ! -e $data
     with_package
+}
+
+a_signed_repository_offers_the_packages_and_a_changed_one_is_refused() {
+    with_package
+    local place=$scratch/repository own file
+    mkdir -p "$place" "$scratch/keys"
+    chmod 700 "$scratch/keys"
+    cp "$PACKAGES"/*.deb "$place"
+    export GNUPGHOME=$scratch/keys
+    gpg --batch --quiet --passphrase '' --quick-generate-key 'a test <test@example.org>' default default never
+    bash "$(dirname "$PACKAGES")/packaging/repository.sh" "$place" test@example.org
+    cp -r "$place/apt" "$scratch/first"
+    bash "$(dirname "$PACKAGES")/packaging/repository.sh" "$place"
+    for file in Packages Packages.gz Release; do cmp "$scratch/first/$file" "$place/apt/$file"; done
+    rm -r "$place/apt"
+    mv "$scratch/first" "$place/apt"
+    echo "deb [signed-by=$place/apt/pipelined.gpg] file:$place/apt ./" >"$scratch/own.list"
+    own=(-o "Dir::Etc::SourceList=$scratch/own.list" -o Dir::Etc::SourceParts=- -o "Dir::State::Lists=$scratch/lists"
+        -o APT::Sandbox::User=root)
+    mkdir -p "$scratch/lists/partial"
+    apt "${own[@]}" update
+    apt-cache "${own[@]}" policy pipelined-gallery | grep -F "file:$place/apt"
+    echo >>"$place/apt/Packages"
+    rm -r "$scratch"/lists/*_* "$place/apt/Packages.gz"
+    if apt "${own[@]}" --error-on=any update; then return 1; fi
+    gpgconf --kill all
 }

@@ -30,6 +30,13 @@ public struct Plugin: Sendable {
             \(body)
         }
         #define AMOUNT(d) {.name = "amount", .type = PIPELINE_NUMBER, .maximum = 3, .default_value = d, .help = "how much"}
+        static __attribute__((unused)) int arrange(
+            const PipelineHost *host, const PipelineValue *values, int width, int height, PipelineArrangement *to) {
+            (void)host, (void)values, (void)width, (void)height;
+            to->quarters = 2;
+            return 0;
+        }
+
         static const PipelineParameter good[] = {AMOUNT("1")}, wild[] = {AMOUNT("9")}, twice[] = {AMOUNT("1"), AMOUNT("1")};
         #define ODD(...) ((const PipelineParameter[]) {{.name = "amount", .maximum = 3, .default_value = "1.5", .help = "h", __VA_ARGS__}})
         static const PipelineFilter filter = {

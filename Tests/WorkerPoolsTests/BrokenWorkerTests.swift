@@ -2,6 +2,7 @@ import DaemonRuntime
 import Foundation
 import Glibc
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import TestTools
 import Testing
@@ -25,6 +26,7 @@ struct BrokenWorkerTests {
     private static let lies: [WorkerMessage] = [
         .rendered([]), .rendered([result, result]), header { $0.decoderPaths = [] },
         header { $0.decoderPaths = ["whole", "whole"] }, header { $0.framesTaken = [] },
+        header { $0.gainMapPlans = [] },
         header { $0.framesTaken = [0] }, header { $0.framesTaken = [.max] },
         header { ($0.width, $0.height) = (.max, .max) }, header { $0.width = -1 },
         header { $0.memory = .max }, header { $0.memory = -1 }, .progress(done: -1, total: .max),
@@ -59,7 +61,7 @@ struct BrokenWorkerTests {
             await withCheckedContinuation { continuation in
                 pool.trial(folder, within: .seconds(60)) { result in
                     if case .success(let (_, accept)) = result {
-                        accept(WorkerPool.Plugins(folder: folder, files: [:]))
+                        accept(WorkerPlugins(folder: folder, files: [:]))
                     }
                     continuation.resume()
                 }
@@ -68,10 +70,9 @@ struct BrokenWorkerTests {
             let failure = await withCheckedContinuation { continuation in
                 pool.run(
                     RenderTask(
-                        name: "a.png", subject: LogSubject(), outputs: [RenderOutput(name: nil, stages: [])],
-                        limits: RenderTask.Limits(Settings(), onTruncated: .fail, raw: .preview), alone: false,
-                        sources: [file], targets: [file], waits: { _ in }, begun: { _ in }, opened: { _ in },
-                        progress: { _, _ in }, done: { continuation.resume(returning: $0) }))
+                        .init(name: "a.png", outputs: [RenderOutput(name: nil, stages: [])]),
+                        limits: .init(Settings(), onTruncated: .fail, raw: .preview),
+                        files: .init(from: [file], into: [file]), done: { continuation.resume(returning: $0) }))
             }
             guard case .failure(.workerLost) = failure else { throw Unexpected(answer: "\(failure)") }
         }

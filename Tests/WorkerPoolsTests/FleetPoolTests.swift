@@ -2,6 +2,7 @@ import DaemonRuntime
 import Foundation
 import Glibc
 import PipelineModel
+import ServiceProgram
 import Synchronization
 import SystemCalls
 import TestTools
@@ -42,12 +43,13 @@ struct FleetPoolTests {
             var settings = FleetSettings()
             settings.give = .always
             let task = RenderTask(
-                name: "a.jpg", subject: LogSubject(),
-                outputs: [RenderOutput(name: nil, stages: [Stage(name: "save", arguments: [:])])],
-                limits: RenderTask.Limits(Settings(), onTruncated: .fail, raw: .preview), alone: false,
-                lending: Lending(priority: .normal, bytes: .sources([1]), lent: { _ in }, downloaded: { _ in }),
-                sources: [file], targets: [file], waits: { _ in }, begun: { _ in }, opened: { _ in },
-                progress: { _, _ in }, done: { event.yield("\($0)") })
+                .init(
+                    name: "a.jpg", outputs: [RenderOutput(name: nil, stages: [Stage(name: "save", arguments: [:])])]),
+                limits: .init(Settings(), onTruncated: .fail, raw: .preview),
+                files: .init(from: [file], into: [file]),
+                terms: .init(
+                    lending: Lending(priority: .normal, bytes: .sources([1]), lent: { _ in }, downloaded: { _ in })),
+                done: { event.yield("\($0)") })
             let pool = Coordination.sync { [settings] in
                 let pool = FleetPool(longestSilence: silence) { program }
                 pool.home = { _ in event.yield("home") }

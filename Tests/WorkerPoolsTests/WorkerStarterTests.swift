@@ -68,7 +68,7 @@ struct WorkerStarterTests {
             await pause.next()
             #expect(!starter.isPausing, "after \(count)")
         }
-        #expect(starter.problem == "a test worker ends at its start (3 in a row); see the log")
+        #expect(starter.problem == "a test worker exits at its start (3 times in a row); see the log")
         starter.succeeded()
         #expect(starter.problem == nil)
     }
@@ -100,7 +100,7 @@ struct WorkerStarterTests {
         #expect(starter.admits(worker, missing: []))
         #expect(!starter.admits(worker, missing: ["Landlock"]))
         #expect(starter.isPausing)
-        #expect(await worker.end() == "ended by itself with status 0")
+        #expect(await worker.end() == "exited with status 0")
     }
 
     @Test("a starter has stopped once its last worker is gone")

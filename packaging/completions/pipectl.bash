@@ -1,7 +1,7 @@
-# Completion of pipectl in bash: `pipectl complete` knows all words.
+# Completion of pipectl in bash. `pipectl complete` provides all words.
 
 _pipectl() {
-    # bash takes words apart at = and :, which pipectl does not.
+    # bash splits words at = and :, but pipectl does not.
     local words=() word joins=''
     for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
         if [[ $joins || ${#words[@]} -gt 0 && $word == [=:]* ]]; then

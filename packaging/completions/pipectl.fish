@@ -1,8 +1,8 @@
-# Completion of pipectl in fish: `pipectl complete` knows all words.
+# Completion of pipectl in fish. `pipectl complete` provides all words.
 
 function __pipectl_complete
     set -l words (commandline -opc)
-    # The last word comes with its quotes.
+    # fish passes the last word with its quotes.
     set -l word (commandline -ct | string replace -r '^["\']' '' | string replace -ar '\\\\(.)' '$1')
     set -l option (string match -r '^--[^=]+=' -- $word; or echo '')
     set -l value (string replace -- "$option" '' "$word")

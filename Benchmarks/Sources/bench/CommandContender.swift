@@ -59,7 +59,7 @@ final class CommandContender: Contender {
 }
 
 extension CommandContender {
-    /// vipsthumbnail for the size, vips for luma and table, as a script would do it.
+    /// Uses vipsthumbnail for the size, and vips for luma and table, as a script would.
     static var vips: CommandContender {
         CommandContender("vipsthumbnail + vips") { job, source, result, setup in
             job.outputs.enumerated().flatMap { index, output -> [[String]] in

@@ -1,11 +1,11 @@
-/// Compares pipelined as it is here with another revision.
+/// Compares this pipelined with another revision.
 struct Comparison {
     var setup: Setup
     var rounds: Int
     var jobs: [Job]
     var other: (name: String, programs: String)
 
-    /// A median ratio above this is not chance if every round was worse.
+    /// If every round was slower, a median ratio above this is not chance.
     private static let worse = 1.05
 
     func run() throws {

@@ -19,6 +19,7 @@ final class Daemon {
             try Folder.make("\(root)/\(folder)")
         }
         try Folder.write("[Recipe]\nInbox=bench\n\n\(recipe)", to: "\(root)/etc/recipes.d/bench.recipe")
+        try Folder.write(Self.look, to: "\(root)/etc/recipes.d/look.cube")
         for (path, text) in files { try Folder.write(text, to: "\(root)/\(path)") }
         for path in filters {
             try Folder.make("\(root)/plugins")
@@ -26,6 +27,15 @@ final class Daemon {
         }
         (process, startTime) = try Self.start(programs, root)
     }
+
+    /// The table of the filter `lut`, of 17 × 17 × 17 colours; peer.py has the same.
+    private static let look: String = {
+        let steps = (0..<17).map { Double($0) / 16 }
+        let lines = steps.flatMap { blue in
+            steps.flatMap { green in steps.map { red in "\(red * red) \((green + blue) / 2) \(1 - red * green)" } }
+        }
+        return "LUT_3D_SIZE 17\n\(lines.joined(separator: "\n"))\n"
+    }()
 
     private static func start(_ programs: String, _ root: String) throws -> (ChildProcess, time: Double) {
         let begun = Clock.now

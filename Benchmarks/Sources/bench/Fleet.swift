@@ -51,7 +51,7 @@ struct Fleet {
 }
 
 extension Job {
-    /// Jobs for the fleet: cheap, dearer and dear.
+    /// Jobs to lend: a cheap one, a more expensive one, and an expensive one.
     static let lent: [Job] = {
         var (three, avif) = (fit([1600, 1024, 640], isNoir: false), fit([1600], isNoir: false))
         (avif.name, avif.title) = ("fit-1600-to-avif", "Fit to 1600, colour, to AVIF: JPEG, 12 megapixels")

@@ -27,8 +27,10 @@ struct Job {
     var title: String
     var pictures: PictureSet
     var outputs: [Output]
-    /// The results' format: jpeg or webp.
+    /// The results' format: jpeg, webp or png.
     var format = "jpeg"
+    /// Further parameters of pipelined's `save`.
+    var saving = ""
     /// Pictures per round: for contenders that stay, and for commands that start anew for each picture.
     var count: Int
     var countOfCommands: Int
@@ -53,9 +55,10 @@ struct Job {
                 case .half: "scale=0.5"
                 case .width(let width): "width=\(width)"
                 }
+            let quality = format == "png" ? "" : " quality=85"
             return """
                 [Output\(outputs.count == 1 ? "" : " n\(index)")]
-                Chain=resize \(size) | \(output.stage.map { "\($0) | " } ?? "")save format=\(format) quality=85
+                Chain=resize \(size) | \(output.stage.map { "\($0) | " } ?? "")save format=\(format)\(quality)\(saving)
 
                 """
         }.joined()
@@ -68,7 +71,7 @@ struct Job {
 extension Job {
     static let halfNoir = Job(
         "noir-half", "Half size, noir: JPEG, 12 megapixels", .jpeg12, [Output(size: .half, filter: "noir")], 60, 8)
-    /// As many pictures as a memory card brings at once. Only the time counts.
+    /// As many pictures as a memory card delivers at once. Only the time counts.
     static let burst = Job(
         "burst", "24 pictures at once, half size, noir: JPEG, 12 megapixels", .jpeg12,
         [Output(size: .half, filter: "noir")], 24, 8)
@@ -79,6 +82,21 @@ extension Job {
         "fit-1600-to-webp", "Fit to 1600, colour, to WebP: JPEG, 12 megapixels", .jpeg12,
         [Output(size: .width(1600))], 16, 4, to: "webp")
 
+    /// Photographs as a phone takes them, with a gain map of a quarter of the sides.
+    static let gainMap = Job(
+        "fit-1600-gain-map", "Fit to 1600, colour, with a gain map: JPEG, 12 megapixels", .gainMap12,
+        [Output(size: .width(1600))], 24, 4)
+
+    var withoutGainMap: Job {
+        var job = self
+        job.saving = " hdr=drop"
+        return job
+    }
+
+    static let toPNG = Job(
+        "fit-1600-to-png", "Fit to 1600, colour, to PNG: JPEG, 12 megapixels", .jpeg12,
+        [Output(size: .width(1600))], 16, 4, to: "png")
+
     /// The suffix in names of jobs with 24 megapixels.
     static let large = "-24"
 
@@ -87,7 +105,7 @@ extension Job {
         + [1600, 1024, 640].map { fit([$0], isNoir: false) }
         + [1600, 1024, 640].map { fit([$0], isNoir: true) }
         + [
-            fit([1600, 1024, 640], isNoir: false), burst, toWebP,
+            fit([1600, 1024, 640], isNoir: false), burst, gainMap, toWebP, toPNG,
             Job(
                 "fit-1600-from-webp", "Fit to 1600, colour: WebP, 12 megapixels", .webp12,
                 [Output(size: .width(1600))], 16, 4),
@@ -103,11 +121,12 @@ extension Job {
             smallFiles,
         ] + filters
 
-    /// A filter of colours after a fit to 1600, for each that comes with pipelined; noir has jobs of its own.
+    /// Each filter that comes with pipelined, after a fit to 1600.
     static let filters: [Job] = [
-        "autolevels", "blur", "border", "chrome", "crop ratio=3:2", "duotone", "fade", "flip", "grain", "instant",
-        "mono",
-        "rotate", "sepia", "sharpen", "tilt-shift", "vignette", "watermark text=Ada",
+        "autolevels", "blur", "border", "chrome", "crop ratio=3:2", "duotone", "fade", "flip", "frame caption=Ada",
+        "grain", "instant", "lut file=look.cube", "mono", "noir", "rotate", "sepia", "sharpen", "straighten angle=3",
+        "tilt-shift",
+        "tone exposure=0.3 contrast=0.2 shadows=0.3 vibrance=0.3 temperature=0.2", "vignette", "watermark text=Ada",
     ].map { stage in
         let name = String(stage.prefix { $0 != " " })
         return Job(

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The likeness of fast decoding to libvips' plain way, on photographs: the lowest PSNR of all pictures, in dB. A named
-/// kernel makes every pixel pass through it, which is the plain way.
+/// The similarity of fast decoding to libvips' plain path, on photographs: the lowest PSNR of all pictures, in dB. A
+/// named kernel makes every pixel pass through it, which is the plain path.
 struct Likeness {
     /// For luma alone.
     var half: Figure?

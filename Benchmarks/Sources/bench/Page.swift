@@ -48,6 +48,7 @@ struct Page {
           takes three processes for noir. Each process has one thread (`VIPS_CONCURRENCY=1`, `MAGICK_THREAD_LIMIT=1`).
         - With another filter than noir, OpenCV does what the filter does by default, as a user of OpenCV and numpy writes it for 8 bits; what depends
           on the picture's size alone is made once. `pipelined, without the filter` is the same fit without it.
+        - No library here keeps a gain map. `pipelined, hdr=drop` makes the same pictures without it.
         - Each contender resizes by its own default: Lanczos (libvips, ImageMagick, GraphicsMagick), bicubic (Pillow), area (OpenCV).
         - Nothing is deleted before the last measurement, because an ext4 without a journal charges the next new files for files that were deleted
           in the minutes before. So two runs should be minutes apart.

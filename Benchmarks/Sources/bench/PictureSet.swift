@@ -12,6 +12,7 @@ struct PictureSet {
     static let jpeg24 = PictureSet(name: "jpeg-24", suffix: "jpg", width: 6000, height: 4000, count: 4)
     static let jpeg128 = PictureSet(name: "jpeg-128", suffix: "jpg", width: 16000, height: 8000, count: 1)
     static let progressive12 = PictureSet(name: "progressive-12", suffix: "jpg", width: 4000, height: 3000, count: 4)
+    static let gainMap12 = PictureSet(name: "hdr-12", suffix: "jpg", width: 4000, height: 3000, count: 4)
     static let png12 = PictureSet(name: "png-12", suffix: "png", width: 4000, height: 3000, count: 4)
     static let webp12 = PictureSet(name: "webp-12", suffix: "webp", width: 4000, height: 3000, count: 4)
     static let heic12 = PictureSet(name: "heic-12", suffix: "heic", width: 4000, height: 3000, count: 4)

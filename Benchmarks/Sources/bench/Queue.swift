@@ -1,7 +1,7 @@
 import Foundation
 
-/// What jobs cost the supervisor. Small pictures pass through the whole graph; then COUNT files, and as many URLs,
-/// wait, are listed and cancelled, and some are retried. Each part has a daemon of its own.
+/// The supervisor's cost for each job. First, small pictures pass through the whole graph. Then COUNT files, and as
+/// many URLs, wait; they are listed and cancelled, and some are retried. Each part has its own daemon.
 struct Queue {
     var setup: Setup
     var count: Int

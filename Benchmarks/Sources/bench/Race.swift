@@ -8,6 +8,9 @@ struct Race {
         let format = job.pictures.suffix
         var contenders: [any Contender] = [DaemonContender("pipelined", setup.programs)]
         if job.name == Job.burst.name { return contenders + [PeerContender.floor("noir")] }
+        if job.name == Job.gainMap.name {
+            return contenders + [DaemonContender("pipelined, hdr=drop", setup.programs, of: job.withoutGainMap)]
+        }
         if job.isOfFilter {
             return contenders + [
                 PeerContender("OpenCV, reduced", library: "opencv"),

@@ -10,7 +10,7 @@ struct Setup {
     /// The folder of the peers' scripts.
     var peers: String
     var photograph: String
-    /// Holds the derived pictures, and a folder for each measurement, on one file system.
+    /// The folder of the derived pictures, and of a folder for each measurement. All of it lies on one file system.
     var cache: String
     /// The server program for a fleet.
     var natsServer: String?

@@ -49,7 +49,7 @@ struct Idle {
             // Workers start after READY.
             usleep(2_000_000)
             if seconds > 0 {
-                // By then, checks that follow the start are over, and idle threads have ended.
+                // After this time, checks that follow the start are over, and idle threads have ended.
                 usleep(20_000_000)
                 let before = daemon.tree.cpu
                 usleep(UInt32(seconds * 1_000_000))

@@ -17,7 +17,7 @@ struct Sample {
     var megabytes: Double { Double(memory) / 1_048_576 }
 }
 
-/// The median, the least and the most of several rounds.
+/// The median, the lowest and the highest value of several rounds.
 struct Figure {
     var median: Double
     var least: Double
@@ -55,7 +55,8 @@ struct JobResult {
 
     subscript(name: String) -> Series? { series.first { $0.name == name } }
 
-    /// The contender with the least, among the named ones, or among all but pipelined and the floor.
+    /// The contender with the lowest value among the named ones; without names, among all except pipelined and the
+    /// floor.
     func best(of names: [String]? = nil, _ value: (Sample) -> Double) -> Series? {
         series.filter { names?.contains($0.name) ?? !($0.name.hasPrefix("pipelined") || $0.name == "floor") }
             .min { $0.figure(value)?.median ?? .infinity < $1.figure(value)?.median ?? .infinity }

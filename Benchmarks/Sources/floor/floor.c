@@ -90,7 +90,7 @@ static void check(int holds, const char *what) {
 /* A fifth of the sum of five samples, by a multiplication that the processor's vectors can do. */
 static unsigned char fifth(unsigned sum) { return (unsigned char)((uint16_t)(sum + 2) * 13108u >> 16); }
 
-/* Makes four samples of each five, across and down, weighted by area. */
+/* Makes four samples from every five, across and down, weighted by area. */
 static void shrink(const unsigned char *from, int width, int height, unsigned char *to, int stride) {
     unsigned char *row = malloc((size_t)width);
     for (int y = 0; y < height * 4 / 5; y++) {

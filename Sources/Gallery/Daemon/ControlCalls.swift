@@ -1,7 +1,7 @@
-import DaemonRuntime
 import Dispatch
 import Glibc
 import PipelineControl
+import ServiceProgram
 import Synchronization
 import SystemCalls
 
@@ -14,7 +14,7 @@ actor ControlCalls: QueueActor {
         var files: [Descriptor]
     }
 
-    /// Can withdraw a call, when nobody waits for its answer any more.
+    /// Withdraws a call when nobody waits for its answer any more.
     struct Ticket: Sendable {
         fileprivate let calls: ControlCalls
         fileprivate let id: UInt
@@ -31,6 +31,8 @@ actor ControlCalls: QueueActor {
     nonisolated let path: String
     private let last = Atomic<UInt>(0)
     private var running: [UInt: any Conversation] = [:]
+    /// Answered calls whose connections are kept.
+    private var kept: [UInt: any Conversation] = [:]
     private var waiting: [(id: UInt, begin: @Sendable (isolated ControlCalls) -> Void)] = []
 
     init(path: String, on executor: QueueExecutor) { (self.path, self.executor) = (path, executor) }
@@ -57,11 +59,37 @@ actor ControlCalls: QueueActor {
                 calls.after(.seconds(patience)) { calls in
                     guard calls.running[id] != nil else { return }
                     calls.withdraw(id)
-                    done(.failure(.away("the daemon has said nothing for \(patience) s")))
+                    done(.failure(.silent(for: patience)))
                 }
             }
         }
         return Ticket(calls: self, id: id)
+    }
+
+    /// Makes a call that has one reply, and keeps the connection open until the ticket is withdrawn, because the daemon
+    /// undoes the call when the connection ends. Starts at once even if the maximum is reached.
+    nonisolated func keep<Call: ControlCall>(
+        _ call: Call, _ done: @escaping @Sendable (Result<Answered<Call.Reply>, NoAnswer>, Ticket) -> Void
+    ) {
+        let ticket = Ticket(calls: self, id: next())
+        async { calls in
+            calls.open(ticket.id, Call.self, { try $0.begin(call) }) { event in
+                switch event {
+                case .replies(let replies, let files):
+                    guard let reply = replies.first else { return }
+                    // The reply ends the conversation, unless it is in `kept`.
+                    calls.assumeIsolated { $0.kept[ticket.id] = $0.running[ticket.id] }
+                    done(.success(Answered(reply: reply, files: files)), ticket)
+                case .over: break
+                case .failed(let why): done(.failure(why), ticket)
+                }
+            }
+            calls.after(.seconds(Self.patience)) { calls in
+                guard calls.running[ticket.id] != nil else { return }
+                calls.withdraw(ticket.id)
+                done(.failure(.silent(for: Self.patience)), ticket)
+            }
+        }
     }
 
     /// Makes a call that has a stream of replies (Varlink's `more`). It counts as a concurrent call, but starts at once
@@ -98,10 +126,12 @@ actor ControlCalls: QueueActor {
     }
 
     private func read(_ id: UInt) {
-        guard let conversation = running[id] else { return }
+        // In a kept conversation, the daemon sends nothing more; its only event is the end of the connection.
+        guard let conversation = running[id] else { return end(id) }
         do {
             guard try conversation.read() else { return }
-            end(id)
+            running[id] = nil
+            if kept[id] == nil { conversation.source.cancel() }
             conversation.tellEnd()
         } catch {
             end(id)
@@ -116,7 +146,11 @@ actor ControlCalls: QueueActor {
         fill()
     }
 
-    private func end(_ id: UInt) { running.removeValue(forKey: id)?.source.cancel() }
+    private func end(_ id: UInt) {
+        for conversation in [running.removeValue(forKey: id), kept.removeValue(forKey: id)] {
+            conversation?.source.cancel()
+        }
+    }
 
     private func fill() {
         while running.count < Self.most, !waiting.isEmpty { waiting.removeFirst().begin(self) }
@@ -131,7 +165,7 @@ actor ControlCalls: QueueActor {
     }
 }
 
-/// What happens in a call that has a stream of replies.
+/// An event of a call that streams its replies.
 enum Happening<Reply: Sendable>: Sendable {
     case replies([Reply], [Descriptor])
     case over

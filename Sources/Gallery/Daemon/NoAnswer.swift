@@ -7,6 +7,8 @@ enum NoAnswer: Error, CustomStringConvertible {
     /// The daemon has not answered.
     case away(String)
 
+    static func silent(for seconds: Int) -> NoAnswer { .away("the daemon has said nothing for \(seconds) s") }
+
     var description: String {
         switch self {
         case .refused(let error): "\(error)"

@@ -1,5 +1,5 @@
-import DaemonRuntime
 import PipelineControl
+import ServiceProgram
 import SystemCalls
 
 /// Requests previews from the daemon. Browsers that wait for the same preview share one call.

@@ -19,9 +19,9 @@ struct HTTPAnswer: Sendable {
         HTTPAnswer(status: status, type: type, body: .bytes(Array((text.hasSuffix("\n") ? text : text + "\n").utf8)))
     }
 
-    /// The answer to a request whose method is not allowed here.
+    /// The answer to a request with a method that is not allowed here.
     static func wrongMethod(_ allowed: String...) -> HTTPAnswer {
-        text(405, "this address knows \(allowed.joined(separator: " and ")) alone")
+        text(405, "this address accepts only \(allowed.joined(separator: " and "))")
             .with("Allow", allowed.joined(separator: ", "))
     }
 
@@ -38,8 +38,8 @@ struct HTTPAnswer: Sendable {
             + Self.common.filter { !own.contains($0.name) }
     }
 
-    /// Headers of all answers. They forbid browsers to cache, sniff or frame an answer, and to let another site's page
-    /// read it.
+    /// Headers of all answers. They forbid browsers to cache, sniff or frame an answer, and forbid other sites' pages
+    /// to read it.
     private static let common = [
         ("Cache-Control", "no-store"),
         ("X-Content-Type-Options", "nosniff"),

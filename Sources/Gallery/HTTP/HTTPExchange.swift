@@ -1,6 +1,6 @@
 import CMicrohttpd
-import DaemonRuntime
 import Glibc
+import ServiceProgram
 import SystemCalls
 
 /// A request and its progress. Used only on the server's queue. libmicrohttpd refers to an exchange by a number.
@@ -34,7 +34,7 @@ final class HTTPExchange {
         (self.request, self.connection) = (request, connection)
     }
 
-    /// Whether more of the body must arrive.
+    /// Whether part of the body is still missing.
     var isComing: Bool { if case .coming = state { !isWhole } else { false } }
 
     /// Whether the client disconnected before it sent the whole body, and the server has read everything that was sent.
@@ -53,7 +53,7 @@ final class HTTPExchange {
         case .bytes(let bytes):
             request.body = .bytes(bytes + part)
         case .file(let file):
-            do { try file.write(part, called: "what was sent") } catch {
+            do { try file.write(part, called: "the upload") } catch {
                 return .failure(error.isFull ? 507 : 500, "\(error)")
             }
         }

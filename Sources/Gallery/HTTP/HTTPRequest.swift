@@ -8,17 +8,8 @@ struct HTTPRequest: Sendable {
 
         /// Whether the name is a token and the value has no control characters (RFC 9110, 5.1 and 5.5).
         var isPlain: Bool {
-            !name.isEmpty && name.utf8.allSatisfy(Self.isOfToken)
+            !name.isEmpty && name.utf8.allSatisfy(\.isOfToken)
                 && value.utf8.allSatisfy { $0 == 0x09 || (0x20...0xff).contains($0) && $0 != 0x7f }
-        }
-
-        private static func isOfToken(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-            }
         }
     }
 
@@ -71,7 +62,7 @@ struct HTTPRequest: Sendable {
             return .text(400, "each header is one line, which ends with CRLF")
         }
         for header in headers where !header.isPlain {
-            return .text(400, "this is no header: \(header.name.prefix(40).debugDescription)")
+            return .text(400, "this is not a header: \(header.name.prefix(40).debugDescription)")
         }
         guard version == "HTTP/1.1" || version == "HTTP/1.0" else {
             return .text(505, "this is not HTTP/1.1: \(version)")
@@ -83,9 +74,9 @@ struct HTTPRequest: Sendable {
         let (lengths, codings) = (values("content-length"), values("transfer-encoding"))
         guard lengths.count + codings.count <= 1 else {
             return .text(
-                400, "a request says once how long it is; this one does so \(lengths.count + codings.count) times")
+                400, "a request states its length once; this one states it \(lengths.count + codings.count) times")
         }
-        guard codings.isEmpty else { return .text(411, "a request says how long it is in Content-Length") }
+        guard codings.isEmpty else { return .text(411, "a request needs a Content-Length") }
         guard lengths.isEmpty || length != nil else {
             return .text(400, "Content-Length is a number of bytes, not '\(lengths[0].prefix(40))'")
         }

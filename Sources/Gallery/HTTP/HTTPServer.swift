@@ -1,7 +1,7 @@
 import CMicrohttpd
-import DaemonRuntime
 import Dispatch
 import Glibc
+import ServiceProgram
 import SystemCalls
 
 /// Serves a site at a listening socket. libmicrohttpd runs only when its descriptors are ready, so an idle server never
@@ -29,7 +29,7 @@ actor HTTPServer: QueueActor {
     private var clients: [UInt: DispatchTime?] = [:]
     private var isLooking = false
 
-    /// Interval of the checks for slow clients. There are no checks while no client can be slow.
+    /// Interval of the checks for slow clients. The checks stop while no client can be slow.
     private static let interval = DispatchTimeInterval.seconds(1)
 
     /// Several servers may share one executor.
@@ -43,7 +43,7 @@ actor HTTPServer: QueueActor {
     }
 
     private func open(_ listener: Descriptor) -> String? {
-        // libmicrohttpd closes the descriptor that it is given.
+        // libmicrohttpd closes the descriptor that it gets.
         let own = fcntl(listener.number, F_DUPFD_CLOEXEC, 0)
         daemon = cmicrohttpd_start(
             own,
@@ -94,13 +94,13 @@ actor HTTPServer: QueueActor {
         context.map { Unmanaged<HTTPServer>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    // MARK: - Turns
+    // MARK: - Event loop
 
     private func turn() {
         guard let daemon else { return }
         turnAt = nil
-        // Runs libmicrohttpd again after a run that closed a client, because only the next run accepts clients that
-        // wait in the backlog.
+        // If a run closed a client, runs libmicrohttpd again, because only the next run accepts clients from the
+        // backlog.
         var clients: UInt32
         repeat {
             clients = cmicrohttpd_clients(daemon)
@@ -138,7 +138,7 @@ actor HTTPServer: QueueActor {
         case .file(let begin, let handler):
             exchange.handler = handler
             guard let length = request.length else {
-                return (last, send(.text(411, "a request says how long it is in Content-Length"), of: last, exchange))
+                return (last, send(.text(411, "a request needs a Content-Length"), of: last, exchange))
             }
             exchange.state = .opening
             MHD_suspend_connection(connection)
@@ -183,8 +183,8 @@ actor HTTPServer: QueueActor {
         case .opening, .waiting, .sending: break
         case .abandoned: return false
         case .coming:
-            // If the connection was suspended while the body's file was opened, libmicrohttpd makes this call before
-            // any body has arrived.
+            // After a suspension to open the file for the body, libmicrohttpd makes this call before any body has
+            // arrived.
             guard exchange.isWhole else { return true }
             exchange.state = .waiting
             MHD_suspend_connection(exchange.connection)
@@ -283,7 +283,7 @@ actor HTTPServer: QueueActor {
         switch answer.body {
         case .bytes(let bytes): response = cmicrohttpd_answer(bytes, bytes.count)
         case .file(let file, let bytes):
-            // libmicrohttpd closes the descriptor that it is given.
+            // libmicrohttpd closes the descriptor that it gets.
             response = cmicrohttpd_file(fcntl(file.number, F_DUPFD_CLOEXEC, 0), UInt64(bytes))
         case .stream(let stream):
             exchange.state = .sending(stream)

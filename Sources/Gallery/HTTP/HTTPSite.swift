@@ -1,4 +1,4 @@
-import DaemonRuntime
+import ServiceProgram
 import SystemCalls
 
 /// The content that a server serves.

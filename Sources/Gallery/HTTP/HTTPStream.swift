@@ -1,7 +1,7 @@
 import Synchronization
 
-/// An answer's body that is sent piece by piece, as pieces are written. A client that reads too slowly is disconnected;
-/// it can reconnect.
+/// A response body that is sent in pieces, as they are written. A client that reads too slowly is disconnected, and may
+/// reconnect.
 final class HTTPStream: Sendable {
     private struct State {
         /// Unsent pieces. Arrays share their memory, so a piece that is written to several streams exists once.

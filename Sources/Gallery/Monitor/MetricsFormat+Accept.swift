@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// Chooses the format of the figures by the request's Accept header (RFC 9110, 12.5.1).
+/// Chooses the format of the metrics by the request's Accept header (RFC 9110, 12.5.1).
 extension MetricsFormat {
     var type: String {
         switch self {

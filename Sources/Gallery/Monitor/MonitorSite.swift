@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// Serves monitoring programs: `/metrics` has the daemon's figures, `/healthz` shows whether the daemon answers.
+/// Serves monitoring programs: `/metrics` contains the daemon's metrics, `/healthz` shows whether the daemon answers.
 struct MonitorSite: HTTPSite {
     let calls: ControlCalls
 

@@ -68,7 +68,7 @@ export function start(view) {
         if (!isWanted(event)) return;
         event.preventDefault();
         if (addition?.isRunning) {
-            tellReader("Pictures are being sent; drop others when they are", { isBad: true });
+            tellReader("Pictures are being sent; drop others after that", { isBad: true });
             return;
         }
         const drop = await dropped(event.dataTransfer);
@@ -105,7 +105,7 @@ function begin(drop) {
 async function chooseOthers() {
     const failed = addition.count("failed");
     const isSure = !failed || await ask(`Give up ${counted(failed, "file")}?`,
-        "What has failed has not been added, and would have to be chosen again.", `Give up ${number(failed)}`);
+        "The failed files have not been added, and would have to be chosen again.", `Give up ${number(failed)}`);
     if (isSure) begin(null);
 }
 
@@ -157,7 +157,7 @@ function draw() {
     bar.hidden = !isRunning && !isOver;
     bar.value = addition?.bytes ? addition.sent / addition.bytes : 0;
     const said = !addition ? ""
-        : !items.length ? "There is no file in it."
+        : !items.length ? "It contains no files."
         : isRunning || isOver
             ? [`${number(added)} of ${number(items.length - left)} added`, failed ? `${number(failed)} failed` : null,
                 isRunning ? `${bytes(Math.round(addition.sent))} of ${bytes(addition.bytes)}` : null].filter(Boolean).join(", ")

@@ -7,6 +7,9 @@ let view = null;
 let large = null;
 let leaving = null;
 
+/** Whether the URL of a closed picture is still to be removed from the history. */
+let isLeaving = false;
+
 /** Resolves when the URL is the grid's URL again, after a picture was closed. */
 export const settled = () => leaving;
 
@@ -16,9 +19,10 @@ export function start(itsView, itsLarge) {
     [view.order, view.filter] = [order, filter];
     on("filter", () => history.replaceState(history.state, "", text()));
     on("shown", ({ id, isFirst }) => {
-        if (id === wanted().job) return;
+        if (id === wanted().job || isLeaving) return;
         // If the picture was opened from the grid, closing it goes back in the history.
         if (id === null && history.state?.isOpened) {
+            isLeaving = true;
             leaving = new Promise(done => addEventListener("popstate", done, { once: true }));
             history.back();
         }
@@ -34,6 +38,12 @@ export function begin() {
 }
 
 function follow() {
+    if (isLeaving) {
+        isLeaving = false;
+        // Another picture was opened in the meantime.
+        if (large.shown() !== null) history.pushState({ isOpened: true }, "", text());
+        return;
+    }
     const { order, filter, job } = wanted();
     if (order !== view.order || JSON.stringify(filter) !== JSON.stringify(view.filter)) {
         byID("by").value = order;

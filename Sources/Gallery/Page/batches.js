@@ -3,7 +3,7 @@
 import { call } from "./calls.js";
 import { keep, make, write } from "./dom.js";
 import { acts, attempt, tellReader } from "./notices.js";
-import { on, store } from "./store.js";
+import { on, store, tell } from "./store.js";
 import { counted, counts, left, number, perMinute, sum, titleOf, unended } from "./words.js";
 
 const most = 20;
@@ -35,6 +35,7 @@ export function start(parent, view) {
                 tellReader(failure.message, { isBad: true });
             }
         }
+        tell("chosen batch", chosen);
         draw();
     };
     on("load", find);

@@ -31,7 +31,7 @@ export async function request(path, options) {
 
 /** Makes a Failure from an answer's status and text. */
 export function failure(status, after, text) {
-    if (status === 401) return new Failure("this login is over: `pipectl gallery` prints a new address", { status });
+    if (status === 401) return new Failure("this login has expired: `pipectl gallery` prints a new address", { status });
     try {
         const { error, message, parameters } = JSON.parse(text);
         return new Failure(message, { name: error, status, parameters, after });

@@ -37,14 +37,14 @@ export function start(grid, clear) {
         }),
     ];
     const level = priority(level => prioritise({ ids: chosen(["waiting", "queued"]) }, level));
-    bar.append(count, acts(...buttons, level),
-        make("button.close", { type: "button", textContent: "×", "aria-label": "Choose none", onclick: clear }));
+    const close = make("button.close", { type: "button", textContent: "×", "aria-label": "Choose none", onclick: clear });
+    bar.append(count, close, acts(...buttons, level));
 
     const draw = () => {
         const { size } = grid.selection;
         bar.hidden = size === 0;
         if (!size) return;
-        write(count, `${number(size)} chosen${size >= most ? ", as many as can be" : ""}`);
+        write(count, `${number(size)} chosen${size >= most ? ", the maximum" : ""}`);
         buttons.forEach(button => button.draw());
         level.hidden = chosen(["waiting", "queued"]).length === 0;
     };

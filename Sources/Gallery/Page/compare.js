@@ -2,6 +2,12 @@
 
 import { make } from "./dom.js";
 import { decoded } from "./pictures.js";
+import { Zoom } from "./zoom.js";
+
+/** The longest side of the previews that are shown large. */
+const longest = 1280;
+/** The smallest size in which a tiny picture is shown. */
+const least = 64;
 
 /** The slider, its keys and the pointer move the line between the two pictures. `flip()` switches to the other picture. */
 export class Compare {
@@ -10,6 +16,9 @@ export class Compare {
     #line = make("div.line", { "aria-hidden": "true" });
     #words = make("p.said", { role: "status" });
     #loads = new Map();
+    #zoom;
+    /** The size of the picture in pixels, and the paths of the whole pictures. Null if it can't be zoomed. */
+    #whole = null;
     /** The line's position while there are two pictures. At 0, its initial value, only the result is visible. */
     #wanted = 0;
 
@@ -18,10 +27,21 @@ export class Compare {
         this.slider.oninput = () => this.move(Number(this.slider.value));
         this.stage = make("div.stage", { tabIndex: -1, role: "group", "aria-label": label },
             this.#before, this.#after, this.#line);
+        this.stage.dataset.rest = "";
+        this.#zoom = new Zoom(this.stage);
+        this.button = make("button.framed.zoom", {
+            type: "button", textContent: "1:1", title: "Show each pixel (z)", hidden: true, "aria-pressed": false, onclick: () => this.zoom(),
+        });
         this.element = make("div.compare", null, this.stage, this.#words,
-            make("div.slide", null, make("span.before", { textContent: "before" }), this.slider, make("span.after", { textContent: "after" })));
+            make("div.slide", null, make("span.before", { textContent: "before" }), this.slider, make("span.after", { textContent: "after" }), this.button));
+        this.stage.addEventListener("dblclick", ({ clientX, clientY }) => this.zoom(!this.#zoom.isOn, clientX, clientY));
+        this.stage.addEventListener("wheel", event => {
+            if (!this.#zoom.isOn || event.ctrlKey) return;
+            event.preventDefault();
+            this.#zoom.move(-event.deltaX, -event.deltaY);
+        });
         this.stage.addEventListener("pointerdown", event => {
-            if (event.button !== 0 || this.slider.disabled) return;
+            if (event.button !== 0 || (this.slider.disabled && !this.#zoom.isOn)) return;
             this.stage.setPointerCapture(event.pointerId);
             this.#follow(event);
         });
@@ -34,9 +54,11 @@ export class Compare {
     /**
      * Shows the pictures at two paths, either of which may be null. `small(side)` returns a placeholder until the picture is
      * loaded. If the original can't be loaded from its path, the functions in `spares` are tried, which return other images of
-     * it.
+     * it. `whole` is `{ width, height, before, after }`: the picture's size in pixels, and the paths of the whole pictures.
      */
-    show(before, after, { small = () => null, spares = [] } = {}) {
+    show(before, after, { small = () => null, spares = [], whole = null } = {}) {
+        this.#whole = whole;
+        this.button.hidden = !whole;
         this.#set("before", this.#before, before, small, spares);
         this.#set("after", this.#after, after, small, []);
         this.#pair();
@@ -49,8 +71,19 @@ export class Compare {
         this.slider.disabled = !has;
         this.slider.value = has ? this.#wanted : after ? 0 : 100;
         this.element.classList.toggle("single", !has);
+        this.#bound();
         this.say([...this.#loads.values()].map(load => load.failure?.message).find(Boolean) ?? "");
         this.#draw();
+    }
+
+    /** If the previews are smaller than the maximum, they have their pictures' full size, so they are not enlarged. */
+    #bound() {
+        const images = [...this.stage.querySelectorAll("img")];
+        if (this.#zoom.isOn) return;
+        const isSmall = images.length > 0 && images.every(image => Math.max(image.naturalWidth, image.naturalHeight) < longest);
+        const most = side => isSmall ? `${Math.max(least, ...images.map(image => image[side]))}px` : "none";
+        this.stage.style.maxWidth = most("naturalWidth");
+        this.stage.style.maxHeight = most("naturalHeight");
     }
 
     /** Shows an image that is already loaded as the result. */
@@ -75,7 +108,44 @@ export class Compare {
         this.#draw();
     }
 
+    get isZoomed() { return this.#zoom.isOn; }
+
+    pan(x, y) { this.#zoom.move(x, y); }
+
+    /** Shows each pixel, around a point of the screen, or the whole picture again. */
+    zoom(isOn = !this.#zoom.isOn, x = null, y = null) {
+        const image = this.stage.querySelector(".after :is(img, canvas)") ?? this.stage.querySelector(":is(img, canvas)");
+        if (isOn && (!this.#whole || !image)) return;
+        const box = this.stage.getBoundingClientRect();
+        this.element.classList.toggle("zoomed", isOn);
+        this.button.setAttribute("aria-pressed", isOn);
+        if (!isOn) {
+            this.#zoom.end();
+            return;
+        }
+        // A header gives the stored size, but the picture may be rotated.
+        const { width: one, height: other } = this.#whole;
+        const isWide = (image.naturalWidth ?? image.width) >= (image.naturalHeight ?? image.height);
+        const [width, height] = isWide === one >= other ? [one, other] : [other, one];
+        const scale = Math.min(box.width / width, box.height / height);
+        const share = (at, start, room, length) => at === null ? 0.5
+            : Math.min(1, Math.max(0, (at - start - (room - length * scale) / 2) / (length * scale)));
+        this.#zoom.begin({ width, height }, share(x, box.left, box.width, width), share(y, box.top, box.height, height));
+        this.#loadWhole("before", this.#before);
+        this.#loadWhole("after", this.#after);
+    }
+
+    /** Replaces a preview by its whole picture, if the browser can show it. */
+    async #loadWhole(name, layer) {
+        const [load, path] = [this.#loads.get(name), this.#whole[name]];
+        if (!load || !path || load.whole) return;
+        load.whole = true;
+        const image = await decoded(path, load.abort?.signal).catch(() => null);
+        if (image && this.#loads.get(name) === load) layer.replaceChildren(image);
+    }
+
     close() {
+        this.zoom(false);
         this.#wanted = 0;
         this.#drop("before");
         this.#drop("after");
@@ -102,7 +172,10 @@ export class Compare {
         while (this.#loads.get(name) === load) {
             try {
                 const image = await decoded(path, load.abort.signal, { priority: "high" });
-                if (this.#loads.get(name) === load) layer.replaceChildren(image);
+                if (this.#loads.get(name) === load) {
+                    layer.replaceChildren(image);
+                    this.#bound();
+                }
                 return;
             } catch (failure) {
                 if (this.#loads.get(name) !== load) return;
@@ -121,11 +194,15 @@ export class Compare {
     }
 
     #follow(event) {
+        if (this.#zoom.isOn) {
+            this.#zoom.move(event.movementX, event.movementY);
+            return;
+        }
         const box = this.stage.getBoundingClientRect();
         this.move(Math.round((event.clientX - box.left) / box.width * 100));
     }
 
-    /** Draws the line at the slider's value, which is the percentage of the width that shows the original, from the left. */
+    /** Draws the line at the slider's value: the percentage of the width, from the left, that shows the original. */
     #draw() {
         const value = Number(this.slider.value);
         this.#after.style.clipPath = `inset(0 0 0 ${value}%)`;

@@ -8,7 +8,7 @@ import { store, heard, forget, setProgress, setStatus, setThere, tell } from "./
  */
 const patience = 60_000;
 let source = null;
-/** Whether an event with a cursor has arrived. The browser can then resume the stream after that event by itself. */
+/** Whether an event with a cursor has arrived. The browser can then resume the stream after that event on its own. */
 let canResume = false;
 let wasLost = false;
 let retry = 1000;
@@ -58,7 +58,7 @@ function open() {
     });
     stream.onerror = () => {
         if (source !== stream) return;
-        setThere(false, "The connection is lost; it is tried again");
+        setThere(false, "The connection is lost; trying again");
         if (stream.readyState !== EventSource.CLOSED) return;
         // If the answer is not an event stream, the browser does not reconnect. This code then reopens the stream, after
         // growing pauses.

@@ -3,6 +3,7 @@
 import { send } from "./calls.js";
 import { about } from "./completion.js";
 import { make, write } from "./dom.js";
+import { acts, attempt } from "./notices.js";
 import { imageOf } from "./pictures.js";
 
 /** A sample of each filter's result. Samples are rendered one after another, when their lines are visible. */
@@ -19,13 +20,13 @@ const seen = new IntersectionObserver(entries => {
     makeNext();
 });
 
-/** Makes all samples from this picture from now on. */
-export function useFor(id, list) {
-    current = id;
+/** Makes all samples from this picture (of `Subjects`) from now on. */
+export function useFor(subject, list) {
+    current = subject;
     for (const box of list.querySelectorAll(".sample")) {
         seen.unobserve(box);
         box.replaceChildren();
-        if (id !== null) seen.observe(box);
+        if (subject) seen.observe(box);
     }
 }
 
@@ -34,11 +35,11 @@ async function makeNext() {
     const box = waiting.shift();
     seen.unobserve(box);
     isMaking = true;
-    const key = `${current} ${box.dataset.filter}`;
+    const key = `${current.trial} ${box.dataset.filter}`;
     try {
         if (!pictures.has(key)) {
             const chain = `resize edge=240 | ${box.dataset.filter} | save format=webp`;
-            const blob = await (await send(`/try/${current}`, { chain })).blob();
+            const blob = await (await send(current.trial, { chain })).blob();
             if (pictures.size > 200) pictures.clear();
             pictures.set(key, blob);
         }
@@ -51,7 +52,8 @@ async function makeNext() {
     }
 }
 
-export function recipeLine(recipe, tryChain) {
+export function recipeLine(recipe, tryChain, saving) {
+    const remove = make("button.framed", { type: "button", textContent: "Remove", onclick: () => attempt(remove, () => saving.remove(recipe)) });
     const chains = Object.entries(recipe.chains).sort(([one], [other]) => one < other ? -1 : 1);
     const from = [recipe.inbox && `inbox ${recipe.inbox}`, `results in ${recipe.outbox}`].filter(Boolean).join(", ");
     return make("li", null,
@@ -61,7 +63,9 @@ export function recipeLine(recipe, tryChain) {
             make("button.link", { type: "button", title: "Try this chain", onclick: () => tryChain(chain) },
                 make("code", { textContent: chain })))),
         make("p.note", { textContent: `${from}; originals: ${recipe.original}` }),
-        recipe.problem ? make("p.bad", { textContent: recipe.problem }) : null);
+        recipe.problem ? make("p.bad", { textContent: recipe.problem }) : null,
+        recipe.own ? acts(make("div.own", null,
+            make("button.framed", { type: "button", textContent: "Change …", onclick: () => saving.open(null, recipe) }), remove)) : null);
 }
 
 export function filterLine(stage, addStage) {
@@ -73,7 +77,7 @@ export function filterLine(stage, addStage) {
         isFilter && !needed && stage.state === "loaded" ? sample : make("div"),
         make("div", null,
             make("h3", null, make("button.link", {
-                type: "button", textContent: stage.name, title: "Put it at the end of the chain", onclick: () => addStage(stage),
+                type: "button", textContent: stage.name, title: "Add it to the end of the chain", onclick: () => addStage(stage),
             }), make("span.note", { textContent: isFilter ? "" : " built in" })),
             make("p", { textContent: stage.summary }),
             stage.reason ? make("p.bad", { textContent: stage.reason }) : null,
@@ -98,5 +102,5 @@ export function narrow(list, words) {
         line.hidden = !wanted.every(word => line.textContent.toLowerCase().includes(word));
         count += line.hidden ? 0 : 1;
     }
-    write(list.nextElementSibling, count ? "" : "Nothing is called so.");
+    write(list.nextElementSibling, count ? "" : "Nothing has this name.");
 }

@@ -4,6 +4,7 @@
 import * as address from "./address.js";
 import * as adding from "./adding.js";
 import * as events from "./events.js";
+import * as focus from "./focus.js";
 import * as help from "./help.js";
 import * as keys from "./keys.js";
 import * as large from "./large.js";
@@ -33,6 +34,11 @@ address.begin();
 adding.start(view);
 recipes.start(grid, large.shown);
 help.start();
+focus.start(grid);
+document.querySelector(".skip").onclick = event => {
+    event.preventDefault();
+    grid.focusNear();
+};
 
 grid.heading = {
     create: () => make("div.title", { role: "rowheader" },
@@ -83,7 +89,7 @@ function drawEmpty() {
     const inbox = store.status?.inboxes[0]?.path;
     const isFiltered = filter.states.length > 0 || filter.recipe || filter.batch !== null;
     const lines = failure ? [failure.message]
-        : isFiltered ? ["No picture is like that."]
+        : isFiltered ? ["No pictures match."]
         : ["No pictures yet.", `Drop some onto this page${inbox ? `, or into ${inbox}` : ""}.`];
     empty.replaceChildren(...lines.map(textContent => make("p", { textContent })));
 }

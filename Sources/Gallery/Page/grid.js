@@ -2,6 +2,7 @@
 
 import { make } from "./dom.js";
 import { Cell } from "./cell.js";
+import { Headings } from "./headings.js";
 import { Layout } from "./layout.js";
 import { Scroll } from "./scroll.js";
 import { on, store, job as known } from "./store.js";
@@ -16,7 +17,7 @@ export class Grid {
     /** Called with `(section, ids)` for visible jobs that are not loaded. */
     need = () => {};
     /** Functions that create and update a section's heading. */
-    heading = { create: () => make(), update: () => {} };
+    set heading(heading) { this.#headings.heading = heading; }
     /** Called after the page has been scrolled or changed. */
     moved = () => {};
 
@@ -26,7 +27,7 @@ export class Grid {
     #cells = new Map();
     #free = [];
     #rows = [];
-    #heads = new Map();
+    #headings;
     #frame = 0;
     #least = 220;
     #caption = 34;
@@ -36,6 +37,7 @@ export class Grid {
         this.#scroller = scroller;
         this.#element = element;
         this.#table = element.firstElementChild;
+        this.#headings = new Headings(element, this.#table);
         this.scroll = new Scroll(scroller, element, () => {
             if (this.scroll.y < 1 && this.layout.lead) this.#settle();
             this.#draw();
@@ -109,9 +111,16 @@ export class Grid {
         this.element(id)?.focus({ preventScroll: true });
     }
 
+    /** Gives the focus to a picture on the screen, or to the scroller if there is none. */
+    focusNear() {
+        const id = this.#cells.has(this.active) ? this.active : this.first;
+        if (id === null) this.#scroller.focus({ preventScroll: true });
+        else this.focus(id);
+    }
+
     get rowsOnScreen() { return Math.max(1, Math.floor(this.scroll.view / this.layout.rowHeight)); }
 
-    /** Keeps the visible pictures in place when the strip above the grid changes its height. */
+    /** Keeps the visible pictures in place when the height of the strip above the grid changes. */
     #resized() {
         const { top } = this.#scroller.getBoundingClientRect();
         const shift = this.isAtTop ? 0 : top - this.#top;
@@ -203,10 +212,14 @@ export class Grid {
         this.#recycle(wanted);
         for (const [id, place] of wanted) this.#put(id, place);
         this.#drawRows(rows.filter(row => row.ids?.length));
-        this.#drawHeads(heads);
+        this.#headings.draw(heads, this.scroll.base);
         this.#tabs();
         for (const [section, ids] of missing) this.need(section, ids);
         this.moved();
+        if (this.#successor === null) return;
+        const next = this.#successor;
+        this.#successor = null;
+        this.focus(next);
     }
 
     #recycle(wanted) {
@@ -218,11 +231,22 @@ export class Grid {
                 cell.element.style.transform = `translate(0, ${Math.max(-2000, y)}px)`;
                 continue;
             }
-            if (cell.element === document.activeElement) this.#scroller.focus({ preventScroll: true });
+            if (cell.element === document.activeElement) this.#successor = this.#after(id);
             cell.release();
             this.#cells.delete(id);
             this.#free.push(cell);
         }
+    }
+
+    /** The job that gets the focus after drawing, because the focused job is no longer in the view. */
+    #successor = null;
+
+    /** Returns the job that is now at the place of a removed job. */
+    #after(id) {
+        const { sections } = this.layout;
+        const section = sections.find(section => section.batch?.id === known(id)?.batch && section.ids?.count)
+            ?? sections.find(section => section.ids?.count);
+        return section?.ids.at(Math.min(section.ids.position(id), section.ids.count - 1)) ?? null;
     }
 
     #put(id, { x, y, column, rank }) {
@@ -231,7 +255,7 @@ export class Grid {
             cell = this.#free.pop() ?? new Cell();
             cell.assign(id);
             this.#cells.set(id, cell);
-            if (!cell.element.isConnected) this.#element.append(cell.element);
+            if (!cell.element.isConnected) this.#headings.element.before(cell.element);
             cell.element.hidden = false;
         }
         cell.rank = rank;
@@ -262,25 +286,6 @@ export class Grid {
             this.#rows[index].setAttribute("aria-owns", row.ids.map(id => `job-${id}`).join(" "));
         });
         for (const cell of this.#free) cell.element.hidden = true;
-    }
-
-    #drawHeads(heads) {
-        for (const [key, element] of this.#heads) {
-            if (heads.has(key)) continue;
-            element.remove();
-            this.#heads.delete(key);
-        }
-        for (const [key, { section, y, row }] of heads) {
-            let element = this.#heads.get(key);
-            if (!element) {
-                element = make("div.head", { role: "row" }, this.heading.create(section));
-                this.#heads.set(key, element);
-                this.#table.append(element);
-            }
-            element.style.transform = `translateY(${y - this.scroll.base}px)`;
-            element.setAttribute("aria-rowindex", row + 1);
-            this.heading.update(element.firstElementChild, section);
-        }
     }
 
     #tabs() {

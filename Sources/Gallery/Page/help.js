@@ -1,21 +1,25 @@
-// Owns the panel that lists all keys. The `?` key opens it anywhere.
+// Owns the panel that lists all keys, and shows when the login ends. The `?` key opens it anywhere.
 
 import { panel } from "./ask.js";
-import { byID, make } from "./dom.js";
+import { request } from "./calls.js";
+import { byID, make, write } from "./dom.js";
+import { attempt } from "./notices.js";
+import { day } from "./words.js";
 
 const keys = [
     ["In the grid"],
     ["← → ↑ ↓", "go to another picture"],
-    ["Page up, page down", "go on by a screen"],
+    ["Page up, page down", "move by a screen"],
     ["Home, End", "the newest and the oldest"],
     ["Space, Enter", "show the picture large"],
     ["x", "choose the picture; with Shift, all up to it"],
-    ["Ctrl A", "choose all, as far as a call can name them"],
+    ["Ctrl A", "choose all, at most 1000"],
     ["Escape", "choose none"],
     ["+ −", "larger and smaller pictures"],
     ["One picture large"],
     ["← →", "the newer and the older picture"],
-    ["Space", "turn between before and after"],
+    ["Space", "switch between before and after"],
+    ["z", "show single pixels, or the whole picture again; the arrows then move it"],
     ["1 … 9", "another result"],
     ["Escape", "back to the grid"],
     ["Anywhere"],
@@ -24,12 +28,18 @@ const keys = [
 
 export function start() {
     let dialog = null;
+    const login = make("p.note", { hidden: true });
     const open = () => {
         dialog ??= panel("help", "Keys", make("dl", null, ...keys.flatMap(([key, does]) => does
             ? [make("dt", null, make("kbd", { textContent: key })), make("dd", { textContent: does })]
             : [make("dt.group", { textContent: key })])),
-        make("p.note", { textContent: "Drop pictures or folders anywhere on the page to add them." }));
+        make("p.note", { textContent: "Drop pictures or folders anywhere on the page to add them." }), login);
         if (!dialog.open) dialog.showModal();
+        attempt(null, async () => {
+            const { ends } = await (await request("/login")).json();
+            login.hidden = ends === null;
+            if (ends) write(login, `This browser's login ends on ${day(ends)}, unless you visit the page before.`);
+        });
     };
     byID("help").onclick = open;
     addEventListener("keydown", event => {

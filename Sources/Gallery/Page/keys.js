@@ -100,6 +100,13 @@ export function start(view, grid) {
         event.preventDefault();
         event.stopPropagation();
     });
+    // If nothing has the focus, the navigation keys move it to the pictures.
+    addEventListener("keydown", event => {
+        if (document.activeElement !== document.body || event.ctrlKey || event.metaKey || event.altKey) return;
+        if (!/^(Arrow|Page|Home|End|x$)/.test(event.key)) return;
+        event.preventDefault();
+        grid.focusNear();
+    });
     return { clear };
 }
 

@@ -4,19 +4,24 @@ import { settled } from "./address.js";
 import { ask } from "./ask.js";
 import { call, send } from "./calls.js";
 import { Compare } from "./compare.js";
+import { exifOf } from "./exif.js";
 import { keep, make, set, write } from "./dom.js";
 import { acts, attempt, speak, tellReader } from "./notices.js";
 import { decoded, hasOriginal, hasResult, imageOf, pathOf } from "./pictures.js";
 import { answered, job as known, now, on, store, tell } from "./store.js";
 import { tellStory } from "./story.js";
 import { fileOf } from "./uploads.js";
-import { fileName, shortName, unended } from "./words.js";
+import { fileName, shortName, titleOf, unended } from "./words.js";
 
 let id = null;
 /** The number of the visible result, from 1. */
 let result = 1;
 /** Whether the original no longer exists. */
 let isRemoved = false;
+/** The EXIF of the original and of the result, once read: `{ original, result }`. */
+let exif = null;
+/** The titles of batches, by ID. */
+const titles = new Map();
 
 const compare = new Compare();
 const heading = make("h2", { id: "large-title" });
@@ -35,9 +40,9 @@ const retry = button("Retry", async () => {
 const redo = button("Process again", async () => {
     const { refused } = await call("Redo", { ids: [id] });
     if (refused.length) tellReader(`#${id} can't be processed again: ${refused[0].reason}`, { isBad: true });
-}, "under its recipe as it is now");
+}, "with the current version of its recipe");
 const undo = button("Undo", async () => {
-    if (!await ask(`Undo #${id}?`, "Its results are withdrawn, and its original goes to the folder for cancelled ones.", "Undo")) return;
+    if (!await ask(`Undo #${id}?`, "Its results are withdrawn, and its original goes to the folder for cancelled originals.", "Undo")) return;
     const { refused } = await call("Undo", { ids: [id] });
     if (refused.length) tellReader(`#${id} can't be undone: ${refused[0].reason}`, { isBad: true });
 });
@@ -57,6 +62,9 @@ const dialog = make("dialog.large", { "aria-labelledby": "large-title" },
         make("div.panel-top", null, make("div.heading", null, heading, state), close),
         make("div.told", null, results, acts(make("div.doing", null, cancel, retry, redo, undo)), downloads, story,
             acts(another))));
+
+/** CSS pixels by which an arrow key moves a picture that is shown pixel by pixel. */
+const panStep = 120;
 
 let grid = null;
 export const shown = () => dialog.open ? id : null;
@@ -97,7 +105,11 @@ export function showOnly(wanted) {
 function keys(event) {
     const isField = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if ((event.key === "ArrowLeft" || event.key === "ArrowRight") && !isField) step(event.key === "ArrowLeft" ? -1 : 1);
+    const way = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
+    if (event.key === "z" && !isField) compare.zoom();
+    else if (way && compare.isZoomed && !isField) compare.pan(...way.map(one => one * panStep));
+    else if (event.key === "Escape" && compare.isZoomed) compare.zoom(false);
+    else if ((event.key === "ArrowLeft" || event.key === "ArrowRight") && !isField) step(event.key === "ArrowLeft" ? -1 : 1);
     else if (event.key === " " && event.target.tagName !== "BUTTON" && !isField) compare.flip();
     else if (event.key === " " && event.target === compare.slider) compare.flip();
     else if (/^[1-9]$/.test(event.key) && !isField) choose(Number(event.key));
@@ -115,11 +127,15 @@ function choose(number) {
     const job = known(id);
     if (!job || number > job.outputs.length) return;
     result = number;
+    compare.zoom(false);
     draw(job);
 }
 
 function show(wanted) {
-    if (id !== wanted) [result, isRemoved] = [1, false];
+    if (id !== wanted) {
+        [result, isRemoved, exif] = [1, false, null];
+        compare.zoom(false);
+    }
     id = wanted;
     story.replaceChildren();
     const isOpen = dialog.open;
@@ -150,10 +166,29 @@ async function load() {
         const reply = await call("Show", { id: wanted });
         if (id !== wanted) return;
         answered([reply.story.job], since);
-        draw(known(wanted) ?? reply.story.job, reply.story);
+        const job = known(wanted) ?? reply.story.job;
+        draw(job, reply.story);
+        if (await learn(job, reply.story) && id === wanted) draw(known(wanted) ?? job, reply.story);
     } catch (failure) {
         if (id === wanted) story.replaceChildren(make("p.bad", { textContent: failure.message }));
     }
+}
+
+/** Fetches the batch's name and the pictures' EXIF. Returns whether anything is new. */
+async function learn(job, { original }) {
+    const [hadExif, hadTitle] = [exif !== null, job.batch === null || titles.has(job.batch)];
+    if (!hadTitle) {
+        const found = await call("FindBatch", { batch: String(job.batch) }).catch(() => null);
+        titles.set(job.batch, found ? titleOf(found.batch) : `batch ${job.batch}`);
+    }
+    if (!hadExif && id === job.id && (hasResult(job) || unended.indexOf(job.state) < 0)) {
+        const read = path => path ? exifOf(path).catch(() => null) : null;
+        const [before, after] = await Promise.all([
+            read(original !== null && hasOriginal(job) ? `/pictures/${job.id}` : null),
+            read(hasResult(job) ? `/pictures/${job.id}/1` : null)]);
+        if (id === job.id) exif = { original: before, result: after };
+    }
+    return !hadExif || !hadTitle;
 }
 
 function draw(job, itsStory = null) {
@@ -166,12 +201,12 @@ function draw(job, itsStory = null) {
     result = Math.max(1, Math.min(result, job.outputs.length));
     const isMade = hasResult(job);
     const small = side => result === 1 && side === (isMade ? "after" : "before") ? copy(job.id) : null;
-    // If the original no longer exists, the browser may still have it: as the file that was added in this tab, or as the grid's
-    // cached preview.
+    // If the original no longer exists, the browser may still have an image of it: the file that was added in this tab, or the
+    // grid's cached preview.
     const file = fileOf(job.id);
     const kept = () => decoded(pathOf(job, 0, 320), undefined, { cache: "only-if-cached", mode: "same-origin" });
     compare.show(hasOriginal(job) ? pathOf(job, 0, 1280) : null, isMade ? pathOf(job, result, 1280) : null, {
-        small, spares: file ? [() => imageOf(file), kept] : [kept],
+        small, spares: file ? [() => imageOf(file), kept] : [kept], whole: wholeOf(job, isMade),
     });
     keep(results, job.outputs.length > 1 ? job.outputs : [], output => output, () => make("button", { type: "button" }),
         (made, output) => {
@@ -189,11 +224,28 @@ function draw(job, itsStory = null) {
     });
     if (itsStory) {
         another.hidden = isRemoved || recipes.length === 0;
-        tellStory(story, { ...itsStory, job }, { open: show, showBatch: dialog.showBatch });
+        tellStory(story, { ...itsStory, job, exif, batchTitle: titles.get(job.batch) },
+            { open: show, showBatch: dialog.showBatch });
     } else {
         soon();
     }
 }
+
+/**
+ * The pictures for the zoom: the result, and the original scaled to the result's size. Leaves out formats that browsers can't
+ * show.
+ */
+function wholeOf(job, isMade) {
+    const picture = isMade ? job.after[result - 1] : job.before;
+    if (!picture) return null;
+    const path = (picture, path) => shownFormats.includes(picture?.format) ? path : null;
+    return {
+        width: picture.width, height: picture.height, before: hasOriginal(job) ? path(job.before, `/pictures/${job.id}`) : null,
+        after: isMade ? path(picture, `/pictures/${job.id}/${result}`) : null,
+    };
+}
+
+const shownFormats = ["jpeg", "png", "webp", "gif", "avif"];
 
 /** Copies the grid's preview, which is shown until the larger picture is loaded. */
 function copy(id) {

@@ -9,7 +9,7 @@ const most = 3;
  * Maximum loads during uploads. A browser has six connections to the gallery: uploads use three, and the event stream uses one.
  */
 const mostBesideUploads = 1;
-/** Number of previews that are kept decoded for reuse. */
+/** Number of decoded previews that are kept for reuse. */
 const kept = 160;
 
 const wishes = new Set();

@@ -6,7 +6,14 @@ import { acts, attempt, speak } from "./notices.js";
 import { on, setStatus, store } from "./store.js";
 import { counted, number } from "./words.js";
 
-const order = ["download", "render", "publish", "announce"];
+/** A description of each queue, in the order in which a picture passes through them. */
+const does = {
+    download: "Fetches pictures from their URLs.",
+    render: "Makes the results of each picture.",
+    publish: "Puts the results into their folders.",
+    announce: "Reports the results to logs, hooks and watchers.",
+};
+const order = Object.keys(does);
 /** The slider ranges at least up to this limit. The number field goes up to `most`. */
 const least = 8;
 const most = 1024;
@@ -30,7 +37,7 @@ function create([name]) {
     const slider = make("input", { type: "range", min: "0", step: "1", "aria-label": `Limit of ${name}` });
     const figure = make("input", { type: "number", min: "0", max: `${most}`, "aria-label": `Limit of ${name}, as a number` });
     const auto = make("input", { type: "checkbox" });
-    const why = make("input", { type: "text", placeholder: "why (if you like)", "aria-label": "Reason of the pause", maxLength: 200 });
+    const why = make("input", { type: "text", placeholder: "reason (optional)", "aria-label": "Reason for the pause", maxLength: 200 });
     const pause = make("button.framed", { type: "button" });
     const limit = () => make("div.limit", null, slider, figure, make("label", null, auto, " auto"));
     panel.append(make("h2", { textContent: name }), facts, acts(limit(), make("div.pause", null, why, pause)), make("p.note"));
@@ -53,16 +60,21 @@ function create([name]) {
 function update(element, [name, queue]) {
     const [button, panel] = element.children;
     const { paused, running, waiting, effective } = queue;
+    // Announcing takes no time, so its queue is shown only if something is unusual.
+    element.hidden = name === "announce" && !paused && waiting === 0 && queue.configured !== 0
+        && !panel.matches(":popover-open");
     button.classList.toggle("halted", paused);
     button.classList.toggle("busy", running > 0);
-    write(button.children[1], `${running} of ${limitText(queue)}` + (waiting ? ` · ${number(waiting)} waiting` : ""));
+    const figures = [running ? `${number(running)} at work` : null, waiting ? `${number(waiting)} waiting` : null];
+    write(button.children[1], figures.filter(Boolean).join(", ") || (paused ? "" : "idle"));
     write(button.children[2], paused ? "paused" : "");
-    button.title = paused ? pauseText(queue) : "";
+    const reason = paused ? pauseText(queue) : queue.held;
+    button.title = reason ?? "";
     const [slider, figure] = panel.querySelectorAll("input");
     const [auto, why, pause] = [panel.querySelector("[type=checkbox]"), panel.querySelector("[type=text]"),
         panel.querySelector(".pause button")];
-    write(panel.children[1],
-        `${running} running, ${number(waiting)} waiting${paused ? `, ${pauseText(queue)}` : ""}`);
+    write(panel.children[1], [does[name], `${number(running)} at work, ${number(waiting)} waiting, at most ${limitText(queue)} at once.`,
+        paused ? `It is ${pauseText(queue)}.` : queue.held && `${queue.held}.`].filter(Boolean).join(" "));
     const isHeld = changing.has(name);
     slider.max = Math.max(least, 2 * (queue.automatic ?? 0), queue.configured ?? 0, Number(slider.value) || 0);
     if (!isHeld) {
@@ -76,13 +88,13 @@ function update(element, [name, queue]) {
     why.hidden = paused;
     write(pause, paused ? "Resume" : "Pause");
     write(panel.lastElementChild, Number(slider.value) === 0 && !paused
-        ? "0 finishes what runs and starts nothing." : "A limit lasts until the daemon restarts.");
+        ? "With 0, running operations finish, and nothing new starts." : "A limit lasts until the daemon restarts.");
 }
 
-/** Describes a limit: `4`, `4 auto`, or `2 (4 wanted)` if the effective limit differs from the configured limit. */
+/** Describes a limit: `4`, `4 (auto)`, or `2 (4 wanted)` if the effective limit differs from the configured limit. */
 function limitText({ configured, effective }) {
-    if (configured === null) return `${effective} auto`;
-    return configured === effective ? `${effective}` : `${effective} (${configured} wanted)`;
+    if (configured === null) return `${number(effective)} (auto)`;
+    return configured === effective ? number(effective) : `${number(effective)} (${number(configured)} wanted)`;
 }
 
 const pauseText = queue => queue.reason ? `paused: ${queue.reason}` : "paused";
@@ -112,7 +124,7 @@ async function change(queue, limit, panel) {
     speak(`limit of ${queue}: ${panel.querySelector("[type=checkbox]").checked ? "auto" : counted(Number(limit), "operation")}`);
 }
 
-/** Stores the queues from the reply to a change, because they are newer than those of the stored status. */
+/** Stores the queues from the reply to a change, because they are newer than the stored status. */
 function take({ queues }) {
     if (store.status) setStatus({ ...store.status, queues });
 }

@@ -7,15 +7,16 @@ import { Compare } from "./compare.js";
 import { byID, make, write } from "./dom.js";
 import { filterLine, narrow, recipeLine, useFor } from "./filters.js";
 import { acts, attempt } from "./notices.js";
-import { imageOf, pathOf } from "./pictures.js";
-import { answered, now } from "./store.js";
-import { bytes, milliseconds, shortName } from "./words.js";
+import { imageOf } from "./pictures.js";
+import { Saving } from "./saving.js";
+import { Subjects } from "./subjects.js";
+import { bytes, milliseconds } from "./words.js";
 
-/** Maximum pictures to check in a search for a picture whose original still exists. */
-const mostLooks = 30;
-
-let id = null;
+/** The picture on which chains are tried. */
+let subject = null;
+const subjects = new Subjects();
 let stages = [];
+let recipes = [];
 let trial = null;
 
 const compare = new Compare("Before and after the chain");
@@ -29,21 +30,21 @@ const copy = make("button.framed", {
         write(outcome, "copied");
     }),
 });
+const saving = new Saving(() => recipes, () => attempt(null, load));
+const save = make("button.framed", { type: "button", textContent: "Save …", title: "Save the chain as a recipe", onclick: () => saving.open(field.value) });
 const recipeList = make("ul.lines", { "aria-label": "Recipes" });
 const filterList = make("ul.lines", { "aria-label": "Filters", hidden: true });
 const search = make("input", { type: "search", placeholder: "Find", "aria-label": "Find a recipe or a filter" });
 const none = () => make("p.note", { role: "status" });
 const tabs = ["Recipes", "Filters"].map((textContent, index) =>
     make("button", { type: "button", role: "tab", textContent, onclick: () => choose(index) }));
-const newer = make("button.framed", { type: "button", textContent: "‹", "aria-label": "Newer picture", onclick: () => step(-1) });
-const older = make("button.framed", { type: "button", textContent: "›", "aria-label": "Older picture", onclick: () => step(1) });
-let grid = null;
+const newer = make("button.framed", { type: "button", textContent: "‹", disabled: true, "aria-label": "Newer picture", onclick: () => attempt(newer, () => step(-1)) });
+const older = make("button.framed", { type: "button", textContent: "›", disabled: true, "aria-label": "Older picture", onclick: () => attempt(older, () => step(1)) });
 
-export function start(itsGrid, shown) {
-    grid = itsGrid;
+export function start(grid, shown) {
     const dialog = panel("finding", "Recipes and filters", make("div.found", null,
         make("div.tried", null, compare.element, make("div.which", null, newer, name, older, outcome),
-            field.element, acts(make("div.acts", null, copy, go))),
+            field.element, acts(make("div.acts", null, copy, save, go))),
         make("div.known", null, make("div.tabs", null, make("div", { role: "tablist" }, ...tabs), search),
             make("div.scrolls", null, recipeList, none(), filterList, none()))));
     search.oninput = () => {
@@ -59,7 +60,7 @@ export function start(itsGrid, shown) {
         dialog.showModal();
         field.field.focus();
         attempt(null, load);
-        attempt(null, () => look(shown() ?? grid.active ?? grid.first, 1));
+        attempt(null, async () => use(await subjects.begin(shown() ?? grid.active ?? grid.first)));
     };
 }
 
@@ -72,21 +73,22 @@ function choose(index) {
 }
 
 async function load() {
-    const [{ recipes }, plugins] = await Promise.all([call("Recipes"), call("Plugins")]);
+    const [known, plugins] = await Promise.all([call("Recipes"), call("Plugins")]);
     stages = plugins.stages;
+    recipes = known.recipes;
     recipeList.replaceChildren(...recipes.map(recipe => recipeLine(recipe, chain => {
         field.value = chain;
         tryChain(chain);
-    })));
+    }, saving)));
     filterList.replaceChildren(
         ...[...stages].sort((one, other) => (one.file === null) - (other.file === null)).map(stage => filterLine(stage, addStage)),
         ...plugins.skipped.map(({ file, reason }) => make("li", null, make("p.bad", { textContent: `${file}: ${reason}` }))));
     narrow(recipeList, search.value);
     narrow(filterList, search.value);
-    useFor(id, filterList);
+    useFor(subject, filterList);
 }
 
-/** Adds a stage at the end of the chain, but before `save`. */
+/** Adds a stage at the end of the chain, before a `save`. */
 function addStage(stage) {
     const all = field.value.split("|").map(part => part.trim()).filter(Boolean);
     const place = all.findIndex(part => /^save\b/.test(part));
@@ -97,53 +99,31 @@ function addStage(stage) {
     if (!needed) tryChain(field.value);
 }
 
-/** Uses the picture `wanted`. If its original no longer exists, uses the next picture that still has one. */
-async function look(wanted, by) {
-    for (let looks = 0; wanted !== null && looks < mostLooks; looks += 1) {
-        const since = now();
-        const { story } = await call("Show", { id: wanted });
-        answered([story.job], since);
-        if (story.original !== null) {
-            use(story.job);
-            return;
-        }
-        const next = neighbour(wanted, by);
-        if (next === wanted) break;
-        wanted = next;
-    }
-    if (id === null) write(outcome, "There is no picture here whose original is kept, to try a chain on.");
-}
-
-function use(job) {
+function use(wanted) {
     trial?.abort();
-    id = job.id;
-    write(name, `${shortName(job)}`);
-    write(outcome, "");
+    subject = wanted;
+    write(name, subject.name);
+    write(outcome, subject.note);
     compare.close();
-    compare.show(pathOf(job, 0, 1280), null);
-    useFor(id, filterList);
+    compare.show(subject.picture, null);
+    newer.disabled = older.disabled = subject.id === null;
+    useFor(subject, filterList);
 }
 
-const neighbour = (from, by) => {
-    const place = grid.layout.find(from);
-    return place ? grid.layout.id(grid.layout.step(place, by)) : null;
-};
-
-function step(by) {
-    if (id === null) return;
-    const next = neighbour(id, by);
-    if (next !== null && next !== id) attempt(null, () => look(next, by));
+async function step(by) {
+    const next = await subjects.next(subject, by);
+    if (next) use(next);
 }
 
 async function tryChain(chain) {
-    if (id === null || !chain) return;
+    if (!subject || !chain) return;
     trial?.abort();
     const mine = trial = new AbortController();
     go.setAttribute("aria-busy", "true");
     write(outcome, "is being made …");
     const start = performance.now();
     try {
-        const blob = await (await send(`/try/${id}`, { chain }, mine.signal)).blob();
+        const blob = await (await send(subject.trial, { chain }, mine.signal)).blob();
         const image = await imageOf(blob);
         if (trial !== mine) return;
         compare.put(image);
@@ -151,7 +131,7 @@ async function tryChain(chain) {
     } catch (failure) {
         if (mine.signal.aborted) return;
         // The rendering may have succeeded: a browser can't show every format that a chain may save.
-        write(outcome, failure.name === "EncodingError" ? "it was made, in a format that this browser does not show"
+        write(outcome, failure.name === "EncodingError" ? "it was rendered in a format that this browser can't show"
             : failure.message);
     } finally {
         if (trial === mine) go.removeAttribute("aria-busy");

@@ -34,7 +34,7 @@ async function pump() {
         const { jobs } = await call("List", { ...wish.conditions, before: newest + 1, limit });
         answered(jobs, since);
         const there = new Set(jobs.map(job => job.id));
-        // If the answer is full, it covers the IDs down to its last job only. A shorter answer covers all IDs.
+        // A full answer covers only the IDs down to its last job. A shorter answer covers all IDs.
         const end = jobs.length === limit ? Math.min(...there) : oldest;
         wish.found(ids.filter(id => !there.has(id) && id >= end));
     } catch {

@@ -5,13 +5,13 @@ import { store } from "./store.js";
 import { bytes, dimensions, fileName, full, local, milliseconds, nameOf, progress } from "./words.js";
 
 const meanings = {
-    input: "the picture, or what the chain asks of it",
+    input: "the picture or its chain is at fault",
     transient: "a passing failure",
     room: "no space in the outbox, or for the download",
-    crash: "its worker ended by itself",
+    crash: "its worker crashed",
     timeout: "it took too long",
     configuration: "something that the recipe needs is missing, or not permitted",
-    dependency: "what it comes after has failed, or was cancelled",
+    dependency: "a job before it has failed, or was cancelled",
 };
 
 /**
@@ -51,10 +51,13 @@ function facts({ job, ...story }, { open, showBatch }) {
         ["followed by", near(story.followers)],
         ["priority", story.priority === "normal" ? null : story.priority],
         ["recipe", job.recipe],
-        ["batch", job.batch === null ? null : link(`batch ${job.batch}`, () => showBatch(job.batch))],
+        ["batch", job.batch === null ? null : link(story.batchTitle ?? `batch ${job.batch}`, () => showBatch(job.batch))],
         ["url", job.url ? nameOf(job) : null],
         ["input", job.input],
+        ["caption", story.caption],
+        ["credit", story.credit],
         ["picture", story.header],
+        ...photograph(story.exif),
         ["original", story.removed ?? story.original, story.removed ? "halted" : ""],
         ...results,
         ["size", size(job)],
@@ -65,6 +68,16 @@ function facts({ job, ...story }, { open, showBatch }) {
         ["tries", story.tries > 1 ? String(story.tries) : null],
         ...chains,
     ];
+}
+
+/** The camera's data. Also says whether the result still contains the place, because that matters if the result is published. */
+function photograph(exif) {
+    const own = exif?.original ?? exif?.result;
+    if (!own) return [];
+    const isKept = Boolean(exif.result?.place);
+    const where = own.place && exif.original && exif.result !== undefined
+        ? `${own.place} (${isKept ? "the result has it, too" : "not in the result"})` : own.place;
+    return [["camera", own.camera], ["lens", own.lens], ["exposure", own.exposure], ["taken", own.taken], ["place", where]];
 }
 
 function size({ before, after }) {

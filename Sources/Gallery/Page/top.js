@@ -1,10 +1,10 @@
 // Owns the line at the top of the page: filters, order, and jump to a day.
 
 import { call } from "./calls.js";
-import { byID, keep, make, write } from "./dom.js";
+import { byID, keep, make, set, write } from "./dom.js";
 import { attempt, tellReader } from "./notices.js";
 import { job, on, store } from "./store.js";
-import { day, number, sum, unended } from "./words.js";
+import { day, number, sum, titleOf, unended } from "./words.js";
 
 const filters = [
     { key: "all", title: "All", states: [] },
@@ -14,11 +14,17 @@ const filters = [
     { key: "cancelled", title: "Cancelled", states: ["cancelled"] },
 ];
 export const sizes = [160, 220, 340, 620];
+/** The batch to which the view is restricted, once its name is known. */
+let chosen = null;
 
 export function start(view, grid) {
     const draw = () => drawFilters(view);
     on("status", draw);
     on("filter", draw);
+    on("chosen batch", batch => {
+        chosen = batch;
+        draw();
+    });
     draw();
 
     const by = byID("by");
@@ -66,15 +72,16 @@ function drawFilters(view) {
     const { states, batch } = view.filter;
     const items = filters.map(filter => ({ ...filter, count: jobs && sum(jobs, filter.states.length ? filter.states : undefined) }))
         .filter(filter => !filter.states.length || filter.count > 0 || same(filter.states, states));
-    if (batch !== null) items.push({ key: "batch", title: `batch ${batch}`, isBatch: true });
+    if (batch !== null) items.push({ key: "batch", title: chosen?.id === batch ? titleOf(chosen) : `batch ${batch}`, isBatch: true });
     keep(byID("filters"), items, item => item.key, item => make("button", {
         type: "button",
         onclick: () => view.show(item.isBatch ? { batch: null } : { states: item.states }),
     }, make("span", { textContent: item.title }), " ", make("span.count")), (button, item) => {
         const count = item.isBatch ? "×" : item.count === undefined ? "" : number(item.count);
         write(button.lastElementChild, count);
-        button.setAttribute("aria-pressed", item.isBatch || same(item.states, states));
-        if (item.isBatch) button.title = "Show all batches again";
+        button.classList.toggle("framed", Boolean(item.isBatch));
+        if (item.isBatch) set(button, { title: "Show all batches again", "aria-label": `${item.title}: show all batches again` });
+        else button.setAttribute("aria-pressed", same(item.states, states));
         write(button.firstElementChild, item.title);
         button.dataset.filter = item.key;
     });
@@ -88,7 +95,7 @@ async function jump(wanted, view, grid) {
     const until = new Date(year, month - 1, date + 1).toISOString();
     const { jobs } = await call("List", { ...view.conditions, until, limit: 1 });
     if (!jobs.length) {
-        tellReader(`Nothing here is from ${wanted} or before`);
+        tellReader(`There is nothing from ${wanted} or earlier`);
         return;
     }
     const id = jobs[0].id;

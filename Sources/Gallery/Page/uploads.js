@@ -1,11 +1,13 @@
-// Owns the additions that this tab makes. Sends files to the daemon, three at a time, as one batch, and keeps each file's
-// state.
+// Owns the additions that this tab makes. Sends files to the gallery, three at a time, and adds them one after the other, so
+// that the jobs of a batch have the order of their names. Keeps each file's state.
 
-import { addAddresses, addresses, isList } from "./addresses.js";
-import { call, Failure, failure } from "./calls.js";
+import { isList } from "./addresses.js";
+import { call, Failure, failure, send } from "./calls.js";
 import { leaveRoom } from "./pictures.js";
 
 const most = 3;
+/** The order of file managers: `img2` before `img10`, and a folder's files together. */
+const natural = new Intl.Collator(undefined, { numeric: true });
 /** Maximum bytes of the names in a call, if each character has three bytes. The gallery accepts calls of 64 kB. */
 const longestCall = 48_000;
 
@@ -13,8 +15,8 @@ const longestCall = 48_000;
  * The files that this tab has added, by job ID. They can replace an original that the daemon has removed after its job was
  * done.
  */
-const added = new Map();
-export const fileOf = id => added.get(id) ?? null;
+const sent = new Map();
+export const fileOf = id => sent.get(id) ?? null;
 
 /** The files of one drop. `changed()` is called after each step. A file's state is waits, sends, added, failed or left out. */
 export class Addition {
@@ -26,7 +28,8 @@ export class Addition {
     /** `files` are `{ file, folder, path }`. */
     constructor(name, files, changed) {
         this.name = name;
-        this.items = files.map(entry => ({ ...entry, state: "waits", share: 0, error: null, job: null }));
+        this.items = files.map(entry => ({ ...entry, state: "waits", share: 0, error: null, job: null }))
+            .sort((one, other) => natural.compare(one.folder, other.folder) || natural.compare(one.file.name, other.file.name));
         this.#changed = changed;
     }
 
@@ -66,10 +69,13 @@ export class Addition {
             if (this.batch === null && waiting.length > 1) this.batch = (await call("NewBatch", { name: this.name })).batch;
             leaveRoom(most);
             const queue = waiting.values();
+            let last = Promise.resolve();
             await Promise.all(Array.from({ length: most }, async () => {
                 for (const item of queue) {
                     if (item.state !== "waits") continue;
-                    await (isList(item.file) ? this.#sendList(item) : this.#sendOne(item));
+                    const turn = last;
+                    last = this.#sendOne(item, turn);
+                    await last;
                 }
             }));
         } catch (error) {
@@ -96,60 +102,50 @@ export class Addition {
         this.#running.forEach(request => request.abort());
     }
 
-    async #sendList(item) {
-        item.state = "sends";
-        try {
-            const urls = addresses(await item.file.text(), /\.url$/i.test(item.file.name));
-            if (!urls.length) throw new Failure("there is no URL in it");
-            item.job = await addAddresses(urls, { recipe: this.recipe, batch: this.batch });
-            item.state = "added";
-        } catch (error) {
-            this.#fail(item, error);
-        }
-        this.#changed();
-    }
-
     #fail(item, error) {
         item.state = "failed";
         item.error = error.message;
         item.share = 0;
     }
 
-    #sendOne(item) {
-        const words = new URLSearchParams({ name: item.file.name });
-        if (this.recipe) words.set("recipe", this.recipe);
-        if (this.batch !== null) words.set("batch", this.batch);
-        if (item.folder) words.set("folder", item.folder);
+    /** `turn` resolves when the files before this one have been added, or have failed. */
+    async #sendOne(item, turn) {
+        item.state = "sends";
+        try {
+            const { held } = await this.#upload(item);
+            await turn;
+            const list = isList(item.file);
+            const added = { name: item.file.name, recipe: this.recipe, batch: this.batch, folder: item.folder || null, list };
+            const { job, first } = await (await send(`/upload/${held}`, added)).json();
+            item.job = list ? first : job.id;
+            if (!list) sent.set(item.job, item.file);
+            item.state = "added";
+        } catch (error) {
+            await turn;
+            this.#fail(item, error);
+        }
+        this.#changed();
+    }
+
+    /** Sends the file's bytes, and returns the name by which the gallery holds them. */
+    #upload(item) {
         const request = new XMLHttpRequest();
         this.#running.add(request);
-        item.state = "sends";
-        return new Promise(done => {
+        return new Promise((done, failed) => {
             request.upload.onprogress = event => {
                 item.share = event.total ? event.loaded / event.total : 0;
                 this.#changed();
             };
             request.onload = () => {
-                try {
-                    if (request.status !== 200) {
-                        throw failure(request.status, request.getResponseHeader("Retry-After"), request.responseText);
-                    }
-                    item.job = JSON.parse(request.responseText).job.id;
-                    added.set(item.job, item.file);
-                    item.state = "added";
-                } catch (error) {
-                    this.#fail(item, error);
-                }
+                if (request.status === 200) done(JSON.parse(request.responseText));
+                else failed(failure(request.status, request.getResponseHeader("Retry-After"), request.responseText));
             };
-            request.onabort = () => this.#fail(item, new Failure("it was stopped here"));
+            request.onabort = () => failed(new Failure("it was stopped here"));
             // Browsers don't report the cause. The file may also have changed or vanished since the drop.
-            request.onerror = () => this.#fail(item,
-                new Failure("it was not sent: the gallery does not answer, or the file can't be read any more"));
-            request.onloadend = () => {
-                this.#running.delete(request);
-                this.#changed();
-                done();
-            };
-            request.open("PUT", `/upload?${words}`);
+            request.onerror = () =>
+                failed(new Failure("it was not sent: the gallery does not answer, or the file can't be read any more"));
+            request.onloadend = () => this.#running.delete(request);
+            request.open("PUT", "/upload?hold=yes");
             request.send(item.file);
         });
     }

@@ -48,7 +48,7 @@ export class View {
             && (batch === null || job.batch === batch);
     }
 
-    /** Loads the IDs again. `keep` preserves the scroll position, as far as its jobs still exist. */
+    /** Loads the IDs again. `keep` preserves the scroll position, if its jobs still exist. */
     async load(keep) {
         drop();
         const loading = this.#loading = { changes: [] };
@@ -61,8 +61,8 @@ export class View {
             const swap = () => { this.#grid.layout.sections = sections; };
             if (keep) this.#grid.change(swap);
             else this.#grid.begin(sections);
-            // Jobs that changed during the load may be older or newer than the answer. All changes are applied in order,
-            // because the last change is right.
+            // Jobs that changed during the load may be older or newer than the answer. Applies all changes in order, so that
+            // the latest one wins.
             loading.changes.forEach(change => change());
             if (this.order === "batch") this.#fill(sections, loading.token = Symbol());
         } catch (failure) {
@@ -188,7 +188,7 @@ export class View {
     }
 
     #unmet = new Set();
-    /** Adds a section for a job's batch, because no event announces a new batch. */
+    /** Adds a section for the batch of a job, because no event announces a new batch. */
     async #meet(id) {
         if (this.#unmet.has(id)) return;
         this.#unmet.add(id);

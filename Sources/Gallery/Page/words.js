@@ -34,7 +34,7 @@ export function milliseconds(count) {
     return count < 60_000 ? `${tenths(count / 1000)} s` : duration(count / 1000);
 }
 
-/** Formats a duration in its two largest units at most: `3 h 12 min`. */
+/** Formats a duration in at most its two largest units: `3 h 12 min`. */
 export function duration(seconds) {
     const whole = Math.round(Math.max(0, seconds));
     const [minutes, hours, days] = [Math.floor(whole / 60), Math.floor(whole / 3600), Math.floor(whole / 86400)];

@@ -58,12 +58,12 @@ async function retry(state) {
 async function cancelAll() {
     const open = sum(store.status.jobs, unended);
     const isSure = await ask(`Cancel ${counted(open, "job")}?`,
-        "Their originals go to the folder for cancelled ones. Retry brings them back.", `Cancel ${number(open)}`);
+        "Their originals go to the folder for cancelled originals. Retry brings them back.", `Cancel ${number(open)}`);
     if (!isSure) return;
-    // Offers to retry the cancelled jobs only if no jobs were cancelled earlier, because those would be retried, too.
+    // Offers to retry the cancelled jobs only if no jobs were cancelled before, because the retry would include them.
     const isFirst = store.status.jobs.cancelled === 0;
     const { cancelled } = await call("CancelAll");
-    tellReader(`cancelled ${counted(cancelled, "job")}; none of them runs`, isFirst && cancelled ? {
+    tellReader(`cancelled ${counted(cancelled, "job")}; none of them is running`, isFirst && cancelled ? {
         act: { text: "Bring them back", run: () => retry("cancelled") },
     } : {});
 }

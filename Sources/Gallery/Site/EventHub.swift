@@ -1,13 +1,13 @@
-import DaemonRuntime
 import Dispatch
 import PipelineControl
+import ServiceProgram
 
 /// Sends the daemon's events to all connected browsers. The browsers share one Watch call and one Progress call to the
 /// daemon. Without browsers, there is no call.
 actor EventHub: QueueActor {
     nonisolated let executor: QueueExecutor
     private let calls: ControlCalls
-    private var streams: [ObjectIdentifier: HTTPStream] = [:]
+    private var streams: [ObjectIdentifier: Listener] = [:]
     /// The latest events, oldest first, for browsers that reconnect after a short interruption.
     private var latest: [(cursor: Int, text: [UInt8])] = []
     /// The cursor from which the Watch call resumes after the daemon was unreachable. Nil until a cursor is known.
@@ -29,29 +29,38 @@ actor EventHub: QueueActor {
     /// are ignored.
     private var round = 0
 
+    private struct Listener {
+        let stream: HTTPStream
+        /// Whether the login or the token of the stream's request still holds.
+        let isWelcome: @Sendable () -> Bool
+    }
+
     private static let mostLatest = 4096
     private static let pause = DispatchTimeInterval.seconds(1)
     private static let beat = DispatchTimeInterval.seconds(15)
 
     init(_ calls: ControlCalls, on executor: QueueExecutor) { (self.calls, self.executor) = (calls, executor) }
 
-    /// Adds a browser's stream, unless there are `most` streams already. Calls `done` with whether the stream was
-    /// added. The stream then receives new events, and the stored events after the cursor `after`.
+    /// Adds a browser's stream, unless there are already `most` streams. Calls `done` with whether the stream was
+    /// added. The stream receives the stored events after the cursor `after`, then new events. It ends at the next beat
+    /// after `isWelcome` has become false.
     nonisolated func join(
-        _ stream: HTTPStream, after: Int?, most: Int, _ done: @escaping @Sendable (Bool) -> Void
+        _ stream: HTTPStream, after: Int?, most: Int, while isWelcome: @escaping @Sendable () -> Bool,
+        _ done: @escaping @Sendable (Bool) -> Void
     ) {
         async { hub in
             guard hub.streams.count < most else { return done(false) }
-            hub.add(stream, after: after)
+            hub.add(Listener(stream: stream, isWelcome: isWelcome), after: after)
             done(true)
         }
     }
 
     nonisolated func leave(_ stream: HTTPStream) { async { $0.drop(stream) } }
 
-    private func add(_ stream: HTTPStream, after: Int?) {
+    private func add(_ listener: Listener, after: Int?) {
         let isFirst = streams.isEmpty
-        streams[ObjectIdentifier(stream)] = stream
+        let stream = listener.stream
+        streams[ObjectIdentifier(stream)] = listener
         stream.write(Self.text(": here\n\n"))
         if isFirst { return begin(after: after) }
         if let status { stream.write(status) }
@@ -74,7 +83,7 @@ actor EventHub: QueueActor {
     }
 
     private func tell(_ piece: [UInt8]) {
-        for stream in streams.values { stream.write(piece) }
+        for listener in streams.values { listener.stream.write(piece) }
     }
 
     // MARK: - The daemon
@@ -93,7 +102,8 @@ actor EventHub: QueueActor {
         after(Self.beat) { hub in
             guard hub.round == round else { return }
             hub.tell(Self.text(": here\n\n"))
-            hub.beat(round)
+            for listener in hub.streams.values where !listener.isWelcome() { hub.drop(listener.stream) }
+            if hub.round == round { hub.beat(round) }
         }
     }
 

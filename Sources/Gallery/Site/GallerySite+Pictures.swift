@@ -24,34 +24,53 @@ extension GallerySite {
         client.whenAbandoned { wish.withdraw() }
     }
 
-    /// Renders a job's original with another chain or recipe, without adding a job.
-    func tryOut(_ id: Int, _ request: HTTPRequest, _ client: HTTPCall) {
-        guard let wish = parameters(Trial.self, of: request, client) else { return }
+    /// Renders a job's original, or one of its results, with another chain or recipe, without adding a job.
+    func tryOut(_ id: Int, _ result: Int?, _ request: HTTPRequest, _ client: HTTPCall) {
+        guard let wish = trial(request, client) else { return }
+        open(Call.Open(id: id, result: result), client) { name, file in render(name, file, wish, client) }
+    }
+
+    /// Renders the page's own sample.
+    func tryOnSample(_ request: HTTPRequest, _ client: HTTPCall) {
+        guard let wish = trial(request, client) else { return }
+        guard let file = try? Descriptor.memory(PageFile.sample) else {
+            return client.answer(.failure(503, "there is no room for the sample"))
+        }
+        render("sample.webp", file, wish, client)
+    }
+
+    /// Reads which chain or recipe to try. If the request does not name exactly one, answers the client, and returns
+    /// nil.
+    private func trial(_ request: HTTPRequest, _ client: HTTPCall) -> Trial? {
+        guard let wish = parameters(Trial.self, of: request, client) else { return nil }
         guard (wish.chain == nil) != (wish.recipe == nil) else {
-            return client.answer(.failure(400, "either a chain or a recipe is tried"))
+            client.answer(.failure(400, "give either a chain or a recipe"))
+            return nil
         }
-        open(Call.Open(id: id), client) { name, file in
-            let trial = Call.Try(
-                name: name, recipes: wish.recipe.map { [$0] } ?? [], chains: wish.chain.map { [$0] } ?? [],
-                raw: wish.chain == nil ? nil : wish.raw)
-            let ticket = calls.call(trial, passing: [file], patience: 120) { answer in
-                switch answer {
-                case .failure(let why): client.answer(.failure(why))
-                case .success(let answered):
-                    guard let proof = answered.reply.proofs.first, let file = answered.files.first else {
-                        let problem = answered.reply.proofs.first?.problem ?? "nothing was made of it"
-                        return client.answer(.failure(409, problem))
-                    }
-                    client.answer(.picture("tried" + (proof.suffix.map { ".\($0)" } ?? ""), file, isDownload: false))
+        return wish
+    }
+
+    private func render(_ name: String, _ file: Descriptor, _ wish: Trial, _ client: HTTPCall) {
+        let trial = Call.Try(
+            name: name, recipes: wish.recipe.map { [$0] } ?? [], chains: wish.chain.map { [$0] } ?? [],
+            raw: wish.chain == nil ? nil : wish.raw)
+        let ticket = calls.call(trial, passing: [file], patience: 120) { answer in
+            switch answer {
+            case .failure(let why): client.answer(.failure(why))
+            case .success(let answered):
+                guard let proof = answered.reply.proofs.first, let file = answered.files.first else {
+                    let problem = answered.reply.proofs.first?.problem ?? "no result was made"
+                    return client.answer(.failure(409, problem))
                 }
+                client.answer(.picture("tried" + (proof.suffix.map { ".\($0)" } ?? ""), file, isDownload: false))
             }
-            client.whenAbandoned { ticket.withdraw() }
         }
+        client.whenAbandoned { ticket.withdraw() }
     }
 
     /// Adds a copy of a job's original under another recipe.
     func addAgain(_ id: Int, _ request: HTTPRequest, _ client: HTTPCall) {
-        guard let wish = parameters(Again.self, of: request, client) else { return }
+        guard let wish = parameters(RecipeChoice.self, of: request, client) else { return }
         open(Call.Open(id: id), client) { name, file in
             calls.call(Call.Add(name: name, recipe: wish.recipe), passing: [file], patience: Self.patienceOfCopies) {
                 client.tell($0)
@@ -73,7 +92,7 @@ private struct Trial: Decodable {
     var raw: String?
 }
 
-private struct Again: Decodable {
+private struct RecipeChoice: Decodable {
     var recipe: String
 }
 
@@ -83,14 +102,14 @@ extension HTTPCall {
         switch answer {
         case .success(let answered):
             guard let file = answered.files.first else {
-                return self.answer(.failure(503, "the daemon has handed out no file"))
+                return self.answer(.failure(503, "the daemon has returned no file"))
             }
             use(answered.reply.name, file)
         case .failure(let why): self.answer(.failure(why))
         }
     }
 
-    func tell(_ answer: Result<ControlCalls.Answered<Call.Add.Reply>, NoAnswer>) {
+    func tell(_ answer: Result<ControlCalls.Answered<some Encodable>, NoAnswer>) {
         switch answer {
         case .success(let answered): self.answer(.json(answered.reply))
         case .failure(let why): self.answer(.failure(why))

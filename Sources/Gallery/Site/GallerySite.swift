@@ -1,4 +1,5 @@
 import PipelineControl
+import ServiceProgram
 
 /// Serves the page, and the calls, events, pictures and uploads that it requests.
 struct GallerySite: HTTPSite {
@@ -12,8 +13,10 @@ struct GallerySite: HTTPSite {
     let calls: ControlCalls
     let events: EventHub
     let previews: PreviewDesk
+    let batches: OpenBatches
     let monitor: MonitorSite
     let limits: Limits
+    let held = HeldUploads()
     let guardian: Guard
     /// Makes a URL with a login code, which a client at the Unix socket can request.
     var login: (@Sendable () -> String?)?
@@ -22,25 +25,41 @@ struct GallerySite: HTTPSite {
         if let refusal = guardian.refusal(request) ?? enter(request) ?? guardian.lock(request) {
             return .refused(refusal)
         }
-        if let file = PageFile.all[request.path] { return reading(request) { $1.answer(file.answer) } }
+        if let file = PageFile.all[request.path] {
+            let renewal = request.path == "/" ? guardian.door?.renewal(of: request) : nil
+            return reading(request) { _, client in
+                client.answer(renewal.map { file.answer.with($0.name, $0.value) } ?? file.answer)
+            }
+        }
         let parts = request.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
         switch (parts.first, parts.count) {
         case ("events", 1): return reading(request, follow)
-        case ("plain", 1): return PlainPage(calls: calls).route(request, longestBody: limits.body)
-        case ("call", 2): return writing(request, "POST") { call(parts[1], $0, $1) }
-        case ("login", 1): return writing(request, "POST", makeLogin)
+        case ("plain", 1):
+            let page = PlainPage(calls: calls)
+            return request.isReading
+                ? .plain(page.show)
+                : posting(request) { request, client in
+                    tellLog(request, "/plain")
+                    page.act(request, client)
+                }
+        case ("call", 2): return posting(request, as: Self.role(ofCall: parts[1])) { call(parts[1], $0, $1) }
+        case ("login", 1): return request.isReading ? .plain(tellEnd) : atSocket(request) ?? posting(request, makeLogin)
+        case ("tokens", 1...2): return atSocket(request) ?? tokens(request, parts.dropFirst().first)
         case ("pictures", 2...3):
             guard let id = Int(parts[1]), let result = parts.count == 3 ? Int(parts[2]) : 0 else { break }
             return reading(request) { picture(id, result == 0 && parts.count == 2 ? nil : result, $0, $1) }
-        case ("try", 2):
-            guard let id = Int(parts[1]) else { break }
-            return writing(request, "POST") { tryOut(id, $0, $1) }
+        case ("try", 2) where parts[1] == "sample": return posting(request, as: .add, tryOnSample)
+        case ("try", 2...3):
+            guard let id = Int(parts[1]), let result = parts.count == 3 ? Int(parts[2]) : 0 else { break }
+            return posting(request, as: .add) { tryOut(id, parts.count == 2 ? nil : result, $0, $1) }
         case ("again", 2):
             guard let id = Int(parts[1]) else { break }
-            return writing(request, "POST") { addAgain(id, $0, $1) }
+            return posting(request, as: .add) { addAgain(id, $0, $1) }
         case ("upload", 1):
             guard request.method == "PUT" else { return .refused(.wrongMethod("PUT")) }
-            return .file(begin: beginUpload, upload)
+            if let refusal = guardian.refusal(request, without: .add) { return .refused(refusal) }
+            return .file(begin: beginUpload, checked(.add, upload))
+        case ("upload", 2): return posting(request, as: .add) { addHeld(parts[1], $0, $1) }
         case ("metrics", 1), ("healthz", 1): return monitor.route(request)
         default: break
         }
@@ -51,9 +70,22 @@ struct GallerySite: HTTPSite {
         request.isReading ? .plain(handler) : .refused(.wrongMethod("GET", "HEAD"))
     }
 
-    private func writing(_ request: HTTPRequest, _ method: String, _ handler: @escaping HTTPRoute.Handler) -> HTTPRoute
-    {
-        request.method == method ? .body(most: limits.body, handler) : .refused(.wrongMethod(method))
+    func posting(
+        _ request: HTTPRequest, as role: Role = .steer, _ handler: @escaping HTTPRoute.Handler
+    ) -> HTTPRoute {
+        guard request.method == "POST" else { return .refused(.wrongMethod("POST")) }
+        return .body(most: limits.body, checked(role, handler))
+    }
+
+    /// Checks token and role only when the whole body has arrived. A token may have been revoked meanwhile. Also, a
+    /// proxy may lose an answer that arrives before the proxy has forwarded the whole body.
+    private func checked(_ role: Role, _ handler: @escaping HTTPRoute.Handler) -> HTTPRoute.Handler {
+        { request, client in
+            if let refusal = guardian.lock(request) ?? guardian.refusal(request, without: role) {
+                return client.answer(refusal)
+            }
+            handler(request, client)
+        }
     }
 
     // MARK: - Login
@@ -65,16 +97,32 @@ struct GallerySite: HTTPSite {
             request.values("sec-purpose").isEmpty, let code = request.query["code"]
         else { return nil }
         guard let cookie = door.enter(code) else {
-            return .text(
-                401,
-                "this code has been used, is too old, or never was one; `pipectl gallery` prints an address with a new one"
+            return LoginPage.answer(
+                to: request,
+                "This code has been used, has expired, or is invalid: `pipectl gallery` prints an address with a new one."
             )
         }
         return HTTPAnswer.text(303, "come in").with("Location", "/").with(cookie.name, cookie.value)
     }
 
+    /// Reports when the browser's login ends. At a Unix socket there is no login, and the end is null.
+    private func tellEnd(_ request: HTTPRequest, _ client: HTTPCall) {
+        client.answer(.json(["ends": guardian.door?.end(of: request).map(Timestamp.text)]))
+    }
+
+    /// Refuses requests that only a person at the Unix socket may make.
+    private func atSocket(_ request: HTTPRequest) -> HTTPRoute? {
+        if let token = guardian.token(of: request) {
+            return .refused(
+                .failure(
+                    403, "only a person can make logins and tokens, and this request has the token '\(token.name)'"))
+        }
+        guard guardian.door != nil else { return nil }
+        return .refused(.failure(409, "logins and tokens are made at the gallery's socket: pipectl gallery"))
+    }
+
     private func makeLogin(_ request: HTTPRequest, _ client: HTTPCall) {
-        guard guardian.door == nil, let address = login?() else {
+        guard let address = login?() else {
             return client.answer(
                 .failure(409, "this gallery serves no port: start it with --listen 127.0.0.1:8080, or reach its socket")
             )
@@ -87,10 +135,11 @@ struct GallerySite: HTTPSite {
     private func follow(_ request: HTTPRequest, _ client: HTTPCall) {
         let stream = HTTPStream()
         let after = (request.values("last-event-id").first ?? request.query["after"]).flatMap { Int($0) }
-        events.join(stream, after: after, most: limits.streams) { isIn in
+        let isWelcome = { @Sendable [guardian] in guardian.lock(request) == nil }
+        events.join(stream, after: after, most: limits.streams, while: isWelcome) { isIn in
             guard isIn else {
                 return client.answer(
-                    .failure(503, "\(limits.streams) browsers are told of events already (--streams)")
+                    .failure(503, "\(limits.streams) browsers receive events already (--streams)")
                         .with("Retry-After", "10"))
             }
             client.whenAbandoned { events.leave(stream) }

@@ -18,6 +18,8 @@ extension HTTPAnswer {
         failure(status, .other(name: "org.pipelined.Gallery.Refused", message: message), message)
     }
 
+    static func failure(_ why: Tokens.Refusal) -> HTTPAnswer { failure(why.status, why.words) }
+
     static func failure(_ why: NoAnswer) -> HTTPAnswer {
         guard case .refused(let error) = why else { return failure(503, "\(why)").with("Retry-After", "2") }
         let status =

@@ -15,7 +15,8 @@ extension PlainPage {
         return ["<p>Fleet: \(escaped(fleet.name))\(place).</p>", head] + lines.map(\.1) + ["</table>"]
     }
 
-    private static let head = "<table><caption>Nodes of the fleet</caption><tr><th>Node<th>Taken<th>Lent<th></tr>"
+    private static let head =
+        "<table><caption>Nodes of the fleet</caption><tr><th>Node<th>Taken<th>Lent<th>Remarks</tr>"
 
     private static func line(_ name: String, _ taken: Int, of places: Int, _ lent: Int, _ words: String) -> String {
         "<tr><td>\(escaped(name))<td>\(taken) of \(places)<td>\(lent)<td>\(escaped(words))</tr>"

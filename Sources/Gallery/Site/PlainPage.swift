@@ -6,15 +6,9 @@ struct PlainPage: Sendable {
 
     private static let rows = 50
 
-    func route(_ request: HTTPRequest, longestBody: Int) -> HTTPRoute {
-        if request.isReading { return .plain(show) }
-        return request.method == "POST"
-            ? .body(most: longestBody, act) : .refused(.wrongMethod("GET", "HEAD", "POST"))
-    }
-
     // MARK: - The list
 
-    private func show(_ request: HTTPRequest, _ client: HTTPCall) {
+    func show(_ request: HTTPRequest, _ client: HTTPCall) {
         let before = request.query["before"].flatMap { Int($0) }
         calls.call(Call.Status()) { status in
             switch status {
@@ -34,18 +28,20 @@ struct PlainPage: Sendable {
     private func list(_ status: Control.Overview, _ jobs: [Control.Job], isFirst: Bool) -> HTTPAnswer {
         let counts = status.jobs
         let unfinished = counts.waiting + counts.queued + counts.running
-        var parts = [
-            """
-            <p>\(counts.waiting) waiting, \(counts.queued) queued, \(counts.running) running, \(counts.done) done,
-            \(counts.failed) failed, \(counts.cancelled) cancelled.</p>
-            """
-        ]
+        let states = [
+            (counts.waiting, "waiting"), (counts.queued, "queued"), (counts.running, "running"), (counts.done, "done"),
+            (counts.failed, "failed"), (counts.cancelled, "cancelled"),
+        ].filter { $0.0 > 0 }.map { "\(Self.number($0.0)) \($0.1)" }
+        var parts = ["<p>\(states.isEmpty ? "No pictures yet" : states.joined(separator: ", ")).</p>"]
         parts += status.problems.map { "<p><strong>\(Self.escaped($0))</strong></p>" }
         parts += status.fleet.map(Self.fleet) ?? []
-        if unfinished > 0 { parts.append(Self.form("cancel-all", nil, "Cancel all \(unfinished)")) }
-        if counts.failed > 0 { parts.append(Self.form("retry-failed", nil, "Retry all \(counts.failed) failed")) }
+        if unfinished > 0 { parts.append(Self.form("cancel-all", nil, "Cancel all \(Self.number(unfinished))")) }
+        if counts.failed > 0 {
+            parts.append(Self.form("retry-failed", nil, "Retry all \(Self.number(counts.failed)) failed"))
+        }
         parts.append(
-            "<table><caption>Pictures, the newest first</caption><tr><th>Number<th>Name<th>State<th>Picture<th></tr>")
+            "<table><caption>Pictures, the newest first</caption><tr><th>Number<th>Name<th>State<th>Picture<th>Action</tr>"
+        )
         parts += jobs.map(Self.row)
         parts.append("</table><p>")
         if !isFirst { parts.append("<a href=\"/plain\">The newest</a> ") }
@@ -57,9 +53,11 @@ struct PlainPage: Sendable {
     }
 
     private static func row(_ job: Control.Job) -> String {
-        let why = [job.reason, job.error].compactMap(\.self).joined(separator: " ")
+        let state = ([job.state] + [[job.reason, job.error].compactMap(\.self).joined(separator: "; ")])
+            .filter { !$0.isEmpty }.joined(separator: ": ")
+        let original = job.bytes == nil ? [] : ["<a href=\"/pictures/\(job.id)?width=1280\">original</a>"]
         let pictures =
-            ["<a href=\"/pictures/\(job.id)?width=1280\">original</a>"]
+            original
             + (job.state == "done"
                 ? job.after.indices.map { "<a href=\"/pictures/\(job.id)/\($0 + 1)?width=1280\">result \($0 + 1)</a>" }
                 : [])
@@ -70,9 +68,18 @@ struct PlainPage: Sendable {
             default: ""
             }
         return """
-            <tr><td>\(job.id)<td>\(escaped(job.input))<td>\(escaped(job.state)) \(escaped(why))\
+            <tr><td>\(job.id)<td>\(escaped(job.input))<td>\(escaped(state))\
             <td>\(pictures.joined(separator: ", "))<td>\(action)</tr>
             """
+    }
+
+    /// A number with narrow spaces between its thousands, as on the page with JavaScript.
+    private static func number(_ value: Int) -> String {
+        let digits = String(value)
+        return digits.enumerated().map { index, digit in
+            let left = digits.count - index
+            return (index > 0 && left % 3 == 0 ? "\u{202f}" : "") + String(digit)
+        }.joined()
     }
 
     private static func form(_ action: String, _ id: Int?, _ words: String) -> String {
@@ -108,7 +115,7 @@ struct PlainPage: Sendable {
 
     // MARK: - The forms
 
-    private func act(_ request: HTTPRequest, _ client: HTTPCall) {
+    func act(_ request: HTTPRequest, _ client: HTTPCall) {
         let fields = String(decoding: request.bytes, as: UTF8.self).split(separator: "&").map {
             $0.split(separator: "=")
         }
@@ -119,7 +126,7 @@ struct PlainPage: Sendable {
         case ("retry", let ids?): act(Call.Retry(ids: ids, states: []), client)
         case ("cancel-all", _): act(Call.CancelAll(), client)
         case ("retry-failed", _): act(Call.Retry(ids: [], states: ["failed"]), client)
-        default: client.answer(.failure(400, "this form asks for nothing that is known here"))
+        default: client.answer(.failure(400, "this form's action is unknown"))
         }
     }
 

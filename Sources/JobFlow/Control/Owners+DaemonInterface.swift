@@ -11,7 +11,7 @@ import Previewing
 package import SystemCalls
 package import WorkerProtocol
 
-/// What a single owner answers. The other files of this folder have the members that need several owners.
+/// Calls that a single owner answers. The other files of this folder contain the calls that need several owners.
 extension Owners: DaemonInterface {
     // MARK: - Configuration
 
@@ -92,7 +92,7 @@ extension Owners: DaemonInterface {
         keeping.clean(wishes, done: done)
     }
 
-    // MARK: - Batches, and what is added
+    // MARK: - Adding
 
     package func openBatch(named name: String?, done: @escaping @Sendable (Int) -> Void) -> Int {
         let batch = jobs.takeBatch()
@@ -107,7 +107,7 @@ extension Owners: DaemonInterface {
     package func knows(batch: Int) -> Bool { jobs.knows(batch: batch) }
 
     package func expectBatch(ofFolder folder: String, done: @escaping @Sendable () -> Void) {
-        folders.expect(folder, done: done)
+        intake.expect(folder, done: done)
     }
 
     package nonisolated func batches(
@@ -136,10 +136,10 @@ extension Owners: DaemonInterface {
     }
 
     package nonisolated func add(
-        list file: Descriptor, named name: String?, _ terms: AddingTerms, by peer: String,
+        list file: Descriptor, named name: String?, _ terms: AddingTerms,
         done: @escaping @Sendable (Result<AddedJobs, AddingFailure>) -> Void
     ) {
-        intake.add(list: file, named: name, terms, by: peer, done: done)
+        intake.add(list: file, named: name, terms, done: done)
     }
 
     package nonisolated func reasonForLeaving(_ name: String, by recipe: Recipe) -> String? {

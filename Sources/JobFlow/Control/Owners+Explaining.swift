@@ -6,6 +6,7 @@ import JobLedger
 import JobModel
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import WorkerPools
 import WorkerProtocol
@@ -25,12 +26,19 @@ extension Owners {
         }
     }
 
-    private func explained(_ known: Known, _ header: Result<PictureHeader, Unread>) -> ExplainAnswer {
+    private func explained(_ known: Known, _ header: Result<PictureHeader, HeaderFailure>) -> ExplainAnswer {
         var explanation = named(known, try? header.get())
         switch header {
         case .success(let header):
             explanation.picture = header.words
-            explanation.decode = zip(known.pictures, header.decoderPaths).map { ($0.name, $1) }
+            let words = zip(header.decoderPaths, header.gainMapPlans).map { path, plan in
+                plan.isEmpty ? path : "\(path); \(plan)"
+            }
+            explanation.decode = zip(known.pictures, words).map { picture, path in
+                (output: picture.name, path: path, unwanted: obstacle(to: picture, header, known.named))
+            }
+            let unwanted = explanation.decode.filter { $0.unwanted != nil }.map(\.output)
+            explanation.names.removeAll { unwanted.contains($0.output) }
         case .failure(let problem):
             explanation.problem = problem.words
             // An unreadable picture passes through no operations.
@@ -42,19 +50,24 @@ extension Owners {
     /// Has a worker read the picture's header, but not its pixels.
     private func look(
         at file: Descriptor, _ name: String, _ pictures: [PlannedPicture], _ order: WorkOrder,
-        _ done: @escaping @Sendable (Result<PictureHeader, Unread>) -> Void
+        _ done: @escaping @Sendable (Result<PictureHeader, HeaderFailure>) -> Void
     ) {
         let task = RenderTask(
-            lookingAt: file, name: name, outputs: pictures.map { RenderOutput($0, wantsDate: order.wantsDate) },
+            lookingAt: file,
+            for: .init(
+                name: name,
+                outputs: pictures.map {
+                    RenderOutput($0, wantsDate: order.wantsDate, wantsFacts: $0.condition != nil)
+                }),
             limits: RenderTask.Limits(configuration.settings, onTruncated: order.onTruncated, raw: order.raw)
         ) { result in
             switch result {
             case .success(let header): done(.success(header))
             case .failure(let failure):
                 guard let failure = JobFailure(failure, atTry: 1) else {
-                    return done(.failure(Unread(words: "all workers are busy; ask again", isLasting: false)))
+                    return done(.failure(HeaderFailure(words: "all workers are busy; ask again", isLasting: false)))
                 }
-                done(.failure(Unread(words: failure.message, isLasting: failure.class == .input)))
+                done(.failure(HeaderFailure(words: failure.message, isLasting: failure.class == .input)))
             }
         }
         pool.run(task)
@@ -62,7 +75,7 @@ extension Owners {
     }
 
     /// Why a picture's header could not be read.
-    private struct Unread: Error {
+    private struct HeaderFailure: Error {
         var words: String
         /// Whether a job with this picture would fail.
         var isLasting: Bool
@@ -105,7 +118,7 @@ extension Owners {
         guard let there = question.status else {
             if let record { return linked(record, "it is") }
             guard question.mayExist else { throw .noFile(file) }
-            return untouched("its disk does not say what it is; ask again")
+            return untouched("its status can't be read; ask again")
         }
         if let record, record.origin == .kept, record.file.onAnyDevice == there.identity.onAnyDevice {
             return linked(record, "it is")
@@ -192,6 +205,15 @@ extension Owners {
         var path: String
         var modified: Int?
         var batch: Int?
+    }
+
+    /// The reason why the file does not meet the picture's condition; nil if it does. A batch has no name yet, so only
+    /// the folder counts.
+    private func obstacle(to picture: PlannedPicture, _ header: PictureHeader, _ named: Named?) -> String? {
+        guard let condition = picture.condition, let facts = header.facts, let path = named?.path else { return nil }
+        let place = PicturePlace(folder: FileSystem.subfolder(of: path), name: FileSystem.name(of: path))
+        let verdict = condition.verdict(facts, place)
+        return verdict.isMet ? nil : verdict.words.printable
     }
 
     /// Adds the names of the results. The date in a name is known only with the header.

@@ -1,7 +1,9 @@
+import DaemonConfiguration
 import DaemonRuntime
 import InboxWatching
 import JobLedger
 package import JobModel
+import OperationGraph
 import PictureFiles
 package import PipelineModel
 
@@ -17,14 +19,24 @@ extension Owners {
     package func isOver(_ job: JobRecord) -> Bool { job.isOver && jobs[job.id] == nil }
 
     package nonisolated func standing(of job: JobRecord) -> (state: JobState, reason: String?) {
-        let waits = job.state == .queued ? queues.waitReason(job.entry, ledger) : nil
+        let waits = job.state == .queued ? queues.waitReason(job.entry) : nil
         let stays = job.disposed ? nil : originals.reason(for: job.id)
-        return (waits == nil ? job.state : .waiting, waits ?? stays ?? job.reason)
+        return (waits == nil ? job.state : .waiting, waits ?? stays ?? held(job) ?? job.reason)
+    }
+
+    /// Why PerHost= holds the job's download back; nil if it does not.
+    private nonisolated func held(_ job: JobRecord) -> String? {
+        guard job.state == .queued, job.needsDownload, let host = job.host,
+            queues.download.holds(lane: GateLane.Name(host))
+        else { return nil }
+        let most = configuration.settings.downloads.perHost
+        let downloads = "\(most.counted("download")) from \(host) \(most == 1 ? "is" : "are")"
+        return "PerHost=\(most) holds it back: \(downloads) in work"
     }
 
     /// The queues that start no operations at present, each with the reason.
     nonisolated var heldQueues: [(entry: FirstQueue, reason: String)] {
-        FirstQueue.allCases.compactMap { entry in queues.waitReason(entry, ledger).map { (entry, $0) } }
+        FirstQueue.allCases.compactMap { entry in queues.waitReason(entry).map { (entry, $0) } }
     }
 
     package nonisolated func list(_ filter: JobFilter, after id: Int, limit: Int) throws -> [JobRecord] {
@@ -61,7 +73,7 @@ extension Owners {
         guard choice.states?.contains(.waiting) ?? true else { return (.all, []) }
         func isChosen(_ inbox: Inbox) -> Bool { choice.recipe == nil || inbox.recipe.name == choice.recipe }
         guard let batch = choice.batch else { return (.all, inboxes.all.filter(isChosen)) }
-        guard let place = folders.place(of: batch), isChosen(place.inbox) else { return (.all, []) }
+        guard let place = intake.place(of: batch), isChosen(place.inbox) else { return (.all, []) }
         return (.folder(place.folder), [place.inbox])
     }
 
@@ -70,6 +82,6 @@ extension Owners {
         done: @escaping @Sendable (_ forgotten: Int, _ left: Int) -> Void
     ) throws {
         let left = try ledger.unforgettable(choice, endedBefore: time)
-        jobs.forget(choice, endedBefore: time) { done($0, left) }
+        keeping.forget(choice, endedBefore: time) { done($0, left) }
     }
 }

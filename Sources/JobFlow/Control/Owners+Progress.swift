@@ -1,10 +1,10 @@
 package import DaemonInterface
-import DaemonRuntime
 import Foundation
 import JobLedger
 import JobModel
 import OperationGraph
 import PipelineModel
+import ServiceProgram
 
 /// Reports progress. Each operation keeps its own figures; a report combines them.
 extension Owners {
@@ -71,7 +71,7 @@ extension Owners {
     }
 
     /// Forecasts the rate and the remaining time. Both are nil while no job runs or a queue is paused. The remaining
-    /// time is at least that of the slowest running operation.
+    /// time is never shorter than the slowest running operation needs.
     private func outlook(
         of batch: BatchProgress?, _ left: Double, _ working: [JobProgress], at now: Double
     ) -> (rate: Double?, remaining: Double?) {

@@ -9,6 +9,7 @@ import OperationGraph
 import PictureFiles
 import PipelineModel
 import Previewing
+import ServiceProgram
 import SystemCalls
 import WorkerPools
 
@@ -41,7 +42,7 @@ extension Owners {
     package func queueReports() -> [QueueReport] { queueReports(queuedCounts()) }
 
     func queueReports(_ queued: [FirstQueue: Int]) -> [QueueReport] {
-        limits.lookAtProcessors()
+        queues.lookAtProcessors()
         return queues.all.map { queue in
             let waiting =
                 switch queue.name {
@@ -53,8 +54,15 @@ extension Owners {
                     jobs.all.count { $0.render.image != nil && $0.publish?.hasBegun == false }
                 default: jobs.all.count { $0.publish?.state == .finished && $0.announce?.hasBegun == false }
                 }
-            return (queue.nodeReport, waiting, queue.automaticCount)
+            return (queue.nodeReport, waiting, queue.automaticCount, waiting > 0 ? heldDownloads(in: queue) : nil)
         }
+    }
+
+    /// A sentence that names the hosts whose downloads PerHost= holds back; nil if there are none.
+    private func heldDownloads(in queue: GatedQueue) -> String? {
+        guard case let hosts = queue.heldGroups, let first = hosts.first else { return nil }
+        let others = hosts.count > 1 ? " and \((hosts.count - 1).counted("other host"))" : ""
+        return "PerHost=\(configuration.settings.downloads.perHost) holds back downloads from \(first)\(others)"
     }
 
     /// Number of queued jobs by the first queue of each job. If the ledger can't be read, all of them count for
@@ -74,12 +82,17 @@ extension Owners {
                 status.problems += [report.problem, problem].compactMap(\.self)
                 let known = status
                 Coordination.async { [self] in
-                    disks.look { [self] disks in
+                    keeping.disks.look { [self] disks in
                         var status = known
                         status.disks = disks
                         let known = status
-                        // Counting rows takes time, so the reasons are added on the ledger's lane.
-                        FileLanes.ledger.async { [self] in done(withReasons(known)) }
+                        let ignored = inboxes.all.map(\.report.reasons)
+                        // Counting takes time, so the reasons are added on the ledger's lane.
+                        FileLanes.ledger.async { [self] in
+                            var status = withReasons(known)
+                            status.ignoredReasons = Self.reasons(ignored)
+                            done(status)
+                        }
                     }
                 }
             }
@@ -117,6 +130,24 @@ extension Owners {
             .map { (reason: $0.key, jobs: $0.value) }.sorted { ($1.jobs, $0.reason) < ($0.jobs, $1.reason) }
     }
 
+    private nonisolated static let mostReasons = 20
+
+    /// Groups ignored files by reason, the most frequent first.
+    private nonisolated static func reasons(_ inboxes: [[FileSystem.Key: String]]) -> [IgnoredReason] {
+        var groups: [String: IgnoredReason] = [:]
+        for (key, reason) in inboxes.joined() {
+            var group = groups[reason] ?? (reason, 0, key.path)
+            group.files += 1
+            group.example = min(group.example, key.path)
+            groups[reason] = group
+        }
+        let sorted = groups.values.sorted { ($1.files, $0.reason) < ($0.files, $1.reason) }
+        guard sorted.count > mostReasons else { return sorted }
+        let rest = sorted[(mostReasons - 1)...]
+        return sorted.prefix(mostReasons - 1)
+            + [("other reasons", rest.reduce(0) { $0 + $1.files }, rest.first?.example ?? "")]
+    }
+
     package nonisolated func failedCount(since time: Double) throws -> Int { try ledger.failedCount(since: time) }
 
     package func waitReasons(of jobs: JobGroup, done: @escaping @Sendable (Result<[WaitingCount], any Error>) -> Void) {
@@ -145,7 +176,7 @@ extension Owners {
             shortages: shortages.count)
         pool.report { [self] report in
             Coordination.async { [self] in
-                disks.look { [self] disks in
+                keeping.disks.look { [self] disks in
                     // Reading rows takes time, so the remaining figures are read on the ledger's lane.
                     FileLanes.ledger.async { [self] in
                         done(

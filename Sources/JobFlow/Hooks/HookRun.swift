@@ -3,6 +3,7 @@ import DaemonRuntime
 import Dispatch
 import Glibc
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 
 /// One run of a hook's program. The program reads the event from its standard input. If the program fails, its output
@@ -64,7 +65,8 @@ actor HookRun: QueueActor {
         var status: Int32 = 0
         waitpid(process, &status, 0)
         if status == 0 { return nil }
-        let words = String(decoding: said, as: UTF8.self).split(separator: "\n").joined(separator: " ")
+        // Joins the lines of the output, because a problem is shown in one line.
+        let words = String(decoding: said, as: UTF8.self).split(whereSeparator: \.isWhitespace).joined(separator: " ")
         let how =
             if timedOut { "took longer than HookTimeout=\(limit.text), and was ended" } else if status & 0x7f == 0 {
                 "ended with \(status >> 8 & 0xff)"

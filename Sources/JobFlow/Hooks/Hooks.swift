@@ -1,16 +1,17 @@
 import DaemonConfiguration
 package import DaemonInterface
-package import DaemonRuntime
+import DaemonRuntime
 import Dispatch
 package import JobLedger
 package import JobModel
 package import PictureFiles
 import PipelineModel
+package import ServiceProgram
 import Synchronization
 
-/// Runs the recipes' hooks. A hook is a program that runs for pictures that are over and batches that have ended, on
-/// the occasions that the recipe chooses. A recipe's runs follow one another, and each event causes at most one run.
-/// Each hook has its own cursor in the event log, so a slow hook delays nothing else.
+/// Runs the recipes' hooks. A hook is a program that runs when a picture is over or a batch has ended, on the occasions
+/// that the recipe chooses. A recipe's runs follow one another, and each event causes at most one run. Each hook has
+/// its own cursor in the event log, so a slow hook delays nothing else.
 package actor Hooks: QueueActor {
     /// A program, and the occasions on which it runs.
     package struct Order: Sendable {
@@ -48,8 +49,17 @@ package actor Hooks: QueueActor {
     private var finished: (@Sendable () -> Void)?
     private var timeIsUp = false
 
-    /// Encodes an event, with its job and its batch, as the line that the hook reads from its standard input.
-    package typealias Encoding = @Sendable (LoggedEvent, JobRecord?, BatchRecord?) throws -> [UInt8]
+    /// An event, with the current record of its job or batch.
+    package struct News: Sendable {
+        package var event: LoggedEvent
+        package var job: JobRecord?
+        package var batch: BatchRecord?
+        /// The paths of the results of a batch that has ended.
+        package var results: [String]?
+    }
+
+    /// Encodes news as the line that the hook reads from its standard input.
+    package typealias Encoding = @Sendable (News) throws -> [UInt8]
 
     private let encode: Encoding
 
@@ -67,8 +77,15 @@ package actor Hooks: QueueActor {
     package nonisolated var problems: [String] {
         byRecipe.withLock { $0 }.sorted { $0.key < $1.key }.compactMap { recipe, report in
             let failures = report.failures > 0 ? " (\(report.failures) failed in all)" : ""
-            return report.problem.map { "the hook of '\(recipe)' \($0)\(failures)" }
+            return report.problem.map { "the hook of '\(recipe)' \(Self.short($0))\(failures)" }
         }
+    }
+
+    /// Maximum characters of a hook's problem in the status.
+    private static let longestProblem = 160
+
+    private static func short(_ problem: String) -> String {
+        problem.count > longestProblem ? "\(problem.prefix(longestProblem))… (the log has more)" : problem
     }
 
     /// Sets the hooks of the recipes in force. A new hook starts with events from now on. The hook of a held recipe
@@ -207,13 +224,12 @@ package actor Hooks: QueueActor {
 
     private func run(_ recipe: String, _ cursor: Int) {
         guard let hook = hooks[recipe] else { return finishIfIdle() }
-        let found: (event: LoggedEvent, job: JobRecord?, batch: BatchRecord?)?
-        do { found = try ledger.events(after: cursor - 1, limit: 1).first } catch {
+        let found: News?
+        do { found = try news(at: cursor) } catch {
             guard finished == nil else { return ended(recipe, "was not run: the event can't be read: \(error)") }
             return after(.seconds(1)) { $0.run(recipe, cursor) }
         }
-        // If this event has been forgotten, the read returns a later event, for which another run is responsible.
-        guard let (event, job, batch) = found, event.cursor == cursor else {
+        guard let news = found else {
             return ended(recipe, "was not run for an event that is forgotten; HistoryEvents= in [Control] keeps more")
         }
         let program = hook.order.program
@@ -225,25 +241,30 @@ package actor Hooks: QueueActor {
         // The disk of the program may not answer, so the check runs in that disk's lane.
         FileLanes.work(on: program).async { [self] in
             let refusal = HookProgram.refusal(of: program)
-            async { $0.begin(recipe, program, refusal, event, job, batch) }
+            async { $0.begin(recipe, program, refusal, news) }
         }
     }
 
-    private func begin(
-        _ recipe: String, _ program: String, _ refusal: String?, _ event: LoggedEvent, _ job: JobRecord?,
-        _ batch: BatchRecord?
-    ) {
+    /// The event at `cursor`; nil if it has been forgotten.
+    private func news(at cursor: Int) throws -> News? {
+        // If the event was forgotten, the read returns a later event, which gets a run of its own.
+        guard let (event, job, batch) = try ledger.events(after: cursor - 1, limit: 1).first, event.cursor == cursor
+        else { return nil }
+        let results = event.occasion == .batch ? try batch.map { try ledger.results(ofBatch: $0.id) } : nil
+        return News(event: event, job: job, batch: batch, results: results)
+    }
+
+    private func begin(_ recipe: String, _ program: String, _ refusal: String?, _ news: News) {
         hooks[recipe]?.isLookedAt = false
         if let refusal { return ended(recipe, Self.notRun + refusal) }
         guard finished == nil, hooks[recipe] != nil else { return ended(recipe, nil) }
         do {
             hooks[recipe]?.run = try HookRun(
-                program, event: try encode(event, job, batch),
+                program, event: try encode(news),
                 environment: [
                     "PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "PIPELINED_SOCKET=\(places.socket)",
-                    "PIPELINED_RECIPE=\(recipe)", "PIPELINED_OCCASION=\(event.state?.rawValue ?? event.kind)",
-                    "\(job == nil ? "PIPELINED_BATCH" : "PIPELINED_JOB")=\(job?.id ?? batch?.id ?? 0)",
-                ], timeout: timeout, on: executor
+                    "PIPELINED_RECIPE=\(recipe)", "PIPELINED_OCCASION=\(news.event.occasion.rawValue)",
+                ] + news.subject, timeout: timeout, on: executor
             ) { [self] problem in assumeIsolated { $0.ended(recipe, problem) } }
         } catch {
             ended(recipe, "can't be run: \(error)")
@@ -272,5 +293,13 @@ package actor Hooks: QueueActor {
         if let problem {
             Log.failure("the hook of '\(recipe)', \(program), \(problem)", of: LogSubject(recipe: recipe))
         }
+    }
+}
+
+extension Hooks.News {
+    /// The variables that name the job or the batch.
+    fileprivate var subject: [String] {
+        guard let batch else { return ["PIPELINED_JOB=\(job?.id ?? 0)"] }
+        return ["PIPELINED_BATCH=\(batch.id)", "PIPELINED_PICTURES=\(batch.jobs.values.reduce(0, +))"]
     }
 }

@@ -4,6 +4,7 @@ import Dispatch
 package import InboxWatching
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import Synchronization
 import SystemCalls
 
@@ -13,8 +14,8 @@ package final class Inboxes {
     private let configuration: ConfigurationInForce
     private let claims: ClaimFolders
     package private(set) var all: [Inbox] = []
-    /// Whether the startup no longer waits for the inboxes: each is watched, has reported why it can't be, or has not
-    /// answered in time.
+    /// Whether startup has stopped waiting for the inboxes: each inbox is watched, has reported why it can't be, or has
+    /// not answered in time.
     private(set) var areOpen = false
     /// Called when `areOpen` becomes true.
     private var whenOpen: (@Sendable () -> Void)?
@@ -23,8 +24,8 @@ package final class Inboxes {
         (self.configuration, self.claims) = (configuration, claims)
     }
 
-    /// Whether no file is settling in any inbox, and every inbox has seen the files from before the start or has a
-    /// lasting problem.
+    /// Whether no file is settling in any inbox, and each inbox has either seen the files from before the start or has
+    /// a lasting problem.
     var areIdle: Bool {
         all.allSatisfy { inbox in
             let report = inbox.report
@@ -32,7 +33,7 @@ package final class Inboxes {
         }
     }
 
-    /// Temporary problems of inboxes. While an inbox has such a problem, its files are unknown.
+    /// Temporary problems of inboxes. The daemon can't tell which files such an inbox contains.
     var delays: [String] {
         all.compactMap { inbox in
             let report = inbox.report
@@ -54,9 +55,12 @@ package final class Inboxes {
         let others = watched.map(\.path) + current.misplacedOutboxes
         all = watched.map { folder in
             Inbox(
-                folder: folder.path, recipe: folder.recipe, longestPlace: longestPlace(of: folder.recipe, folder.path),
-                excluded: others.filter { FileSystem.lies($0, within: folder.path) && $0 != folder.path },
-                claims: claims, sink: sink, refusal: folder.refusal)
+                Inbox.Watch(
+                    folder: folder.path, recipe: folder.recipe,
+                    longestPlace: longestPlace(of: folder.recipe, folder.path),
+                    excluded: others.filter { FileSystem.lies($0, within: folder.path) && $0 != folder.path },
+                    refusal: folder.refusal),
+                claims: claims, sink: sink)
         }
         for inbox in all where !old.contains(where: { $0.folder == inbox.folder }) {
             inbox.begin(adopting: adopting)
@@ -78,7 +82,7 @@ package final class Inboxes {
         for inbox in all { inbox.mountsChanged() }
     }
 
-    /// Maximum length in bytes of the folder paths in which an original or a result of the recipe may be placed.
+    /// Length in bytes of the longest folder path that may contain an original or a result of the recipe.
     private func longestPlace(of recipe: Recipe, _ inbox: String) -> Int {
         let places = configuration.places
         let claimed = "\(inbox)/\(ClaimFolder.name)/\(UUIDName.make())/0000"

@@ -7,6 +7,7 @@ package import InboxWatching
 import JobModel
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 package import SystemCalls
 import WorkerPools
 
@@ -56,9 +57,10 @@ extension JobIntake {
         case .success(let list):
             let listed = jobs(of: list, called: claim.path, order)
             let wrong = listed.wrong
+            let mistake = "\(wrong == 1 ? "is" : "are") \(list.isTable ? "wrong" : "no URL")"
             file.reason =
-                "a list of \(listed.count - wrong) URLs, batch \(listed.batch.id)"
-                + (wrong == 0 ? "" : "; \(wrong) of its lines are none")
+                "a list of \((listed.count - wrong).counted("URL")), batch \(listed.batch.id)"
+                + (wrong == 0 ? "" : "; \(wrong.counted("line")) \(mistake)")
             enter([file], listed, batches: [listed.batch], done: done)
         case .failure(let failure):
             file.state = .failed
@@ -69,7 +71,7 @@ extension JobIntake {
 
     /// Adds the list that a client has passed. Calls `done` once its jobs are in the ledger. Blocks on the list's disk.
     package nonisolated func add(
-        list file: Descriptor, named name: String?, _ terms: AddingTerms, by peer: String,
+        list file: Descriptor, named name: String?, _ terms: AddingTerms,
         done: @escaping @Sendable (Result<AddedJobs, AddingFailure>) -> Void
     ) {
         let reading = reading(file, called: name ?? "")
@@ -78,9 +80,10 @@ extension JobIntake {
             case .failure(let failure):
                 done(.failure(.unfit(failure.message + (failure.advice.map { "; \($0)" } ?? ""))))
             case .success(let list):
-                let listed = jobs(of: list, called: name, terms.order, in: terms.batch, terms.priority)
+                var listed = jobs(of: list, called: name, terms.order, in: terms.batch, terms.priority)
+                listed.cause = "added by \(terms.peer)"
                 Log.notice(
-                    "add of \(listed.count) URLs to '\(terms.order.recipe)' asked for by \(peer)",
+                    "add of \(listed.count.counted("URL")) to '\(terms.order.recipe)' asked for by \(terms.peer)",
                     of: LogSubject(batch: listed.batch.id, recipe: terms.order.recipe))
                 enter(listed, terms, done: done)
             }
@@ -113,10 +116,20 @@ extension JobIntake {
         of list: AddressList, called name: String?, _ order: WorkOrder, in known: Int? = nil,
         _ priority: Priority? = nil
     ) -> ListedJobs {
+        var list = list
+        var (orders, reasons) = ([String: WorkOrder](), [String: String]())
+        for name in list.recipes {
+            if let recipe = configuration.now.recipe(name) {
+                orders[name] = configuration.order(for: recipe)
+            } else {
+                reasons[name] = configuration.now.reason(against: name)
+            }
+        }
+        list.refuse(recipes: reasons)
         let batch = BatchRecord(id: known ?? jobs.takeBatch(), name: name, isOpen: false)
         let (id, position) = jobs.numbers.takeJobs(list.entries.count)
         return ListedJobs(
-            list: list, name: name, order: order, priority: priority ?? order.priority, batch: batch,
+            list: list, name: name, order: order, orders: orders, priority: priority, batch: batch,
             spool: configuration.places.spool, id: id, position: position)
     }
 
@@ -126,18 +139,18 @@ extension JobIntake {
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
         return Result {
             // Other users can move files in the inbox, so the path alone is not safe to open.
-            try claims.open(inbox.folder).spot(claim.source).open(flags)
+            try claims.open(inbox.folder).filePlace(claim.source).open(flags)
         }
         .mapError { JobFailure($0, during: "reading the list") }
         .flatMap { reading($0, called: FileSystem.name(of: claim.path)) }
     }
 
-    /// Reads a list. It is the only foreign text that the supervisor itself reads.
+    /// Reads a list. Apart from clients' calls, lists are the only untrusted text that the supervisor parses.
     private nonisolated func reading(_ file: Descriptor, called name: String) -> Reading {
         let limits = configuration.settings.downloads
         do {
             let status = FileStatus(try file.status())
-            guard status.kind == .file else { throw JobFailure("the list is no file") }
+            guard status.kind == .file else { throw JobFailure("the list is not a file") }
             guard status.size <= limits.listSize else {
                 throw JobFailure(
                     "the list has \(status.size) bytes, and ListSize allows \(limits.listSize)",
@@ -147,8 +160,7 @@ extension JobIntake {
             do throws(Refusal) {
                 return .success(
                     try AddressList(
-                        String(decoding: bytes, as: UTF8.self), AddressList.kind(of: name) ?? .lines,
-                        most: limits.listLines))
+                        Array(bytes), AddressList.kind(of: name) ?? .lines, most: limits.listLines))
             } catch {
                 throw JobFailure("the list \(error.complaint)", advice: error.advice)
             }

@@ -7,10 +7,11 @@ import JobLedger
 package import JobModel
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 package import SystemCalls
 
 /// Takes in files that clients pass as descriptors. The daemon copies each file into the spool before it answers the
-/// client. A descriptor gives it access only to files that the client can read, and the client keeps its own file.
+/// client. The daemon can thus read only files that the client can read, and the client keeps its file.
 extension JobIntake {
     /// Makes an unnamed empty file for a client that wants to add a picture of this size.
     package func makeFile(bytes: Int64, done: @escaping @Sendable (Result<Descriptor, AddingFailure>) -> Void) {
@@ -54,7 +55,7 @@ extension JobIntake {
                     order: terms.order, path: subfolder.map { FileSystem.join($0, name) } ?? name, source: target,
                     origin: .spooled, file: identity,
                     batch: terms.batch, at: Timestamp.now())
-                record.anyway = terms.anyway
+                (record.anyway, record.cause) = (terms.anyway, "added by \(terms.peer)")
                 if let priority = terms.priority { record.priority = priority.rank }
                 enter(record, after: terms.after) { result in
                     if case .failure = result { FileLanes.work(on: spool).async(remove) }
@@ -90,7 +91,7 @@ extension JobIntake {
         _ file: Descriptor, called name: String, to folder: String, most: Int64
     ) throws -> FileStatus.Identity {
         let before = FileStatus(try file.status())
-        guard before.kind == .file else { throw AddingFailure.unfit("'\(name)' is no file that can be copied") }
+        guard before.kind == .file else { throw AddingFailure.unfit("'\(name)' is not a file that can be copied") }
         guard before.size <= most else {
             throw AddingFailure.unfit(
                 "'\(name)' has \(before.size) bytes; a file that is added may have \(most) (MaxSize=)")
@@ -105,7 +106,7 @@ extension JobIntake {
         try copy.sync(called: target)
         let after = FileStatus(try file.status())
         guard (after.size, after.modified) == (before.size, before.modified) else {
-            throw AddingFailure.failed("'\(name)' was written to while it was copied; add it when it is whole")
+            throw AddingFailure.failed("'\(name)' was written to while it was copied; add it when it is complete")
         }
         try FileSystem.sync(part)
         try FileSystem.rename(part, folder)

@@ -5,6 +5,7 @@ package import InboxWatching
 package import JobLedger
 package import JobModel
 import PipelineModel
+import ServiceProgram
 package import SystemCalls
 
 /// Takes pictures in from inboxes and clients. Records each picture in the ledger, and makes a job of it once the
@@ -14,17 +15,20 @@ package final class JobIntake: IntakeSink {
     package let ledger: Ledger
     package let configuration: ConfigurationInForce
     package let claims: ClaimFolders
-    private let folders: FolderBatches
+    let inboxes: Inboxes
     let jobs: JobQueue
     private let recovery: Recovery
+    private nonisolated let owners = UserNames()
+    /// The open batches of dropped folders.
+    var open: [DroppedFolder: Int] = [:]
     package weak var events: (any DaemonEvents)?
 
     package init(
-        _ ledger: Ledger, _ configuration: ConfigurationInForce, _ claims: ClaimFolders, _ folders: FolderBatches,
+        _ ledger: Ledger, _ configuration: ConfigurationInForce, _ claims: ClaimFolders, _ inboxes: Inboxes,
         _ jobs: JobQueue, _ recovery: Recovery
     ) {
         (self.ledger, self.configuration, self.claims) = (ledger, configuration, claims)
-        (self.folders, self.jobs, self.recovery) = (folders, jobs, recovery)
+        (self.inboxes, self.jobs, self.recovery) = (inboxes, jobs, recovery)
     }
 
     // MARK: - For inboxes
@@ -45,10 +49,6 @@ package final class JobIntake: IntakeSink {
 
     package nonisolated func kept(in folder: String) throws -> KeptFiles { KeptFiles(try ledger.kept(in: folder)) }
 
-    package nonisolated func ended(folder: String, of inbox: Inbox) {
-        Coordination.async { [folders] in folders.end(folder, in: inbox.folder) }
-    }
-
     package nonisolated func changed(_ inbox: Inbox) { Coordination.async { self.events?.inboxChanged() } }
 
     package nonisolated func accept(
@@ -58,17 +58,20 @@ package final class JobIntake: IntakeSink {
         let lists = claims.filter { FileNames.isList($0.path) && !$0.cancelled }
         let claims = claims.filter { !FileNames.isList($0.path) || $0.cancelled }
         guard lists.isEmpty else { return accept(lists, and: claims, from: inbox, counted: counted, done: done) }
+        let names = Set(claims.map(\.owner)).reduce(into: [:]) { $0[$1] = owners.name($1) }
         Coordination.async { [self] in
             let order = configuration.order(for: inbox.recipe)
             let now = Timestamp.now()
             var batches: [Int: BatchRecord] = [:]
             let records = claims.map { claim in
-                let batch = claim.folder.map { folders.batch(of: $0, in: inbox.folder) }
+                let batch = claim.folder.map { self.batch(of: $0, in: inbox.folder) }
                 if let batch { batches[batch.id] = batch }
-                return newRecord(
+                var record = newRecord(
                     order: order, path: claim.path, source: claim.source, origin: claim.origin,
                     file: claim.file, batch: batch?.id,
                     state: claim.cancelled || inbox.cancels(claimed: claim.path) ? .cancelled : .queued, at: now)
+                record.cause = names[claim.owner].map { "dropped by user \($0)" }
+                return record
             }
             enter(records, batches: Array(batches.values), done: done)
             counted()
@@ -100,7 +103,7 @@ package final class JobIntake: IntakeSink {
             Coordination.async { [self] in
                 for record in records where record.state.isFinal && !record.disposed { events?.jobEnded(record) }
                 jobs.fill(inserted: records)
-                if let listed { jobs.fill(arrived: listed.priority) }
+                if let listed { jobs.fill(arrived: listed.highestPriority) }
             }
         } refused: { [self] in
             Coordination.async { [self] in

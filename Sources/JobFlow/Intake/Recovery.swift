@@ -4,11 +4,12 @@ import JobLedger
 import JobModel
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import Synchronization
 import SystemCalls
 import WorkerPools
 
-/// Repairs whatever a crash or a stop has left unfinished, before new work begins.
+/// Repairs work that a crash or a stop has left unfinished, before new work begins.
 package struct Recovery: Sendable {
     let ledger: Ledger
     let configuration: ConfigurationInForce
@@ -37,8 +38,8 @@ package struct Recovery: Sendable {
         guard ledger.flush(seconds: 30) else { throw JobFailure("the ledger can't be written; see above") }
     }
 
-    /// Retries a job that was running at a crash. It runs with no other job beside it, and only a limited number of
-    /// times, because a picture that crashes the daemon would otherwise do so at every start.
+    /// Retries a job that was running at a crash. The job runs alone, and only a limited number of times, because a
+    /// picture that crashes the daemon would otherwise do so at every start.
     private func again(_ job: inout JobRecord) {
         if job.state == .running {
             job.tries += 1
@@ -79,9 +80,9 @@ package struct Recovery: Sendable {
     /// lost. Deletes only unfinished copies.
     private func sweepSpool() throws {
         var recovered = 0
-        for name in (try? FileSystem.names(in: places.spool).compactMap(\.self)) ?? [] {
+        for name in (try? FileSystem.names(in: places.spool)) ?? [] {
             let folder = FileSystem.join(places.spool, name)
-            for file in (try? FileSystem.names(in: folder).compactMap(\.self)) ?? [] {
+            for file in (try? FileSystem.names(in: folder)) ?? [] {
                 let path = FileSystem.join(folder, file)
                 if Spool.isUnfinished(name) {
                     try FileSystem.remove(path)
@@ -90,7 +91,7 @@ package struct Recovery: Sendable {
                 guard try !ledger.knows(source: path) else { continue }
                 if let job = Spool.job(broughtBackTo: name) {
                     if try !putRight(job, source: path) {
-                        Log.failure("\(path) stays there: it was brought back for job \(job), which does not want it")
+                        Log.failure("\(path) stays there: it was brought back for job \(job), which does not need it")
                     }
                 } else if let there = try FileSystem.status(path), try !isOriginal(path, as: file, there.identity) {
                     _ = try Moving.move(FilePlace(path), into: "\(places.recovered)/added", as: file)
@@ -102,7 +103,7 @@ package struct Recovery: Sendable {
         guard recovered > 0 else { return }
         try FileSystem.sync("\(places.recovered)/added")
         Log.failure(
-            "\(recovered) added or downloaded \(recovered == 1 ? "file" : "files") that no job knows: now in "
+            "\(recovered) added or downloaded \(recovered == 1 ? "file" : "files") that no job refers to: now in "
                 + "\(places.recovered)/added; drop them into an inbox, or remove them")
     }
 
@@ -127,8 +128,8 @@ package struct Recovery: Sendable {
         guard try job.source == source || FileSystem.status(job.source) == nil else { return false }
         Log.notice(
             job.source == source
-                ? "job \(id): its original, which was gone, lies at \(source) again"
-                : "job \(id): its original lay at \(source), and not at \(job.source) as is recorded; that is put right",
+                ? "job \(id): its original, which was missing, is at \(source) again"
+                : "job \(id): its original was at \(source), not at \(job.source) as recorded; the record is corrected",
             of: LogSubject(job))
         // If the job is over, the file returns to its recorded place.
         if job.isOver, !isAtWork(job), (try? FileSystem.renameWithoutReplacing(source, job.source)) != nil {

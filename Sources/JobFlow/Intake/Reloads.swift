@@ -3,6 +3,7 @@ package import DaemonInterface
 package import DaemonRuntime
 import Dispatch
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import WorkerPools
 import WorkerProtocol
@@ -13,7 +14,7 @@ package final class Reloads {
     package typealias Done = @Coordination @Sendable (Reloaded) -> Void
 
     private let configuration: ConfigurationInForce
-    private let plugins: PluginShelf
+    private let plugins: PluginGenerations
     private let pool: WorkerPool
     private let inboxes: Inboxes
     /// Runs work on files whose disk may not answer.
@@ -26,7 +27,7 @@ package final class Reloads {
     /// Why the latest reload changed nothing.
     private var problems: [Problem] = []
 
-    init(_ configuration: ConfigurationInForce, _ plugins: PluginShelf, in pool: WorkerPool, _ inboxes: Inboxes) {
+    init(_ configuration: ConfigurationInForce, _ plugins: PluginGenerations, in pool: WorkerPool, _ inboxes: Inboxes) {
         (self.configuration, self.plugins) = (configuration, plugins)
         (self.pool, self.inboxes) = (pool, inboxes)
     }

@@ -5,21 +5,22 @@ package import JobLedger
 import JobModel
 package import PictureFiles
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 
 /// Processes done jobs again with the current version of their recipe, or undoes them.
 @Coordination
-package final class DoneJobs {
+package struct DoneJobs {
     private let ledger: Ledger
     private let configuration: ConfigurationInForce
     private let jobs: JobQueue
     private let originals: OriginalMover
-    private let revivals: Revivals
+    private let revivals: RetryRequests
     private let check: DoneCheck
 
     package init(
         _ ledger: Ledger, _ configuration: ConfigurationInForce, _ jobs: JobQueue, _ originals: OriginalMover,
-        _ revivals: Revivals, _ check: DoneCheck
+        _ revivals: RetryRequests, _ check: DoneCheck
     ) {
         (self.ledger, self.configuration, self.jobs) = (ledger, configuration, jobs)
         (self.originals, self.revivals, self.check) = (originals, revivals, check)
@@ -93,7 +94,7 @@ package final class DoneJobs {
 
     nonisolated private static let stays = "somebody has changed a result, which stays in the outbox"
 
-    /// Checks the folder to which originals shall be moved. Calls `done` with its path, free of symlinks, and with the
+    /// Checks the folder that originals will be moved to. Calls `done` with the folder's resolved path, and with a
     /// reason if the folder is refused.
     package func checkGoal(
         _ goal: String?, done: @escaping @Coordination @Sendable (_ place: String?, _ refusal: String?) -> Void

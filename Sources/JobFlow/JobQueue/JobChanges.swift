@@ -4,17 +4,17 @@ package import InboxWatching
 import JobLedger
 package import JobModel
 package import PipelineModel
+import ServiceProgram
 import Synchronization
 
 /// Applies users' changes to jobs in the window and to rows outside it: cancellations, priorities and dependencies.
 @Coordination
-package final class JobChanges {
+package struct JobChanges {
     private let ledger: Ledger
     private let runner: JobRunner
     private let jobs: JobQueue
     private let inboxes: Inboxes
     private let waiters: Waiters
-    weak var events: (any DaemonEvents)?
 
     init(
         _ ledger: Ledger, _ runner: JobRunner, _ jobs: JobQueue, _ inboxes: Inboxes, _ waiters: Waiters
@@ -65,7 +65,10 @@ package final class JobChanges {
         }
         // Cancels from the end of the queue. Otherwise, a worker freed by one cancellation would start another chosen
         // job.
-        for job in chosen.sorted(by: { $0.record.position > $1.record.position }) { runner.cancel(job) }
+        for job in chosen.sorted(by: { $0.record.position > $1.record.position }) {
+            job.record.cause = choice.cause
+            runner.cancel(job)
+        }
         waiters.waitUntilStopped(chosen.lazy.map(\.record.id)) { group.leave() }
         Coordination.notify(group) { [ledger] in
             let rows = rows.withLock { $0 }
@@ -94,7 +97,7 @@ package final class JobChanges {
                 jobs.move(cancelled.queuedAgain, from: .queued, to: .done)
                 jobs.move(cancelled.waitingAgain, from: .waiting, to: .done)
                 jobs.meters.ended(cancelled.queued + cancelled.waiting, .cancelled)
-                if cancelled.all > 0 { events?.jobsEndedAsRows() }
+                if cancelled.all > 0 { runner.events?.jobsEndedAsRows(cancelled.all) }
                 waiters.lookUp()
                 jobs.goOn(arrived: nil)
                 done(cancelled.all)
@@ -146,10 +149,9 @@ package final class JobChanges {
         if let first = failed.first {
             let who = failed.count == 1 ? "job \(first)" : "job \(first), and \(failed.count - 1) more:"
             Log.failure(
-                "\(who) failed: what it comes after did, or was cancelled; `pipectl show` says more",
+                "\(who) failed, because a dependency failed or was cancelled; `pipectl show` says more",
                 of: LogSubject(jobs: failed))
-            events?.jobsEndedAsRows()
-            jobs.ended(failed.count)
+            runner.events?.jobsEndedAsRows(failed.count)
             jobs.meters.ended(failed.count, .failed)
         }
         if let released = consequences.released { jobs.fill(arrived: released) }

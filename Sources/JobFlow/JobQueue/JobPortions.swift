@@ -1,6 +1,7 @@
 import DaemonRuntime
 import JobLedger
 import JobModel
+import ServiceProgram
 
 /// Reads the jobs that match a filter, up to the ID `last`, in portions, so that other work can run in between.
 @Coordination

@@ -3,6 +3,7 @@ import DaemonRuntime
 import JobLedger
 import JobModel
 import PipelineModel
+import ServiceProgram
 
 /// Queues jobs again that wait for a retry: when the retry is due, or earlier on request.
 extension JobQueue {

@@ -19,9 +19,8 @@ protocol JobQueueDelegate: AnyObject {
 package final class JobQueue {
     let ledger: Ledger
     let configuration: ConfigurationInForce
-    let ages: AgeClock
     private let queues: Queues
-    private let limits: QueueLimits
+    let reads: RepeatedReads
     weak var delegate: (any JobQueueDelegate)?
 
     package private(set) var counts = JobCounts()
@@ -36,24 +35,17 @@ package final class JobQueue {
     private var ending: Set<Int> = []
     /// Highest priority of the rows outside the window, for each queue. No entry means that no row is left outside.
     private var outside: [FirstQueue: Priority] = [.download: .high, .render: .high]
-    private var turns = HostTurns()
-    /// Number of bulk changes in progress. As long as there are any, no row enters the window.
+    private var turns = WindowTurns()
+    /// Number of bulk changes in progress. While there are any, no row enters the window.
     private var holds = 0
     private var isClosed = false
 
     /// Calls `queueDue` when the earliest retry is due.
     private(set) lazy var nextRetry = Appointment { [unowned self] in queueDue(setBack: $0) }
-    /// Number of jobs that have ended since old jobs were last forgotten.
-    var endedSinceForgetting = 0
-    /// Forgets jobs that reach the age limit while no other job ends.
-    private(set) lazy var sweeps = Appointment { [unowned self] _ in forgetOld() }
 
-    init(
-        _ ledger: Ledger, _ configuration: ConfigurationInForce, _ queues: Queues, _ limits: QueueLimits,
-        _ ages: AgeClock
-    ) {
+    init(_ ledger: Ledger, _ configuration: ConfigurationInForce, _ queues: Queues) {
         (self.ledger, self.configuration, self.queues) = (ledger, configuration, queues)
-        (self.limits, self.ages) = (limits, ages)
+        reads = RepeatedReads(ledger)
     }
 
     /// Continues the numbers and counts from the rows in the ledger.
@@ -84,13 +76,14 @@ package final class JobQueue {
     func enter(_ job: Job) {
         jobs[job.record.id] = job
         begun[job.entry, default: 0] += 1
-        if job.download != nil, let lane = job.lane { turns.enter(lane) }
+        if job.countsInLane { turns[job.entry].enter(job.lane) }
         progress.entered(job)
     }
 
     func leave(_ job: Job) {
         guard jobs.removeValue(forKey: job.record.id) != nil else { return }
         begun[job.entry, default: 0] -= 1
+        if job.entry == .render { turns[.render].leave(job.lane) }
     }
 
     /// Keeps the row from being read again until its new state is recorded.
@@ -104,9 +97,8 @@ package final class JobQueue {
 
     /// Notes that the job's download has ended, which makes room for another download from its host.
     func downloaded(_ job: Job) {
-        guard let lane = job.lane else { return }
-        turns.leave(lane)
-        if turns.due.contains(lane) { fill(arrived: nil) }
+        turns[.download].leave(job.lane)
+        if turns[.download].due.contains(job.lane) { fill(arrived: nil) }
     }
 
     // MARK: - Rows
@@ -128,9 +120,11 @@ package final class JobQueue {
         fill()
     }
 
-    /// Sets each host's share of the window, from the maximum number of its simultaneous downloads.
-    func set(perHost: Int) {
-        turns.share = min(max(8, 2 * perHost), max(perHost, configuration.settings.window / 2))
+    /// Sets the lanes' shares of the window. A host's share depends on its maximum number of simultaneous downloads.
+    func adopt(_ settings: Settings) {
+        let (perHost, half) = (settings.downloads.perHost, settings.window / 2)
+        turns[.download].share = min(max(8, 2 * perHost), max(perHost, half))
+        turns[.render].share = max(8, half)
     }
 
     /// Takes newly inserted rows into the window. Rows that precede all rows outside the window enter at once. The
@@ -144,20 +138,21 @@ package final class JobQueue {
     }
 
     /// Takes the row into the window if it may enter at once. Returns true if the row is in the window, or has been
-    /// there, so that it need not be read from the ledger. Downloads never enter at once, because hosts take turns.
+    /// there, so that it need not be read from the ledger. Downloads never enter at once: the window reads them by host.
     private func takeAtOnce(_ row: JobRecord) -> Bool {
         if jobs[row.id] != nil || ending.contains(row.id) { return true }
         let room = WindowRoom(size: configuration.settings.window)
         let priority = Priority(rank: row.priority)
         guard row.entry == .render, mayTake(.render), outside[.render].map({ $0 < priority }) ?? true,
-            count(.render) < room.limit(of: priority), !room.isBlocked(by: ending.count)
+            count(.render) < room.limit(of: priority), !room.isBlocked(by: ending.count),
+            turns[.render].room(for: row.lane) > 0
         else { return false }
         followProcessors()
         return take(row)
     }
 
     private func followProcessors() {
-        limits.followProcessors { [weak self] in self.map { !$0.isEmpty && !$0.isClosed } ?? false }
+        queues.followProcessors { [weak self] in self.map { !$0.isEmpty && !$0.isClosed } ?? false }
     }
 
     private func mayTake(_ entry: FirstQueue) -> Bool { !isClosed && holds == 0 && !queues[entry].report.paused }
@@ -174,14 +169,14 @@ package final class JobQueue {
         guard mayTake(entry) else { return }
         let room = WindowRoom(size: configuration.settings.window)
         do {
-            if entry == .download { try fillLanes(room) }
+            try fillLanes(of: entry, room)
             guard let highest = outside[entry] else { return }
             followProcessors()
             let isNews = known.map { $0 < highest } ?? true
             guard isNews || count(entry) <= room.limit(of: highest) - room.portion else { return }
             try fillFromOutside(entry, room)
         } catch {
-            // The ledger has logged the error, and `RepeatedReads` retries.
+            // The ledger has logged the error, and `reads` retries.
         }
     }
 
@@ -193,15 +188,15 @@ package final class JobQueue {
             let least = room.lowest(beside: here) ?? highest
             let limit = min(256, room.limit(of: highest) - here)
             let rows =
-                entry == .download && !turns.full.isEmpty
-                ? try turns.rows(of: ledger, atLeast: least, except: ids + ending, limit: limit)
-                : try ledger.queued(entry, atLeast: least, except: ids + ending, limit: limit)
+                turns[entry].full.isEmpty
+                ? try ledger.queued(entry, atLeast: least, except: ids + ending, limit: limit)
+                : try turns[entry].rows(of: ledger, atLeast: least, except: ids + ending, limit: limit)
             for row in rows {
                 let priority = Priority(rank: row.priority)
                 outside[entry] = priority
                 guard count(entry) < room.limit(of: priority) else { return }
-                if let lane = row.lane, turns.room(for: lane) == 0 {
-                    turns.close(lane)
+                guard turns[entry].room(for: row.lane) > 0 else {
+                    turns[entry].close(row.lane)
                     continue
                 }
                 guard take(row) else { return }
@@ -212,23 +207,21 @@ package final class JobQueue {
 
     private func take(_ row: JobRecord) -> Bool { delegate?.take(row) ?? false }
 
-    // MARK: - Hosts
-
-    /// Refills full lanes in which downloads have ended.
-    private func fillLanes(_ room: WindowRoom) throws {
-        while !room.isBlocked(by: ending.count), let lane = turns.due.first {
+    /// Refills full lanes in which jobs have ended.
+    private func fillLanes(of entry: FirstQueue, _ room: WindowRoom) throws {
+        while !room.isBlocked(by: ending.count), let lane = turns[entry].due.first {
             // The window is full, so it leaves the lane's rows to a later query for all lanes.
-            guard count(.download) < room.limit(of: lane.priority) else {
-                turns.open(lane)
-                outside[.download] = max(outside[.download] ?? .low, lane.priority)
+            guard count(entry) < room.limit(of: lane.priority) else {
+                turns[entry].open(lane)
+                outside[entry] = max(outside[entry] ?? .low, lane.priority)
                 continue
             }
-            let limit = turns.room(for: lane)
+            let limit = turns[entry].room(for: lane)
             let rows = try ledger.queued(lane, except: ids + ending, limit: limit)
             for row in rows {
                 guard take(row) else { return }
             }
-            if rows.count < limit { turns.open(lane) } else { turns.close(lane) }
+            if rows.count < limit { turns[entry].open(lane) } else { turns[entry].close(lane) }
         }
     }
 }

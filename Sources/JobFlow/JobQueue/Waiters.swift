@@ -3,8 +3,9 @@ package import DaemonRuntime
 package import JobLedger
 package import JobModel
 package import PictureFiles
+import ServiceProgram
 
-/// A waiter, with the jobs for which it waits, and what it was told.
+/// A waiter, the jobs that it waits for, and the reports that it has received.
 private struct Wait {
     enum Kind {
         /// Certain jobs, until all are over. The set contains the jobs that are not over yet.
@@ -37,7 +38,6 @@ package final class Waiters {
     private let ledger: Ledger
     private let jobs: JobQueue
     private let inboxes: Inboxes
-    private let reads: RepeatedReads
     private let originals: OriginalMover
     private var waits: [Wait] = []
     /// Batches whose jobs are being read from the ledger. The value says whether the batch has changed since the read
@@ -45,14 +45,14 @@ package final class Waiters {
     private var reading: [Int: Bool] = [:]
 
     package init(
-        _ ledger: Ledger, _ jobs: JobQueue, _ inboxes: Inboxes, _ reads: RepeatedReads, _ originals: OriginalMover
+        _ ledger: Ledger, _ jobs: JobQueue, _ inboxes: Inboxes, _ originals: OriginalMover
     ) {
         (self.ledger, self.jobs) = (ledger, jobs)
-        (self.inboxes, self.reads, self.originals) = (inboxes, reads, originals)
+        (self.inboxes, self.originals) = (inboxes, originals)
     }
 
-    /// Reports each of these jobs when it is over, and calls the waiter's `done` after the last. Reports jobs that are
-    /// already over at once.
+    /// Reports each of these jobs when it is over, and calls the waiter's `done` after the last. Jobs that are already
+    /// over are reported immediately.
     package func wait(for ids: [Int], _ waiter: Waiter) {
         var left = Set(ids)
         do {
@@ -60,7 +60,7 @@ package final class Waiters {
             left.subtract(over.map(\.id))
             if !over.isEmpty { waiter.each(over.map(\.end)) }
         } catch {
-            reads.missed(ended: ids)
+            jobs.reads.missed(ended: ids)
         }
         waits.append(Wait(kind: .these(left), waiter: waiter))
         check()
@@ -113,7 +113,7 @@ package final class Waiters {
             if isOutdated { return lookUp(batch: batch) }
             for index in waits.indices where waits[index].batch == batch { waits[index].batchHasEnded = hasEnded }
             check()
-        case .failure: reads.later()
+        case .failure: jobs.reads.later()
         }
     }
 
@@ -189,7 +189,7 @@ package final class Waiters {
         do {
             ended(try ledger.jobs(rows.sorted()).filter(\.isOver))
         } catch {
-            reads.missed(ended: rows)
+            jobs.reads.missed(ended: rows)
         }
     }
 
@@ -217,7 +217,7 @@ package final class Waiters {
         do {
             return try !ledger.movesOriginals()
         } catch {
-            reads.later()
+            jobs.reads.later()
             return false
         }
     }

@@ -1,6 +1,6 @@
 import PipelineModel
 
-/// How many jobs of each priority a window of `size` jobs can take.
+/// Room for the jobs of each priority in a window of `size` jobs.
 struct WindowRoom {
     let size: Int
 

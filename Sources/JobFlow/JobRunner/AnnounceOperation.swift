@@ -2,8 +2,8 @@ import Foundation
 package import OperationGraph
 import Synchronization
 
-/// Logs that a job is published, or releases a batch that has reached a barrier. It adds no event to the ledger: the
-/// transaction that ended the job has done that already.
+/// Logs that a job is published, or releases a batch that has reached a barrier. The event of a published job is in the
+/// ledger already, from the transaction that ended the job; the release of a batch writes the batch's event.
 package final class AnnounceOperation: AsyncOperation, @unchecked Sendable {
     // `@unchecked`: its state is in `news`.
 

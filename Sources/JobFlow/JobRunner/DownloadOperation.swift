@@ -7,6 +7,7 @@ import JobModel
 package import OperationGraph
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import Synchronization
 import SystemCalls
 import WorkerPools
@@ -44,11 +45,13 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
     }
 
     /// Bytes of progress after which the ledger records the partial download again. If the daemon is killed, it loses
-    /// no more than these bytes, plus those of one progress report.
+    /// at most this many bytes, plus the bytes of one progress report.
     private static let portion: Int64 = 4 << 20
 
     let url: WebAddress
     private let path: String
+    /// The name that a user has given to the picture.
+    private let given: String?
     /// The partial download that an earlier attempt left at `path`.
     private let earlier: FetchResume?
     private let limits: DownloadLimits
@@ -63,7 +66,7 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
     /// byte 0. `record` stores the description of a part durably, so that a restarted daemon can resume the download,
     /// and then calls back. Returns nil if `string` is not an http or https URL.
     init?(
-        string: String, into path: String, goingOn earlier: FetchResume? = nil,
+        string: String, into path: String, named given: String? = nil, goingOn earlier: FetchResume? = nil,
         limits: DownloadLimits = DownloadLimits(),
         login: (WebAddress) -> (host: String, login: HostLogin)? = { _ in nil }, pool: FetchPool,
         record: @escaping @Sendable (FetchResume?, @escaping @Sendable () -> Void) -> Void = { $1() }
@@ -71,6 +74,7 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
         guard let url = try? WebAddress(string) else { return nil }
         (self.earlier, self.url, self.path, self.limits, self.pool) = (earlier, url, path, limits, pool)
         self.login = login(url)
+        self.given = given
         self.record = record
         box = Mutex(Box(partial: earlier))
     }
@@ -122,7 +126,7 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
     private func begin(_ target: Descriptor, resume: FetchResume?) throws {
         let login = try login.map { try $0.login.read(for: $0.host) }
         let task = FetchTask(
-            url: url.text, resume: resume, limits: limits.transfer, login: login, target: target,
+            .init(url: url.text, limits: limits.transfer, login: login), resume: resume, into: target,
             progress: { [self] received, total, kept in heard(received, total, kept) },
             done: { [self] result in files.async { self.answered(result) } })
         box.withLock { box in
@@ -202,7 +206,8 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
                 throw JobFailure("the file is not as long as the fetch worker says")
             }
             let response = Response(
-                url: file.url, status: file.status, name: DownloadName.name(said: file.name, url: url),
+                url: file.url, status: file.status,
+                name: DownloadName.given(given, else: DownloadName.name(said: file.name, url: url)),
                 bytes: file.bytes, file: there.identity)
             box.withLock { box in
                 (box.response, box.partial) = (response, nil)

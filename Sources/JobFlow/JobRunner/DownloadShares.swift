@@ -26,7 +26,7 @@ struct DownloadShares {
         if isThere, made, let host { hosts[host] = nil }
     }
 
-    /// Whether another node has returned this job. If so, also forgets that, because this node now downloads the job.
+    /// Whether another node has returned this job. If so, forgets this fact, because this node now downloads the job.
     mutating func takeReturned(_ id: Int) -> Bool { returned.remove(id) != nil }
 
     func takes(_ host: String) -> Bool { hosts[host].map { $0.failures < Self.mostFailures || $0.end < .now } ?? true }

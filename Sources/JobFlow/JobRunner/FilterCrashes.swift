@@ -13,7 +13,7 @@ struct FilterCrashes {
         return pictures[filter]?.count ?? 0
     }
 
-    /// Resets the counts of all filters in this order, because a picture has passed through them.
+    /// Resets the counts of all filters in this work order, because a picture has passed through them.
     mutating func passed(_ order: WorkOrder) {
         guard !pictures.isEmpty else { return }
         pictures = pictures.filter { !order.outputs.uses(filter: $0.key) }

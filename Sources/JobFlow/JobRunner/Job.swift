@@ -13,8 +13,8 @@ package import WorkerProtocol
 package final class Job {
     package var record: JobRecord
     private let meters: Meters
-    /// The lane of the host from which the job downloads; nil without a download.
-    package let lane: HostLane?
+    /// The lane in which the job has entered the window.
+    package let lane: Lane
     package let entry: FirstQueue
     /// Downloads the URL. Nil if the job has no URL, if the picture is already on this node, or if another node
     /// downloads it.
@@ -38,6 +38,9 @@ package final class Job {
         (self.download, self.render, self.publish, self.announce) = (download, render, publish, announce)
     }
 
+    /// Whether the job takes up a place of its lane. A job that another node downloads does not.
+    var countsInLane: Bool { entry == .render || download != nil }
+
     /// Cancels the job's operations if none has begun; returns false if one has.
     package func withdraw() -> Bool {
         let first: AsyncOperation = download ?? render
@@ -52,8 +55,7 @@ package final class Job {
     /// The operations that work on the picture, the last one first.
     package var operations: [AsyncOperation] { [publish, render, download].compactMap(\.self) }
 
-    /// Cancels the last operation first. If an earlier one were cancelled first, it would release its dependent, which
-    /// might begin.
+    /// Cancels the last operation first. Cancelling an earlier one would release its dependent, which might begin.
     func cancelOperations() {
         announce?.cancel()
         for operation in operations { operation.cancel() }
@@ -131,11 +133,12 @@ extension PictureHeader {
         if orientation != 1 { parts.append("orientation \(orientation)") }
         if let profile { parts.append("profile \(profile)") }
         if progressive { parts.append("progressive") }
+        if let gainMap { parts.append(gainMap) }
         if let others { parts.append(others) }
         return parts.joined(separator: ", ")
     }
 
-    /// For a file of several pictures: which of them become results.
+    /// The pictures of a multi-picture file that become results.
     private var others: String? {
         guard pages > 1 else { return nil }
         if !framesTaken.isEmpty, framesTaken.allSatisfy({ $0 == pages }) { return "all its \(pages) frames" }

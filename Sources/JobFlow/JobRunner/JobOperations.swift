@@ -6,6 +6,7 @@ import JobModel
 import OperationGraph
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import WorkerPools
 import WorkerProtocol
@@ -64,8 +65,8 @@ final class JobOperations {
     func job(for record: JobRecord) -> Job? {
         let plan = record.plan
         // If there is an intent, all pictures are already rendered and only have to be published.
-        let pictures = record.intent == nil ? plan.segments[record.segment] : []
-        // Each download needs a render after it, even one that makes no picture, because the render hands on the file.
+        let pictures = record.intent == nil ? plan.segments[record.segment].map { $0.saying(record.texts) } : []
+        // A download needs a render after it, even if no picture is to be made, because the render hands on the file.
         guard !pictures.isEmpty || record.needsDownload || record.intent != nil else { return nil }
         let names = JobNames(record.order, path: record.path, batch: record.batch, plan, ledger)
         let url = urlForOthers(record, plan, pictures)
@@ -97,11 +98,20 @@ final class JobOperations {
         }
         if let publish = job.publish { observe(publish) { $0.publishing(job, $1) } }
         if let download = job.download {
-            queues.download.add(download, of: OperationSubject.job(subject), at: job.place, lane: record.host ?? "")
+            queues.download.add(
+                download, of: OperationSubject.job(subject), at: job.place, lane: lane(of: record, in: .download))
         }
-        queues.render.add(job.render, of: OperationSubject.job(subject, segment: record.segment), at: job.place)
+        queues.render.add(
+            job.render, of: OperationSubject.job(subject, segment: record.segment), at: job.place,
+            lane: lane(of: record, in: .render))
         if let publish = job.publish { queues.publish.add(publish, of: OperationSubject.job(subject), at: job.place) }
         if let announce = job.announce { queues.announce.add(announce, of: OperationSubject.job(subject)) }
+    }
+
+    private func lane(of record: JobRecord, in queue: FirstQueue) -> GateLane.Name {
+        let lane = record.lane(in: queue)
+        let share = queue == .render ? configuration.now.recipe(lane.group)?.share : nil
+        return GateLane.Name(lane.group, member: lane.batch, share: share ?? 1)
     }
 
     /// Reports only `executing` and later states, because each report costs a turn of the coordination queue.
@@ -119,7 +129,7 @@ final class JobOperations {
         // If there is an intent, another node has already downloaded and rendered the picture.
         guard record.needsDownload, record.intent == nil, let url = record.url else { return nil }
         return DownloadOperation(
-            string: url, into: record.source, goingOn: record.partial,
+            string: url, into: record.source, named: record.texts?.name, goingOn: record.partial,
             limits: DownloadLimits(configuration.settings.downloads),
             login: configuration.settings.login(for:), pool: fetch,
             record: { [self, id = record.id] part, done in
@@ -152,15 +162,17 @@ final class JobOperations {
             lost: { [self] failure, account in Coordination.async { self.delegate?.lost(id, failure, account) } })
     }
 
-    /// The URL of a picture that another node shall download itself. Nil unless the recipe keeps no original, and this
+    /// The URL of a picture that another node should download itself. Nil unless the recipe keeps no original, and this
     /// node has enough downloads of its own to keep its workers busy.
     private func urlForOthers(_ record: JobRecord, _ plan: Plan, _ pictures: [PlannedPicture])
         -> RenderOperation.RemoteDownload?
     {
         let settings = configuration.settings
         guard record.needsDownload, !shares.takeReturned(record.id), isLendable(record), record.intent == nil,
-            record.partial == nil, record.order.original == .delete, record.crashes == 0, plan.segments.count == 1,
-            pictures.allSatisfy({ $0.source == nil }), let host = record.host, shares.takes(host),
+            record.partial == nil, record.texts?.name == nil, record.order.original == .delete, record.crashes == 0,
+            plan.segments.count == 1,
+            pictures.allSatisfy({ $0.source == nil && $0.condition == nil }), let host = record.host,
+            shares.takes(host),
             shares.here >= 2 * queues.render.report.effective,
             let url = record.url.flatMap({ try? WebAddress($0) }),
             // URLs that contain secrets or need a login stay on this node.
@@ -188,7 +200,7 @@ final class JobOperations {
         return PublishOperation(
             order: record.order, path: record.path, resuming: record.intent,
             replacing: record.former.map {
-                Publisher.Before(results: record.outputs, staging: staging.folder(in: $0.outbox))
+                Publisher.EarlierResults(results: record.outputs, staging: staging.folder(in: $0.outbox))
             }, publisher: publisher,
             steps: PublishOperation.Steps(
                 facts: { try names.facts($0) },

@@ -2,9 +2,9 @@ package import JobModel
 package import PictureFiles
 
 extension JobRecord {
-    /// The log line for a done job.
-    package func line(_ places: Places) -> String {
-        let time = (finished ?? 0) - (started ?? 0)
+    /// The log line for a job that was done at `end`, which the record does not contain yet.
+    package func line(_ places: Places, end: Double) -> String {
+        let time = started.map { end - $0 } ?? 0
         let results = outputs.map(\.path).map { path in
             path.hasPrefix(places.data + "/") ? String(path.dropFirst(places.data.count + 1)) : path
         }

@@ -4,6 +4,7 @@ import JobLedger
 import JobModel
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import WorkerPools
 import WorkerProtocol
@@ -20,9 +21,9 @@ extension JobRunner: ShortagesDelegate {
         job.record.advice = failure.advice
         job.record.failure = failure.class
         job.record.story?.stage = failure.stage
-        if failure.class.remedy == .room { return waitForRoom(job, failure) }
+        if failure.class.retryPolicy == .room { return waitForRoom(job, failure) }
         if waitsForResource(job) { return }
-        switch failure.class.remedy {
+        switch failure.class.retryPolicy {
         case .later: retryLater(job, failure)
         case .mended: waitForMending(job, failure)
         case .none, .room, .alone: end(job, failure)
@@ -36,7 +37,7 @@ extension JobRunner: ShortagesDelegate {
         if let culprit = failure.culprit { countCrash(of: culprit, with: job) }
         Log.failure(
             "\(job.record.order.recipe): \(job.record.path) failed: \(failure.message)\(words)"
-                + (job.record.redoEnd == nil ? "" : "; its results of before stay")
+                + (job.record.redoEnd == nil ? "" : "; its earlier results stay")
                 + (failure.advice.map { "; \($0)" } ?? "") + " (job \(job.record.id))",
             of: LogSubject(job.record, failure))
     }
@@ -134,9 +135,13 @@ extension JobRunner: ShortagesDelegate {
     }
 
     /// Checks whether the row needs a resource that is known to be missing. If so, makes all rows that need the
-    /// resource wait, and returns true. Considers only filters and encoders, without which the job would fail, and
-    /// outboxes that have not been swept.
+    /// resource wait, and returns true. Considers only filters and encoders, without which the job would fail, outboxes
+    /// that have not been swept, and the hours of the recipe.
     func isSetAside(_ row: JobRecord) -> Bool {
+        if let reason = shortages.hours.reason(against: row) {
+            setAside(.hours(row.order.recipe), because: reason)
+            return true
+        }
         guard
             let missing = shortages.first(where: {
                 ($0.isOfWorkers || shortages.isUnswept($0)) && row.order.needs($0)

@@ -4,11 +4,12 @@ package import JobModel
 import OperationGraph
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 
 /// Changes the states of jobs in the window as `JobLife` demands, records each change, and takes jobs out of the
 /// window.
 extension JobRunner {
-    // MARK: - The table
+    // MARK: - Transitions
 
     /// `reason` is shown while the job waits.
     func advance(_ job: Job, _ event: JobLife.Event, reason: String? = nil) {
@@ -140,10 +141,10 @@ extension JobRunner {
         jobs.beginEnding(record.id)
         ledger.record(record) { [self] in
             Coordination.async { [self] in
-                // Another job's publication may begin in `done`, so this is not the ledger's queue.
+                // `done` may begin another job's publication, so it must not run on the ledger's queue.
                 done()
                 // Removes staging files only after the new state is recorded, because they are needed until then. Keeps
-                // those of an intent.
+                // staging files that belong to a publish intent.
                 if record.intent == nil, state == .failed || (state == .waiting && !goesOn),
                     let image = job.render.image
                 {
@@ -153,7 +154,6 @@ extension JobRunner {
                 jobs.finishEnding(record.id, arrived: state == .queued ? Priority(rank: record.priority) : nil)
                 if state.isFinal {
                     events?.jobEnded(record)
-                    jobs.ended(1)
                 }
                 events?.jobRested()
             }

@@ -5,6 +5,7 @@ import JobModel
 import OperationGraph
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import WorkerPools
 
 /// Takes each job through the window, from its row to its end. It translates the reports of the job's operations into
@@ -22,6 +23,10 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
     /// Batches whose arrival at a barrier is being announced.
     private var announcing: Set<Int> = []
     weak var events: (any DaemonEvents)?
+    private lazy var hangs = Repetition(
+        after: { [configuration] in Coordination.after(configuration.settings.hangTimeout, $0) },
+        while: { [weak self] in self?.jobs.all.contains { $0.record.state != .queued } ?? false }
+    ) { [weak self] in self?.lookForHangs() }
 
     init(
         _ ledger: Ledger, _ configuration: ConfigurationInForce, _ queues: Queues, _ jobs: JobQueue,
@@ -60,7 +65,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
             job.record.started = Timestamp.now()
             job.begin("download")
             advance(job, .began)
-            events?.workBegan()
+            hangs.begin()
         case .finished:
             if let response = job.download?.response { recordDownload(job, response) }
             showPause(job)
@@ -113,7 +118,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
                 job.record.started = Timestamp.now()
             }
             advance(job, .began)
-            events?.workBegan()
+            hangs.begin()
         case .finished:
             if let name = job.render.downloadedName { recordRemoteDownload(job, name) }
             if job.record.segment == 0 { job.note(job.render.header) }
@@ -153,7 +158,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
         operations.keep(image, in: job.record.order.outbox) { [self] error in
             guard job.life != .ended, job.life.stop == nil else { return }
             if let error {
-                let failure = JobFailure(error, inOutboxDuring: "handing over what was made before the barrier")
+                let failure = JobFailure(error, inOutboxDuring: "handing over the pictures made before the barrier")
                 return fail(job, failure)
             }
             job.record.staged += image.staged.compactMap { file in
@@ -188,7 +193,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
     /// Records the publish intent. After that, the job can no longer be cancelled.
     func intend(_ id: Int, _ intent: PublishIntent, _ done: @escaping @Sendable (Bool) -> Void) {
         guard let job = jobs[id], job.life.mayPublish else { return done(false) }
-        // Nil on the first call. A later call replaces the intent, because somebody else has taken one of its names.
+        // Nil on the first call. A later call replaces the intent, because one of its names has been taken meanwhile.
         let former = job.record.intent
         advance(job, .intends)
         job.record.intent = intent
@@ -207,14 +212,19 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
     func conclude(_ id: Int, _ outcome: Publisher.Outcome, _ done: @escaping @Sendable () -> Void) {
         guard let job = jobs[id] else { return done() }
         let published = outcome.published
+        let chosen = job.record.intent?.resultCount ?? job.record.plan.results.count
         job.record.conclude(outcome)
         job.end("publish", .finished, job.publish?.detail)
-        if published.count < job.record.plan.results.count {
+        if chosen == 0 {
+            let reasons = job.render.unwanted.map(\.words).joined(separator: "; ")
+            job.record.reason = "no output wants it" + (reasons.isEmpty ? "" : ": \(reasons)")
+        } else if published.count < chosen {
             let skipped = "not everything was published: a name is taken, and Conflict=skip"
             job.record.reason = [skipped, outcome.left.saidToStay].compactMap(\.self).joined(separator: "; ")
         }
         crashes.passed(job.record.order)
-        let (line, subject) = (job.record.line(configuration.places), LogSubject(job.record))
+        let line = job.record.line(configuration.places, end: Timestamp.now())
+        let subject = LogSubject(job.record)
         job.announce?.tells { Log.notice(line, of: subject) }
         finish(job, .done, done: done)
     }
@@ -237,8 +247,9 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
 
     nonisolated private func release(_ batch: Int, done: @escaping @Sendable () -> Void) {
         ledger.release(batch) { [self] released in
-            done()
             Coordination.async { [self] in
+                // Not on the ledger's queue, because the end of the operation may begin the next one on this thread.
+                done()
                 announcing.remove(batch)
                 if released > 0 { jobs.cameBack(released) }
             }

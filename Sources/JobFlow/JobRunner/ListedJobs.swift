@@ -1,7 +1,7 @@
-import DaemonRuntime
 package import JobModel
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 
 /// The jobs of a list of URLs. A list may have a hundred thousand entries, so each record is made only when it is
@@ -10,7 +10,10 @@ package struct ListedJobs: Sequence, Sendable {
     let list: AddressList
     let name: String?
     let order: WorkOrder
-    let priority: Priority
+    /// The orders of the recipes that rows name.
+    let orders: [String: WorkOrder]
+    /// The priority that the client asked for; nil to use the priority of each recipe.
+    let priority: Priority?
     package let batch: BatchRecord
     /// The spool, in which each download has a folder of its own.
     let spool: String
@@ -18,23 +21,35 @@ package struct ListedJobs: Sequence, Sendable {
     package let id: Int
     let position: Int
     let created = Timestamp.now()
+    /// Who has added the list, in words for the jobs' events.
+    var cause: String?
 
     package var count: Int { list.entries.count }
 
-    /// Number of lines that are not URLs. Each becomes a failed job.
-    package var wrong: Int {
-        list.entries.count { if case .wrong = $0 { true } else { false } }
+    var highestPriority: Priority {
+        priority ?? orders.values.reduce(order.priority) { Swift.max($0, $1.priority) }
     }
+
+    /// Number of lines with a mistake. Each becomes a failed job.
+    package var wrong: Int { list.wrong }
 
     package func makeIterator() -> some IteratorProtocol<JobRecord> { (0..<count).lazy.map(record).makeIterator() }
 
     package func record(_ index: Int) -> JobRecord {
+        let entry = list.entries[index]
+        var (row, order) = (ListRow?.none, order)
+        if case .row(_, let listed) = entry {
+            row = listed
+            order = listed.recipe.flatMap { orders[$0] } ?? order
+        }
         var record = JobRecord(
             id: id + index, position: position + index, batch: batch.id, order: order, path: "", origin: .spooled,
-            source: "", file: .none, state: .queued, created: created, priority: priority.rank)
-        switch list.entries[index] {
-        case .address(let url):
-            record.path = DownloadName.name(said: nil, url: url)
+            source: "", file: .none, state: .queued, created: created, priority: (priority ?? order.priority).rank,
+            texts: row?.texts)
+        record.cause = cause
+        switch entry {
+        case .address(let url), .row(let url, _):
+            record.path = DownloadName.given(row?.texts.name, else: DownloadName.name(said: nil, url: url))
             record.source = Spool.download(in: spool)
             (record.url, record.host) = (url.text, url.server)
         case .wrong(let line, let reason):

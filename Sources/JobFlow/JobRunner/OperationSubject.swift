@@ -1,5 +1,5 @@
-import DaemonRuntime
 import JobLedger
+import ServiceProgram
 
 /// The subject of an operation, as it appears in the log.
 enum OperationSubject: CustomStringConvertible, Sendable {

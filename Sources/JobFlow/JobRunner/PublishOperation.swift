@@ -3,6 +3,7 @@ import JobModel
 package import OperationGraph
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import Synchronization
 import SystemCalls
 import WorkerPools
@@ -36,13 +37,14 @@ package final class PublishOperation: AsyncOperation, ImageProviding, @unchecked
     /// The intent of an earlier, unfinished attempt. If set, the operation completes it.
     private let resuming: PublishIntent?
     /// The earlier results of a job that is processed again. The new results replace them.
-    private let before: Publisher.Before?
+    private let before: Publisher.EarlierResults?
     private let publisher: Publisher
     private let steps: Steps
     private let box = Mutex(Box())
 
     init(
-        order: WorkOrder, path: String, resuming: PublishIntent? = nil, replacing before: Publisher.Before? = nil,
+        order: WorkOrder, path: String, resuming: PublishIntent? = nil,
+        replacing before: Publisher.EarlierResults? = nil,
         publisher: Publisher, steps: Steps
     ) {
         (self.resuming, self.order, self.path, self.publisher) = (resuming, order, path, publisher)
@@ -112,7 +114,7 @@ package final class PublishOperation: AsyncOperation, ImageProviding, @unchecked
         takeTurn { [self] in
             guard let outcome = try publisher.recover(intent, rerecord: steps.intend) else {
                 box.withLock { $0.isLost = true }
-                throw JobFailure("what was made is not in the outbox any more; it is made again", class: .transient)
+                throw JobFailure("the results are no longer in the outbox; they are made again", class: .transient)
             }
             box.withLock { $0.outcome = outcome }
             return []

@@ -7,6 +7,7 @@ import JobModel
 package import OperationGraph
 package import PictureFiles
 import PipelineModel
+import ServiceProgram
 import Synchronization
 import SystemCalls
 import WorkerPools
@@ -37,8 +38,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         var names: JobNames
         /// Whether the names of the results have been chosen already.
         var isNamed = false
-        /// Whether the picture was being rendered when the daemon crashed. If so, it is rendered while no other picture
-        /// is.
+        /// Whether the picture was being rendered when the daemon crashed. If so, it is rendered alone.
         var suspect: Bool
         /// Nil if the picture must not be lent to other nodes.
         var priority: Priority?
@@ -59,9 +59,31 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         var source: Int?
         var pictures: [PlannedPicture] = []
         var staging: [String] = []
+
+        static func of(_ pictures: [PlannedPicture], _ staging: [String]) -> [Part] {
+            var parts: [Part] = []
+            for (picture, path) in zip(pictures, staging) {
+                let known = parts.firstIndex { $0.source == picture.source }
+                if known == nil { parts.append(Part(source: picture.source)) }
+                parts[known ?? parts.count - 1].pictures.append(picture)
+                parts[known ?? parts.count - 1].staging.append(path)
+            }
+            return parts
+        }
+    }
+
+    /// An output whose condition the original does not meet.
+    struct Unwanted: Sendable {
+        var output: String?
+        var reason: String
+
+        var words: String { (output.map { "\($0): " } ?? "") + reason }
     }
 
     private struct Box {
+        var parts: [Part]
+        /// Nil until the conditions have been evaluated.
+        var unwanted: [Unwanted]?
         var image: ImageHandle?
         var failure: JobFailure?
         var header: PictureHeader?
@@ -77,9 +99,10 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         /// Why this node has to download the picture itself.
         var fallbackReason: JobFailure?
         var figures = Figures(.pixels)
+
+        init(_ parts: [Part]) { self.parts = parts }
     }
 
-    private let parts: [Part]
     private let work: Work
     private let pool: WorkerPool
     private let claims: ClaimFolders
@@ -87,7 +110,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
     private let waits: @Sendable (String?) -> Void
     /// Called before another attempt, with the failure and account of the previous one.
     private let lost: @Sendable (JobFailure, JobStory.Account) -> Void
-    private let box = Mutex(Box())
+    private let box: Mutex<Box>
 
     init(
         _ work: Work, pool: WorkerPool, claims: ClaimFolders,
@@ -95,15 +118,17 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         lost: @escaping @Sendable (JobFailure, JobStory.Account) -> Void
     ) {
         (self.waits, self.lost, self.work) = (waits, lost, work)
-        var parts: [Part] = []
-        for (picture, path) in zip(work.pictures, work.staging) {
-            let known = parts.firstIndex { $0.source == picture.source }
-            if known == nil { parts.append(Part(source: picture.source)) }
-            parts[known ?? parts.count - 1].pictures.append(picture)
-            parts[known ?? parts.count - 1].staging.append(path)
-        }
-        (self.parts, self.pool, self.claims) = (parts, pool, claims)
+        (self.pool, self.claims) = (pool, claims)
+        var box = Box(Part.of(work.pictures, work.staging))
+        if !work.pictures.contains(where: { $0.condition != nil }) { box.unwanted = [] }
+        self.box = Mutex(box)
     }
+
+    private var parts: [Part] { box.withLock { $0.parts } }
+    /// The pictures that this operation renders.
+    private var pictures: [PlannedPicture] { parts.flatMap(\.pictures) }
+    /// The outputs that make no result, in the order of the recipe.
+    var unwanted: [Unwanted] { box.withLock { $0.unwanted } ?? [] }
 
     private var input: ImageHandle? { provided(ImageHandle.self) ?? work.source ?? downloaded }
 
@@ -126,7 +151,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
     var tries: Int { box.withLock { $0.tries } }
     /// Progress of the latest attempt: the picture's pixels, counted once for each result.
     package var figures: Figures { box.withLock { $0.figures } }
-    /// Metadata that the results lost, and the decoder path: `thumb without IPTC, which png can't hold; jpeg, whole
+    /// Metadata that the results lost, their gain maps, and the decoder path: `thumb without IPTC, which png can't hold; jpeg, whole
     /// (…)`.
     var detail: String? {
         let (header, image, node) = box.withLock { ($0.header, $0.image, $0.node) }
@@ -136,11 +161,14 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
             func without(_ parts: [String]?, _ why: String) -> String? {
                 parts.map { "\(name)without \($0.joined(separator: " and ")), which \(why)" }
             }
-            return [without(result.lost, "\(result.format) can't hold"), without(result.dropped, "no result keeps")]
-                .compactMap(\.self)
+            return [
+                without(result.lost, "\(result.format) can't hold"), without(result.dropped, "no result keeps"),
+                result.gainMap.map { name + $0 },
+            ].compactMap(\.self)
         }
         let words =
-            lacks + (header.map { [$0.decoderPaths.joined(separator: ", ")] } ?? [])
+            unwanted.map { "no result\($0.output == nil ? ":" : " of") \($0.words)" } + lacks
+            + (header.map { [$0.decoderPaths.joined(separator: ", ")] } ?? [])
             + (node.map { [isRemote ? "downloaded and made on node \($0)" : "on node \($0)"] } ?? [])
         return words.isEmpty ? nil : words.joined(separator: "; ")
     }
@@ -166,11 +194,61 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
             box.figures.begin()
         }
         if work.remote?.isPaused() == true { return fallBack(because: JobFailure("the download queue is paused")) }
-        begin(0)
+        if box.withLock({ $0.unwanted == nil }) { look() } else { begin(0) }
+    }
+
+    /// Has a worker read the facts that the outputs' conditions compare.
+    private func look() {
+        guard let input else { return finish(.cancelled) }
+        onDisk(of: input.source) { [self] in
+            let place = try work.names.place(input)
+            return (try fileWork.during(input.source) { try open(input.source) }, place)
+        } then: { [self] opened in
+            do {
+                let (file, place) = try opened.get()
+                let wish = RenderTask.Wish(name: work.name, subject: work.subject, outputs: [.facts])
+                run(
+                    RenderTask(lookingAt: file, for: wish, limits: work.limits) { [self] result in
+                        looked(result, place)
+                    })
+            } catch {
+                failedToOpen(error)
+            }
+        }
+    }
+
+    private func looked(_ result: Result<PictureHeader, RenderTask.Failure>, _ place: PicturePlace) {
+        box.withLock { $0.task = nil }
+        switch result {
+        case .success(let header):
+            guard let facts = header.facts else {
+                return failed(JobFailure("the worker answered without the picture's facts", class: .crash))
+            }
+            choose(by: facts, place)
+            begin(0)
+        case .failure(let reason):
+            if let failure = JobFailure(reason, atTry: tries) { failed(failure) } else { end(.cancelled, nil) }
+        }
+    }
+
+    /// Leaves out the pictures whose conditions are not met.
+    private func choose(by facts: PictureFacts, _ place: PicturePlace) {
+        let verdicts = work.pictures.map { $0.condition?.verdict(facts, place) }
+        var unwanted: [Unwanted] = []
+        for (picture, verdict) in zip(work.pictures, verdicts) {
+            guard let verdict, !verdict.isMet else { continue }
+            unwanted.append(Unwanted(output: picture.name, reason: verdict.words.printable))
+        }
+        let wanted = zip(zip(work.pictures, work.staging), verdicts).filter { $1?.isMet ?? true }.map(\.0)
+        box.withLock { [unwanted] box in
+            box.unwanted = unwanted
+            box.parts = Part.of(wanted.map(\.0), wanted.map(\.1))
+        }
     }
 
     /// Renders the part with this number, then the parts after it, each in a free worker.
     private func begin(_ number: Int) {
+        let parts = parts
         guard number < parts.count else { return made() }
         let paths = paths(of: parts[number])
         onDisk(of: paths.first ?? parts[number].staging[0]) { [self] in
@@ -217,6 +295,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
     }
 
     private func openTargets(_ number: Int, sources: [Descriptor]) {
+        let parts = parts
         let paths = parts[number].staging
         onDisk(of: paths[0]) { [self] in
             try paths.map(openStaging)
@@ -242,13 +321,16 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
 
     private func makeTask(_ number: Int, sources: [Descriptor], targets: [Descriptor]) throws -> RenderTask {
         RenderTask(
-            name: work.name, subject: work.subject,
-            outputs: parts[number].pictures.map { RenderOutput($0, wantsDate: work.names.wantsDate) },
-            limits: work.limits, alone: work.suspect || tries > 1, lending: try lending(sources), sources: sources,
-            targets: targets, waits: waits,
-            begun: { [self] worker in box.withLock { ($0.worker, $0.node) = (worker, nil) } },
-            opened: { [self] header in opened(header) },
-            progress: { [self] done, total in read(Double(done) / Double(max(1, total)), of: number) },
+            .init(
+                name: work.name, subject: work.subject,
+                outputs: parts[number].pictures.map { RenderOutput($0, wantsDate: work.names.wantsDate) }),
+            limits: work.limits, files: .init(from: sources, into: targets),
+            terms: .init(alone: work.suspect || tries > 1, lending: try lending(sources)),
+            reports: .init(
+                waits: waits,
+                begun: { [self] worker in box.withLock { ($0.worker, $0.node) = (worker, nil) } },
+                opened: { [self] header in opened(header) },
+                progress: { [self] done, total in read(Double(done) / Double(max(1, total)), of: number) }),
             done: { [self] result in answered(number, result) })
     }
 
@@ -265,23 +347,27 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
     }
 
     private func opened(_ header: PictureHeader) {
+        let count = pictures.count
         box.withLock { box in
             guard box.header == nil else { return }
             box.header = header
             // Assumes that the later parts are as large as the first.
             let outputs = max(1, header.framesTaken.count)
-            box.figures.begin(total: header.pixelsToRead / Int64(outputs) * Int64(work.pictures.count))
+            box.figures.begin(total: header.pixelsToRead / Int64(outputs) * Int64(count))
         }
     }
 
     /// Updates the progress. All results count equally, because the sizes of later parts are unknown until their
     /// sources are opened.
     private func read(_ fraction: Double, of number: Int) {
-        let before = parts[..<number].reduce(0) { $0 + $1.pictures.count }
+        let parts = parts
+        let (before, all) = (
+            parts[..<number].reduce(0) { $0 + $1.pictures.count }, parts.reduce(0) { $0 + $1.pictures.count }
+        )
         let made = Double(before) + min(1, fraction) * Double(parts[number].pictures.count)
         box.withLock { box in
             guard let total = box.figures.total else { return }
-            box.figures.take(Int64(Double(total) * made / Double(work.pictures.count)), of: total)
+            box.figures.take(Int64(Double(total) * made / Double(all)), of: total)
         }
     }
 
@@ -292,6 +378,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
     }
 
     private func answered(_ number: Int, _ result: Result<[RenderedOutput], RenderTask.Failure>) {
+        let parts = parts
         box.withLock { $0.task = nil }
         switch result {
         case .success(let results) where results.count == parts[number].pictures.count:
@@ -309,7 +396,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
 
     private func failed(_ failure: JobFailure) {
         if isRemote, !isCancelled { return fallBack(because: failure) }
-        guard failure.class.remedy == .alone, tries < 2, !isCancelled else { return end(.failed, failure) }
+        guard failure.class.retryPolicy == .alone, tries < 2, !isCancelled else { return end(.failed, failure) }
         lost(failure, account)
         execute()
     }
@@ -326,7 +413,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
             return isRemote ? fallBack(because: JobFailure("it came without its download")) : finish(.cancelled)
         }
         image.header = header
-        image.staged = zip(work.pictures, work.staging).map { picture, path in
+        image.staged = parts.flatMap { zip($0.pictures, $0.staging) }.map { picture, path in
             ImageHandle.Staged(picture: picture, path: path, result: results[picture.index])
         }
         image.earlier = work.earlier
@@ -345,7 +432,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         guard let first = paths.first else { return ended(outcome, failure) }
         onDisk(of: first) {
             let written = failure == nil ? 0 : paths.reduce(0) { $0 + ((try? FileSystem.status($1))?.size ?? 0) }
-            for path in paths { Leftover.remove(path) }
+            for path in paths { UnneededFile.remove(path) }
             return written
         } then: { [self] written in
             var failure = failure

@@ -3,6 +3,7 @@ package import DaemonRuntime
 import Glibc
 import JobLedger
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 
 /// The clock that measures the age of files and jobs.
@@ -28,7 +29,7 @@ package final class AgeClock {
     private(set) var doubt: String? {
         didSet {
             guard (doubt == nil) != (oldValue == nil) else { return }
-            if let doubt { Log.failure(doubt) } else { Log.notice("the clock is right again: ages count") }
+            if let doubt { Log.failure(doubt) } else { Log.notice("the clock is right again: age limits apply") }
             events?.statusChanged()
         }
     }

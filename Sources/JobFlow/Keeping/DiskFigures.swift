@@ -3,6 +3,7 @@ package import DaemonInterface
 package import DaemonRuntime
 import Dispatch
 import PictureFiles
+import ServiceProgram
 import Synchronization
 import SystemCalls
 

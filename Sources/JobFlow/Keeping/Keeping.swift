@@ -4,15 +4,18 @@ package import DaemonRuntime
 import Dispatch
 import JobLedger
 package import PipelineModel
+import ServiceProgram
 
-/// Applies the rules of [Keep] to the originals and results that jobs have left behind. It checks these files when new
-/// ones arrive, and when the oldest file reaches its age limit.
+/// Removes what ended jobs have left behind: their originals and results by the rules of [Keep], and their rows by
+/// History= and HistoryJobs=. It checks the files when new ones arrive, and when the oldest file reaches its age limit.
 @Coordination
 package final class Keeping {
-    private let ledger: Ledger
-    private let configuration: ConfigurationInForce
-    private let ages: AgeClock
-    /// Runs the work on files, one check after another.
+    let ledger: Ledger
+    let configuration: ConfigurationInForce
+    let jobs: JobQueue
+    let ages: AgeClock
+    package let disks: DiskFigures
+    /// Runs the file operations of the checks, one check at a time.
     nonisolated private let files = FileLane(threads: 1)
     private var isLooking = false
     /// Whether files have arrived or rules have changed since the present check began.
@@ -20,8 +23,12 @@ package final class Keeping {
     private(set) var problems: [String] = [] {
         didSet { if problems != oldValue { events?.statusChanged() } }
     }
-    weak var events: (any DaemonEvents)?
+    weak var events: (any DaemonEvents)? { didSet { ages.events = events } }
     private lazy var looks = Appointment { [unowned self] _ in look() }
+    /// Number of jobs that have ended since old jobs were last forgotten.
+    var endedSinceForgetting = 0
+    /// Forgets jobs that reach the age limit while no other job ends.
+    private(set) lazy var sweeps = Appointment { [unowned self] _ in forgetOld() }
 
     /// Files that arrive within this many seconds are checked together.
     nonisolated private static let gathering = 1.0
@@ -30,19 +37,29 @@ package final class Keeping {
     /// Seconds before a doubted clock is read again.
     private static let doubtPause = 60.0
 
-    init(_ ledger: Ledger, _ configuration: ConfigurationInForce, _ ages: AgeClock) {
-        (self.ledger, self.configuration, self.ages) = (ledger, configuration, ages)
+    init(_ ledger: Ledger, _ configuration: ConfigurationInForce, _ jobs: JobQueue) {
+        (self.ledger, self.configuration, self.jobs) = (ledger, configuration, jobs)
+        ages = AgeClock(ledger, configuration)
+        disks = DiskFigures(configuration)
     }
 
     private var rules: KeepSettings { configuration.settings.keep }
 
     /// Finishes the removals that a crash interrupted.
-    func begin() {
+    func begin() throws {
+        try ages.begin()
+        forgetOld()
         let tidying = tidying
         files.async {
             // If the ledger can't be read, it has reported why, and the next start continues.
             try? tidying.goOn()
         }
+        look()
+    }
+
+    /// Applies a reloaded configuration.
+    func adopt() {
+        forgetOld()
         look()
     }
 
@@ -113,7 +130,7 @@ package final class Keeping {
         switch seen {
         case .success(let seen):
             for problem in seen.problems where !problems.contains(problem) {
-                Log.failure("\(problem); tried every hour")
+                Log.failure("\(problem); retried every hour")
             }
             problems = seen.problems
             if seen.next < .infinity { looks.make(at: seen.next) }

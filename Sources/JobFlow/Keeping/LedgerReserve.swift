@@ -1,8 +1,8 @@
 import DaemonConfiguration
-import DaemonRuntime
 import Glibc
 package import JobLedger
 package import PictureFiles
+import ServiceProgram
 import SystemCalls
 
 /// A file that reserves room beside the ledger. If the disk is full, retention and `pipectl clean` delete it, so that
@@ -51,7 +51,7 @@ package struct LedgerReserve: Sendable {
         }
     }
 
-    /// Runs a part of the start that writes to the state folder. If the disk is full, the error says so.
+    /// Runs a startup step that writes to the state folder. If the disk is full, throws an error that says so.
     package static func writing<Value>(_ places: Places, _ body: () throws -> Value) throws -> Value {
         do { return try body() } catch {
             guard isFull(places, for: 1 << 20) else { throw error }

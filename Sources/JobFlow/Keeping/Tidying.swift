@@ -4,11 +4,12 @@ package import JobLedger
 import JobModel
 package import PictureFiles
 package import PipelineModel
+import ServiceProgram
 import SystemCalls
 import WorkerPools
 
-/// Removes the oldest kept files of a place, as far as a rule or a user demands. It removes a file only if it is still
-/// the file that the daemon put there. Its methods block on disks and on the ledger.
+/// Removes the oldest kept files of a place until a rule or a user's request is met. Removes a file only if it is still
+/// the file that the daemon put there. The methods block on disks and on the ledger.
 package struct Tidying: Sendable {
     private enum Finding {
         case same
@@ -173,7 +174,7 @@ package struct Tidying: Sendable {
         try FileLanes.work(on: file.path).wait(patience, for: work)
     }
 
-    /// Removes the text beside a failed original first. If the text were left alone, it could be mistaken for that of a
+    /// Removes the text beside a failed original first. If the text stayed, a user could mistake it for the text of a
     /// later original with the same name.
     private func remove(_ file: KeptFile) throws {
         if file.place == .failed { try FileSystem.remove(Explanation.path(of: file.path)) }

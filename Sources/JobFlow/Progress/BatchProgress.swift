@@ -2,6 +2,7 @@ package import DaemonRuntime
 package import Foundation
 package import JobModel
 package import PipelineModel
+import ServiceProgram
 
 /// The progress of a batch that has jobs in the window. Jobs without a batch are treated as one batch.
 @Coordination

@@ -1,6 +1,6 @@
-import DaemonRuntime
 import Foundation
 import PipelineModel
+import ServiceProgram
 
 /// An operation's progress, as its worker reports it, and its recent speed.
 package struct Figures: Sendable {
@@ -10,7 +10,7 @@ package struct Figures: Sendable {
 
     package let unit: Unit
     package private(set) var done: Int64 = 0
-    /// Nil while the total is unknown: a server need not send it.
+    /// Nil while the total is unknown. Servers may omit it.
     package private(set) var total: Int64?
     private var pace: Pace
     private var began: Double

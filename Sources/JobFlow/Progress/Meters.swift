@@ -27,7 +27,7 @@ package final class Meters {
         }
     }
 
-    /// Counts jobs that have ended in bulk, outside the window.
+    /// Counts jobs that the ledger ended in bulk, without loading them into the window. Their recipes are not counted.
     package func ended(_ count: Int, _ result: JobState) {
         if count > 0 { counters.ends[Counters.End(recipe: nil, result: result), default: 0] += count }
     }

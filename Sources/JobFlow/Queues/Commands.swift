@@ -1,33 +1,46 @@
 package import DaemonInterface
 package import DaemonRuntime
+import FleetSharing
 import JobLedger
 import JobModel
 import OperationGraph
 import PipelineModel
+import ServiceProgram
 package import WorkerProtocol
 
 /// Executes commands to the daemon as a whole, from its own clients or from another node of the fleet.
 @Coordination
 package final class Commands {
+    /// How a drain ended.
+    private enum DrainEnd {
+        /// Everything that was in progress is published.
+        case drained
+        /// The queues were resumed before the drain was complete.
+        case resumed
+        /// This number of rendered pictures can't be published, for this reason.
+        case heldBack(Int, String)
+    }
+
     private let ledger: Ledger
     private let queues: Queues
-    private let limits: QueueLimits
-    private let pauses: Pauses
+    private let jobs: JobQueue
     private let changes: JobChanges
     private let inboxes: Inboxes
+    private let fleet: FleetMember
+    /// Callers that wait until nothing is in progress.
+    private var drains: [(DrainEnd) -> Void] = []
     weak var delegate: (any OwnersDelegate)?
 
     init(
-        _ ledger: Ledger, _ queues: Queues, _ limits: QueueLimits, _ pauses: Pauses, _ changes: JobChanges,
-        _ inboxes: Inboxes
+        _ ledger: Ledger, _ queues: Queues, _ jobs: JobQueue, _ changes: JobChanges, _ inboxes: Inboxes,
+        _ fleet: FleetMember
     ) {
-        self.ledger = ledger
-        (self.queues, self.limits, self.pauses) = (queues, limits, pauses)
-        (self.changes, self.inboxes) = (changes, inboxes)
+        (self.ledger, self.queues, self.jobs) = (ledger, queues, jobs)
+        (self.changes, self.inboxes, self.fleet) = (changes, inboxes, fleet)
     }
 
     /// - Parameter peer: the sender, for the log
-    package func obey(_ command: NodeCommand, by peer: String, done: @escaping CommandRefusal.Done) {
+    package func execute(_ command: NodeCommand, by peer: String, done: @escaping CommandRefusal.Done) {
         do throws(CommandRefusal) {
             switch command {
             case .pause(let name, let reason): try pause(name, reason, peer, done)
@@ -49,13 +62,14 @@ package final class Commands {
     {
         let some = try named(name)
         Log.notice("\(Self.said(some)) paused by \(peer)\(reason.map { ": \($0)" } ?? "")")
-        pauses.pause(some, reason: reason) { [self] in done(.success(report())) }
+        queues.pause(some, reason: reason) { [self] in done(.success(report())) }
     }
 
     private func resume(_ name: String?, _ peer: String, _ done: @escaping CommandRefusal.Done) throws(CommandRefusal) {
         let some = try named(name)
         Log.notice("\(Self.said(some)) resumed by \(peer)")
-        pauses.resume(some) { [self] in done(.success(report())) }
+        if some.contains(where: { $0 !== queues.publish }) { endDrains(.resumed) }
+        queues.resume(some) { [self] in done(.success(report())) }
     }
 
     /// Sets a limit, and saves it if asked to.
@@ -66,13 +80,13 @@ package final class Commands {
         let queue = try named(name ?? queues.render.name)[0]
         guard let limit = QueueLimit(text) else {
             throw .badValue(
-                "'\(text.prefix(50))' is no limit for a queue; a number from 0 to \(QueueLimit.range.upperBound), or auto, is"
+                "'\(text.prefix(50))' is not a limit for a queue; use a number from 0 to \(QueueLimit.range.upperBound), or auto"
             )
         }
-        limits.set(limit, of: queue)
+        queues.set(limit, of: queue)
         Log.notice("at most \(queue.report.effective) at once in queue \(queue.name), by \(peer)")
         guard save else { return done(.success(report())) }
-        limits.save(limit, of: queue) { [self] error in
+        queues.save(limit, of: queue) { [self] error in
             guard let error else { return done(.success(report())) }
             done(.failure(.refused("the limit holds until the restart, but can't be saved: \(error)")))
         }
@@ -81,18 +95,24 @@ package final class Commands {
     private func cancelAll(_ peer: String, _ done: @escaping CommandRefusal.Done) {
         Log.notice("cancel of all jobs asked for by \(peer)")
         // Includes everything that was accepted, claimed or settling before the call.
-        changes.cancel(JobChoice(), in: inboxes.all) { [self] cancelled, left in
+        var choice = JobChoice()
+        choice.cause = "by \(peer)"
+        changes.cancel(choice, in: inboxes.all) { [self] cancelled, left in
             if let reason = ledger.unwritableReason ?? left { return done(.failure(.refused(reason))) }
             done(.success(report(cancelled: cancelled)))
         }
     }
 
+    // MARK: - Draining
+
+    /// Pauses the download and render queues. Calls `done` when all work in progress is published and this node has no
+    /// pictures of other nodes any more, or when that has become impossible.
     private func drain(_ peer: String, _ done: @escaping CommandRefusal.Done) {
-        Log.notice("drained by \(peer): what is in work is finished, and nothing begins")
-        pauses.drain { [self] end in
+        Log.notice("drained by \(peer): work in progress is finished, and nothing new starts")
+        let end = { [self] (end: DrainEnd) in
             switch end {
             case .drained: done(.success(report()))
-            case .resumed: done(.failure(.refused("it was resumed before all was finished")))
+            case .resumed: done(.failure(.refused("it was resumed before all work was finished")))
             case .heldBack(let count, let obstacle):
                 let name = queues.publish.name
                 let remedy = queues.publish.report.paused ? "resume \(name)" : "concurrency \(name) auto"
@@ -101,15 +121,36 @@ package final class Commands {
                     .failure(
                         .refused(
                             "\(pictures) not published, and would be rendered again after a restart: the queue \(name) "
-                                + "begins nothing (\(obstacle)); `pipectl \(remedy)` publishes, then drain again")))
+                                + "starts nothing (\(obstacle)); `pipectl \(remedy)` publishes, then drain again")))
             }
         }
+        queues.pause([queues.download, queues.render], reason: "drained") { [self] in
+            drains.append(end)
+            checkDrains()
+        }
     }
+
+    /// Ends the drains if no work is in progress, or if the remaining work can't be published.
+    func checkDrains() {
+        guard !drains.isEmpty, fleet.takenCount == 0, jobs.isRecorded else { return }
+        let obstacle = queues.publish.report.obstacle
+        let heldBack = obstacle == nil ? [] : jobs.all.filter(\.waitsForPublish)
+        guard jobs.all.allSatisfy({ $0.rests || (obstacle != nil && $0.waitsForPublish) }) else { return }
+        endDrains(heldBack.isEmpty ? .drained : .heldBack(heldBack.count, obstacle ?? ""))
+    }
+
+    private func endDrains(_ end: DrainEnd) {
+        let ended = drains
+        drains = []
+        for done in ended { done(end) }
+    }
+
+    // MARK: - Reports
 
     private func named(_ name: String?) throws(CommandRefusal) -> [GatedQueue] {
         guard let name else { return queues.pausable }
         guard name != queues.announce.name else {
-            throw .refused("the queue announce is not paused, nor limited: it tells what has happened, in order")
+            throw .refused("the queue announce can't be paused or limited: it reports events in order")
         }
         guard let queue = queues.pausable.first(where: { $0.name == name }) else {
             throw .noSuchQueue(name, queues: queues.all.map(\.name))

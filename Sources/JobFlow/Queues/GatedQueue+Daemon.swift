@@ -1,6 +1,7 @@
 import DaemonRuntime
 package import OperationGraph
 package import PipelineModel
+import ServiceProgram
 import WorkerProtocol
 
 /// Adapts queues to the daemon: operations start on the coordination queue, limits come from settings, and state

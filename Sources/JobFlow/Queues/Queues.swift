@@ -1,29 +1,50 @@
-package import JobLedger
+import DaemonConfiguration
+package import DaemonRuntime
+import Dispatch
+import Foundation
+import JobLedger
 package import JobModel
 package import OperationGraph
 package import PipelineModel
+import ServiceProgram
 import WorkerPools
 
-/// The queues of operations, in the order in which a job passes them.
-package struct Queues: Sendable {
-    package let download: GatedQueue
-    package let render: GatedQueue
-    package let publish: GatedQueue
+/// The queues of operations, in the order in which a job passes them, with their limits and pauses. A limit set since
+/// the start overrides the configured limit; `auto` follows the number of processors. Pauses survive a restart.
+@Coordination
+package final class Queues {
+    package nonisolated let download: GatedQueue
+    package nonisolated let render: GatedQueue
+    package nonisolated let publish: GatedQueue
     /// Reports events in order, and is never paused.
-    package let announce: GatedQueue
+    package nonisolated let announce: GatedQueue
+    nonisolated private let ledger: Ledger
+    /// Path of the file that stores limits for the next start.
+    private let file: String
+    /// Limits that `pipectl` has set since the start; they survive a reload.
+    private var live: [String: QueueLimit] = [:]
+    /// Queues whose live limit was saved for the next start.
+    private var saved: Set<String> = []
+    /// Writes saved limits one after another.
+    private let saving = DispatchQueue(label: "pipelined.saving")
+    private var followsProcessors = false
+    weak var events: (any DaemonEvents)?
 
-    package init(_ settings: Settings) {
+    private static let interval = Duration.seconds(2)
+
+    init(_ settings: Settings, _ ledger: Ledger, savedIn file: String) {
+        (self.ledger, self.file) = (ledger, file)
         download = GatedQueue("download", limit: settings.download, automatic: { 8 })
         render = GatedQueue("render", limit: settings.render, automatic: ProcessorCount.usable)
         publish = GatedQueue("publish", limit: settings.publish, automatic: { 128 })
         announce = GatedQueue("announce", limit: .count(1), isSerial: true, automatic: { 1 })
     }
 
-    package var all: [GatedQueue] { pausable + [announce] }
+    package nonisolated var all: [GatedQueue] { pausable + [announce] }
     /// The queues that can be paused and limited.
-    var pausable: [GatedQueue] { [download, render, publish] }
+    nonisolated var pausable: [GatedQueue] { [download, render, publish] }
 
-    subscript(entry: FirstQueue) -> GatedQueue {
+    nonisolated subscript(entry: FirstQueue) -> GatedQueue {
         switch entry {
         case .download: download
         case .render: render
@@ -33,7 +54,7 @@ package struct Queues: Sendable {
     /// Whether a publication should wait for others that will follow soon. The first and the last publication of a
     /// burst never wait. No publication waits while half of the publish queue's slots are in use, so that rendered jobs
     /// find a free slot.
-    var awaitsOthers: @Sendable () -> Bool {
+    nonisolated var awaitsOthers: @Sendable () -> Bool {
         { [render, publish] in
             let behind = publish.report
             return render.report.running > 0 && behind.running > 0 && behind.running * 2 < behind.effective
@@ -41,8 +62,103 @@ package struct Queues: Sendable {
     }
 
     /// Why no queued job starts in this queue; nil if jobs can start.
-    package func waitReason(_ entry: FirstQueue, _ ledger: Ledger) -> String? {
+    package nonisolated func waitReason(_ entry: FirstQueue) -> String? {
         let report = self[entry].report
         return report.paused ? report.pauseText : ledger.unwritableReason
+    }
+
+    // MARK: - Limits
+
+    /// Adopts the settings of a reload.
+    func adopt(_ settings: Settings) {
+        let limits = [settings.download, settings.render, settings.publish]
+        for (queue, limit) in zip(pausable, limits) { queue.set(live[queue.name] ?? limit) }
+    }
+
+    /// The limit that was set since the start, and whether it is saved for the next start.
+    package func live(of key: String) -> (limit: QueueLimit, isSaved: Bool)? {
+        live[key].map { ($0, saved.contains(key)) }
+    }
+
+    func set(_ limit: QueueLimit, of queue: GatedQueue) {
+        queue.set(limit)
+        live[queue.name] = limit
+        saved.remove(queue.name)
+        events?.limitsChanged()
+        ledger.append(LoggedEvent(kind: "queue", queue: queue.name, text: "limit \(limit)"))
+    }
+
+    /// Saves a limit for the next start.
+    func save(_ limit: QueueLimit, of queue: GatedQueue, done: @escaping @Coordination @Sendable ((any Error)?) -> Void)
+    {
+        let name = queue.name
+        saving.async { [self, file] in
+            let result = Result { try SavedSettings.save(limit, key: name.capitalized, to: file) }
+            Coordination.async { [self] in
+                guard case .failure(let error) = result else {
+                    if live[name] == limit { saved.insert(name) }
+                    return done(nil)
+                }
+                done(error)
+            }
+        }
+    }
+
+    // MARK: - Processors
+
+    /// Adapts the limit `auto` to the number of processors that the service may use. No event reports a change of that
+    /// number, so it is polled.
+    package func lookAtProcessors() {
+        guard render.followAutomatic() else { return }
+        events?.limitsChanged()
+        let limit = render.report.effective
+        Log.notice("the processors that may be used have changed: now \(limit) at once in queue \(render.name)")
+        ledger.append(LoggedEvent(kind: "queue", queue: render.name, text: "limit auto: \(limit)"))
+    }
+
+    /// Checks the processors now, and then at intervals while there is work.
+    func followProcessors(while hasWork: @escaping @Coordination @Sendable () -> Bool) {
+        guard !followsProcessors else { return }
+        followsProcessors = true
+        lookAtProcessors()
+        Coordination.after(Self.interval) { [self] in
+            followsProcessors = false
+            if hasWork(), !render.report.paused { followProcessors(while: hasWork) }
+        }
+    }
+
+    // MARK: - Pauses
+
+    /// Pauses the queues that were paused before the restart.
+    func begin() throws {
+        for (name, reason) in try ledger.pausedQueues() {
+            guard let queue = all.first(where: { $0.name == name }) else { continue }
+            queue.pause(reason: reason)
+            Log.notice(
+                "queue \(name) is paused\(reason.map { " (\($0))" } ?? ""), as it was before; "
+                    + "`pipectl resume \(name)` lets it go on")
+        }
+    }
+
+    /// Pauses these queues. Calls `done` when nothing new starts in them, and the pause is recorded.
+    func pause(_ some: [GatedQueue], reason: String?, done: @escaping @Coordination @Sendable () -> Void) {
+        let changed = some.map { (queue: $0, reason: $0.pause(reason: reason)) }
+        events?.queuesPaused()
+        record(changed, paused: true, done: done)
+    }
+
+    func resume(_ some: [GatedQueue], done: @escaping @Coordination @Sendable () -> Void) {
+        for queue in some { queue.resume() }
+        events?.queuesResumed()
+        record(some.map { ($0, nil) }, paused: false, done: done)
+    }
+
+    private func record(
+        _ changed: [(queue: GatedQueue, reason: String?)], paused: Bool,
+        done: @escaping @Coordination @Sendable () -> Void
+    ) {
+        for (queue, reason) in changed.dropLast() { ledger.recordPause(queue.name, reason: reason, paused: paused) {} }
+        guard let last = changed.last else { return done() }
+        ledger.recordPause(last.queue.name, reason: last.reason, paused: paused) { Coordination.async(done) }
     }
 }

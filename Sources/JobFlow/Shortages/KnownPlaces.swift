@@ -1,6 +1,7 @@
 import DaemonConfiguration
 import DaemonRuntime
 import PictureFiles
+import ServiceProgram
 import SystemCalls
 
 /// Remembers how many mounts the path of each inbox and outbox crosses. If the number decreases, a disk has been

@@ -1,6 +1,6 @@
 import JobLedger
 
-/// Why a resource is missing, and what ends the wait of the work that needs it.
+/// Why a resource is missing, and what must happen before the work that needs it can continue.
 package struct Shortage {
     enum Need {
         /// The resource must have room again. It was too full for a job that had written `written` bytes. `awaited`

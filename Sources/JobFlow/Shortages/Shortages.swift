@@ -6,12 +6,13 @@ package import JobLedger
 import JobModel
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 
 /// Stops and restarts the work that needs a resource.
 @Coordination
 protocol ShortagesDelegate: AnyObject {
-    /// Makes work that needs this resource and has not begun wait, because rendering would be in vain.
+    /// Makes work wait that needs this resource and has not begun, because rendering it would be wasted effort.
     func setAside(_ resource: Resource, because reason: String)
     /// Releases the work that waits for this resource.
     func bringBack(_ resource: Resource)
@@ -20,9 +21,9 @@ protocol ShortagesDelegate: AnyObject {
 /// Tracks the missing resources that work waits for: outboxes without room or permission, inboxes and outboxes whose
 /// disk is unmounted or does not answer, filters without their plugin, formats without their encoder.
 ///
-/// None of these shortages is the picture's fault. A job that needs a missing resource waits, and continues by itself
-/// when the resource is available again. Meanwhile, the inboxes of the affected recipes take no files; other recipes
-/// continue.
+/// None of these shortages is the picture's fault. A job that needs a missing resource waits, and continues
+/// automatically when the resource is available again. Meanwhile, the inboxes of the affected recipes take no files;
+/// other recipes continue.
 @Coordination
 package final class Shortages {
     private let configuration: ConfigurationInForce
@@ -31,7 +32,8 @@ package final class Shortages {
     private let inboxes: Inboxes
     private let reloads: Reloads
     private let places: KnownPlaces
-    weak var delegate: (any ShortagesDelegate)?
+    let hours: RecipeHours
+    weak var delegate: (any ShortagesDelegate)? { didSet { hours.delegate = delegate } }
     private var shortages: [Resource: Shortage] = [:]
     /// Resources being checked. A resource has only one check at a time, so that a disk that does not answer blocks
     /// only one thread.
@@ -47,6 +49,7 @@ package final class Shortages {
         (self.configuration, self.ledger, self.staging) = (configuration, ledger, staging)
         (self.inboxes, self.reloads) = (inboxes, reloads)
         places = KnownPlaces(configuration)
+        hours = RecipeHours(configuration)
     }
 
     package subscript(resource: Resource) -> Shortage? { shortages[resource] }
@@ -202,7 +205,7 @@ package final class Shortages {
             case (.place(let place), .permission):
                 look(for: resource, in: place) { [staging] in staging.refusal(of: place) == nil }
             case (_, .answer), (_, .sweep), (_, .plugin), (_, .replacement), (_, .encoder): break
-            case (.spool, _), (.filter, _), (.encoder, _): break
+            case (.spool, _), (.filter, _), (.encoder, _), (.hours, _): break
             }
         }
     }

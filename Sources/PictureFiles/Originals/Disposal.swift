@@ -4,6 +4,7 @@ package import InboxWatching
 package import JobLedger
 package import JobModel
 import PipelineModel
+import ServiceProgram
 package import SystemCalls
 import WorkerPools
 
@@ -49,7 +50,8 @@ package struct Disposal: Sendable {
     package func dispose(_ job: JobRecord) throws -> String? {
         if job.origin == .kept { return job.source }
         if job.needsDownload { return try disposeOfNothing(job) }
-        guard let spot = try job.spot(of: job.source, in: claims.get), let there = try spot.status() else {
+        guard let filePlace = try job.filePlace(of: job.source, in: claims.get), let there = try filePlace.status()
+        else {
             if job.removesOriginal { return job.source }
             let moved = try movedBefore(job)
             if let moved, job.state == .failed { try Explanation(job: job).write(beside: moved) }
@@ -59,7 +61,7 @@ package struct Disposal: Sendable {
             throw JobFailure("\(job.source) is not the file that was claimed")
         }
         if job.removesOriginal {
-            try spot.remove()
+            try filePlace.remove()
             return job.source
         }
         let opening =
@@ -67,8 +69,13 @@ package struct Disposal: Sendable {
             ? job.goal.map { goal in
                 { try UndoGoal.open(goal, below: FileSystem.subfolder(of: job.path)) }
             } : nil
-        let target = try Moving.move(
-            spot, into: Self.goal(of: job, places), as: FileSystem.name(of: job.path), opening: opening)
+        let (goal, name) = (Self.goal(of: job, places), FileSystem.name(of: job.path))
+        let target: String
+        do {
+            target = try Moving.move(filePlace, into: goal, as: name, opening: opening)
+        } catch let error as SystemError where error.code == ENOTDIR && job.goal == nil {
+            target = try Moving.move(filePlace, into: folder(of: job), as: name)
+        }
         if job.state == .failed { try Explanation(job: job).write(beside: target) }
         return target
     }
@@ -115,6 +122,24 @@ package struct Disposal: Sendable {
         }
     }
 
+    /// The target folder. If a file, such as an earlier original, has the name of a subfolder, the subfolder gets a
+    /// numbered name.
+    private func folder(of job: JobRecord) throws -> String {
+        let (goal, subfolder) = (Self.goal(of: job, places), FileSystem.subfolder(of: job.path))
+        guard job.goal == nil, !subfolder.isEmpty else { return goal }
+        var path = String(goal.dropLast(subfolder.count + 1))
+        for part in subfolder.split(separator: "/") {
+            let plain = FileSystem.join(path, String(part))
+            path = plain
+            var number = 0
+            while try FileSystem.exists(path), !FileSystem.isFolder(path) {
+                number += 1
+                path = ResultName.numbered(plain, number)
+            }
+        }
+        return path
+    }
+
     private static func folder(_ job: JobRecord, _ place: String) -> String {
         FileSystem.join("\(place)/\(job.order.recipe)", FileSystem.subfolder(of: job.path))
     }
@@ -122,10 +147,10 @@ package struct Disposal: Sendable {
     /// Finds an original that was moved before a crash, if the ledger did not record the move. The move may have used a
     /// numbered name because the plain name was taken then, so every numbered variant is checked.
     private func movedBefore(_ job: JobRecord) throws -> String? {
-        let (folder, name) = (Self.goal(of: job, places), FileSystem.name(of: job.path))
+        let (folder, name) = (try folder(of: job), FileSystem.name(of: job.path))
         guard try FileSystem.exists(folder) else { return nil }
         var equal: String?
-        for other in try FileSystem.names(in: folder).compactMap(\.self) where ResultName.isVariant(other, of: name) {
+        for other in try FileSystem.names(in: folder) where ResultName.isVariant(other, of: name) {
             let path = FileSystem.join(folder, other)
             guard let there = try FileSystem.status(path)?.identity else { continue }
             if there.inode == job.file.inode { return path }

@@ -23,14 +23,14 @@ package struct DoneCheck: Sendable {
 
     /// The obstacle if somebody has replaced or changed the original. The daemon leaves such a file alone.
     static let otherFile = "another file lies where its original was, or somebody has changed it"
-    private static let missing = "its original is not at its place any more"
+    private static let missing = "its original is no longer in its place"
 
     /// Why the job can't be undone; nil if it can.
     package func obstacle(toUndoing job: JobRecord) -> String? {
         if let obstacle = Self.obstacle(job) { return obstacle }
         if !job.disposed { return "its original is still on its way to its place; try again" }
         if job.outputs.contains(where: { $0.file == nil }) {
-            return "an older version has published its results: whether somebody has changed them since can't be told"
+            return "an older version published its results, so nobody can tell whether they have been changed"
         }
         return looked(for: job) { there in
             guard let there else { return Self.missing }
@@ -48,7 +48,7 @@ package struct DoneCheck: Sendable {
         do {
             return judged(try originals.status(job.source, of: job)?.identity)
         } catch {
-            return "the disk of its original does not tell where that is"
+            return "the disk of its original can't be read"
         }
     }
 
@@ -61,9 +61,6 @@ package struct DoneCheck: Sendable {
         if job.returns != nil { return "it is being brought back already" }
         if job.isList { return "it was a list of URLs, which has no results of its own" }
         if job.removed != nil { return "its original was removed, by `pipectl clean` or [Keep]" }
-        guard job.removesOriginal else { return nil }
-        return job.order.original == .delete
-            ? "its original was deleted when it was done (Original=delete)"
-            : "its original was the copy that `pipectl add` made, which is removed when a job is done"
+        return job.removesOriginal ? "its original was deleted when it was done (Original=delete)" : nil
     }
 }

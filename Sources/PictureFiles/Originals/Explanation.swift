@@ -1,6 +1,6 @@
-import DaemonRuntime
 package import JobModel
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 
 /// The text file beside a failed original. It explains the failure to the person who dropped the picture.
@@ -28,7 +28,7 @@ package struct Explanation {
         return """
             \(name) could not be processed.
 
-            What happened:    \((job.error ?? "it is not known").printable)
+            What happened:    \((job.error ?? "unknown").printable)
             In which stage:   \(stage)
             What to do:       \((job.advice ?? "look at the picture and the chain").printable)
 

@@ -72,22 +72,22 @@ package struct JobPictures: Sendable {
             throw JobFailure("the original of job \(job.id) was removed when the job was done")
         }
         if job.needsDownload { throw JobFailure("the original of job \(job.id) has not been downloaded yet") }
-        guard let spot = try originals.spot(job.source, of: job) else {
+        guard let filePlace = try originals.filePlace(job.source, of: job) else {
             throw SystemError("open", job.source, code: ENOENT)
         }
-        let (file, there) = try opened(spot, job.source)
+        let (file, there) = try opened(filePlace, job.source)
         guard job.isUnchangedOriginal(there) else {
             throw JobFailure("\(job.source) is not the original of job \(job.id); somebody has changed it")
         }
         return JobPicture(name: FileSystem.name(of: job.path), file: file, identity: there)
     }
 
-    private func opened(_ spot: FilePlace, _ path: String) throws -> (Descriptor, FileStatus.Identity) {
+    private func opened(_ filePlace: FilePlace, _ path: String) throws -> (Descriptor, FileStatus.Identity) {
         do {
             // Opening a named pipe without O_NONBLOCK would wait for its writer.
-            let file = try spot.open(O_RDONLY | O_NONBLOCK | O_NOCTTY)
+            let file = try filePlace.open(O_RDONLY | O_NONBLOCK | O_NOCTTY)
             let status = FileStatus(try file.status())
-            guard status.kind == .file else { throw JobFailure("\(path) is no file any more") }
+            guard status.kind == .file else { throw JobFailure("\(path) is no longer a file") }
             return (file, status.identity)
         } catch let error as SystemError where error.code == ENOENT {
             throw JobFailure("\(path) is not there any more: somebody, `pipectl clean` or [Keep] has removed it")

@@ -1,6 +1,7 @@
 import DaemonRuntime
 import InboxWatching
 import JobModel
+import ServiceProgram
 import SystemCalls
 
 extension JobRecord {

@@ -5,14 +5,15 @@ package import InboxWatching
 import JobLedger
 package import JobModel
 import PipelineModel
+import ServiceProgram
 import Synchronization
 import SystemCalls
 
 /// Receives reports about the mover's progress, and opens inboxes for the mover.
 @Coordination
 package protocol OriginalMoverDelegate: AnyObject {
-    /// The mover is about to move originals.
-    func originalsWillMove()
+    /// How long a move may take before it is reported.
+    var hangTimeout: Duration { get }
     /// The originals of these ended jobs have reached their final places, and the ledger has recorded that.
     func originalsArrived(of jobs: [JobRecord])
     /// An attempt to bring these jobs back failed or was interrupted, and has been undone.
@@ -112,7 +113,6 @@ package final class OriginalMover {
     /// Moves the originals of all ended jobs that have not been moved yet, for example after a crash, a bulk
     /// cancellation or a failed move.
     package func disposeBacklog() {
-        delegate?.originalsWillMove()
         do {
             for inbox in try inboxesWithBacklog() {
                 line(of: inbox).moves.async { [self] in disposeBacklog(of: inbox) }
@@ -175,7 +175,6 @@ package final class OriginalMover {
         _ jobs: [JobRecord], to goal: String?,
         done: @escaping @Coordination @Sendable (Withdrawals.Outcome) -> Void
     ) {
-        delegate?.originalsWillMove()
         let result = Mutex(Withdrawals.Outcome())
         let group = DispatchGroup()
         for (inbox, some) in Dictionary(grouping: jobs, by: \.order.inbox) {
@@ -219,8 +218,7 @@ package final class OriginalMover {
         }
     }
 
-    /// Brings originals of an inbox whose return failed or was interrupted to their previous state. Returns the jobs
-    /// whose original can't be found now.
+    /// Undoes the failed and interrupted returns of an inbox. Returns the jobs whose original can't be found now.
     nonisolated private func endReturns(in inbox: String) throws -> Set<Int> {
         let (ended, lost) = try returns.end(in: inbox)
         for (job, error) in lost {
@@ -232,16 +230,10 @@ package final class OriginalMover {
 
     // MARK: - Delays
 
-    /// Whether any original is being moved.
-    package var isMoving: Bool { moves.areUnderWay }
-
-    /// Reports each original that is still being moved and whose move began before `latest`. Reports each only once.
-    package func lookForHangs(since latest: DispatchTime) { moves.lookForHangs(since: latest) }
-
     /// Why the original of this job stays where it is.
     package nonisolated func reason(for job: Int) -> String? { stuck.reason(for: job) }
 
-    /// The reasons why the originals of these jobs, or of any jobs if nil, have not been moved yet.
+    /// The reasons why originals have not been moved yet: originals of these jobs, or all originals if `ids` is nil.
     package func delays(among ids: Set<Int>? = nil) -> [String] {
         [stuck.text(among: ids), moves.hangText(among: ids)].compactMap(\.self)
     }

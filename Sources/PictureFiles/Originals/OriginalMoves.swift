@@ -4,6 +4,7 @@ package import InboxWatching
 package import JobLedger
 package import JobModel
 import PipelineModel
+import ServiceProgram
 import Synchronization
 import SystemCalls
 import WorkerPools
@@ -16,6 +17,8 @@ package final class OriginalMoves {
         var moved: Set<Int> = []
         /// The move under way in each inbox.
         var moving: [String: Move] = [:]
+        /// Whether the moves under way are checked at intervals.
+        var isWatched = false
     }
 
     private struct Move {
@@ -89,6 +92,10 @@ package final class OriginalMoves {
         state.withLock { state in
             guard state.moved.insert(record.id).inserted else { return false }
             state.moving[inbox] = Move(job: record, since: .now())
+            if !state.isWatched {
+                state.isWatched = true
+                Coordination.async { [self] in watch() }
+            }
             return true
         }
     }
@@ -112,7 +119,7 @@ package final class OriginalMoves {
             if !steps.isEmpty {
                 discards.enter()
                 FileLanes.work(on: steps[0].staging).async { [discards] in
-                    for step in steps { Leftover.remove(step.staging) }
+                    for step in steps { UnneededFile.remove(step.staging) }
                     discards.leave()
                 }
             }
@@ -125,6 +132,19 @@ package final class OriginalMoves {
 
     /// Whether any original is being moved.
     package var areUnderWay: Bool { state.withLock { !$0.moving.isEmpty } }
+
+    /// Checks the moves at intervals until none is under way.
+    private func watch() {
+        guard let timeout = delegate?.hangTimeout else { return }
+        Coordination.after(timeout) { [self] in
+            lookForHangs(since: .now() - timeout.dispatch)
+            let goesOn = state.withLock { state in
+                state.isWatched = !state.moving.isEmpty
+                return state.isWatched
+            }
+            if goesOn { watch() }
+        }
+    }
 
     /// Reports each original that is still being moved and whose move began before `latest`. Reports each only once.
     package func lookForHangs(since latest: DispatchTime) {
@@ -140,7 +160,7 @@ package final class OriginalMoves {
         }
     }
 
-    /// Describes the first hanging move that holds up these jobs, or any job if nil.
+    /// Describes the first hanging move that holds up these jobs, or any job if `ids` is nil.
     package func hangText(among ids: Set<Int>?) -> String? {
         let moves = state.withLock { $0.moving.values.map(\.job) }
         hanging = hanging.filter { job, _ in moves.contains { $0.id == job } }

@@ -29,10 +29,12 @@ package struct OriginalPlaces: Sendable {
         return OriginalPlaces(ledger, places) { [claims] inbox in try open.folder(of: inbox, claims) }
     }
 
-    package func status(_ path: String, of job: JobRecord) throws -> FileStatus? { try spot(path, of: job)?.status() }
+    package func status(_ path: String, of job: JobRecord) throws -> FileStatus? {
+        try filePlace(path, of: job)?.status()
+    }
 
-    package func spot(_ path: String, of job: JobRecord) throws -> FilePlace? {
-        try job.spot(of: path) { try claims(job.order.inbox) }
+    package func filePlace(_ path: String, of job: JobRecord) throws -> FilePlace? {
+        try job.filePlace(of: path) { try claims(job.order.inbox) }
     }
 
     /// The path among `candidates` where the original is. Prefers a file with the recorded inode to a file with equal
@@ -43,9 +45,9 @@ package struct OriginalPlaces: Sendable {
         return (same ?? found.first { job.isUnchangedOriginal($0.1) })?.0
     }
 
-    /// A path from which the original can be processed again and which no job uses, although a file may exist there.
-    /// The paths in `free` are known to be unused by jobs. An original that is kept in place, or is already in a
-    /// workplace, is not moved: the result is its current path.
+    /// A path that no job uses, from which the original can be processed again. A file may exist there, however. Paths
+    /// in `free` are known to be unused by jobs. An original that is kept in place, or is already in a workplace, is
+    /// not moved: the result is its current path.
     package func start(
         of job: JobRecord, for order: WorkOrder, except taken: Set<String>, free: Set<String> = []
     ) throws -> String {
@@ -100,7 +102,7 @@ extension Places {
 extension JobRecord {
     /// The folder and the name of the file at this path; nil if the folder does not exist. `claims` opens the claim
     /// folder of the job's inbox. Throws if the inbox is missing and the disk with the originals may be unmounted.
-    package func spot(of path: String, in claims: () throws -> ClaimFolder) throws -> FilePlace? {
+    package func filePlace(of path: String, in claims: () throws -> ClaimFolder) throws -> FilePlace? {
         guard origin == .claimed, FileSystem.lies(path, within: order.inbox) else { return FilePlace(path) }
         let folder: ClaimFolder
         do {
@@ -110,7 +112,7 @@ extension JobRecord {
             return nil
         }
         do {
-            return try folder.spot(path)
+            return try folder.filePlace(path)
         } catch {
             if error.code == ENOENT || error.code == ENOTDIR { return nil }
             throw error

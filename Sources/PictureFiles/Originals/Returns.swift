@@ -1,9 +1,9 @@
-import DaemonRuntime
 import Glibc
 import InboxWatching
 import JobLedger
 package import JobModel
 package import PipelineModel
+import ServiceProgram
 import Synchronization
 import SystemCalls
 import WorkerPools
@@ -165,8 +165,8 @@ package final class Returns: Sendable {
     /// refers to the copy, so the next start would take it for a new picture.
     private func removeCopy(of job: JobRecord) throws {
         guard job.origin != .kept, let place = job.returns, place != job.source,
-            let copy = try originals.spot(place, of: job), try copy.status() != nil,
-            let original = try originals.spot(job.source, of: job), try original.status() != nil,
+            let copy = try originals.filePlace(place, of: job), try copy.status() != nil,
+            let original = try originals.filePlace(job.source, of: job), try original.status() != nil,
             try FileSystem.isCopy(copy.name, in: copy.folder, of: original.open(O_RDONLY))
         else { return }
         try copy.remove()
@@ -208,7 +208,7 @@ package final class Returns: Sendable {
     private func move(
         _ record: inout JobRecord, _ order: WorkOrder, to start: String, _ originals: OriginalPlaces
     ) throws {
-        guard let original = try originals.spot(record.source, of: record) else {
+        guard let original = try originals.filePlace(record.source, of: record) else {
             throw SystemError("open", record.source, code: ENOENT)
         }
         let claims = record.origin == .claimed ? try originals.claims(order.inbox) : nil

@@ -1,6 +1,7 @@
 package import DaemonRuntime
 package import JobLedger
 package import JobModel
+import ServiceProgram
 import Synchronization
 import WorkerPools
 
@@ -64,7 +65,7 @@ package final class StuckOriginals {
     /// Why the original of this job stays where it is.
     package nonisolated func reason(for job: Int) -> String? { jobs.withLock { $0[job]?.reason } }
 
-    /// Describes the first stuck original among these jobs, or among all if nil.
+    /// Describes the first stuck original among these jobs, or among all jobs if `ids` is nil.
     package func text(among ids: Set<Int>?) -> String? {
         let stays = jobs.withLock { $0 }.filter { ids?.contains($0.key) != false }
         guard let first = stays.min(by: { $0.key < $1.key }) else { return nil }

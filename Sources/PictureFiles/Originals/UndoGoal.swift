@@ -18,7 +18,7 @@ package enum UndoGoal {
     /// `own` folders lie.
     package static func refusal(of folder: String, own: [String], tops: [String] = []) -> String? {
         guard folder.hasPrefix("/"), !folder.contains("\0") else {
-            return "'\(folder.prefix(200))' is no absolute path"
+            return "'\(folder.prefix(200))' is not an absolute path"
         }
         let place = FileSystem.resolved(folder)
         for other in own
@@ -27,7 +27,7 @@ package enum UndoGoal {
         }
         if (tops + ["/"]).contains(where: { place == FileSystem.resolved($0) }) {
             return
-                "\(folder) holds the folders of the daemon or of the system; make a folder for the originals, and name that"
+                "\(folder) contains folders of the daemon or of the system; make a folder for the originals, and name that"
         }
         if place.utf8.split(separator: UInt8(ascii: "/")).contains(where: { $0.first == UInt8(ascii: ".") }) {
             return "\(folder) lies within a hidden folder, where programs keep their settings; name another folder"
@@ -64,7 +64,7 @@ package enum UndoGoal {
         } catch {
             guard [ELOOP, ENOTDIR, ENOENT].contains(error.code) else { throw error }
             throw JobFailure(
-                "\(goal) is not the folder any more that the undo named; put it back, or move the original by hand")
+                "\(goal) is no longer the folder that the undo named; put it back, or move the original by hand")
         }
     }
 }

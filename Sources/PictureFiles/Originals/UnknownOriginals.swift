@@ -33,7 +33,7 @@ package struct UnknownOriginals {
     }
 
     private func add(_ folder: String, below top: String, to files: inout Set<String>) throws {
-        for name in try FileSystem.names(in: folder).compactMap(\.self) {
+        for name in try FileSystem.names(in: folder) {
             let path = FileSystem.join(folder, name)
             let relative = top.isEmpty ? name : FileSystem.join(top, name)
             switch try FileSystem.status(path)?.kind {

@@ -45,6 +45,12 @@ package struct JobNames: Sendable {
 
     package var wantsDate: Bool { order.wantsDate }
 
+    /// The picture's place, for conditions.
+    package func place(_ image: ImageHandle) throws -> PicturePlace {
+        let path = image.name ?? path
+        return PicturePlace(folder: try album(path), name: FileSystem.name(of: path))
+    }
+
     private func album(_ path: String) throws -> String {
         let folder = FileSystem.subfolder(of: path)
         guard folder.isEmpty, let batch else { return folder }

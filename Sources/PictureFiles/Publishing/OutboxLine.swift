@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Dispatch
+import ServiceProgram
 package import Synchronization
 import SystemCalls
 import WorkerPools

@@ -10,11 +10,11 @@ extension Publisher {
     /// published, and is nil unless this is a redo.
     package func choose(
         _ staged: [ImageHandle.Staged], order: WorkOrder, path: String, facts: NameFacts = NameFacts(),
-        replacing before: Before? = nil
+        replacing before: EarlierResults? = nil
     ) throws -> Publication {
         let name = ResultName(order: order, path: path, facts: facts)
         try name.check(staged)
-        let former = try before.map(Former.init)
+        let former = try before.map(EarlierResultsOnDisk.init)
         let publication = try line(of: order.outbox).reserved.withLock { reserved in
             let isFree = { target in
                 try former?.owns(target) == true || (!reserved.contains(target) && !FileSystem.exists(target))
@@ -57,7 +57,7 @@ extension Publisher {
     /// The paths for all results. Reuses the paths of the job's earlier results, if there are any; otherwise chooses
     /// free paths.
     private func targets(
-        _ staged: [ImageHandle.Staged], _ name: ResultName, _ conflict: ConflictPolicy, _ former: Former?,
+        _ staged: [ImageHandle.Staged], _ name: ResultName, _ conflict: ConflictPolicy, _ former: EarlierResultsOnDisk?,
         _ isFree: (String) throws -> Bool
     ) throws -> [String] {
         let counted = staged.filter(\.isCounted)

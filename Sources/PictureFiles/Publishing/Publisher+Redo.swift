@@ -6,7 +6,7 @@ import SystemCalls
 extension Publisher {
     /// The results that a job has published before, and the staging folder of their outbox, to which withdrawn results
     /// are moved.
-    package struct Before: Sendable {
+    package struct EarlierResults: Sendable {
         package var results: [PublishedFile]
         package var staging: String
 
@@ -16,14 +16,14 @@ extension Publisher {
     }
 
     /// The job's earlier results, by their current state on the disk.
-    struct Former: Sendable {
+    struct EarlierResultsOnDisk: Sendable {
         /// Unchanged results, with their identities.
         fileprivate private(set) var own: [String: FileStatus.Identity] = [:]
-        /// The results that somebody has changed, or may have.
+        /// Results that somebody has changed, or may have changed.
         fileprivate private(set) var changed: [String] = []
         fileprivate let staging: String
 
-        init(_ before: Before) throws(SystemError) {
+        init(_ before: EarlierResults) throws(SystemError) {
             staging = before.staging
             for result in before.results {
                 switch try result.standing() {
@@ -52,7 +52,8 @@ extension Publisher {
     ///
     /// `isFree` returns whether a path is available.
     func steps(
-        _ staged: [ImageHandle.Staged], to targets: [String], _ former: Former, _ conflict: ConflictPolicy,
+        _ staged: [ImageHandle.Staged], to targets: [String], _ former: EarlierResultsOnDisk,
+        _ conflict: ConflictPolicy,
         _ isFree: (String) throws -> Bool
     ) throws -> PublishIntent {
         var steps: [PublishIntent.Step] = []

@@ -120,8 +120,8 @@ package final class Publisher: Sendable {
         }
     }
 
-    /// Whether the new results are lost. This is so if neither staging files nor published results exist. It is also so
-    /// if an earlier result is still in place and its successor is gone; then all other results are moved back.
+    /// Whether the new results are lost: neither staging files nor published results exist, or an earlier result is
+    /// still in place and its successor is gone. In the second case, moves all other results back.
     private func isLost(_ intent: PublishIntent) throws -> Bool {
         if try intent.steps.contains(where: { try Replacement($0)?.isLost ?? false }) {
             try moveBack(intent)
@@ -209,8 +209,8 @@ package final class Publisher: Sendable {
     /// After a recorded publication, removes from staging the results that were replaced, withdrawn or left out.
     package func discard(_ intent: PublishIntent) {
         for step in intent.steps {
-            Leftover.remove(step.staging)
-            if step.replaces != nil { Leftover.remove(step.aside) }
+            UnneededFile.remove(step.staging)
+            if step.replaces != nil { UnneededFile.remove(step.aside) }
         }
         OutboxFolders.removeEmpty(around: intent.steps.filter(\.isWithdrawal))
     }
@@ -221,7 +221,7 @@ package final class Publisher: Sendable {
     }
 
     package func discard(_ staged: [ImageHandle.Staged]) {
-        for file in staged { Leftover.remove(file.path) }
+        for file in staged { UnneededFile.remove(file.path) }
     }
 
     /// Returns false if the name is taken.

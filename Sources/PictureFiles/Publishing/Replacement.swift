@@ -3,21 +3,18 @@ import JobModel
 import SystemCalls
 
 extension PublishIntent.Step {
-    /// Whether the earlier result has no successor, so that it is withdrawn from `target` to `staging`.
-    var isWithdrawal: Bool { replaces != nil && file == nil }
-
     /// The path of the earlier result during an exchange that takes several renames. Only the daemon writes to that
     /// folder.
     var aside: String { "\(staging)\(PublishIntent.aside)" }
 }
 
 /// Exchanges an earlier result in the outbox and its successor in staging. The earlier result stays in the staging
-/// folder, so that it can be brought back until the job's end is recorded. A file of somebody else is never lost: after
+/// folder, so that it can be brought back until the job's end is recorded. Other programs' files are never lost: after
 /// each rename, the code checks whether it moved the published file, and puts any other file back.
 struct Replacement {
     private let step: PublishIntent.Step
 
-    /// Nil for a step that replaces and withdraws nothing.
+    /// Nil for a step that neither replaces nor withdraws a result.
     init?(_ step: PublishIntent.Step) {
         guard step.replaces != nil else { return nil }
         self.step = step

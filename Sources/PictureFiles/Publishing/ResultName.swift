@@ -56,7 +56,7 @@ package struct ResultName {
     /// checked.
     package func check(_ staged: [ImageHandle.Staged]) throws {
         guard !staged.contains(where: \.isLie) else {
-            throw JobFailure("the worker says of a result what can't be", advice: "report this")
+            throw JobFailure("the worker reported an impossible result", advice: "report this")
         }
         var first: [FileSystem.Key: ImageHandle.Staged] = [:]
         for file in staged where file.isDecided {

@@ -1,4 +1,4 @@
-import DaemonRuntime
+import ServiceProgram
 
 /// The folders of `spool/`. Each contains one original, which is a download or a file that `pipectl add` passed.
 package enum Spool {

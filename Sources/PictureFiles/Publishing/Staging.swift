@@ -1,8 +1,8 @@
-import DaemonRuntime
 import Foundation
 import Glibc
 package import JobModel
 package import PipelineModel
+import ServiceProgram
 package import SystemCalls
 import WorkerPools
 
@@ -51,7 +51,7 @@ package struct Staging: Sendable {
         let folder = folder(in: outbox)
         do {
             guard let own = try open(outbox) else { return }
-            for name in try FileSystem.names(in: own, called: folder).compactMap(\.self) {
+            for name in try FileSystem.names(in: own, called: folder) {
                 if !kept.contains(FileSystem.join(folder, name)) { try FileSystem.remove(name, in: own) }
             }
         } catch {

@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Dispatch
+import ServiceProgram
 import Synchronization
 
 /// Sweeps the staging folders of all outboxes at startup. The startup waits briefly for their disks, and continues

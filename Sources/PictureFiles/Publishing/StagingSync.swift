@@ -30,7 +30,7 @@ struct StagingSync {
         let status = FileStatus(try descriptor.status())
         guard status.kind == .file, status.size == made.bytes else {
             throw JobFailure(
-                "the result is not what was made: \(file.path) has \(status.size) bytes, not \(made.bytes)",
+                "the result is not as the worker reported it: \(file.path) has \(status.size) bytes, not \(made.bytes)",
                 advice: "look at the disk of the outbox, and for who else writes there; then `pipectl retry`")
         }
     }

@@ -7,6 +7,7 @@ import JobLedger
 import JobModel
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 
 /// Implements `pipelined --backup DIR`, which `pipectl backup DIR` runs. It copies all data of the daemon, whether the
@@ -32,9 +33,9 @@ struct Backup {
                 try backup.make()
                 return ExitStatus.done.rawValue
             } catch let error as SystemError where error.isFull {
-                throw BackupError("NoRoom", "\(error); make room there, and run it again, which goes on")
+                throw BackupError("NoRoom", "\(error); make room there, and run it again, which continues")
             } catch  where !(error is BackupError) {
-                throw BackupError("Incomplete", "\(error); the backup is incomplete, and the next run goes on")
+                throw BackupError("Incomplete", "\(error); the backup is incomplete, and the next run continues")
             }
         } catch let error as BackupError {
             output.refuse(error)
@@ -90,11 +91,11 @@ struct Backup {
 
     private static func text(_ missing: [String]) -> String {
         let more = missing.count > 20 ? ["and \(missing.count - 20) more"] : []
-        return (["the backup is incomplete; mend this, and run it again, which goes on:"] + missing.prefix(20) + more)
+        return (["the backup is incomplete; fix this, and run it again, which continues:"] + missing.prefix(20) + more)
             .joined(separator: "\n")
     }
 
-    // MARK: - Before it begins
+    // MARK: - Preconditions
 
     private static func checkReadable(_ places: Places) throws {
         guard FileSystem.isFolder(places.data) else {

@@ -1,8 +1,8 @@
 import CLinux
-import DaemonRuntime
 import Foundation
 import Glibc
 import PictureFiles
+import ServiceProgram
 import SystemCalls
 
 /// The reason why a backup failed or is incomplete.
@@ -59,10 +59,11 @@ struct BackupFolder {
                 "\(path) lies in \(folder), where the daemon works; choose a folder elsewhere, on another disk")
         }
         guard let there = try FileSystem.status(path) else { return }
-        guard there.kind == .folder else { throw BackupError("Refused", "\(path) is no folder") }
+        guard there.kind == .folder else { throw BackupError("Refused", "\(path) is not a folder") }
         // Ignore lost+found, which every new ext4 file system contains.
-        let names = try FileSystem.names(in: path).filter { $0 != "lost+found" }
-        guard names.isEmpty || names.contains(note) else {
+        var hasOthers = false
+        let names = try FileSystem.names(in: path, misnamed: { _ in hasOthers = true }).filter { $0 != "lost+found" }
+        guard names.isEmpty && !hasOthers || names.contains(note) else {
             throw BackupError(
                 "Refused", "\(path) is neither empty nor a backup: it has no \(note); choose an empty folder")
         }

@@ -3,9 +3,9 @@ import JobLedger
 import PictureFiles
 import SystemCalls
 
-/// Adds missing files to a backup, namely files that the rows of its ledger refer to. Pictures may have moved after
-/// their folders were copied and before the ledger was copied. Such a picture is copied from its current path to the
-/// path in its row.
+/// Adds missing files to a backup: files that the rows of its ledger refer to. Pictures may have moved after their
+/// folders were copied and before the ledger was copied. Such a picture is copied from its current path to the path in
+/// its row.
 struct BackupNeeds {
     private let data: String
     private let copyOfData: String

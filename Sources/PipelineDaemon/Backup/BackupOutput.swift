@@ -7,7 +7,7 @@ struct BackupReport: Encodable {
     var folder: String
     /// The data folder of the daemon.
     var of: String
-    /// All files of the backup, except the files of the ledger.
+    /// Number and size of all files in the backup, without the ledger's files.
     var all: Mirror.Amount
     var copied: Mirror.Amount
     /// Number of files and folders that were removed from the backup, because the daemon no longer has them.
@@ -21,7 +21,9 @@ struct BackupReport: Encodable {
             "\(folder) is a complete backup of \(of): \(all.words), and a whole ledger of \(BackupOutput.counted(jobs, "job"))",
             "copied \(copied.words)",
         ]
-        if removed > 0 { lines.append("removed \(BackupOutput.counted(removed, "file")) that the daemon has no more") }
+        if removed > 0 {
+            lines.append("removed \(BackupOutput.counted(removed, "file")) that the daemon no longer has")
+        }
         if !elsewhere.isEmpty {
             lines.append("not in it, because they lie elsewhere: \(elsewhere.joined(separator: ", "))")
         }

@@ -54,15 +54,14 @@ final class Mirror {
     }
 
     private func copy(_ folder: Descriptor, _ path: String, to target: String) throws {
-        let names = try FileSystem.names(in: folder, called: path)
-        let known = names.compactMap(\.self).filter { !left.contains(FileSystem.join(path, $0)) }
-        if known.count < names.count, names.contains(nil) {
-            problems.append("\(path) has a file whose name is not UTF-8; rename it")
+        let names = try FileSystem.names(in: folder, called: path) {
+            problems.append("\(FileSystem.join(path, $0)) has a name that is not UTF-8; rename it")
         }
+        let known = names.filter { !left.contains(FileSystem.join(path, $0)) }
         if !isTrial {
             try makeFolder(target)
-            let kept = Set(names.compactMap(\.self))
-            for name in try FileSystem.names(in: target).compactMap(\.self) where !kept.contains(name) {
+            let kept = Set(names)
+            for name in try FileSystem.names(in: target) where !kept.contains(name) {
                 gone.append(FileSystem.join(target, name))
             }
         }
@@ -174,7 +173,7 @@ final class Mirror {
         }
     }
 
-    // MARK: - Marks
+    // MARK: - Owners, modes and times
 
     /// Only root can set owners. A copy that another user makes belongs to that user.
     private static let givesAway = geteuid() == 0

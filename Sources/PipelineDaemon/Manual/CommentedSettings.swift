@@ -7,7 +7,7 @@ enum CommentedSettings {
     static var text: String {
         let beginning = [
             "The settings of pipelined, each as it is without this file: pipelined.conf(5), or `pipectl settings` for those in force.",
-            "Take the # away before what you change; then `pipectl reload --check`, and `pipectl reload`.",
+            "Remove the # from the settings that you change; then `pipectl reload --check`, and `pipectl reload`.",
         ]
         let settings = sections(of: Settings().rows, "") + sections(of: Settings.hostRows, "#")
         return (beginning.flatMap(comment) + settings).joined(separator: "\n") + "\n"

@@ -22,7 +22,7 @@ extension Manual {
                     "`pipelined --check` reports all mistakes, with file, line and the nearest known word. `pipectl "
                         + "reload` brings a change into force; if it reports a mistake, nothing has changed. `pipectl "
                         + "settings` shows the settings in force, and where each comes from."),
-                .paragraph("Each setting below has its default behind it."),
+                .paragraph("Each setting below is shown with its default."),
             ] + sections(of: Settings().rows) { $0 }
                 + sections(of: Settings.hostRows) { $0 }
                 + [

@@ -21,9 +21,9 @@ extension Manual {
                         + "white. `pipelined.conf`(5) and `pipelined.recipe`(5) say how to write others; `--check` "
                         + "says whether they are right."),
                 .paragraph(
-                    "A mistake in the configuration keeps no start from going on. A recipe with a mistake is held: its "
-                        + "pictures wait in their inbox. Settings with a mistake give way to the last that were right. "
-                        + "`pipectl status` says so until the mistake is mended and `pipectl reload` has read the files."
+                    "The daemon starts despite a mistake in the configuration. A recipe with a mistake is held: its "
+                        + "pictures wait in their inbox. If the settings have a mistake, the last correct settings are used. "
+                        + "`pipectl status` says so until the mistake is corrected and `pipectl reload` has read the files."
                 ),
                 .paragraph(
                     "Workers read pictures and servers: separate processes that the kernel confines. `pipectl`(1) "

@@ -28,7 +28,7 @@ extension Manual {
                     .paragraph(
                         "Name= says where a result lies below the outbox, with / between folders and without the "
                             + "suffix, which is its format's. A field stands between braces. An empty one goes with its "
-                            + "folder, or with the sign before it. No value leads out of the outbox: its signs that "
+                            + "folder, or with the character before it. No value leads out of the outbox: its characters that "
                             + "mean something to a path are replaced."),
                 ] + NameField.allCases.map { .entry($0.example, value: "", "\($0.help).") } + [
                     .section("HOOKS"),
@@ -60,7 +60,7 @@ extension Manual {
                 + [
                     .section("FILTERS"),
                     .paragraph(
-                        "These filters come with pipelined, as plugins; `pipeline_plugin.h`(3) tells how to write "
+                        "These filters come with pipelined, as plugins; `pipeline_plugin.h`(3) says how to write "
                             + "others."
                     ),
                 ] + filters.flatMap(stage) + [

@@ -1,9 +1,9 @@
 import DaemonConfiguration
-import DaemonRuntime
 import Foundation
 import ManualPages
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import WorkerPools
 import WorkerProtocol
@@ -58,7 +58,7 @@ enum Manual: String, CaseIterable {
         let copies = FileManager.default.temporaryDirectory.appendingPathComponent("pipelined-man-\(getpid())").path
         defer { try? FileManager.default.removeItem(atPath: copies) }
         let (_, hello, _) = try Daemon.startPool(
-            with: PluginShelf(folder: copies, sources: [Places.ownPlugins]), within: PluginSettings().timeout)
+            with: PluginGenerations(folder: copies, sources: [Places.ownPlugins]), within: PluginSettings().timeout)
         return hello.filters.sorted { $0.name < $1.name }
     }
 }

@@ -1,8 +1,8 @@
-import DaemonRuntime
 import Foundation
 import Glibc
 import PictureFiles
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import WorkerPools
 
@@ -19,7 +19,8 @@ struct CrashPause: Equatable {
     private static let longestGap = 600.0
     private static let longestPause = 60
 
-    /// `text` is the file that the previous run wrote. It is nil after a clean stop, which removes the file.
+    /// `text` is the content of the file that the previous run wrote. It is nil after a clean stop, which removes the
+    /// file.
     init(after text: String?, at now: Double) {
         began = now
         guard let words = text?.split(whereSeparator: \.isWhitespace), words.count == 2, let before = Int(words[0]),
@@ -43,7 +44,7 @@ struct CrashPause: Equatable {
         var latest = CrashPause(after: text, at: Timestamp.now())
         if latest.pause > .zero {
             let line =
-                "it has ended \(latest.crashes) times in a row without being asked to, and begins in \(latest.pause.text)"
+                "it has ended unexpectedly \(latest.crashes) times in a row, and begins in \(latest.pause.text)"
             Log.failure(line)
             ServiceManager.tell("STATUS=\(line)")
             guard isLeftAlone(for: latest.pause) else { return false }
@@ -52,12 +53,12 @@ struct CrashPause: Equatable {
         do {
             try FileSystem.write(Array(latest.text.utf8), to: places.comeback)
         } catch {
-            Log.failure("\(error), ignoring: it is not counted how often the daemon crashes")
+            Log.failure("\(error), ignoring: crashes are not counted")
         }
         return true
     }
 
-    /// Called before an exit that is no crash: the daemon was asked to stop, or it can't start until a person mends
+    /// Called before an exit that is not a crash: the daemon was asked to stop, or it can't start until a person fixes
     /// something.
     static func end(_ places: Places) {
         guard ServiceManager.isListening else { return }

@@ -4,7 +4,7 @@ public struct Chain: Sendable, Hashable, Codable, CustomStringConvertible {
     public let text: String
     public let stages: [Stage]
 
-    /// Maximum number of results, because a worker keeps a file open for each.
+    /// Maximum number of results. A worker keeps a file open for each.
     public static let mostResults = 32
 
     public init(
@@ -38,7 +38,7 @@ public struct Chain: Sendable, Hashable, Codable, CustomStringConvertible {
             }
             if stage.teeName != nil, stages.count(where: { $0.teeName != nil }) + 1 == Self.mostResults {
                 throw ChainProblem(
-                    "more than \(Self.mostResults) results, of which save makes one", column: element.column,
+                    "more than \(Self.mostResults) results, including the one from save", column: element.column,
                     advice: "leave out a tee, or make two chains of it")
             }
             stages.append(stage)

@@ -37,6 +37,12 @@ extension ParameterDescription {
             return .text(text.lowercased())
         case .text:
             return .text(text)
+        case .file:
+            guard text.isEmpty || !text.contains("/") && choices.contains(where: text.hasSuffix) else {
+                let advice = "write the name of a \(choices.alternatives) file in the recipes' folder"
+                throw Refusal("is no name of such a file", advice: advice)
+            }
+            return .text(text)
         }
     }
 
@@ -48,6 +54,7 @@ extension ParameterDescription {
         case .choice: choices.alternatives
         case .colour: "a colour, #rrggbb"
         case .text: "a text"
+        case .file: "a file, \(choices.alternatives)"
         }
     }
 
@@ -59,6 +66,7 @@ extension ParameterDescription {
         case .choice: choices.first ?? ""
         case .colour: "#808080"
         case .text: "text"
+        case .file: "name\(choices.first ?? "")"
         }
     }
 

@@ -3,12 +3,12 @@
 public enum ResizeFirst {
     /// The execution order of the stages for a picture that the resize makes smaller. A resize with an explicit kernel
     /// keeps its place, because every pixel has to pass through that kernel.
-    public static func order(_ stages: [Stage], traits: (String) -> Set<StageTrait>) -> [Stage] {
+    public static func order(_ stages: [Stage], traits: (Stage) -> Set<StageTrait>) -> [Stage] {
         let name = BuiltInStage.resize.description.name
         guard let place = stages.firstIndex(where: { $0.name == name }),
             stages[place].arguments["kernel"]?.text ?? "auto" == "auto",
             stages[place].arguments["scale"]?.number ?? 0 < 1,
-            stages[..<place].allSatisfy({ !traits($0.name).isDisjoint(with: [.pointwise, .curve]) })
+            stages[..<place].allSatisfy({ !traits($0).isDisjoint(with: [.pointwise, .curve]) })
         else { return stages }
         return [stages[place]] + stages[..<place] + stages[(place + 1)...]
     }

@@ -18,15 +18,22 @@ extension StageCatalog {
                 throw ChainProblem(
                     "'\(parameter.name)' for the second time", column: assignment.column, advice: "keep one")
             }
-            stage.arguments[parameter.name] = try value(
-                assignment.value ?? "", of: parameter, column: assignment.column)
+            let text = assignment.value ?? ""
+            stage.arguments[parameter.name] = try value(text, of: parameter, column: assignment.column)
+            guard parameter.type == .file, !text.isEmpty else { continue }
+            do throws(Refusal) {
+                stage.files = [parameter.name: try files.digest(text)].merging(stage.files ?? [:]) { new, _ in new }
+            } catch {
+                throw ChainProblem(
+                    "\(parameter.name)=\(text) \(error.complaint)", column: assignment.column, advice: error.advice)
+            }
         }
         for parameter in description.parameters where columns[parameter.name] == nil {
             guard let text = parameter.defaultValue else {
                 guard parameter.isRequired else { continue }
                 let word = builtIn?.positional == parameter.name ? "" : "\(parameter.name)="
                 throw ChainProblem(
-                    "'\(element.name)' without '\(parameter.name)', which it needs", column: element.column,
+                    "'\(element.name)' needs '\(parameter.name)'", column: element.column,
                     advice: "write \(element.name) \(word)\(parameter.example)")
             }
             stage.arguments[parameter.name] = try value(text, of: parameter, column: element.column)
@@ -49,15 +56,13 @@ extension StageCatalog {
     private func checkGiven(
         _ stage: Stage, _ description: StageDescription, _ columns: [String: Int], column: Int
     ) throws(ChainProblem) {
-        let given = description.parameters.filter { parameter in
-            stage.arguments[parameter.name] != parameter.defaultValue.flatMap { try? parameter.value($0) }
-        }.map(\.name)
+        let given = description.given(in: stage)
         let needed = description.atLeastOneOf
         if !needed.isEmpty, !given.contains(where: needed.contains) {
             let names = needed.map { "'\($0)'" }.alternatives
             throw ChainProblem(
-                "'\(stage.name)' without \(names)\(needed.count > 1 ? ", one of which it needs" : ", which it needs")",
-                column: column, advice: "write \(stage.name) \(needed.map { "\($0)=…" }.alternatives)")
+                "'\(stage.name)' needs \(names)", column: column,
+                advice: "write \(stage.name) \(needed.map { "\($0)=…" }.alternatives)")
         }
         let rivals = given.filter(description.atMostOneOf.contains)
         guard rivals.count > 1 else { return }

@@ -5,12 +5,12 @@ public enum TableRun {
     /// The number of stages at the start of `stages` that can share one table, for a grey or colour picture, with or
     /// without alpha.
     public static func length(
-        _ stages: some Sequence<Stage>, isGrey: Bool, hasAlpha: Bool, traits: (String) -> Set<StageTrait>
+        _ stages: some Sequence<Stage>, isGrey: Bool, hasAlpha: Bool, traits: (Stage) -> Set<StageTrait>
     ) -> Int {
         var isGrey = isGrey
         var length = 0
         for stage in stages {
-            let traits = traits(stage.name)
+            let traits = traits(stage)
             // The worker converts colours to luma before it applies the table.
             if length == 0, traits.contains(.lumaOnly) { isGrey = true }
             // With a single input band, the output of any pointwise filter depends on one value, even if the output has
@@ -27,7 +27,7 @@ public enum TableRun {
 extension StageCatalog {
     /// The execution steps for a large colour picture without alpha, in words: "resize, noir + fade: one table".
     func steps(_ stages: [Stage]) -> [String] {
-        let traits = { self[$0]?.traits ?? [] }
+        let traits = { (stage: Stage) in self[stage.name]?.traits(of: stage) ?? [] }
         var rest = ResizeFirst.order(stages, traits: traits)[...]
         var steps: [String] = []
         while let first = rest.first {

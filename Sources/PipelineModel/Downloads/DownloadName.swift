@@ -6,8 +6,31 @@ public enum DownloadName {
     public static let longest = 200
 
     public static func name(said: String?, url: WebAddress) -> String {
-        said.flatMap(named) ?? named(url.lastPart) ?? named(url.host) ?? "download"
+        // Dashes replace the host's dots. Otherwise its last part would look like a suffix, and the name of the result
+        // would lose it.
+        said.flatMap(named) ?? named(url.lastPart) ?? named(url.host.replacing(".", with: "-")) ?? "download"
     }
+
+    /// Checks a name that a user has given.
+    static func given(_ name: String) throws(Refusal) -> String {
+        let safe = safe(name)
+        guard safe == name else {
+            let advice = safe.isEmpty ? "write one such as harbour.jpg" : "'\(safe)' would be"
+            throw Refusal("has a name that is not a plain file name", advice: advice)
+        }
+        return name
+    }
+
+    /// The name that the user has given, or else `said`. A given name without a picture suffix gets the picture suffix
+    /// of `said`.
+    public static func given(_ name: String?, else said: String) -> String {
+        guard let name else { return said }
+        let suffix = NameFacts.split(said).suffix
+        guard !isPicture(NameFacts.split(name).suffix), isPicture(suffix) else { return name }
+        return shortened(name + suffix)
+    }
+
+    private static func isPicture(_ suffix: String) -> Bool { Recipe.pictures.contains("*\(suffix.lowercased())") }
 
     private static func named(_ text: String) -> String? {
         let name = safe(text)
@@ -32,20 +55,13 @@ public enum DownloadName {
         return shortened(String(name))
     }
 
-    /// Whether the name consists of letters and digits, with `.`, `-` or `_` only in between. Most names do, and need
-    /// no sanitising.
+    /// Whether the name consists of letters and digits, with `.`, `-` or `_` only in between. Most names are like this,
+    /// and need no sanitising.
     private static func isPlain(_ text: String) -> Bool {
-        func isOrdinary(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: false
-            }
-        }
         let marks = [UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_")]
         guard let first = text.utf8.first, let last = text.utf8.last, text.utf8.count <= longest else { return false }
-        return isOrdinary(first) && isOrdinary(last) && text.utf8.allSatisfy { isOrdinary($0) || marks.contains($0) }
+        return first.isLetterOrDigit && last.isLetterOrDigit
+            && text.utf8.allSatisfy { $0.isLetterOrDigit || marks.contains($0) }
     }
 
     /// Shortens a name that is too long by cutting the end of its stem, and keeps its suffix.

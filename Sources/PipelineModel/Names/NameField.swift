@@ -17,22 +17,21 @@ public enum NameField: String, Sendable, Hashable, CaseIterable {
         case .stem: "the picture's name without its suffix: harbour of harbour.jpg"
         case .name: "the picture's name with its suffix"
         case .album:
-            "the folder of the inbox that the picture was dropped in, folders below it included, or else the name of its "
-                + "batch; left out where there is neither"
+            "the path of the picture's folder below the inbox, or else the name of its batch; omitted if there is neither"
         case .date:
-            "the day on which it was taken, by EXIF, or else the date of its file; \(DateFormat.standard) when no form "
-                + "is given. A form has \(DateFormat.Field.allCases.map { "\($0.rawValue) (\($0.help))" }.enumeration)"
+            "the day on which the picture was taken, according to EXIF, or else the date of its file; default: "
+                + "\(DateFormat.standard). A format has \(DateFormat.Field.allCases.map { "\($0.rawValue) (\($0.help))" }.enumeration)"
         case .recipe: "the recipe's name"
-        case .output: "the name of the output or the tee; left out, with the sign before it, where there is none"
+        case .output: "the name of the output or the tee; if there is none, it is omitted with the character before it"
         case .counter:
-            "a number that is still free in this place, of at least so many digits, 1 to \(NameTemplate.counters.upperBound); "
-                + "all results of a picture have the same"
+            "a free number, padded to this many digits, 1 to \(NameTemplate.counters.upperBound); all results of a "
+                + "picture get the same number"
         case .width: "the result's width in pixels"
         case .height: "the result's height in pixels"
         case .format: "the result's format: jpeg, png, webp, tiff, avif, gif or jxl"
         case .hash:
             "the first digits of the SHA-256 of the result's bytes, \(NameTemplate.hashes.lowerBound) to "
-                + "\(NameTemplate.hashes.upperBound), in hexadecimal: another result has another name"
+                + "\(NameTemplate.hashes.upperBound), in hexadecimal: different results get different names"
         }
     }
 }

@@ -24,7 +24,7 @@ struct NameScanner {
 
     private mutating func read() throws(Refusal) -> [[NameTemplate.Part]] {
         if scalars.first == "/" {
-            throw refusal("begins with '/'", at: 0, "leave it out: a name lies below the outbox, which Outbox= chooses")
+            throw refusal("begins with '/'", at: 0, "leave it out: names are relative to the outbox")
         }
         if let control = scalars.firstIndex(where: { $0.properties.generalCategory == .control }) {
             throw refusal("has a control character in it", at: control, "take it out")
@@ -126,7 +126,7 @@ struct NameScanner {
         let component = components[components.count - 1]
         guard let first = component.first else {
             if position < scalars.count { throw refusal("has a folder without a name", at: position, "write one '/'") }
-            throw refusal("ends with '/'", at: max(0, position - 1), "name the file behind it, such as {stem}")
+            throw refusal("ends with '/'", at: max(0, position - 1), "name the file after it, such as {stem}")
         }
         if case .text(let text) = first, text.unicodeScalars.first == "." { throw hidden(at: start) }
         guard component.reduce(0, { $0 + $1.fixedLength }) <= Self.longestFixed else {

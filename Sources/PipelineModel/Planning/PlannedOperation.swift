@@ -27,9 +27,9 @@ public enum PlannedOperation: Sendable, Hashable {
                 ? "decode, \(pictures.map { $0.steps(catalog) }.joined())"
                 : "decode for all; " + pictures.map { $0.steps(catalog) }.joined(separator: "; ")
         case .download: "fetch the URL into a file"
-        case .publish: "put the results into the outbox, all or none; then see to the original"
-        case .announceBatch: "once, when all of the batch are here: append that to the event log; then they go on"
-        case .announce: "say in the daemon's log that the results are published"
+        case .publish: "put the results into the outbox, all or none; then handle the original"
+        case .announceBatch: "once, when the whole batch is here: record this in the event log; then its jobs continue"
+        case .announce: "log that the results are published"
         }
     }
 }

@@ -16,7 +16,7 @@ public enum Planner {
                 segments[segment].append(
                     PlannedPicture(
                         index: count, source: source, stages: stages + [save], isResult: isResult, name: name,
-                        naming: isResult ? output.naming : nil))
+                        naming: isResult ? output.naming : nil, condition: output.condition))
                 count += 1
             }
             for stage in output.chain.stages {

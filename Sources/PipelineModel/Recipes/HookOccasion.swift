@@ -5,6 +5,8 @@ public enum HookOccasion: String, Sendable, Hashable, Codable, CaseIterable {
     /// A picture has failed, and its original has been moved to `failed/`.
     case failed
     case cancelled
+    /// All unfinished jobs of a batch have reached a barrier.
+    case arrived
     /// All jobs of a batch have finished, failed or been cancelled.
     case batch
 

@@ -4,7 +4,7 @@ public struct Recipe: Sendable, Hashable {
     public static let pictures = [
         "*.jpg", "*.jpeg", "*.png", "*.webp", "*.heic", "*.heif", "*.avif", "*.tif", "*.tiff", "*.gif",
         "*.bmp", "*.cr2", "*.cr3", "*.nef", "*.arw", "*.dng", "*.raf", "*.orf", "*.rw2",
-        "*.urls", "*.url",
+        "*.urls", "*.url", "*.csv", "*.tsv",
     ]
 
     /// The settings that a recipe file may contain, for the manual.
@@ -27,8 +27,11 @@ public struct Recipe: Sendable, Hashable {
     public let onTruncated: TruncatedPolicy
     public let raw: RawPolicy
     public let priority: Priority
+    public let share: Int
+    /// When pictures may begin; nil for always.
+    public let hours: Hours?
     public let fleet: FleetUse
-    /// The program to run on the occasions in `hookOn`.
+    /// The program to run for the events in `hookOn`.
     public let hook: String?
     public let hookOn: Set<HookOccasion>
     public let intake: InboxSettings
@@ -40,14 +43,14 @@ public struct Recipe: Sendable, Hashable {
         name: String, description: String? = nil, file: String? = nil, inbox: String, outbox: String,
         match: [String] = Recipe.pictures, original: OriginalPolicy = .archive, conflict: ConflictPolicy = .number,
         onTruncated: TruncatedPolicy = .fail, raw: RawPolicy = .preview, priority: Priority = .normal,
-        fleet: FleetUse = .yes, hook: String? = nil,
+        share: Int = 1, hours: Hours? = nil, fleet: FleetUse = .yes, hook: String? = nil,
         hookOn: Set<HookOccasion> = HookOccasion.usual, intake: InboxSettings = InboxSettings(),
         outputs: [RecipeOutput]
     ) {
         (self.name, self.description, self.file, self.inbox, self.outbox) = (name, description, file, inbox, outbox)
         (self.match, self.original, self.conflict, self.onTruncated) = (match, original, conflict, onTruncated)
         (self.raw, self.fleet) = (raw, fleet)
-        (self.priority, self.hook, self.hookOn) = (priority, hook, hookOn)
+        (self.priority, self.share, self.hours, self.hook, self.hookOn) = (priority, share, hours, hook, hookOn)
         (self.intake, self.outputs) = (intake, outputs)
         globs = match.map(Glob.init)
     }

@@ -18,7 +18,9 @@ struct RecipeFile {
             name: name, description: draft.description, file: file.name,
             inbox: draft.inbox ?? Self.usualInbox(of: name, settings), outbox: draft.outbox ?? name,
             match: draft.match ?? Recipe.pictures, original: draft.original, conflict: draft.conflict,
-            onTruncated: draft.onTruncated, raw: draft.raw, priority: draft.priority, fleet: draft.fleet,
+            onTruncated: draft.onTruncated, raw: draft.raw, priority: draft.priority, share: draft.share,
+            hours: draft.hours,
+            fleet: draft.fleet,
             hook: draft.hook, hookOn: draft.hookOn, intake: draft.intake, outputs: reader.outputs)
         problems = reader.problems
         isRead = true

@@ -3,12 +3,14 @@ public struct RecipeOutput: Sendable, Hashable, Codable {
     /// The output's name, which becomes part of its results' file names; nil for the unnamed output.
     public var name: String?
     public var chain: Chain
-    /// The naming rule for this output's results, including those of its tees. If nil, a result's name consists of the
-    /// inbox's subfolder, the picture's name and the output's name.
+    /// The naming rule for the results of this output and its tees. If nil, a result's name consists of the inbox's
+    /// subfolder, the picture's name and the output's name.
     public var naming: NameTemplate?
+    /// Which pictures the output makes results of; nil for all.
+    public var condition: Condition?
 
-    public init(name: String?, chain: Chain, naming: NameTemplate? = nil) {
-        (self.name, self.chain, self.naming) = (name, chain, naming)
+    public init(name: String?, chain: Chain, naming: NameTemplate? = nil, condition: Condition? = nil) {
+        (self.name, self.chain, self.naming, self.condition) = (name, chain, naming, condition)
     }
 
     static func isName(_ text: String) -> Bool {

@@ -43,7 +43,11 @@ struct RecipeReader {
         if outputNames.isEmpty, problems.isEmpty {
             report(nil, "no [Output] section; add one with a Chain=")
         }
-        for index in outputs.indices { outputs[index].naming = outputs[index].naming ?? draft.naming }
+        for index in outputs.indices {
+            outputs[index].naming = outputs[index].naming ?? draft.naming
+            guard let common = draft.condition else { continue }
+            outputs[index].condition = outputs[index].condition.map(common.and) ?? common
+        }
         for twin in ResultTwins(of: outputs, recipe: recipe).mistakes {
             report(namePlaces[twin.output] ?? commonNameLine, twin.message)
         }
@@ -58,7 +62,7 @@ struct RecipeReader {
         }
         outputNames.append(name)
 
-        (draft.chain, draft.outputNaming) = (nil, nil)
+        (draft.chain, draft.outputNaming, draft.outputCondition) = (nil, nil, nil)
         let problemsBefore = problems.count
         readSettings(section, of: "Output")
         guard let text = draft.chain, let written = section.assignments.last(where: { $0.key == "Chain" })?.value else {
@@ -67,7 +71,8 @@ struct RecipeReader {
         }
         do throws(ChainProblem) {
             let chain = try Chain(parsing: text, catalog: catalog, mostStages: mostStages)
-            outputs.append(RecipeOutput(name: name, chain: chain, naming: draft.outputNaming))
+            outputs.append(
+                RecipeOutput(name: name, chain: chain, naming: draft.outputNaming, condition: draft.outputCondition))
             namePlaces[name] = section.assignments.last { $0.key == "Name" }?.line
             for tee in chain.tees {
                 if outputNames.contains(tee) {

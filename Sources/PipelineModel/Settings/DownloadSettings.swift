@@ -18,21 +18,21 @@ public struct DownloadSettings: Sendable, Hashable {
             "how long looking up a server and connecting to it may take"),
         Setting(
             "Download", "StallTimeout", \.stallTimeout, .duration(.milliseconds(100) ... .seconds(3600)),
-            "a server that sends less than 1 KB within this time is given up"),
+            "a server that sends less than 1 KB within this time is abandoned"),
         Setting(
             "Download", "MaxSize", \.maxSize, .magnitude(.bytes, 1024...1 << 40),
             "a larger download fails; a compressed one counts by its unpacked size"),
         Setting(
             "Download", "PerHost", \.perHost, .count(1...1024),
-            "downloads from one server, and connections to it, at once; servers take turns"),
+            "maximum downloads from one server at once, and connections to it; servers take turns"),
         Setting(
             "Download", "Retries", \.retries, .count(0...100),
-            "how often a broken download is continued at once; then it is tried again later"),
+            "how often an interrupted download is resumed at once; after that it is retried later"),
         Setting(
-            "Download", "Redirects", \.redirects, .count(0...50), "how often a server may send a download elsewhere"),
+            "Download", "Redirects", \.redirects, .count(0...50), "maximum number of redirects"),
         Setting(
             "Download", "AllowPrivateHosts", \.allowPrivateHosts, .hosts,
-            "host or host:port, as it stands in URLs, whose address may be private"),
+            "hosts whose addresses may be private: host or host:port, as in URLs"),
         Setting(
             "Download", "ListSize", \.listSize, .magnitude(.bytes, 1024...1 << 30), "a longer list of URLs fails"),
         Setting(
@@ -45,7 +45,7 @@ extension SettingType<[String]> {
     static let hosts = Self(values: "hosts") { text, before throws(Refusal) in
         let hosts = text.split(separator: " ").map(String.init)
         guard hosts.allSatisfy({ host in host.allSatisfy { $0.isLetter || $0.isNumber || ".-_:[]".contains($0) } })
-        else { throw Refusal("is no host", advice: "write host, or host:port, as it stands in URLs, without https://") }
+        else { throw Refusal("is not a host", advice: "write host, or host:port, as in URLs, without https://") }
         return before + hosts
     } write: {
         $0.joined(separator: " ")

@@ -30,27 +30,27 @@ public struct FleetSettings: Sendable, Hashable {
     static let table: [Setting<FleetSettings>] = [
         Setting(
             "Fleet", "Servers", \.servers, .servers,
-            "the NATS servers where the nodes of the fleet meet; left out: there is no fleet"),
+            "the NATS servers of the fleet; default: no fleet"),
         Setting(
             "Fleet", "Credentials", \.credentials, .file,
-            "a file of NATS credentials, by which the servers know this node, and which only the daemon's user or root can "
-                + "read; needed unless they are on this machine"),
-        Setting("Fleet", "Authority", \.authority, .file, "the certificate of who has signed those of the servers"),
-        Setting("Fleet", "Name", \.name, .node, "this node's name in the fleet; left out: that of the machine"),
+            "the file with this node's NATS credentials, which only the daemon's user or root can read; required unless "
+                + "the servers are on this machine"),
+        Setting("Fleet", "Authority", \.authority, .file, "the certificate of the authority that signed the servers'"),
+        Setting("Fleet", "Name", \.name, .node, "this node's name in the fleet; default: the machine's name"),
         Setting(
             "Fleet", "Places", \.places, .limit,
-            "how many pictures of other nodes are here at once; auto: as many as Render=, 0: none"),
+            "maximum pictures of other nodes on this node; auto: as many as Render=; 0: none"),
         Setting(
             "Fleet", "Give", \.give, .word,
-            "auto: a picture is lent when no place is free, and to render it takes much longer than to move it; always: "
-                + "when no place is free; never"),
+            "auto: lend a picture if no slot is free here, and rendering takes much longer than the transfer; always: "
+                + "lend if no slot is free here; never"),
         Setting(
             "Fleet", "Ahead", \.ahead, .limit,
-            "how many pictures are lent at once; auto: as many as the others have places, and one more for each of them"
+            "maximum pictures lent at once; auto: as many as the other nodes have places, plus one for each node"
         ),
         Setting(
             "Fleet", "TakeBack", \.takeBack, .duration(.seconds(1) ... .seconds(86400)),
-            "how long no server may be reached before what is lent is rendered here"),
+            "how long all servers may be unreachable before lent pictures are rendered here"),
         Setting(
             "Fleet", "Obey", \.obey, .word,
             "whether other nodes may pause this one, drain it, set its limits and cancel all its jobs"),
@@ -86,7 +86,7 @@ enum FleetServer {
         let isBracketed = rest.first == "[" && rest[..<colon].last == "]"
         let host = isBracketed ? rest[..<colon].dropFirst().dropLast() : rest[..<colon]
         let marks = isBracketed ? ":." : "-._"
-        let isHost = host.lowercased().utf8.allSatisfy { isLetterOrDigit($0) || marks.utf8.contains($0) }
+        let isHost = host.utf8.allSatisfy { $0.isLetterOrDigit || marks.utf8.contains($0) }
         return isHost && !host.isEmpty ? String(host) : nil
     }
 
@@ -102,7 +102,7 @@ extension SettingType<[String]?> {
         let servers = text.split(whereSeparator: \.isWhitespace).map(String.init)
         if let wrong = servers.first(where: { FleetServer.host(of: $0) == nil }) {
             throw Refusal(
-                "is no list of servers (\(wrong))", advice: "write it like tls://fleet.example.org:4222")
+                "is not a list of servers (\(wrong))", advice: "write it like tls://fleet.example.org:4222")
         }
         return servers
     } write: {
@@ -113,7 +113,7 @@ extension SettingType<[String]?> {
 extension SettingType<String?> {
     fileprivate static let file = Self(values: "an absolute path") { text, _ throws(Refusal) in
         guard text.isEmpty || text.hasPrefix("/") else {
-            throw Refusal("is no absolute path", advice: "write it like /etc/pipelined/fleet/node.creds")
+            throw Refusal("is not an absolute path", advice: "write it like /etc/pipelined/fleet/node.creds")
         }
         return text.isEmpty ? nil : text
     } write: {
@@ -122,7 +122,7 @@ extension SettingType<String?> {
 
     fileprivate static let node = Self(values: "small letters, digits and hyphens") { text, _ throws(Refusal) in
         guard text.isEmpty || NodeName.isOne(text) else {
-            throw Refusal("is no name of a node", advice: "write up to 40 small letters, digits and hyphens")
+            throw Refusal("is not a node's name", advice: "write up to 40 small letters, digits and hyphens")
         }
         return text.isEmpty ? nil : text
     } write: {
@@ -146,14 +146,7 @@ public enum NodeName {
     }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
-        isLetterOrDigit(byte) || byte == UInt8(ascii: "-")
-    }
-}
-
-/// Whether the byte is an ASCII digit or a lower-case ASCII letter.
-private func isLetterOrDigit(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-    default: false
+        let isUpperCase = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+        return byte.isLetterOrDigit && !isUpperCase || byte == UInt8(ascii: "-")
     }
 }

@@ -27,14 +27,14 @@ public struct HostLogin: Sendable, Hashable {
     static let table: [Setting<HostLogin>] = [
         Setting(
             section, "Header", \.headers, .requestHeaders,
-            "a field of each request to this host; {password} stands for the text of PasswordFile="),
-        Setting(section, "User", \.user, .user, "the user, who logs in with the password in PasswordFile="),
+            "a header of each request to this host; {password} stands for the text of PasswordFile="),
+        Setting(section, "User", \.user, .user, "the user name for a login with the password in PasswordFile="),
         Setting(
             section, "PasswordFile", \.passwordFile, .secretFile,
             "a file that only the daemon's user or root can read, or a credential of the service (LoadCredential=)"),
         Setting(
             section, "PlainHTTP", \.plainHTTP, .word,
-            "refuse: the login is sent by https alone; allow: by http as well, where everybody on the way can read it"),
+            "refuse: the login is sent only over https; allow: also over http, where anyone on the way can read it"),
     ]
 
     /// The host in a section header `Host NAME`; nil for any other section.
@@ -72,15 +72,15 @@ extension SettingType<[String]> {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(\.trimmed)
         let name = parts[0].lowercased()
         guard parts.count == 2, !name.isEmpty, !parts[1].isEmpty,
-            name.utf8.allSatisfy({ isLetterOrDigit($0) || "!#$%&'*+-.^_`|~".utf8.contains($0) })
-        else { throw Refusal("is no field of a request", advice: "write it like Authorization: Bearer {password}") }
+            name.utf8.allSatisfy(\.isOfToken)
+        else { throw Refusal("is not a request header", advice: "write it like Authorization: Bearer {password}") }
         guard !taken.contains(name), !name.hasPrefix("proxy-") else {
-            throw Refusal("has a field that the download itself sets, or that no login needs (\(parts[0]))")
+            throw Refusal("has a header that the download itself sets, or that no login needs (\(parts[0]))")
         }
         guard text.utf8.count <= HostLogin.longestHeader, before.count < HostLogin.mostHeaders else {
             throw Refusal(
                 "is too much",
-                advice: "a host may have \(HostLogin.mostHeaders) fields of \(HostLogin.longestHeader) bytes")
+                advice: "a host may have \(HostLogin.mostHeaders) headers of \(HostLogin.longestHeader) bytes")
         }
         guard parts[1].unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f }) else {
             throw Refusal("has a control character in it")
@@ -92,19 +92,12 @@ extension SettingType<[String]> {
     } write: {
         $0.map { "\($0.prefix { $0 != ":" }): …" }.joined(separator: ", ")
     }
-
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: false
-        }
-    }
 }
 
 extension SettingType<String?> {
     fileprivate static let user = Self(values: "a name") { text, _ throws(Refusal) in
         guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f && $0 != ":" }) else {
-            throw Refusal("has a colon or a control character in it", advice: "no server takes such a name")
+            throw Refusal("has a colon or a control character in it", advice: "no server accepts such a name")
         }
         return text
     } write: {
@@ -114,7 +107,7 @@ extension SettingType<String?> {
     fileprivate static let secretFile = Self(values: "an absolute path, or a name") { text, _ throws(Refusal) in
         guard text.hasPrefix("/") || (!text.contains("/") && text != "." && text != "..") else {
             throw Refusal(
-                "is no absolute path", advice: "write it like /etc/pipelined/photos.password, or name a credential")
+                "is not an absolute path", advice: "write it like /etc/pipelined/photos.password, or name a credential")
         }
         return text
     } write: {

@@ -22,7 +22,7 @@ public struct InboxSettings: Sendable, Hashable {
             "how new files are noticed: auto, inotify, or poll for network folders"),
         Setting(
             "Inbox", "Settle", \.settle, .duration(.zero ... .seconds(3600)),
-            "how long a file must be quiet before it is taken"),
+            "how long a file must stay unchanged before it is taken"),
         Setting(
             "Inbox", "PollInterval", \.pollInterval, .duration(.milliseconds(50) ... .seconds(86400)),
             "how often a polled folder is read"),
@@ -31,6 +31,6 @@ public struct InboxSettings: Sendable, Hashable {
             "the same as Settle, in a polled folder"),
         Setting(
             "Inbox", "WriterTimeout", \.writerTimeout, .duration(.zero ... .seconds(86400)),
-            "how long another user's file, if nobody was seen closing it, is left alone after its last change"),
+            "how long another user's file is left alone after its last change if nobody was seen closing it"),
     ]
 }

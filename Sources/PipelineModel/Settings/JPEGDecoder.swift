@@ -1,6 +1,6 @@
-/// What decodes common JPEGs. libjpeg-turbo decodes all others.
+/// The decoder for common JPEGs. libjpeg-turbo always decodes the others.
 public enum JPEGDecoder: String, Sendable, CaseIterable {
-    /// Workers decode them themselves, in about half the time, to the same pixels.
+    /// The workers' own decoder. It takes about half the time, and makes the same pixels.
     case own
     /// libjpeg-turbo decodes all JPEGs.
     case libjpeg

@@ -17,7 +17,7 @@ public struct KeepRule: Sendable, Hashable {
     public init(_ text: String) throws(Refusal) {
         let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
         if words == ["keep"] { return }
-        guard !words.isEmpty, words.count <= 2 else { throw Refusal("is no rule", advice: Self.advice) }
+        guard !words.isEmpty, words.count <= 2 else { throw Refusal("is not a rule", advice: Self.advice) }
         for word in words {
             if let size = Self.size(word) {
                 guard self.size == nil else { throw Refusal("has two sizes", advice: Self.advice) }
@@ -46,7 +46,7 @@ public struct KeepRule: Sendable, Hashable {
     /// Parses a size that may be 0.
     public static func bytes(_ text: String) throws(Refusal) -> Int64 {
         guard let bytes = Magnitude.bytes.number(text) else {
-            throw Refusal("is no size", advice: "write it like 500M or 200G")
+            throw Refusal("is not a size", advice: "write it like 500M or 200G")
         }
         return bytes
     }

@@ -5,7 +5,8 @@ public struct KeepSettings: Sendable, Hashable {
     public var failed = KeepRule()
     public var cancelled = KeepRule()
     public var results = KeepRule()
-    /// If the clock is ahead of the latest trusted time by more than this, the daemon removes no file for its age.
+    /// If the clock is ahead of the latest trusted time by more than this, the daemon removes no files because of their
+    /// age.
     public var clockLeap = Duration.seconds(31 * 86_400)
     /// Limit for the total size of all previews, in bytes.
     public var previews: Int64 = 256 << 20
@@ -15,22 +16,21 @@ public struct KeepSettings: Sendable, Hashable {
     static let table: [Setting<KeepSettings>] = [
         Setting(
             "Keep", "Archive", \.archive, .rule,
-            "how much is kept of the originals of jobs that are done; beyond it, the oldest are removed"),
+            "how many originals of done jobs are kept; beyond this limit, the oldest are removed"),
         Setting(
             "Keep", "Failed", \.failed, .rule,
             "the same for the originals of failed jobs, and the texts beside them"),
         Setting("Keep", "Cancelled", \.cancelled, .rule, "the same for the originals of cancelled jobs"),
         Setting(
             "Keep", "Results", \.results, .rule,
-            "the same for published results, in all outboxes; one that somebody has changed stays"),
+            "the same for published results, in all outboxes; a result that somebody has changed stays"),
         Setting(
             "Keep", "ClockLeap", \.clockLeap, .duration(.seconds(3600) ... .seconds(36_500 * 86_400)),
-            "how far the clock may be ahead of the latest time that is known, for instance after a pause, before ages do "
-                + "not count any more; a clock that systemd-timesyncd has set is always believed"),
+            "how far the clock may be ahead of the latest known time, for example after a pause, before no file is removed "
+                + "for its age; a clock that systemd-timesyncd has set is always trusted"),
         Setting(
             "Keep", "Previews", \.previews, .magnitude(.bytes, 0...1 << 50),
-            "how much is kept of the small pictures that are made for looking; those unused for longest go first; "
-                + "0: each is made anew"),
+            "total size of the previews that are kept; the least recently used are removed first; 0: none are kept"),
     ]
 
     public subscript(place: KeptPlace) -> KeepRule {

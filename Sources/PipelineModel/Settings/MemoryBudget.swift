@@ -45,7 +45,7 @@ extension SettingType<MemoryBudget> {
 
     static let memory = Self(values: allowed) { text, _ throws(Refusal) in
         guard let budget = MemoryBudget(text) else {
-            throw Refusal("is no amount of memory", advice: "write it like 75% or 4G")
+            throw Refusal("is not an amount of memory", advice: "write it like 75% or 4G")
         }
         guard budget.isAllowed else {
             throw Refusal.outOfRange(allowed)

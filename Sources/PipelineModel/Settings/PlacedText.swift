@@ -15,7 +15,7 @@ struct PlacedText {
         text += more
     }
 
-    /// Line and column, counted from 1, of the character at `offset`, which may also be the end of the text.
+    /// Line and column of the character at `offset`, counted from 1. `offset` may also be the end of the text.
     func place(at offset: Int) -> (line: Int, column: Int) {
         guard let part = parts.last(where: { $0.offset <= offset }) ?? parts.first else { return (1, offset + 1) }
         return (part.line, part.column + offset - part.offset)

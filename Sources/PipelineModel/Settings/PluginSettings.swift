@@ -2,6 +2,8 @@
 public struct PluginSettings: Sendable, Hashable {
     public var timeout = Duration.seconds(15)
     public var lines = 10
+    /// Maximum size of all files that filters may use together, in bytes.
+    public var mostFiles: Int64 = 64 << 20
 
     public init() {}
 
@@ -11,6 +13,10 @@ public struct PluginSettings: Sendable, Hashable {
             "how long a worker may take to load its plugins; a plugin that takes longer is left out"),
         Setting(
             "Daemon", "FilterLines", \.lines, .count(0...10000),
-            "so many lines of the filters' messages about one picture are logged"),
+            "maximum lines that the filters may log about one picture"),
+        Setting(
+            "Daemon", "FilterFiles", \.mostFiles, .magnitude(.bytes, 0...1 << 30),
+            "maximum size of all files together that filters use, such as .cube files in recipes.d; the daemon holds them"
+        ),
     ]
 }

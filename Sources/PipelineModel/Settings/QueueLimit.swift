@@ -26,7 +26,7 @@ public enum QueueLimit: Sendable, Hashable, Codable, LosslessStringConvertible {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
         guard let limit = QueueLimit(text) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "'\(text)' is no queue limit")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "'\(text)' is not a queue limit")
         }
         self = limit
     }

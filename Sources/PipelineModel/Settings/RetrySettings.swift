@@ -9,13 +9,13 @@ public struct RetrySettings: Sendable, Hashable {
     static let table: [Setting<RetrySettings>] = [
         Setting(
             "Daemon", "Retries", \.tries, .count(0...100),
-            "how often a passing failure, such as a broken connection, is tried again before its job fails"),
+            "how often a job is retried after a passing failure, such as a broken connection, before it fails"),
         Setting(
             "Daemon", "RetryDelay", \.delay, .duration(.milliseconds(100) ... .seconds(86400)),
-            "the pause before the first of these tries; each time it is twice as long, less up to a quarter"),
+            "the pause before the first retry; it doubles each time, less a random part of up to a quarter"),
         Setting(
             "Daemon", "RetryMost", \.most, .duration(.milliseconds(100) ... .seconds(86400)),
-            "the longest pause between two tries, also when a server asks for a longer one"),
+            "the longest pause between two tries, even if a server asks for a longer one"),
     ]
 
     /// The pause before retry `number`, which counts from 1. `asked` is the pause that a server requested. `chance`, a

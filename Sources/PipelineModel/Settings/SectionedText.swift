@@ -24,7 +24,7 @@ struct SectionedText {
                 let header = statement.text.dropFirst().dropLast().trimmed
                 belongsNowhere = !statement.text.hasSuffix("]") || header.isEmpty
                 if belongsNowhere {
-                    report("'\(statement.text)' is no section; write [Name]", file, line)
+                    report("'\(statement.text)' is not a section; write [Name]", file, line)
                 } else {
                     sections.append(Section(header: header, line: line))
                 }
@@ -33,7 +33,7 @@ struct SectionedText {
             guard let equals = Array(statement.text).firstIndex(of: "="), equals > 0 else {
                 // In a [Host] section the line may contain a secret, so the message must not repeat it.
                 let isSecret = sections.last.map { HostLogin.host(ofSection: $0.header) != nil } ?? false
-                report("\(isSecret ? "this" : "'\(statement.text)'") is no setting; write Key=value", file, line)
+                report("\(isSecret ? "this" : "'\(statement.text)'") is not a setting; write Key=value", file, line)
                 continue
             }
             let key = statement.trimmed(from: 0, to: equals).text

@@ -31,7 +31,7 @@ struct Setting<Root: Sendable>: Sendable {
             values: values)
     }
 
-    /// Converts the setting to one of `Whole`, which contains a `Root` at `path`.
+    /// The same setting in a `Whole`, which contains the `Root` at `path`.
     func within<Whole: Sendable>(_ path: any WritableKeyPath<Whole, Root> & Sendable) -> Setting<Whole> {
         Setting<Whole>(of: self, within: path)
     }

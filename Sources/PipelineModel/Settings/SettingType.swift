@@ -139,10 +139,10 @@ extension SettingType<String?> {
 }
 
 extension SettingType<String?> {
-    /// The absolute path of a program, which is not searched in PATH.
+    /// The absolute path of a program. PATH is not searched.
     static let program = Self(values: "an absolute path") { text, _ throws(Refusal) in
         guard text.isEmpty || text.hasPrefix("/") else {
-            throw Refusal("is no absolute path", advice: "write it like /usr/local/bin/announce, without arguments")
+            throw Refusal("is not an absolute path", advice: "write it like /usr/local/bin/announce, without arguments")
         }
         return text.isEmpty ? nil : text
     } write: {

@@ -7,7 +7,7 @@ public struct Settings: Sendable, Hashable {
     public var hookTimeout = Duration.seconds(30)
     public var hangTimeout = Duration.seconds(10)
     public var sandbox = Sandbox.best
-    public var jpegDecoder = JPEGDecoder.own
+    public var decoders = Decoders()
     public var log = LogDetail.jobs
     public var maxPixels: Int64 = 268_000_000
     public var maxTexts = Settings.usualTexts
@@ -21,7 +21,7 @@ public struct Settings: Sendable, Hashable {
     public var maxStages = 32
     /// Upper limit for `maxStages`. libvips evaluates a chain as nested calls; about 150 blurs overflow its stack.
     public static let mostStages = 64
-    public var workerJobs = 500
+    public var workerJobs = 5000
     public var history = Duration.seconds(30 * 86400)
     public var historyJobs = 100_000
     public var freeSpace: Int64 = 16 << 20
@@ -52,7 +52,7 @@ public struct Settings: Sendable, Hashable {
                 "the recipe that inbox/ itself belongs to"),
             Setting(
                 "Daemon", "DrainTimeout", \.drainTimeout, .duration(.zero ... .seconds(3600)),
-                "how long running operations may go on after a stop was asked for"),
+                "how long running operations may continue after a stop was requested"),
             Setting(
                 "Daemon", "CancelGrace", \.cancelGrace, .duration(.zero ... .seconds(60)),
                 "how long a cancelled job may take to stop before its worker is killed"),
@@ -69,11 +69,14 @@ public struct Settings: Sendable, Hashable {
                 "Daemon", "Sandbox", \.sandbox, .word,
                 "best: workers are confined as far as the kernel allows; required: no part may be missing"),
             Setting(
-                "Daemon", "JPEGDecoder", \.jpegDecoder, .word,
+                "Daemon", "JPEGDecoder", \.decoders.jpeg, .word,
                 "own: workers decode common JPEGs themselves, which is faster; libjpeg: libjpeg-turbo decodes all"),
             Setting(
+                "Daemon", "PNGDecoder", \.decoders.png, .word,
+                "own: workers decode common PNGs themselves, which is faster; libvips: libvips decodes all"),
+            Setting(
                 "Daemon", "Log", \.log, .word,
-                "jobs: the log has the states of jobs; operations: each step of each operation, too"),
+                "jobs: the log shows the states of jobs; operations: also each step of each operation"),
             Setting(
                 "Daemon", "MaxPixels", \.maxPixels, .magnitude(.pixels, 1000...10_000_000_000),
                 "larger pictures are refused; 268M is 268 million pixels"),
@@ -82,39 +85,39 @@ public struct Settings: Sendable, Hashable {
                 "a PNG whose texts and profile unpack to more is refused; a worker holds them in memory"),
             Setting(
                 "Daemon", "MaxStages", \.maxStages, .count(1...Settings.mostStages),
-                "a chain that is written with more stages, tees among them, is refused"),
+                "a chain with more stages, including tees, is refused"),
             Setting(
                 "Daemon", "MaxResult", \.maxResult, .magnitude(.bytes, 1 << 10...1 << 50),
                 "a result that grows larger fails its job"),
             Setting(
                 "Daemon", "MemoryBudget", \.memoryBudget, .memory,
-                "how much of the service's memory the pictures in work may need together; others wait"),
+                "how much of the service's memory all pictures in progress may need together; others wait"),
             Setting(
                 "Daemon", "CrashTries", \.crashTries, .count(1...100),
-                "a picture that was in work at so many crashes of the daemon itself fails"),
+                "a picture fails after it was in progress at this many crashes of the daemon itself"),
             Setting(
                 "Daemon", "CrashStrikes", \.crashStrikes, .count(1...1_000_000),
-                "the recipes of a filter that has crashed or hung with so many pictures in a row wait for another version"
+                "after a filter has crashed or hung on this many pictures in a row, its recipes wait for another version"
             ),
             Setting(
                 "Daemon", "WorkerJobs", \.workerJobs, .count(1...1_000_000),
-                "a worker is replaced after so many jobs"),
+                "number of jobs after which a worker is replaced"),
             Setting(
                 "Daemon", "FreeSpace", \.freeSpace, .magnitude(.bytes, 4096...1_099_511_627_776),
-                "how much must be free in an outbox that was full before its work goes on"),
+                "how much must be free in an outbox that was full before its work continues"),
             Setting(
                 "Daemon", "History", \.history, .duration(.seconds(1) ... .seconds(3650 * 86400)),
                 "how long ended jobs are remembered"),
             Setting(
                 "Daemon", "HistoryJobs", \.historyJobs, .count(1...100_000_000),
-                "at most so many ended jobs are remembered, or an eighth more"),
+                "maximum number of ended jobs that are remembered; may be exceeded by an eighth"),
         ] + RetrySettings.table.map { $0.within(\.retry) } + PluginSettings.table.map { $0.within(\.plugins) } + [
             Setting("Queues", "Download", \.download, .limit, "downloads at once"),
-            Setting("Queues", "Render", \.render, .limit, "pictures rendered at once; auto: one a CPU"),
+            Setting("Queues", "Render", \.render, .limit, "pictures rendered at once; auto: one per CPU"),
             Setting("Queues", "Publish", \.publish, .limit, "jobs published at once"),
             Setting(
                 "Queues", "PreviewPause", \.previewPause, .duration(.zero ... .seconds(86400)),
-                "while jobs fill the render queue, one preview is made between them so often"),
+                "the interval between previews while jobs fill the render queue"),
             Setting(
                 "Queues", "Window", \.window, .count(1...65536),
                 "jobs held in the queues at once; the others wait in the ledger"),

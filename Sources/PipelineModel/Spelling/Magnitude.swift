@@ -1,4 +1,4 @@
-/// What the suffixes `K`, `M`, `G` and `T` mean: powers of 1024 for bytes, powers of 1000 for pixels.
+/// The meaning of the suffixes `K`, `M`, `G` and `T`: powers of 1024 for bytes, powers of 1000 for pixels.
 enum Magnitude: Int64 {
     case pixels = 1000
     case bytes = 1024

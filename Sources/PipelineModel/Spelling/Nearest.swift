@@ -32,10 +32,11 @@ private func editDistance(_ from: [Character], _ to: [Character]) -> Int {
     return last[to.count]
 }
 
-/// Names that other programs use, with the stage of that meaning in this program.
+/// Names from other programs, with the corresponding stage of this program.
 private let synonyms = [
     "gray": "mono", "grey": "mono", "grayscale": "mono", "greyscale": "mono", "monochrome": "mono",
-    "bw": "mono", "scale": "resize", "thumbnail": "resize",
+    "bw": "mono", "scale": "resize", "thumbnail": "resize", "exposure": "tone", "brightness": "tone",
+    "levels": "autolevels", "horizon": "straighten", "deskew": "straighten",
 ]
 
 /// Names of file formats. If `save` does not know such a name, suggesting a format with a similar name would mislead.

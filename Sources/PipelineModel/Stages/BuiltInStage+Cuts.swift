@@ -3,11 +3,11 @@
 extension BuiltInStage {
     static let tee = BuiltInStage(
         description: StageDescription(
-            name: "tee", summary: "makes one more result, of the picture as it is here; `save` says how it is written",
+            name: "tee", summary: "makes one more result of the picture at this point; `save` says how it is written",
             parameters: [
                 ParameterDescription(
                     name: "name", type: .text, isRequired: true,
-                    help: "part of that result's file name; `tee preview` says the same")
+                    help: "part of that result's file name; `tee preview` is the short form")
             ]),
         positional: "name",
         violation: { stage in
@@ -21,6 +21,6 @@ extension BuiltInStage {
     static let barrier = BuiltInStage(
         description: StageDescription(
             name: "barrier",
-            summary: "waits here until all pictures of the batch have arrived; a picture in no batch goes on at once",
+            summary: "waits until all pictures of the batch have arrived; a picture without a batch continues at once",
             parameters: []))
 }

@@ -8,17 +8,17 @@ extension BuiltInStage {
                     help: "factor for both sides; 0.5 is half size, above 1 enlarges"),
                 ParameterDescription(
                     name: "width", type: .integer, minimum: 1, maximum: 65535, unit: "px",
-                    help: "width of the result; alone, the height follows"),
+                    help: "width of the result; if given alone, the height follows"),
                 ParameterDescription(
                     name: "height", type: .integer, minimum: 1, maximum: 65535, unit: "px",
-                    help: "height of the result; alone, the width follows"),
+                    help: "height of the result; if given alone, the width follows"),
                 ParameterDescription(
                     name: "edge", type: .integer, minimum: 1, maximum: 65535, unit: "px",
-                    help: "the longer side of the result, upright or across; never larger than it was"),
+                    help: "the longer side of the result, in portrait or landscape; never enlarges"),
                 ParameterDescription(
                     name: "fit", type: .choice, defaultValue: "inside", choices: ["inside", "cover", "exact"],
-                    help: "inside: whole picture within width and height, never larger than it was (scale alone "
-                        + "enlarges); cover: fills both, the rest is cut off; exact: both, proportions given up"),
+                    help: "inside: whole picture within width and height, never enlarged (only scale enlarges); "
+                        + "cover: fills both, and cuts off the rest; exact: both, without keeping the proportions"),
                 ParameterDescription(
                     name: "kernel", type: .choice, defaultValue: "auto",
                     choices: ["auto", "nearest", "linear", "cubic", "mitchell", "lanczos2", "lanczos3"],

@@ -6,24 +6,24 @@ extension BuiltInStage {
                 ParameterDescription(
                     name: "format", type: .choice, defaultValue: "jpeg",
                     choices: ["jpeg", "png", "webp", "tiff", "avif", "gif", "jxl", "same"],
-                    help: "file format of the result; same: the original's, and of a HEIC a jpeg"),
+                    help: "file format of the result; same: the original's, but jpeg for a HEIC"),
                 ParameterDescription(
                     name: "pages", type: .choice, choices: ["first", "all"],
-                    help: "all: an animation stays one, with the time of each frame; webp and gif; left out: first"),
+                    help: "all: an animation stays animated, with the time of each frame; webp and gif; default: first"),
                 ParameterDescription(
                     name: "quality", type: .integer, minimum: 1, maximum: 100,
                     help:
-                        "higher is better and larger; left out: jpeg 85, webp 80, avif 55, jxl 75; png and tiff lose nothing"
+                        "higher is better and larger; default: jpeg 85, webp 80, avif 55, jxl 75; png and tiff lose nothing"
                 ),
                 ParameterDescription(
                     name: "max-bytes", type: .text,
                     help:
-                        "the file's largest size, as 300K: of six qualities that are tried, at most quality= or else 95, "
-                        + "the best that fits counts; jpeg, webp, avif and jxl"),
+                        "the file's maximum size, as 300K: tries six qualities, at most quality= or else 95, "
+                        + "and uses the best that fits; jpeg, webp, avif and jxl"),
                 ParameterDescription(
                     name: "effort", type: .integer, minimum: 0, maximum: 9,
                     help:
-                        "more takes longer, and makes the file smaller; left out: png 6, webp 4 (of 6), avif 3, gif 6, "
+                        "more takes longer, and makes the file smaller; default: png 6, webp 4 (of 6), avif 3, gif 6, "
                         + "jxl 5 (3 to 9)"),
                 ParameterDescription(
                     name: "lossless", type: .boolean, help: "yes: no pixel changes; webp and jxl"),
@@ -33,32 +33,38 @@ extension BuiltInStage {
                 ParameterDescription(
                     name: "chroma", type: .choice, choices: ["auto", "420", "444"],
                     help: "how colours are stored: 420 has one for four pixels, 444 keeps edges between colours sharp; "
-                        + "left out: 420 below quality 90; jpeg and avif"),
+                        + "default: 420 below quality 90; jpeg and avif"),
                 ParameterDescription(
                     name: "profile", type: .choice, choices: ["srgb", "keep"],
                     help:
-                        "keep: a picture in other colours, such as Display P3, stays in them, with its profile, and the "
-                        + "filters take its values as they are; left out: srgb"),
+                        "keep: a picture in another colour space, such as Display P3, keeps it and its profile, and the "
+                        + "filters get its values unchanged; default: srgb"),
+                ParameterDescription(
+                    name: "hdr", type: .choice, defaultValue: "keep", choices: ["keep", "drop", "require"],
+                    help:
+                        "what becomes of the gain map that makes a phone's JPEG shine on an HDR screen: keep where the "
+                        + "chain and the format allow it, or drop; require refuses a picture that would lose it"),
                 ParameterDescription(
                     name: "metadata", type: .choice, defaultValue: "keep",
                     choices: ["keep", "keep-without-place", "strip", "copyright"],
                     help:
-                        "what becomes of EXIF, XMP and IPTC; keep-without-place: all but where the picture was taken, "
-                        + "and the notes of the camera's maker; copyright: keeps author and copyright alone"),
+                        "what happens to EXIF, XMP and IPTC; keep-without-place: keeps all but the location and the "
+                        + "camera maker's notes; copyright: keeps only author, copyright, credits and IPTC's digital source "
+                        + "type"),
                 ParameterDescription(
-                    name: "artist", type: .text, help: "the author, for pictures that name none"),
+                    name: "artist", type: .text, help: "the author, for pictures without one"),
                 ParameterDescription(
                     name: "copyright", type: .text,
                     help:
-                        "the same of the copyright, as \"© {date:%Y} Ada Lovelace\": the day on which it was taken, or today"
+                        "the copyright, likewise, as \"© {date:%Y} Ada Lovelace\": the day when it was taken, or else today"
                 ),
                 ParameterDescription(
                     name: "background", type: .colour, defaultValue: "#ffffff",
-                    help: "what shows through transparent parts where the format has no transparency"),
+                    help: "the colour behind transparent parts, if the format has no transparency"),
             ]),
         violation: violation(ofSave:))
 
-    /// For each parameter that only some formats support: those formats.
+    /// The formats that support each parameter. Other parameters work with all formats.
     private static let ofFormats: KeyValuePairs = [
         "quality": ["jpeg", "webp", "avif", "jxl"], "max-bytes": ["jpeg", "webp", "avif", "jxl"],
         "effort": ["png", "webp", "avif", "gif", "jxl"],
@@ -78,8 +84,8 @@ extension BuiltInStage {
             let isLoss = ["quality", "max-bytes", "lossless"].contains(name)
             let why =
                 format == "same"
-                ? ", and not every format has it"
-                : isLoss && losesNothing ? ", which loses nothing" : ", which has none"
+                ? ", and not every format supports it"
+                : isLoss && losesNothing ? ", which is lossless" : ", which does not support it"
             return Violation(
                 parameter: name, complaint: "'\(name)' with format=\(format)\(why)",
                 advice: "leave it out, or choose \(formats.alternatives)")
@@ -97,14 +103,19 @@ extension BuiltInStage {
                 parameter: "effort", complaint: "effort=\(Int(effort)) is too little for jxl",
                 advice: "it may be 3 to 9")
         }
+        if stage.arguments["hdr"]?.text == "require", !["jpeg", "same"].contains(format) {
+            return Violation(
+                parameter: "hdr", complaint: "'hdr=require' with format=\(format), which can't hold a gain map",
+                advice: "choose jpeg, or hdr=keep")
+        }
         if let text = stage.arguments["max-bytes"]?.text, stage.maxBytes == nil {
             return Violation(
-                parameter: "max-bytes", complaint: "max-bytes=\(text) is no size of a file",
+                parameter: "max-bytes", complaint: "max-bytes=\(text) is not a file size",
                 advice: "write it like 300K or 2M, at least 1K")
         }
         if stage.arguments["pages"]?.text == "all", !(Stage.ofFrames + ["same"]).contains(format) {
             return Violation(
-                parameter: "pages", complaint: "'pages=all' with format=\(format), which holds one picture",
+                parameter: "pages", complaint: "'pages=all' with format=\(format), which holds only one picture",
                 advice: "leave it out, or choose \((Stage.ofFrames + ["same"]).alternatives)")
         }
         for name in ["artist", "copyright"] {
@@ -117,23 +128,23 @@ extension BuiltInStage {
             }
             if stage.arguments["metadata"]?.text == "strip" {
                 return Violation(
-                    parameter: name, complaint: "'\(name)' with metadata=strip, which takes it away",
+                    parameter: name, complaint: "'\(name)' with metadata=strip, which removes it",
                     advice: "use metadata=copyright, or leave \(name) out")
             }
             if format == "gif" {
                 return Violation(
-                    parameter: name, complaint: "'\(name)' with format=gif, which has none",
+                    parameter: name, complaint: "'\(name)' with format=gif, which does not support it",
                     advice: "leave it out, or choose another format")
             }
         }
         if stage.arguments["profile"]?.text == "keep", stage.arguments["metadata"]?.text == "strip" {
             return Violation(
-                parameter: "profile", complaint: "'profile=keep' with metadata=strip, which takes the profile away",
+                parameter: "profile", complaint: "'profile=keep' with metadata=strip, which removes the profile",
                 advice: "use metadata=copyright, or leave profile out")
         }
         if stage.arguments["profile"]?.text == "keep", format == "gif" {
             return Violation(
-                parameter: "profile", complaint: "'profile=keep' with format=gif, which has none",
+                parameter: "profile", complaint: "'profile=keep' with format=gif, which does not support it",
                 advice: "leave it out, or choose another format")
         }
         return nil
@@ -151,7 +162,7 @@ extension Stage {
     fileprivate static let ofFrames = ["webp", "gif"]
 
     /// Whether the written file keeps all frames of an animation. This includes the intermediate picture at a barrier.
-    /// `format=same` must be replaced by the actual format before.
+    /// Callers must have replaced `format=same` by the actual format.
     public var keepsFrames: Bool {
         let isHandOver = arguments["compression"] != nil
         return arguments["pages"]?.text == "all"

@@ -1,5 +1,4 @@
-/// A credit text, into which the picture's date is filled: `© {date:%Y} Ada Lovelace`. A plain `{date}` gives
-/// 2026-11-24.
+/// A credit text with fields for the picture's date: `© {date:%Y} Ada Lovelace`. A plain `{date}` gives 2026-11-24.
 public struct CreditText: Sendable, Hashable {
     private enum Part: Hashable {
         case text(String)
@@ -14,7 +13,7 @@ public struct CreditText: Sendable, Hashable {
     public init(_ text: String) throws(Refusal) {
         guard !text.isEmpty, text.utf8.count <= Self.longest, text.unicodeScalars.allSatisfy({ $0.value >= 0x20 })
         else {
-            throw Refusal("is no text", advice: "write one line of at most \(Self.longest) bytes")
+            throw Refusal("is not a text", advice: "write one line of at most \(Self.longest) bytes")
         }
         var parts: [Part] = []
         var rest = text[...]

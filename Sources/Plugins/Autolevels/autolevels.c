@@ -41,46 +41,46 @@ static double stretch(const void *context, int band, double x) {
     return x + levels->strength * (y - x);
 }
 
-/* Counts a band's pixels of each value, weighted by alpha if the picture has alpha. */
-static int histogram(VipsImage *input, int band, VipsImage **out) {
-    PIPELINE_OWNED VipsImage *values = NULL, *alpha = NULL, *counts = NULL;
-    if (vips_extract_band(input, &values, band, NULL))
-        return -1;
-    if (vips_image_hasalpha(input)
-            ? vips_extract_band(input, &alpha, input->Bands - 1, NULL)
-                || vips_hist_find_indexed(alpha, values, &counts, NULL)
-            : vips_hist_find(values, &counts, NULL))
-        return -1;
-    return vips_cast(counts, out, VIPS_FORMAT_DOUBLE, NULL);
+static int sample(const VipsPel *row, gboolean is_wide, int i) {
+    return is_wide ? ((const uint16_t *)row)[i] : row[i];
+}
+
+/* Counts a band's pixels of each value, weighted by alpha if the picture has alpha. The picture is in memory. */
+static void count(VipsImage *input, int band, uint64_t *counts) {
+    int step = input->Bands, width = input->Xsize;
+    gboolean has_alpha = vips_image_hasalpha(input), is_wide = input->BandFmt == VIPS_FORMAT_USHORT;
+    for (int y = 0; y < input->Ysize; y++) {
+        const VipsPel *row = VIPS_IMAGE_ADDR(input, 0, y);
+        for (int x = 0; x < width * step; x += step)
+            counts[sample(row, is_wide, x + band)] += has_alpha ? (uint64_t)sample(row, is_wide, x + step - 1) : 1;
+    }
 }
 
 /* Finds two values from 0 to 1: at most the part `clip` of a band's pixels is darker than *black, or brighter than *white. */
-static int ends(VipsImage *input, int band, double clip, double *black, double *white) {
-    PIPELINE_OWNED VipsImage *lazy = NULL, *counts = NULL;
-    if (histogram(input, band, &lazy) || !(counts = vips_image_copy_memory(lazy)))
-        return -1;
-    const double *count = (const double *)counts->data;
+static void ends(VipsImage *input, int band, double clip, double *black, double *white) {
+    int first = 0, most = pipeline_most(input), last = most;
+    uint64_t *counts = g_new0(uint64_t, most + 1);
+    count(input, band, counts);
     double total = 0, sum = 0;
-    int first = 0, last = counts->Xsize - 1;
-    for (int i = 0; i < counts->Xsize; i++)
-        total += count[i];
-    for (sum = count[first]; first < last && sum <= clip * total; sum += count[++first])
+    for (int i = 0; i <= most; i++)
+        total += (double)counts[i];
+    for (sum = (double)counts[first]; first < last && sum <= clip * total; sum += (double)counts[++first])
         ;
-    for (sum = count[last]; last > first && sum <= clip * total; sum += count[--last])
+    for (sum = (double)counts[last]; last > first && sum <= clip * total; sum += (double)counts[--last])
         ;
-    *black = (double)first / pipeline_most(input);
-    *white = (double)last / pipeline_most(input);
-    return 0;
+    g_free(counts);
+    *black = (double)first / most;
+    *white = (double)last / most;
 }
 
 static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
-    (void)host;
     Levels levels = {.strength = values[STRENGTH].number};
     int bands = pipeline_colour_bands(input);
     double black = 1, white = 0;
+    if (!input->data)
+        return pipeline_refuse(host, "the host has not put the picture in memory");
     for (int band = 0; band < bands; band++) {
-        if (ends(input, band, values[CLIP].number / 100, &levels.black[band], &levels.white[band]))
-            return -1;
+        ends(input, band, values[CLIP].number / 100, &levels.black[band], &levels.white[band]);
         black = fmin(black, levels.black[band]);
         white = fmax(white, levels.white[band]);
     }

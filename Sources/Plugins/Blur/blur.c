@@ -27,7 +27,7 @@ static int apply(const PipelineHost *host, const PipelineValue *values, VipsImag
     (void)host;
     PIPELINE_OWNED VipsImage *soft = NULL;
     double sigma = pipeline_length(values[RADIUS].number, values[UNIT].text, input);
-    return pipeline_blur(input, sigma, FALSE, &soft) || pipeline_blurred(soft, input, output);
+    return pipeline_blur(input, sigma, PIPELINE_COLOURS, &soft) || pipeline_blurred(soft, input, output);
 }
 
 static const PipelineFilter blur = {

@@ -28,23 +28,14 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "its colour"},
 };
 
+static int arrange(
+    const PipelineHost *host, const PipelineValue *values, int width, int height, PipelineArrangement *to) {
+    double side = pipeline_length_of(values[WIDTH].number, values[UNIT].text, width, height);
+    return pipeline_border(host, side, values[COLOUR].text, to);
+}
+
 static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
-    int width = (int)lround(pipeline_length(values[WIDTH].number, values[UNIT].text, input));
-    if (width > VIPS_MAX_COORD / 4)
-        return pipeline_refuse(host, "a border of %d pixels is too wide; write a smaller width", width);
-    double colour[4];
-    pipeline_colour(values[COLOUR].text, pipeline_most(input), colour);
-    colour[3] = pipeline_most(input);
-    gboolean stays_grey = pipeline_colour_bands(input) == 1 && colour[0] == colour[1] && colour[1] == colour[2];
-    PIPELINE_OWNED VipsImage *picture = NULL;
-    if (stays_grey ? vips_copy(input, &picture, NULL) : pipeline_rgb(input, &picture))
-        return -1;
-    VipsArrayDouble *background = vips_array_double_new(colour + (stays_grey ? 2 : 0), picture->Bands);
-    int failed = vips_embed(
-        picture, output, width, width, picture->Xsize + 2 * width, picture->Ysize + 2 * width, "extend",
-        VIPS_EXTEND_BACKGROUND, "background", background, NULL);
-    vips_area_unref(VIPS_AREA(background));
-    return failed;
+    return pipeline_arranged(arrange, host, values, input, output);
 }
 
 static const PipelineFilter border = {
@@ -52,10 +43,11 @@ static const PipelineFilter border = {
     .name = "border",
     .version = "1.0.0",
     .summary = "a frame around the picture",
-    .traits = PIPELINE_CHANGES_SIZE,
+    .traits = PIPELINE_CHANGES_SIZE | PIPELINE_MOVES_PIXELS,
     .parameter_count = PARAMETER_COUNT,
     .parameters = parameters,
     .apply = apply,
+    .arrange = arrange,
 };
 
 const PipelineFilter *pipeline_filter(void) {

@@ -1,6 +1,7 @@
 /* chrome: slide film, with stronger colours and more contrast.
  *
- * Multiplies each colour's distance from luma by `saturation`, then maps each band through noir's S-curve with `contrast`. */
+ * Multiplies each colour's distance from luma by `saturation`. Then maps tones through noir's S-curve with `contrast`, and keeps
+ * hues: a blue sky stays blue. */
 #include <pipeline_vips.h>
 
 enum { SATURATION, CONTRAST, PARAMETER_COUNT };
@@ -22,29 +23,28 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "how steep the S-curve is: 0 leaves tones as they are"},
 };
 
-/* The S-curve at STEPS + 1 places from 0 to 1. Between them it is nearly straight. */
-enum { STEPS = 1024 };
-
 typedef struct Film {
-    float saturation, curve[STEPS + 1];
+    float saturation;
+    PipelineCurve curve;
 } Film;
 
+static double tone(const void *context, int band, double x) {
+    (void)band;
+    const PipelineValue *values = context;
+    return pipeline_s_curve(x, values[CONTRAST].number);
+}
+
+PIPELINE_VECTORS
 static void develop(const void *context, PipelineRun *run) {
     const Film *film = context;
     pipeline_saturate(run, film->saturation);
-    for (int band = 0; band < run->bands; band++)
-        for (int i = 0; i < run->count; i++) {
-            float x = run->samples[band][i], place = (x > 1 ? 1 : x > 0 ? x : 0) * (float)STEPS;
-            int step = VIPS_MIN((int)place, STEPS - 1);
-            run->samples[band][i] = film->curve[step] + (place - (float)step) * (film->curve[step + 1] - film->curve[step]);
-        }
+    pipeline_map_hues(run, &film->curve);
 }
 
 static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
     (void)host;
     Film film = {.saturation = (float)values[SATURATION].number};
-    for (int step = 0; step <= STEPS; step++)
-        film.curve[step] = (float)pipeline_s_curve(step / (double)STEPS, values[CONTRAST].number);
+    pipeline_draw(&film.curve, 1, tone, values, 0);
     return pipeline_pixels(input, NULL, develop, &film, sizeof film, output);
 }
 

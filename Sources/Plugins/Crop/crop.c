@@ -39,36 +39,46 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
 };
 
 /* Computes the size of the part to keep. */
-static int size(const PipelineHost *host, const PipelineValue *values, VipsImage *input, int *width, int *height) {
+static int size(const PipelineHost *host, const PipelineValue *values, PipelineArrangement *to) {
     const char *ratio = values[RATIO].text;
     double across = values[WIDTH].number, down = values[HEIGHT].number;
     int end = 0;
-    *width = across > 0 ? (int)VIPS_MIN(across, input->Xsize) : input->Xsize;
-    *height = down > 0 ? (int)VIPS_MIN(down, input->Ysize) : input->Ysize;
+    if (across > 0)
+        to->width = (int)VIPS_MIN(across, to->width);
+    if (down > 0)
+        to->height = (int)VIPS_MIN(down, to->height);
     if (*ratio == 0)
         return 0;
     if (sscanf(ratio, "%lf:%lf%n", &across, &down, &end) != 2 || ratio[end] != 0 || !(across > 0 && down > 0)
         || !(across / down > 0.001 && across / down < 1000))
         return pipeline_refuse(host, "'%s' is no ratio; write it as 3:2", ratio);
-    int most = *width;
-    *width = VIPS_CLIP(1, (int)lround(*height * across / down), most);
-    *height = VIPS_CLIP(1, (int)lround(most * down / across), *height);
+    int most = to->width;
+    to->width = VIPS_CLIP(1, (int)lround(to->height * across / down), most);
+    to->height = VIPS_CLIP(1, (int)lround(most * down / across), to->height);
+    return 0;
+}
+
+/* Fails if libvips chooses the position. */
+static int arrange(
+    const PipelineHost *host, const PipelineValue *values, int width, int height, PipelineArrangement *to) {
+    const char *position = values[POSITION].text;
+    double x, y;
+    pipeline_place(position, &x, &y);
+    if (strcmp(position, "attention") == 0 || strcmp(position, "entropy") == 0 || size(host, values, to))
+        return -1;
+    to->left = (int)lround(x * (width - to->width));
+    to->top = (int)lround(y * (height - to->height));
     return 0;
 }
 
 static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
-    const char *position = values[POSITION].text;
-    int width, height;
-    if (size(host, values, input, &width, &height))
-        return -1;
-    if (strcmp(position, "attention") == 0)
-        return vips_smartcrop(input, output, width, height, "interesting", VIPS_INTERESTING_ATTENTION, NULL);
-    if (strcmp(position, "entropy") == 0)
-        return vips_smartcrop(input, output, width, height, "interesting", VIPS_INTERESTING_ENTROPY, NULL);
-    double x, y;
-    pipeline_place(position, &x, &y);
-    int left = (int)lround(x * (input->Xsize - width)), top = (int)lround(y * (input->Ysize - height));
-    return vips_crop(input, output, left, top, width, height, NULL);
+    gboolean is_entropy = strcmp(values[POSITION].text, "entropy") == 0;
+    if (!is_entropy && strcmp(values[POSITION].text, "attention") != 0)
+        return pipeline_arranged(arrange, host, values, input, output);
+    PipelineArrangement part = {.width = input->Xsize, .height = input->Ysize};
+    VipsInteresting where = is_entropy ? VIPS_INTERESTING_ENTROPY : VIPS_INTERESTING_ATTENTION;
+    return size(host, values, &part)
+        || vips_smartcrop(input, output, part.width, part.height, "interesting", where, NULL);
 }
 
 static const char *const sizes[] = {"ratio", "width", "height", NULL};
@@ -78,11 +88,12 @@ static const PipelineFilter crop = {
     .name = "crop",
     .version = "1.0.0",
     .summary = "a part of the picture: by shape or size, at a place or where the eye goes",
-    .traits = PIPELINE_CHANGES_SIZE | PIPELINE_WHOLE_PICTURE,
+    .traits = PIPELINE_CHANGES_SIZE | PIPELINE_WHOLE_PICTURE | PIPELINE_MOVES_PIXELS,
     .parameter_count = PARAMETER_COUNT,
     .parameters = parameters,
     .at_least_one_of = sizes,
     .apply = apply,
+    .arrange = arrange,
 };
 
 const PipelineFilter *pipeline_filter(void) {

@@ -11,7 +11,7 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .type = PIPELINE_NUMBER,
          .minimum = 0,
          .maximum = 1,
-         .default_value = "1",
+         .default_value = "0.5",
          .help = "how faded: 0 leaves the picture as it is"},
 };
 
@@ -19,6 +19,7 @@ typedef struct Fading {
     float saturation, black, range;
 } Fading;
 
+PIPELINE_VECTORS
 static void fade_pixels(const void *context, PipelineRun *run) {
     const Fading *fading = context;
     pipeline_saturate(run, fading->saturation);

@@ -14,10 +14,16 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "horizontal: left becomes right; vertical: top becomes bottom"},
 };
 
+static int arrange(
+    const PipelineHost *host, const PipelineValue *values, int width, int height, PipelineArrangement *to) {
+    (void)host, (void)width, (void)height;
+    to->is_mirrored = 1;
+    to->quarters = strcmp(values[DIRECTION].text, "vertical") == 0 ? 2 : 0;
+    return 0;
+}
+
 static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
-    (void)host;
-    int is_vertical = strcmp(values[DIRECTION].text, "vertical") == 0;
-    return vips_flip(input, output, is_vertical ? VIPS_DIRECTION_VERTICAL : VIPS_DIRECTION_HORIZONTAL, NULL);
+    return pipeline_arranged(arrange, host, values, input, output);
 }
 
 static const PipelineFilter flip = {
@@ -25,10 +31,11 @@ static const PipelineFilter flip = {
     .name = "flip",
     .version = "1.0.0",
     .summary = "mirrors the picture",
-    .traits = PIPELINE_WHOLE_PICTURE,
+    .traits = PIPELINE_WHOLE_PICTURE | PIPELINE_MOVES_PIXELS,
     .parameter_count = PARAMETER_COUNT,
     .parameters = parameters,
     .apply = apply,
+    .arrange = arrange,
 };
 
 const PipelineFilter *pipeline_filter(void) {

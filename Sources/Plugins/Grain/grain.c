@@ -1,11 +1,14 @@
 /* grain: the grain of film.
  *
  * Adds Gaussian noise, with the same value for all bands of a pixel. The noise is strongest, with the strength `amount`, at
- * medium luma, and becomes weaker towards black and white. The same seed gives the same noise. The noise repeats every 512
- * pixels, which is not noticeable. */
+ * medium luma, and fades out towards black and white. A size in `%` gives the same look at any picture size: grains that are
+ * smaller than a pixel become weaker, as they would if a larger picture was made smaller. The same seed gives the same noise. The
+ * noise repeats every 512 pixels, which is not noticeable. */
 #include <pipeline_vips.h>
 
-enum { AMOUNT, SIZE, SEED, PARAMETER_COUNT };
+enum { AMOUNT, SIZE, UNIT, SEED, PARAMETER_COUNT };
+
+static const char *const units[] = {"%", "px", NULL};
 
 static const PipelineParameter parameters[PARAMETER_COUNT] = {
     [AMOUNT] =
@@ -18,11 +21,16 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
     [SIZE] =
         {.name = "size",
          .type = PIPELINE_NUMBER,
-         .minimum = 0.5,
-         .maximum = 20,
-         .default_value = "1.5",
-         .unit = "px",
-         .help = "how large a grain is"},
+         .minimum = 0.01,
+         .maximum = 40,
+         .default_value = "0.15",
+         .help = "how large a grain is, up to 40 pixels"},
+    [UNIT] =
+        {.name = "unit",
+         .type = PIPELINE_CHOICE,
+         .default_value = "%",
+         .choices = units,
+         .help = "what the size is counted in: hundredths of the short side, or pixels"},
     [SEED] =
         {.name = "seed",
          .type = PIPELINE_INTEGER,
@@ -63,26 +71,33 @@ static int tile(double size, int seed, VipsImage **out) {
     return *out == NULL;
 }
 
-/* The tile of the latest picture, which the next picture of the same chain needs as well. */
+/* The latest tiles, which the next pictures of the same chains need as well. */
 static struct {
     GMutex lock;
-    VipsImage *noise;
-    double size;
-    int seed;
+    struct {
+        VipsImage *noise;
+        double size;
+        int seed;
+    } tiles[4];
+    int next;
 } latest;
 
 /* Like `tile`, but makes the same tile only once. */
 static int shared_tile(double size, int seed, VipsImage **out) {
-    int failed = 0;
+    int failed = 0, place = 0, count = G_N_ELEMENTS(latest.tiles);
     g_mutex_lock(&latest.lock);
-    if (!latest.noise || latest.size != size || latest.seed != seed) {
-        g_clear_object(&latest.noise);
-        failed = tile(size, seed, &latest.noise);
-        latest.size = size;
-        latest.seed = seed;
+    while (place < count
+           && !(latest.tiles[place].noise && latest.tiles[place].size == size && latest.tiles[place].seed == seed))
+        place++;
+    if (place == count) {
+        place = latest.next++ % count;
+        g_clear_object(&latest.tiles[place].noise);
+        failed = tile(size, seed, &latest.tiles[place].noise);
+        latest.tiles[place].size = size;
+        latest.tiles[place].seed = seed;
     }
     if (!failed)
-        *out = g_object_ref(latest.noise);
+        *out = g_object_ref(latest.tiles[place].noise);
     g_mutex_unlock(&latest.lock);
     return failed;
 }
@@ -92,6 +107,7 @@ typedef struct Film {
     const float *noise;
 } Film;
 
+PIPELINE_VECTORS
 static void add_grain(const void *context, PipelineRun *run) {
     const Film *film = context;
     const float *row = film->noise + run->y % TILE * TILE;
@@ -99,8 +115,8 @@ static void add_grain(const void *context, PipelineRun *run) {
     for (int i = 0; i < run->count; i++)
         grains[i] = film->amount * row[(run->x + i) % TILE];
     for (int i = 0; i < run->count; i++) {
-        float luma = pipeline_run_luma(run, i), weight = 4 * luma * (1 - luma);
-        grains[i] *= sqrtf(weight > 0 ? weight : 0);
+        float luma = pipeline_run_luma(run, i);
+        grains[i] *= 4 * luma * (1 - luma);
     }
     for (int band = 0; band < run->bands; band++)
         for (int i = 0; i < run->count; i++)
@@ -110,9 +126,10 @@ static void add_grain(const void *context, PipelineRun *run) {
 static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
     (void)host;
     VipsImage *noise = NULL;
-    if (shared_tile(values[SIZE].number, (int)values[SEED].number, &noise))
+    double size = pipeline_length(values[SIZE].number, values[UNIT].text, input);
+    if (shared_tile(VIPS_CLIP(0.5, size, 40), (int)values[SEED].number, &noise))
         return -1;
-    Film film = {(float)values[AMOUNT].number, (const float *)noise->data};
+    Film film = {(float)(values[AMOUNT].number * fmin(1, size)), (const float *)noise->data};
     int failed = pipeline_pixels(input, NULL, add_grain, &film, sizeof film, output);
     /* The result needs the noise until it is closed. */
     if (failed)
@@ -127,6 +144,7 @@ static const PipelineFilter grain = {
     .name = "grain",
     .version = "1.0.0",
     .summary = "the grain of film",
+    .traits = PIPELINE_KEEPS_GAIN_MAP,
     .parameter_count = PARAMETER_COUNT,
     .parameters = parameters,
     .apply = apply,

@@ -14,10 +14,15 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "how far it turns, clockwise, in degrees"},
 };
 
+static int arrange(
+    const PipelineHost *host, const PipelineValue *values, int width, int height, PipelineArrangement *to) {
+    (void)host, (void)width, (void)height;
+    to->quarters = (int)(strtol(values[ANGLE].text, NULL, 10) / 90);
+    return 0;
+}
+
 static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
-    (void)host;
-    int quarters = (int)(strtol(values[ANGLE].text, NULL, 10) / 90);
-    return vips_rot(input, output, (VipsAngle)(VIPS_ANGLE_D0 + quarters), NULL);
+    return pipeline_arranged(arrange, host, values, input, output);
 }
 
 static const PipelineFilter rotate = {
@@ -25,10 +30,11 @@ static const PipelineFilter rotate = {
     .name = "rotate",
     .version = "1.0.0",
     .summary = "turns the picture by quarters",
-    .traits = PIPELINE_CHANGES_SIZE | PIPELINE_WHOLE_PICTURE,
+    .traits = PIPELINE_CHANGES_SIZE | PIPELINE_WHOLE_PICTURE | PIPELINE_MOVES_PIXELS,
     .parameter_count = PARAMETER_COUNT,
     .parameters = parameters,
     .apply = apply,
+    .arrange = arrange,
 };
 
 const PipelineFilter *pipeline_filter(void) {

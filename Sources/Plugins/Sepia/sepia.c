@@ -1,7 +1,7 @@
-/* sepia: the brown of an old print, on cream paper.
+/* sepia: the brown of an old print.
  *
- * Each band becomes white × luma ^ power, with its own values of `white` and `power`. Blue has the smallest `white` and the
- * largest `power`, so white becomes cream, and dark tones lose blue most. */
+ * Each band becomes luma ^ power. The power is smallest for red and largest for blue, so that middle tones become brown. Black
+ * stays black, and white stays white. */
 #include <pipeline_vips.h>
 
 enum { STRENGTH, PARAMETER_COUNT };
@@ -17,9 +17,9 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
 };
 
 static double tone(const void *context, int band, double x) {
-    static const double white[] = {1, 0.94, 0.8}, power[] = {0.8, 1.03, 1.3};
+    static const double power[] = {0.78, 1.02, 1.4};
     const PipelineValue *values = context;
-    return x + values[STRENGTH].number * (white[band] * pow(x, power[band]) - x);
+    return x + values[STRENGTH].number * (pow(x, power[band]) - x);
 }
 
 static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {

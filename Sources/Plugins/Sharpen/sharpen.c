@@ -36,18 +36,19 @@ typedef struct Mask {
     float amount, threshold, most;
 } Mask;
 
+PIPELINE_VECTORS
 static void add_edges(const void *context, PipelineRun *run) {
-    const Mask *mask = context;
+    const Mask mask = *(const Mask *)context;
     float edges[PIPELINE_RUN];
     for (int i = 0; i < run->count; i++) {
-        const float *soft = run->beside + (run->has_alpha ? 2 * i : i);
-        edges[i] = !run->has_alpha ? soft[0] : soft[1] > 0 ? soft[0] / soft[1] : 0;
+        float alpha = run->has_alpha ? run->beside[1][i] : 1;
+        edges[i] = alpha > 0 ? run->beside[0][i] / alpha : 0;
     }
     for (int i = 0; i < run->count; i++) {
-        /* The mean is that of rounded luma. */
-        float luma = (float)(int)(pipeline_run_luma(run, i) * mask->most + 0.5f) / mask->most;
-        float difference = luma - edges[i], rest = fabsf(difference) - mask->threshold;
-        edges[i] = rest > 0 ? mask->amount * copysignf(rest, difference) : 0;
+        /* Rounds luma, because the blur was computed from rounded luma. */
+        float luma = (float)(int)(pipeline_run_luma(run, i) * mask.most + 0.5f) / mask.most;
+        float difference = luma - edges[i], rest = fabsf(difference) - mask.threshold;
+        edges[i] = mask.amount * copysignf(rest > 0 ? rest : 0, difference);
     }
     for (int band = 0; band < run->bands; band++)
         for (int i = 0; i < run->count; i++)
@@ -58,7 +59,7 @@ static int apply(const PipelineHost *host, const PipelineValue *values, VipsImag
     (void)host;
     PIPELINE_OWNED VipsImage *around = NULL;
     Mask mask = {(float)values[AMOUNT].number, (float)values[THRESHOLD].number / 100, (float)pipeline_most(input)};
-    return pipeline_blur(input, values[RADIUS].number, TRUE, &around)
+    return pipeline_blur(input, values[RADIUS].number, PIPELINE_LUMA, &around)
         || pipeline_pixels(input, around, add_edges, &mask, sizeof mask, output);
 }
 
@@ -67,6 +68,7 @@ static const PipelineFilter sharpen = {
     .name = "sharpen",
     .version = "1.0.0",
     .summary = "clearer edges",
+    .traits = PIPELINE_KEEPS_GAIN_MAP,
     .parameter_count = PARAMETER_COUNT,
     .parameters = parameters,
     .apply = apply,

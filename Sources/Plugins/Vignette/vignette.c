@@ -13,14 +13,14 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .type = PIPELINE_NUMBER,
          .minimum = 0,
          .maximum = 1,
-         .default_value = "0.5",
+         .default_value = "0.3",
          .help = "how dark the corners are: 0 changes nothing, 1 makes them black"},
     [RADIUS] =
         {.name = "radius",
          .type = PIPELINE_NUMBER,
          .minimum = 0,
          .maximum = 0.95,
-         .default_value = "0.3",
+         .default_value = "0.1",
          .help = "where it begins, on the way from the middle (0) to the corners (1)"},
 };
 
@@ -28,6 +28,7 @@ typedef struct Lens {
     float strength, radius, width, height;
 } Lens;
 
+PIPELINE_VECTORS
 static void darken(const void *context, PipelineRun *run) {
     const Lens *lens = context;
     float down = (2 * (float)run->y + 1) / lens->height - 1, light[PIPELINE_RUN];
@@ -55,6 +56,7 @@ static const PipelineFilter vignette = {
     .name = "vignette",
     .version = "1.0.0",
     .summary = "darker corners",
+    .traits = PIPELINE_KEEPS_GAIN_MAP,
     .parameter_count = PARAMETER_COUNT,
     .parameters = parameters,
     .apply = apply,

@@ -76,60 +76,20 @@ static void release(Mark *mark) {
     pipeline_release(&mark->mask);
 }
 
-/* Draws the text at a font size in points; one point is one pixel here. The resolution must never change: when it does, Debian
- * 12's Pango discards its fonts, and may crash if its thread is still looking for a font (libvips issue 3660). */
-static int letters(const PipelineValue *values, double points, VipsImage **out) {
-    char size[G_ASCII_DTOSTR_BUF_SIZE];
-    g_ascii_formatd(size, sizeof size, "%.2f", VIPS_MAX(1, points));
-    /* Pango reads markup, so escape the text. */
-    char *text = g_markup_escape_text(values[TEXT].text, -1), *font = g_strdup_printf("%s %s", values[FONT].text, size);
-    int failed = vips_text(out, text, "font", font, NULL);
-    g_free(text);
-    g_free(font);
-    return failed;
-}
-
 /* Draws the text as large as fits into this width and height. */
 static int draw(const PipelineHost *host, const PipelineValue *values, int width, int height, VipsImage **out) {
-    PIPELINE_OWNED VipsImage *measure = NULL, *twice = NULL;
-    if (letters(values, 40, &measure) || letters(values, 80, &twice))
+    PIPELINE_OWNED VipsImage *measure = NULL;
+    const char *text = values[TEXT].text, *font = values[FONT].text;
+    if (pipeline_need_fonts(host, font) || pipeline_letters(text, font, 40, 0, &measure))
         return -1;
-    /* Without a font Pango draws boxes, which do not grow with the font size. */
-    if (measure->Xsize == twice->Xsize)
-        return pipeline_refuse(host, "there are no fonts to write with; install some, such as fonts-dejavu-core");
     double scale = VIPS_MIN((double)width / measure->Xsize, (double)height / measure->Ysize);
-    return letters(values, 40 * scale, out);
+    return pipeline_letters(text, font, 40 * scale, 0, out);
 }
 
-/* The text of the latest picture. Pictures of one size, from one chain, get the same text. */
-static struct {
-    GMutex lock;
-    VipsImage *mask;
-    char *text, *font;
-    int width, height;
-} latest;
-
 static int write_text(const PipelineHost *host, const PipelineValue *values, int width, int height, Mark *mark) {
-    const char *text = values[TEXT].text, *font = values[FONT].text;
-    int failed = 0;
-    g_mutex_lock(&latest.lock);
-    if (!latest.mask || latest.width != width || latest.height != height || strcmp(latest.text, text) != 0
-        || strcmp(latest.font, font) != 0) {
-        g_clear_object(&latest.mask);
-        g_free(latest.text);
-        g_free(latest.font);
-        latest.text = g_strdup(text);
-        latest.font = g_strdup(font);
-        latest.width = width;
-        latest.height = height;
-        failed = draw(host, values, width, height, &latest.mask);
-    }
-    if (!failed)
-        mark->mask = g_object_ref(latest.mask);
-    g_mutex_unlock(&latest.lock);
-    if (failed)
-        return -1;
     double rgb[3];
+    if (draw(host, values, width, height, &mark->mask))
+        return -1;
     pipeline_colour(values[COLOUR].text, UINT8_MAX, rgb);
     mark->colours = vips_image_new_from_image(mark->mask, rgb, rgb[0] == rgb[1] && rgb[1] == rgb[2] ? 1 : 3);
     return mark->colours == NULL;
@@ -172,69 +132,113 @@ static int cast_shadow(const Mark *text, int *reach, Mark *shadow) {
     return shadow->colours == NULL;
 }
 
-/* Blends the mark into a premultiplied picture. `most` is the largest value of the picture's samples. Only the part under the
- * mark is computed; the rest of the picture passes. */
-static int lay(VipsImage *under, int most, const Mark *mark, double opacity, int left, int top, VipsImage **out) {
-    PIPELINE_OWNED VipsImage *bands = NULL, *samples = NULL, *opaque = NULL, *over = NULL, *mask = NULL, *shown = NULL;
-    PIPELINE_OWNED VipsImage *part = NULL, *blend = NULL, *round = NULL, *same = NULL, *marked = NULL;
-    VipsRect whole = {0, 0, under->Xsize, under->Ysize}, place = {left, top, mark->mask->Xsize, mark->mask->Ysize};
-    vips_rect_intersectrect(&whole, &place, &place);
-    if (vips_rect_isempty(&place))
-        return vips_copy(under, out, NULL);
-    int x = left - place.left, y = top - place.top;
+/* Lays a mark over a sheet, `inset` pixels from its edges. */
+static int lay(VipsImage *sheet, const Mark *mark, double opacity, int inset, VipsImage **out) {
+    PIPELINE_OWNED VipsImage *bands = NULL, *opaque = NULL, *over = NULL, *mask = NULL, *shown = NULL;
     VipsImage *thrice[] = {mark->colours, mark->colours, mark->colours};
-    int times = mark->colours->Bands < pipeline_colour_bands(under) ? 3 : 1;
-    return vips_bandjoin(thrice, &bands, times, NULL)
-        || vips_linear1(bands, &samples, (double)most / UINT8_MAX, 0, "uchar", under->BandFmt == VIPS_FORMAT_UCHAR, NULL)
-        || (vips_image_hasalpha(under) ? vips_bandjoin_const1(samples, &opaque, most, NULL)
-                                       : vips_copy(samples, &opaque, NULL))
-        || vips_embed(opaque, &over, x, y, place.width, place.height, NULL)
+    return vips_bandjoin(thrice, &bands, mark->colours->Bands < sheet->Bands - 1 ? 3 : 1, NULL)
+        || vips_bandjoin_const1(bands, &opaque, UINT8_MAX, NULL)
+        || vips_embed(opaque, &over, inset, inset, sheet->Xsize, sheet->Ysize, NULL)
         || vips_linear1(mark->mask, &mask, opacity, 0, "uchar", TRUE, NULL)
-        || vips_embed(mask, &shown, x, y, place.width, place.height, NULL)
-        || vips_extract_area(under, &part, place.left, place.top, place.width, place.height, NULL)
-        || vips_ifthenelse(shown, over, part, &blend, "blend", TRUE, NULL)
-        || (vips_band_format_isint(under->BandFmt) ? vips_rint(blend, &round, NULL) : vips_copy(blend, &round, NULL))
-        || vips_cast(round, &same, under->BandFmt, NULL)
-        || vips_insert(under, same, &marked, place.left, place.top, NULL)
-        || vips_copy(marked, out, "interpretation", under->Type, NULL);
+        || vips_embed(mask, &shown, inset, inset, sheet->Xsize, sheet->Ysize, NULL)
+        || vips_ifthenelse(shown, over, sheet, out, "blend", TRUE, NULL);
 }
 
-static int stamp(const PipelineValue *values, VipsImage *input, const Mark *mark, int left, int top, VipsImage **output) {
-    PIPELINE_OWNED VipsImage *picture = NULL, *plain = NULL, *shaded = NULL, *marked = NULL;
+/* A sheet in memory with the mark, and its shadow if it has one: colours weighted by alpha, and alpha. *reach is the number of
+ * pixels by which it extends beyond the mark on each side. */
+static int paint(
+    const PipelineHost *host, const PipelineValue *values, int width, int height, int *reach, VipsImage **out) {
+    Mark mark = {NULL, NULL}, shadow = {NULL, NULL};
+    PIPELINE_OWNED VipsImage *clear = NULL, *shaded = NULL, *marked = NULL;
     double opacity = values[OPACITY].number;
-    int most = pipeline_most(input);
-    if ((mark->colours->Bands == 3 ? pipeline_rgb(input, &picture) : vips_copy(input, &picture, NULL))
-        || pipeline_premultiply(picture, &plain))
-        return -1;
-    if (*values[TEXT].text && values[SHADOW].number != 0) {
-        Mark shadow = {NULL, NULL};
-        int reach = 0;
-        int failed = cast_shadow(mark, &reach, &shadow)
-            || lay(plain, most, &shadow, 0.8 * opacity, left - reach, top - reach, &shaded);
-        release(&shadow);
-        if (failed)
-            return -1;
+    gboolean is_text = *values[TEXT].text != 0;
+    *reach = 0;
+    int failed = (is_text ? write_text : read_picture)(host, values, width, height, &mark)
+        || (is_text && values[SHADOW].number != 0 && cast_shadow(&mark, reach, &shadow))
+        || vips_black(
+            &clear, mark.mask->Xsize + 2 * *reach, mark.mask->Ysize + 2 * *reach, "bands", mark.colours->Bands + 1, NULL)
+        || (shadow.mask && lay(clear, &shadow, 0.8 * opacity, 0, &shaded))
+        || lay(shaded ? shaded : clear, &mark, opacity, *reach, &marked) || !(*out = vips_image_copy_memory(marked));
+    release(&mark);
+    release(&shadow);
+    return failed;
+}
+
+/* The latest sheet with a text. Pictures of one size, from one chain, get the same sheet. */
+static struct {
+    GMutex lock;
+    VipsImage *sheet;
+    char *values;
+    int reach;
+} latest;
+
+/* Like `paint`, but paints the same text only once. A picture's file may change. */
+static int shared_sheet(
+    const PipelineHost *host, const PipelineValue *values, int width, int height, int *reach, VipsImage **out) {
+    if (*values[TEXT].text == 0)
+        return paint(host, values, width, height, reach, out);
+    int failed = 0;
+    char *used = g_strdup_printf(
+        "%d %d %g %g %s %s\n%s", width, height, values[OPACITY].number, values[SHADOW].number, values[COLOUR].text,
+        values[FONT].text, values[TEXT].text);
+    g_mutex_lock(&latest.lock);
+    if (!latest.sheet || strcmp(latest.values, used) != 0) {
+        g_clear_object(&latest.sheet);
+        failed = paint(host, values, width, height, &latest.reach, &latest.sheet);
+        g_free(latest.values);
+        latest.values = g_steal_pointer(&used);
     }
-    return lay(shaded ? shaded : plain, most, mark, opacity, left, top, &marked)
-        || pipeline_unpremultiply(marked, input, output);
+    if (!failed)
+        *out = g_object_ref(latest.sheet);
+    *reach = latest.reach;
+    g_mutex_unlock(&latest.lock);
+    g_free(used);
+    return failed;
+}
+
+typedef struct Place {
+    VipsImage *sheet;
+    int left, top;
+} Place;
+
+static void lay_over(const void *context, PipelineRun *run) {
+    const Place *place = context;
+    VipsImage *sheet = place->sheet;
+    int y = run->y - place->top, opacity = sheet->Bands - 1;
+    int first = VIPS_MAX(run->x, place->left), end = VIPS_MIN(run->x + run->count, place->left + sheet->Xsize);
+    if (y < 0 || y >= sheet->Ysize || first >= end)
+        return;
+    const VipsPel *over = VIPS_IMAGE_ADDR(sheet, first - place->left, y);
+    for (int i = first - run->x; i < end - run->x; i++, over += sheet->Bands) {
+        float alpha = run->has_alpha ? run->samples[run->bands][i] : 1;
+        float added = (float)over[opacity] / UINT8_MAX, rest = (1 - added) * alpha, after = added + rest;
+        for (int band = 0; band < run->bands; band++) {
+            float weighed = (float)over[VIPS_MIN(band, opacity - 1)] / UINT8_MAX + rest * run->samples[band][i];
+            run->samples[band][i] = after > 0 ? weighed / after : 0;
+        }
+        if (run->has_alpha)
+            run->samples[run->bands][i] = after;
+    }
 }
 
 static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
-    gboolean is_text = *values[TEXT].text != 0;
-    int margin = (int)lround(pipeline_length(values[MARGIN].number, "%", input));
+    int margin = (int)lround(pipeline_length(values[MARGIN].number, "%", input)), reach = 0;
     int across = VIPS_MAX(1, input->Xsize - 2 * margin), down = VIPS_MAX(1, input->Ysize - 2 * margin);
     int width = VIPS_CLIP(1, (int)lround(values[SIZE].number / 100 * input->Xsize), across);
-    Mark mark = {NULL, NULL};
+    PIPELINE_OWNED VipsImage *sheet = NULL, *picture = NULL;
+    if (shared_sheet(host, values, width, down, &reach, &sheet))
+        return -1;
     double x, y;
     pipeline_place(values[POSITION].text, &x, &y);
-    int failed = is_text ? write_text(host, values, width, down, &mark) : read_picture(host, values, width, down, &mark);
-    if (!failed) {
-        int left = margin + (int)lround(x * (across - mark.mask->Xsize));
-        int top = margin + (int)lround(y * (down - mark.mask->Ysize));
-        failed = stamp(values, input, &mark, left, top, output);
-    }
-    release(&mark);
-    return failed;
+    Place place = {
+        sheet, margin + (int)lround(x * (across - sheet->Xsize + 2 * reach)) - reach,
+        margin + (int)lround(y * (down - sheet->Ysize + 2 * reach)) - reach};
+    if ((sheet->Bands == 4 ? pipeline_rgb(input, &picture) : vips_copy(input, &picture, NULL))
+        || pipeline_pixels(picture, NULL, lay_over, &place, sizeof place, output))
+        return -1;
+    /* The result needs the sheet until it is closed. */
+    vips_object_local(*output, g_steal_pointer(&sheet));
+    return 0;
 }
 
 static const char *const marks[] = {"text", "picture", NULL};
@@ -244,7 +248,7 @@ static const PipelineFilter watermark = {
     .name = "watermark",
     .version = "1.0.0",
     .summary = "a text or a picture in a corner",
-    .traits = PIPELINE_DRAWS_TEXT,
+    .traits = PIPELINE_DRAWS_TEXT | PIPELINE_KEEPS_GAIN_MAP,
     .parameter_count = PARAMETER_COUNT,
     .parameters = parameters,
     .at_least_one_of = marks,

@@ -20,20 +20,12 @@ struct Filter {
 
     var code: UnsafeRawPointer? { PluginLayout.code(of: filter) }
 
-    func apply(_ stage: Stage, to picture: Picture, maxPixels: Int64 = .max) throws -> Picture {
-        let input = description.traits.contains(.lumaOnly) ? try picture.luma() : picture
-        var texts: [UnsafeMutablePointer<CChar>?] = []
-        defer { for text in texts { free(text) } }
-        let values = description.parameters.map { parameter in
-            switch stage.arguments[parameter.name] {
-            case .number(let number): return PipelineValue(number: number, text: nil)
-            case .text(let text):
-                let copy = strdup(text)
-                texts.append(copy)
-                return PipelineValue(number: 0, text: copy.map { UnsafePointer($0) })
-            case nil: return PipelineValue(number: 0, text: nil)
-            }
-        }
+    /// `save` is the last stage of the chain, which has the texts of a list.
+    func apply(
+        _ stage: Stage, to picture: Picture, before save: Stage? = nil, maxPixels: Int64 = .max
+    ) throws -> Picture {
+        let input = description.traits(of: stage).contains(.lumaOnly) ? try picture.luma() : picture
+        let texts = description.traits.contains(.readsTexts) ? PictureWords(of: input, before: save) : PictureWords()
         var made: UnsafeMutablePointer<VipsImage>?
         var status: Int32 = 0
         RefusedCall.forget()
@@ -41,11 +33,8 @@ struct Filter {
         g_object_ref(input.image)
         defer { g_object_unref(input.image) }
         let references = input.references
-        let complaint = FilterHost.complaint {
-            // Pass one more value, because a filter without parameters may still read the first value.
-            status = (values + [PipelineValue()]).withUnsafeBufferPointer {
-                $0.baseAddress.map { filter.apply(host, $0, input.image, &made) } ?? -1
-            }
+        let complaint = FilterHost.complaint(about: texts) {
+            status = withValues(of: stage) { filter.apply(host, $0, input.image, &made) }
         }
         let (result, misuse) = owned(made, input, references)
         // Even if the filter continues after a refused call, its result is not the intended one.
@@ -66,6 +55,46 @@ struct Filter {
         try check(result, against: input, maxPixels)
         // Convert floating-point and other samples back to the format that stages agree on.
         return try result.format == input.format ? result : result.inUsualSamples(as: input.format)
+    }
+
+    /// Where the filter puts the pixels of a picture of this size. Nil if the filter does more than move pixels, or
+    /// fails; `apply` then reports the reason.
+    func arrangement(_ stage: Stage, _ width: Int, _ height: Int) -> PipelineArrangement? {
+        guard description.traits.contains(.movesPixels), let arrange = filter.arrange else { return nil }
+        var result = PipelineArrangement()
+        (result.width, result.height) = (Int32(width), Int32(height))
+        var status: Int32 = 0
+        _ = FilterHost.applying([description.name]) {
+            FilterHost.complaint {
+                status = withValues(of: stage) { arrange(host, $0, Int32(width), Int32(height), &result) }
+            }
+        }
+        return status == 0 ? result : nil
+    }
+
+    /// The values of the stage's parameters, in the order of their declaration.
+    private func withValues(of stage: Stage, _ body: (UnsafePointer<PipelineValue>) -> Int32) -> Int32 {
+        var texts: [UnsafeMutablePointer<CChar>?] = []
+        defer { for text in texts { free(text) } }
+        let values = description.parameters.map { parameter in
+            switch stage.arguments[parameter.name] {
+            case .number(let number): return PipelineValue(number: number, text: nil)
+            case .text(let text):
+                let copy = strdup(text)
+                texts.append(copy)
+                return PipelineValue(number: 0, text: copy.map { UnsafePointer($0) })
+            case nil: return PipelineValue(number: 0, text: nil)
+            }
+        }
+        // Pass one more value, because a filter without parameters may still read the first value.
+        return (values + [PipelineValue()]).withUnsafeBufferPointer { values in
+            guard let start = values.baseAddress else { return -1 }
+            let files = description.parameters.enumerated().compactMap { index, parameter in
+                stage.files?[parameter.name].map { (index, $0) }
+            }
+            FilterHost.hand(Dictionary(uniqueKeysWithValues: files), at: start)
+            return body(start)
+        }
     }
 
     /// The usable result, and the filter's mistake with references, if any. Restores references that the filter

@@ -18,6 +18,27 @@ enum FilterHost {
         var tell: @Sendable (WorkerMessage) -> Void = { _ in }
         var isCancelled: @Sendable () -> Bool = { false }
         var trail: FilterTrail?
+        var words = PictureWords()
+        /// Addresses of the texts that the running filter has received.
+        var given: [UInt] = []
+        /// The files of the outputs in work, by SHA-256.
+        var files: [String: FileBytes] = [:]
+        /// The files of the running filter, by the addresses of their values.
+        var handed: [UInt: FileBytes] = [:]
+    }
+
+    /// The bytes of a file that filters use.
+    private final class FileBytes: Sendable {
+        let start: UInt
+        let count: Int
+
+        init(_ bytes: [UInt8]) {
+            let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, bytes.count), alignment: 16)
+            copy.copyBytes(from: bytes)
+            (start, count) = (UInt(bitPattern: copy.baseAddress), bytes.count)
+        }
+
+        deinit { UnsafeMutableRawPointer(bitPattern: start)?.deallocate() }
     }
 
     private static let state = Mutex(State())
@@ -34,7 +55,8 @@ enum FilterHost {
                 },
                 cancelled: { _ in FilterHost.isCancelled ? 1 : 0 },
                 resources: resources.flatMap { strdup($0) }.map { UnsafePointer($0) },
-                own_folder: UnsafePointer(strdup(ownFolder))))
+                own_folder: UnsafePointer(strdup(ownFolder)), text: { _, which in FilterHost.text(which) },
+                file: { _, value, size in FilterHost.file(value, size) }))
         state.withLock { $0.names[UInt(bitPattern: table)] = filter }
         return UnsafePointer(table)
     }
@@ -79,11 +101,46 @@ enum FilterHost {
         return try body()
     }
 
-    /// Runs a filter's function, and returns the message that it passed to `fail`, if any.
-    static func complaint(_ body: () -> Void) -> String? {
-        state.withLock { $0.complaint = nil }
+    /// Runs a filter's function, which may ask for `words`. Returns the message that it passed to `fail`, if any.
+    static func complaint(about words: PictureWords = PictureWords(), _ body: () -> Void) -> String? {
+        state.withLock { ($0.complaint, $0.words) = (nil, words) }
         body()
-        return state.withLock { $0.complaint }
+        return state.withLock { state in
+            for text in state.given { free(UnsafeMutableRawPointer(bitPattern: text)) }
+            (state.given, state.words) = ([], PictureWords())
+            return state.complaint
+        }
+    }
+
+    /// Takes the files that the filters of the next outputs use, in place of earlier files.
+    static func take(_ files: [String: [UInt8]]) {
+        state.withLock { $0.files = files.mapValues(FileBytes.init) }
+    }
+
+    /// Hands files, by their SHA-256, to the filter that runs next. Its values are at `values`.
+    static func hand(_ digests: [Int: String], at values: UnsafePointer<PipelineValue>) {
+        state.withLock { state in
+            state.handed = [:]
+            for (index, digest) in digests { state.handed[UInt(bitPattern: values + index)] = state.files[digest] }
+        }
+    }
+
+    private static func file(
+        _ value: UnsafePointer<PipelineValue>, _ size: UnsafeMutablePointer<Int>
+    ) -> UnsafeRawPointer? {
+        guard let file = state.withLock({ $0.handed[UInt(bitPattern: value)] }) else { return nil }
+        size.pointee = file.count
+        return UnsafeRawPointer(bitPattern: file.start)
+    }
+
+    private static func text(_ which: PipelineText) -> UnsafePointer<CChar>? {
+        state.withLock { state -> UInt? in
+            let text = which == PIPELINE_CAPTION ? state.words.caption : state.words.credit
+            guard let text, which.rawValue <= PIPELINE_CREDIT.rawValue else { return nil }
+            let copy = UInt(bitPattern: strdup(text))
+            state.given.append(copy)
+            return copy
+        }.flatMap { UnsafePointer(bitPattern: $0) }
     }
 
     /// Number of lines that filters have logged so far, including omitted lines.

@@ -54,14 +54,19 @@ struct FilterLibrary {
 
     var drawsText: Bool { filters.values.contains { $0.description.traits.contains(.drawsText) } }
 
-    func traits(_ stage: String) -> Set<StageTrait> { filters[stage]?.description.traits ?? [] }
+    func traits(_ stage: Stage) -> Set<StageTrait> { filters[stage.name]?.description.traits(of: stage) ?? [] }
+
+    /// Whether the stage only moves the pixels of any picture.
+    func movesPixels(_ stage: Stage) -> Bool {
+        traits(stage).contains(.movesPixels) && filters[stage.name]?.arrangement(stage, 1000, 1000) != nil
+    }
 
     /// Joins as many of the leading stages as possible into a lookup table. Nil if none can be joined.
     func table(_ stages: some Sequence<Stage>, of picture: Picture) -> FilterTable? {
         table(stages, isGrey: picture.colourBands == 1, hasAlpha: picture.hasAlpha)
     }
 
-    /// The same for a picture of which only these two properties are known.
+    /// The same, for callers that know only these two properties of the picture.
     func table(_ stages: some Sequence<Stage>, isGrey: Bool, hasAlpha: Bool) -> FilterTable? {
         let length = TableRun.length(stages, isGrey: isGrey, hasAlpha: hasAlpha, traits: traits)
         guard joins, length > 0 else { return nil }

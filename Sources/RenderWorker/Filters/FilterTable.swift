@@ -10,7 +10,7 @@ struct FilterTable {
     let stages: [(stage: Stage, filter: Filter)]
 
     func apply(to picture: Picture, _ cancellation: Cancellation) throws -> Picture {
-        let isOfLuma = stages.first?.filter.description.traits.contains(.lumaOnly) ?? false
+        let isOfLuma = stages.first.map { $0.filter.description.traits(of: $0.stage).contains(.lumaOnly) } ?? false
         let colours = try (isOfLuma ? picture.luma() : picture).withoutAlpha()
         let table = try table(for: colours, cancellation)
         guard !(picture.hasAlpha && table.hasAlpha) else {

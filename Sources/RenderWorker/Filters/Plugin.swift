@@ -9,7 +9,7 @@ struct Plugin {
     let filter: PipelineFilter
     let description: StageDescription
 
-    /// Returns nil for a library that is no plugin.
+    /// Returns nil for a library that is not a plugin.
     init?(_ file: String) throws(PluginError) {
         guard let handle = dlopen(file, RTLD_NOW | RTLD_LOCAL) else {
             throw PluginError("it can't be loaded: \(dlerror().map { String(cString: $0) } ?? "no reason was given")")

@@ -35,7 +35,8 @@ struct PluginDescription {
             author: try filter.author.map { author throws(PluginError) in try Self.text(author, "author") },
             file: file, parameters: parameters, traits: try traits(),
             atLeastOneOf: try names(filter.at_least_one_of, among: parameters, "at_least_one_of"),
-            atMostOneOf: try names(filter.at_most_one_of, among: parameters, "at_most_one_of"))
+            atMostOneOf: try names(filter.at_most_one_of, among: parameters, "at_most_one_of"),
+            needsColours: try names(filter.needs_colours, among: parameters, "needs_colours"))
     }
 
     private func names(
@@ -73,14 +74,25 @@ struct PluginDescription {
         let all: [(PipelineTrait, StageTrait)] = [
             (PIPELINE_LUMA_ONLY, .lumaOnly), (PIPELINE_POINTWISE, .pointwise), (PIPELINE_CHANGES_SIZE, .changesSize),
             (PIPELINE_CURVE, .curve), (PIPELINE_DRAWS_TEXT, .drawsText),
-            (PIPELINE_WHOLE_PICTURE, .wholePicture),
+            (PIPELINE_WHOLE_PICTURE, .wholePicture), (PIPELINE_MOVES_PIXELS, .movesPixels),
+            (PIPELINE_KEEPS_GAIN_MAP, .keepsGainMap),
+            (PIPELINE_READS_TEXTS, .readsTexts),
         ]
         let traits = Set(all.filter { layout.filter.traits & $0.0.rawValue != 0 }.map(\.1))
         guard !traits.isSuperset(of: [.pointwise, .changesSize]) else {
             throw PluginError("it says that it is pointwise, and that it changes the size: one of them is not so")
         }
+        guard !traits.isSuperset(of: [.keepsGainMap, .changesSize]) else {
+            throw PluginError("it says that it keeps gain maps, and that it changes the size: one of them is not so")
+        }
+        guard !traits.isSuperset(of: [.pointwise, .readsTexts]) else {
+            throw PluginError("it says that it is pointwise, and that it reads texts: one of them is not so")
+        }
         guard !traits.contains(.curve) || traits.contains(.pointwise) else {
             throw PluginError("it says that it is a curve, and not that it is pointwise, as every curve is")
+        }
+        guard !traits.contains(.movesPixels) || layout.filter.arrange != nil else {
+            throw PluginError("it says that it moves pixels, and has no function 'arrange', which tells how")
         }
         return traits
     }
@@ -94,6 +106,7 @@ struct PluginDescription {
             PIPELINE_NUMBER.rawValue: .number, PIPELINE_INTEGER.rawValue: .integer,
             PIPELINE_BOOLEAN.rawValue: .boolean, PIPELINE_CHOICE.rawValue: .choice,
             PIPELINE_COLOUR.rawValue: .colour, PIPELINE_TEXT.rawValue: .text,
+            PIPELINE_FILE.rawValue: .file,
         ]
         guard let type = types[raw.type.rawValue] else {
             throw PluginError("its parameter '\(name)' has the unknown type \(raw.type.rawValue)")
@@ -107,7 +120,8 @@ struct PluginDescription {
             defaultValue: try raw.default_value.map { text throws(PluginError) in
                 try Self.text(text, "default of '\(name)'", mayBeEmpty: true)
             },
-            isRequired: raw.default_value == nil, choices: type == .choice ? try choices(raw, of: name) : [],
+            isRequired: raw.default_value == nil,
+            choices: type == .choice || type == .file ? try choices(raw, of: name) : [],
             unit: try raw.unit.map { unit throws(PluginError) in try Self.text(unit, "unit of '\(name)'") },
             help: try Self.text(raw.help, "help of '\(name)'"))
         if let problem = parameter.problemWithDefault {

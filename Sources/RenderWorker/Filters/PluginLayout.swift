@@ -15,7 +15,7 @@ struct PluginLayout {
     /// Minimum size of a `PipelineFilter`: all versions have the fields up to `apply`.
     private static let leastFilter = apply + MemoryLayout<UnsafeRawPointer>.size
     private static let leastParameter = MemoryLayout<PipelineParameter>.size
-    /// Maximum size of a struct; no version's is longer.
+    /// Maximum size of a struct. No version of the contract has a larger one.
     private static let most = 4096
     private static let mostParameters = 64
 

@@ -1,5 +1,5 @@
 /// The colour space that EXIF declares: by a number, and by the name of the exchange rules (DCF) that the file follows.
-/// Cameras mark Adobe RGB in these ways alone, and add no profile.
+/// Cameras mark Adobe RGB only in these two ways, and embed no profile.
 extension EXIF {
     private static let (spaceTag, rulesTag) = (0xa001, 0x0001)
     /// Adobe RGB has no number in the standard, which prescribes 65535 ("uncalibrated") for such files; some writers

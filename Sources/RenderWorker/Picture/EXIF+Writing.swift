@@ -12,8 +12,8 @@ extension EXIF {
         return Self.prefix + order + plain.bytes(42, 2) + plain.bytes(first, 4) + bytes
     }
 
-    /// Adds EXIF to a TIFF, because libvips omits it. Also adds the whole of IPTC, because libvips writes only a
-    /// quarter.
+    /// Adds EXIF to a TIFF, because libvips omits it. Also adds the complete IPTC, because libvips writes only a
+    /// quarter of it.
     static func complete(_ target: Descriptor, of picture: Picture) throws {
         let exif = picture.blob("exif-data").flatMap(EXIF.init(block:))?.sized(picture.width, picture.height)
         let iptc = picture.blob("iptc-data").map {

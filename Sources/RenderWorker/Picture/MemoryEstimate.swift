@@ -9,7 +9,8 @@ struct MemoryEstimate {
     let source: SourceFile
     let planes: Planes.Subsampling?
     let isProgressive: Bool
-    let traits: (String) -> Set<StageTrait>
+    let traits: (Stage) -> Set<StageTrait>
+    let movesPixels: (Stage) -> Bool
 
     /// Memory of a worker that has only rendered a small picture.
     private static let worker = 60 << 20
@@ -49,10 +50,11 @@ struct MemoryEstimate {
         let path = decoding.path
         let results = decoding.outputs.map { stages[$0] }.map { stages in
             let result = ResultSize(of: picture, stages)
+            let (stages, isMoved) = unmoved(stages)
             let save = stages.last.map(SaveStage.init)
             let hasFilters = stages.contains { $0.name != ResizeStage.name && $0.name != SaveStage.name }
             let next = stages.first { $0.name != ResizeStage.name }
-            let isGrey = planes == nil || next.map { traits($0.name).contains(.lumaOnly) } == true
+            let isGrey = planes == nil || next.map { traits($0).contains(.lumaOnly) } == true
             let stored = next.flatMap(SaveStage.storedPlanes)
             let isRGB = !isGrey && stored == nil
             let samples = isGrey ? result.pixels : Int(Double(result.pixels) * (stored ?? .none).samples)
@@ -63,7 +65,7 @@ struct MemoryEstimate {
             // The result's chroma may be subsampled differently from the file's.
             let keepsColours = isGrey || planes == stored
             let made = isDecoded ? (keepsColours ? 0 : samples - result.pixels) : samples
-            let turned = picture.orientation > 1 ? samples : 0
+            let turned = picture.orientation > 1 || isMoved ? samples : 0
             let filtered = isRGB ? filteredRGB(stages, result) : hasFilters ? filteredGrey(path, stages, result) : 0
             let last =
                 if let save, save.storesPlanes, !isRGB {
@@ -75,13 +77,22 @@ struct MemoryEstimate {
         return Int64(Self.worker + decoder(path) + needed)
     }
 
-    /// Memory of a picture of luma, and of its filters.
+    /// Removes the stages that the worker carries out by moving planes. Keeps filters that add a frame, because a frame
+    /// may need RGB. They lack the trait `wholePicture`.
+    private func unmoved(_ stages: [Stage]) -> (stages: [Stage], isMoved: Bool) {
+        let resize = stages.prefix { $0.name == ResizeStage.name }
+        let rest = stages.dropFirst(resize.count)
+        let left = rest.drop { movesPixels($0) && traits($0).contains(.wholePicture) }
+        return (Array(resize + left), left.count < rest.count)
+    }
+
+    /// Memory of a luma picture and its filters.
     private func filteredGrey(_ path: DecoderPath, _ stages: [Stage], _ result: ResultSize) -> Int {
         result.pixels + streaming(path, stages, result) + wholePictures(path, stages)
             + cutPictures(path, stages.dropFirst())
     }
 
-    /// Memory of the picture that planes become after the resize, and of its filters.
+    /// Memory of the RGB picture that is made from planes after the resize, and of its filters.
     private func filteredRGB(_ stages: [Stage], _ result: ResultSize) -> Int {
         let whole = DecoderPath(colours: .all, shrink: 1, plainShrink: 1, reason: "")
         let rows = min(result.height, stages.contains(where: looksAround) ? 1300 : 700)
@@ -91,7 +102,8 @@ struct MemoryEstimate {
 
     /// Memory for encoding planes. Planes are copied if their range changes. libwebp keeps its output as two-byte
     /// numbers, ten for each byte of the result; a JPEG is kept twice. The length of the source predicts the length of
-    /// the result: noisy pictures have longer files than soft ones.
+    /// the result: noisy pictures have longer files than soft ones. A PNG's length predicts nothing, so its result may
+    /// be noise.
     private func encodingPlanes(_ save: SaveStage, _ result: ResultSize, isGrey: Bool, isMapped: Bool) -> Int {
         let isWebP = save.format == "webp"
         let isOfFullRange = isMapped || source.format != .webp
@@ -101,7 +113,8 @@ struct MemoryEstimate {
         let copied = isWebP == isOfFullRange ? samples : 0
         let extended = !isWebP && (result.width % 2 == 1 || result.height % 2 == 1) ? result.pixels : 0
         let growth = save.isFine ? (isWebP ? 2.0 : 6) : (isWebP ? 1.2 : 1.5)
-        let length = Double(source.size) * Double(result.pixels) / Double(pixels) * growth
+        let bytes = source.format == .png ? Double(pixels) / 2 : Double(source.size)
+        let length = bytes * Double(result.pixels) / Double(pixels) * growth
         let held =
             isWebP
             ? min(result.pixels * 26, Int(length * 22)) : min(result.pixels * (save.isFine ? 8 : 6), Int(length * 2))
@@ -110,8 +123,8 @@ struct MemoryEstimate {
         return missing + copied + extended + held + coefficients + save.tried(result)
     }
 
-    /// Memory of the decoded picture that several outputs share, and of all results but the smallest, because smaller
-    /// results are made from larger ones.
+    /// Memory of the decoded picture that several outputs share, and of all results except the smallest, because
+    /// smaller results are made from larger ones.
     private func shared(_ decoding: DecodePlan.Decoding, _ stages: [[Stage]]) -> Int {
         guard decoding.isShared else { return 0 }
         let sizes = decoding.outputs.map { ResultSize(of: picture, stages[$0]).pixels }.sorted()
@@ -140,13 +153,13 @@ struct MemoryEstimate {
         if path.colours == .storedLuma { return rows * width }
         guard hasAlpha else { return rows * width * bytesPerPixel }
         // Premultiplied samples are floating-point numbers, for all colours or for luma alone.
-        let isGrey = stages.contains { traits($0.name).contains(.lumaOnly) }
+        let isGrey = stages.contains { traits($0).contains(.lumaOnly) }
         return rows * width * bytesPerPixel * (resizes ? (isGrey ? 2 : 3) : looksAround ? 2 : 1)
     }
 
     /// Whether a pixel of the filter's result depends on several input pixels, as in a blur.
     private func looksAround(_ stage: Stage) -> Bool {
-        StageCatalog.builtIn[stage.name] == nil && !traits(stage.name).contains(.pointwise)
+        StageCatalog.builtIn[stage.name] == nil && !traits(stage).contains(.pointwise)
     }
 
     private func decoder(_ path: DecoderPath) -> Int {
@@ -157,6 +170,7 @@ struct MemoryEstimate {
             return preview + coefficients + (path.isOfPlanes ? source.size + decoded * bytesPerPixel(of: path) : 0)
         case .png:
             return (isProgressive ? pixels * bytesPerPixel : 0) + (source.acceptsDamage ? 2 * source.size : 0)
+                + (path.isOfPlanes ? pixels : 0)
         case .webp:
             // libwebp decodes luma at full size and chroma at half; shrunk planes need memory in addition.
             if path.isOfPlanes {
@@ -197,7 +211,7 @@ struct MemoryEstimate {
     /// pixels needs a quarter more, because some rows must wait for others.
     private func wholePictures(_ path: DecoderPath, _ stages: [Stage]) -> Int {
         let bytes = bytesPerPixel(of: path)
-        return stages.indices.filter { traits(stages[$0].name).contains(.wholePicture) }
+        return stages.indices.filter { traits(stages[$0]).contains(.wholePicture) }
             .map { index in
                 let held = ResultSize(of: picture, Array(stages[..<index])).pixels * bytes
                 return looksAround(stages[index]) ? held * 5 / 4 : held
@@ -259,6 +273,8 @@ struct MemoryEstimate {
         // All coefficients of a progressive JPEG are held, two bytes each, and all rows of an interlaced PNG.
         case "jpeg" where save.isProgressive: result.pixels * 2 * picture.bands
         case "png" where save.isProgressive: result.pixels * bytesPerPixel
+        // The worker packs a megabyte of rows at a time, in two ways.
+        case "png": min(result.pixels * bytesPerPixel, 1 << 20) * 4
         default: 0
         }
     }

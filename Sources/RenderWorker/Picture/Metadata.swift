@@ -22,8 +22,19 @@ enum Metadata: String {
         let result = try picture.then {
             cvips_set_resolution($0, $1, vips_image_get_xres(image), vips_image_get_yres(image))
         }
-        for name in file.fieldNames where isCarried(name) { result.copyField(name, from: file) }
+        copyFields(from: file, to: result)
         return result
+    }
+
+    /// Like `copy`, but changes `picture` itself, which must have no other user. A picture in memory stays in memory.
+    static func add(from file: Picture, to picture: Picture) {
+        picture.image.pointee.Xres = vips_image_get_xres(file.image)
+        picture.image.pointee.Yres = vips_image_get_yres(file.image)
+        copyFields(from: file, to: picture)
+    }
+
+    private static func copyFields(from file: Picture, to picture: Picture) {
+        for name in file.fieldNames where isCarried(name) { picture.copyField(name, from: file) }
     }
 
     /// A picture without pixels that has the metadata of `file`, for pixels of this size that are stored elsewhere.
@@ -45,7 +56,8 @@ enum Metadata: String {
         result.removeField("jpeg-thumbnail-data")
         // Without this field, encoders write orientation 1.
         result.removeField("orientation")
-        let attached = result.dropped.compactMap(AttachedPart.init)
+        // `GainMapPlan` says what becomes of a gain map.
+        let attached = result.dropped.compactMap(AttachedPart.init).filter { $0 != .gainMap }
         var unreadable: [String] = []
         switch self {
         case .keep, .keepWithoutPlace:
@@ -60,11 +72,20 @@ enum Metadata: String {
         case .copyright:
             let exif = result.blob("exif-data").flatMap(EXIF.init(block:))?.copyright
             let kept = exif == nil ? [] : EXIF.copyrightFields
+            let xmp = result.blob("xmp-data")
+            let iptc = result.iptc.map { IPTC.keeping(OriginMarks.iptc, of: $0) } ?? []
             result.removeFields { Self.isCarried($0) && !kept.contains($0) }
             if let exif { result.setBlob("exif-data", exif.block) }
+            if let xmp {
+                let marks = OriginMarks.xmp(xmp)
+                if marks == nil { unreadable.append("XMP") }
+                result.replace("xmp-data", with: marks ?? [])
+            }
+            result.replace("iptc-data", with: iptc)
+            result.fitPhotoshop(to: format)
         }
         result.setDropped(
-            attached.filter { isWhole || AttachedPart.ofPictures.contains($0) }.map(\.rawValue)
+            attached.filter { self != .strip || $0 != .manifest }.map(\.rawValue)
                 + unreadable.map { "\($0) that can't be read" })
     }
 
@@ -139,8 +160,8 @@ extension Picture {
         }
     }
 
-    /// Removes properties from XMP: those that promise parts which no result has and, unless `keepingPlace`, those that
-    /// name the location. Returns false for unreadable XMP, which is removed as a whole.
+    /// Removes properties from XMP: properties that promise parts that no result has and, unless `keepingPlace`,
+    /// properties that name the location. Returns false for unreadable XMP, which is removed as a whole.
     fileprivate func cutXMP(keepingPlace: Bool) -> Bool {
         guard let xmp = blob("xmp-data"), !keepingPlace || AttachedPart.mayBePromised(in: xmp) else { return true }
         let cut = XMPPacket.cut(xmp) { name in
@@ -184,6 +205,11 @@ extension Picture {
 
     var hasComments: Bool { fieldNames.contains { $0.hasPrefix("png-comment-") || $0 == "gif-comment" } }
 
+    /// IPTC's list, which may be among Photoshop's resources.
+    fileprivate var iptc: [UInt8]? {
+        blob("iptc-data").flatMap { PhotoshopResources($0)?.iptc ?? (IPTC.isList($0) ? $0 : nil) }
+    }
+
     /// Removes the thumbnails from Photoshop's resources, and moves IPTC to where `format` has it: among the resources
     /// in a JPEG, beside them in a TIFF.
     fileprivate func fitPhotoshop(to format: String) {
@@ -201,7 +227,7 @@ extension Picture {
     }
 
     /// Sets the field, or removes it if it would be empty.
-    private func replace(_ field: String, with bytes: [UInt8]) {
+    func replace(_ field: String, with bytes: [UInt8]) {
         if bytes.isEmpty { removeField(field) } else { setBlob(field, bytes) }
     }
 }

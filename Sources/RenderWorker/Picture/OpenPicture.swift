@@ -12,12 +12,12 @@ struct OpenPicture {
     /// Reads the header, and plans the outputs according to it, before any pixel is read.
     init(
         _ request: OpenRequest, _ outputs: [RenderOutput], _ descriptor: Descriptor, original: Descriptor? = nil,
-        filters: FilterLibrary, resizers: Resizers, jpegDecoder: JPEGDecoder, cancellation: Cancellation
+        filters: FilterLibrary, resizers: Resizers, decoders: Decoders, cancellation: Cancellation
     ) throws {
         func open(_ file: Descriptor, accepting: Bool) throws -> SourceFile {
             try SourceFile(
                 file, name: request.name, accepting: accepting, raw: request.raw, maxTexts: request.maxTexts,
-                jpegDecoder: jpegDecoder)
+                decoders: decoders)
         }
         let original = try original.map { try open($0, accepting: true) }
         var source = try open(descriptor, accepting: request.onTruncated == .accept)
@@ -29,7 +29,7 @@ struct OpenPicture {
                 message: "the chain has \(long.count) stages; a worker takes \(Settings.mostStages), and save",
                 advice: "make two chains of it")
         }
-        let changesSize = { (stage: Stage) in filters.traits(stage.name).contains(.changesSize) }
+        let changesSize = { (stage: Stage) in filters.traits(stage).contains(.changesSize) }
         try source.camera?.check(outputs.map(\.stages), changesSize: changesSize)
         source.camera?.is16Bit = outputs.contains { $0.stages.last.map(SaveStage.init)?.holds16Bits ?? false }
         let file = try source.reading { [source] in try source.picture() }
@@ -53,18 +53,28 @@ struct OpenPicture {
             try ResultSize(of: picture, stages).check(stages.last.map { SaveStage($0).format } ?? "")
         }
         let profile = picture.blob(ICCProfile.field).flatMap(ICCProfile.init)
-        let (luma, planes, isCommonJPEG) = try source.planes(picture)
+        let (luma, planes, hasOwnDecoder) = try source.planes(picture, isHandedOver: original != nil)
         let facts = SourceFacts(
             format: source.format, length: source.size, width: picture.width, height: picture.height,
             isTurned: picture.orientation >= 5, isGrey: picture.bands == 1, frames: frames, luma: luma,
-            planes: planes, isCommonJPEG: isCommonJPEG, shrinks: source.shrinks, camera: source.camera?.words)
+            planes: planes, hasOwnDecoder: hasOwnDecoder, shrinks: source.shrinks, camera: source.camera?.words)
         let isProgressive = (picture.integer("interlaced") ?? picture.integer("jpeg-multiscan") ?? 0) != 0
         let estimate = MemoryEstimate(
-            picture: picture, source: source, planes: facts.planes, isProgressive: isProgressive, traits: filters.traits
-        )
+            picture: picture, source: source, planes: facts.planes, isProgressive: isProgressive,
+            traits: filters.traits, movesPixels: filters.movesPixels)
         let ordered = outputs.map { facts.ordered($0, filters.traits) }
         plan = DecodePlan(
-            ordered.map(\.stages), of: facts, filters.traits, bytesPerPixel: estimate.bytesPerPixel(of:))
+            ordered.map(\.stages), of: facts, filters.traits, movesPixels: filters.movesPixels,
+            bytesPerPixel: estimate.bytesPerPixel(of:))
+        let promised = picture.dropped.contains(AttachedPart.gainMap.rawValue)
+        let finding = source.gainMap(picture.width, picture.height, isPromised: promised)
+        let gainMapPlans = ordered.map {
+            GainMapPlan(
+                finding, $0.stages, stored: picture.width, picture.height, orientation: picture.orientation,
+                isBehindBarrier: original != nil, filters)
+        }
+        for (plan, output) in zip(gainMapPlans, ordered) { try plan.check(output.stages) }
+        let gainMaps = GainMaps(finding, gainMapPlans, of: source, picture.width, picture.height, resizers)
         header = PictureHeader(
             format: source.camera?.kind ?? source.format.rawValue, width: picture.width, height: picture.height,
             bands: picture.bands,
@@ -72,13 +82,22 @@ struct OpenPicture {
             orientation: picture.orientation, profile: profile?.name, progressive: isProgressive,
             decoderPaths: plan.words, framesTaken: outputs.map { $0.stages.keepFrames ? frames : 1 },
             // Decodings run one after the other, so the largest counts.
-            memory: plan.decodings.map { estimate.bytes($0, ordered.map(\.stages)) }.max() ?? 0)
+            memory: (plan.decodings.map { estimate.bytes($0, ordered.map(\.stages)) }.max() ?? 0)
+                + Int64(gainMaps.memory),
+            gainMap: finding.words, gainMapPlans: gainMapPlans.map { $0.words ?? "" })
         if outputs.contains(where: \.wantsDate) {
             header.taken = try? (original.map { try $0.picture() } ?? picture).exif?.date
         }
+        if outputs.contains(where: \.wantsFacts) {
+            let described = try (original.map { try $0.picture() } ?? picture)
+            header.facts = described.facts(
+                format: source.camera == nil ? source.format.rawValue : SourceFormat.raw.rawValue, pages: header.pages)
+            header.facts?.isHDR = header.gainMap != nil
+        }
         rendering = Rendering(
             source: source, file: picture, original: original, animation: animation, outputs: ordered,
-            filters: filters, resizers: resizers, cancellation: cancellation, maxPixels: request.maxPixels)
+            filters: filters, resizers: resizers, cancellation: cancellation, maxPixels: request.maxPixels,
+            gainMaps: gainMaps)
     }
 
     /// Refuses a picture with more than `maxPixels`. Unless an animation is kept, only the first of several pages
@@ -105,7 +124,7 @@ struct OpenPicture {
     var evaluations: Int {
         // All frames of an animation together count as one evaluation.
         let stills = zip(rendering.outputs, header.framesTaken).filter { $1 == 1 }.map(\.0.stages)
-        let wholePictures = stills.joined().count { rendering.filters.traits($0.name).contains(.wholePicture) }
+        let wholePictures = stills.joined().count { rendering.filters.traits($0).contains(.wholePicture) }
         return rendering.outputs.count - stills.count
             + stills.count * (Picture.needsMemory(toTurn: header.orientation) ? 2 : 1)
             + wholePictures + heldForCuts + plan.decodings.count(where: \.isShared)
@@ -146,17 +165,24 @@ struct OpenPicture {
 }
 
 extension SourceFile {
-    /// How luma can be read; if the picture's colours are sRGB's, the chroma subsampling of its stored planes; and
-    /// whether the worker decodes the planes itself.
+    /// Returns how luma can be read; the chroma subsampling of the stored planes, or nil if they can't be used as sRGB;
+    /// and whether the worker decodes the pixels itself.
     fileprivate func planes(
-        _ picture: Picture
-    ) throws -> (luma: SourceFacts.Luma, shared: Planes.Subsampling?, isCommonJPEG: Bool) {
+        _ picture: Picture, isHandedOver: Bool
+    ) throws -> (luma: SourceFacts.Luma, shared: Planes.Subsampling?, hasOwnDecoder: Bool) {
+        // The worker decodes a common PNG itself, whatever its colours are.
+        let png = pngPixels(of: picture)
         if let profile = picture.profile, !profile.isSRGB {
-            return (.none("its profile\(profile.name.map { ", \($0)," } ?? "") comes first"), nil, false)
+            return (.none("its profile\(profile.name.map { ", \($0)," } ?? "") comes first"), nil, png != nil)
         }
-        guard picture.hasPlainColours else { return (.none("its colours have to be made plain first"), nil, false) }
+        guard picture.hasPlainColours else {
+            return (.none("its colours have to be made plain first"), nil, png != nil)
+        }
+        // A PNG stores no luma, but a row becomes luma as soon as it is decoded.
+        // After a barrier, the metadata comes from another file.
+        if let png { return (png.hasLuma && !isHandedOver ? .stored : .made, nil, true) }
         let stored = try storedPlanes
-        return (stored.luma ? .stored : .made, stored.colours, stored.isCommonJPEG)
+        return (stored.luma ? .stored : .made, stored.colours, stored.hasOwnDecoder)
     }
 }
 
@@ -178,7 +204,7 @@ extension RenderOutput {
 
 extension SourceFacts {
     /// The output, with movable filters placed after a resize that makes the picture smaller.
-    fileprivate func ordered(_ output: RenderOutput, _ traits: (String) -> Set<StageTrait>) -> RenderOutput {
+    fileprivate func ordered(_ output: RenderOutput, _ traits: (Stage) -> Set<StageTrait>) -> RenderOutput {
         var result = output
         result.stages = ResizeFirst.order(output.stages, traits: traits)
         guard let target = result.stages.first.flatMap(ResizeStage.init).map(target) else { return output }

@@ -11,6 +11,8 @@ struct PhotoshopResources {
     /// Signatures of blocks. Programs other than Photoshop have their own signatures.
     private static let signs = ["8BIM", "AgHg", "DCSR", "MeSa", "PHUT"]
     private static let iptcID = 0x0404
+    /// The ID of a digest of IPTC. By the digest, readers notice that a program has changed only IPTC.
+    private static let digestID = 0x0425
     /// IDs of thumbnails, which show the picture before the filters.
     private static let thumbnailIDs = [0x0409, 0x040c]
     /// IDs of copies of metadata: EXIF in two pieces, and XMP.
@@ -18,7 +20,7 @@ struct PhotoshopResources {
 
     private var list: [Resource] = []
 
-    /// Reads all complete blocks except thumbnails; the list may be truncated. Nil if the bytes are no such list.
+    /// Reads all complete blocks except thumbnails; the list may be truncated. Nil if the bytes are not such a list.
     init?(_ bytes: [UInt8]) {
         let form = TIFFForm(isBigEndian: true, isBig: false)
         var at = bytes.starts(with: Self.prefix) ? Self.prefix.count : 0
@@ -54,6 +56,19 @@ struct PhotoshopResources {
     var iptc: [UInt8]? { list.first { $0.id == Self.iptcID }.map { Array($0.bytes[$0.data]) } }
 
     var withoutIPTC: [UInt8] { list.filter { $0.id != Self.iptcID }.flatMap(\.bytes) }
+
+    /// The list with this IPTC in place of its own.
+    func with(iptc: [UInt8]) -> PhotoshopResources {
+        var result = withoutDigest
+        result.list = result.list.filter { $0.id != Self.iptcID } + PhotoshopResources(iptc: iptc).list
+        return result
+    }
+
+    var withoutDigest: PhotoshopResources {
+        var result = self
+        result.list.removeAll { $0.id == Self.digestID }
+        return result
+    }
 
     /// The list without copies of EXIF and XMP, and with IPTC that names no places.
     var withoutPlace: PhotoshopResources {

@@ -116,7 +116,8 @@ extension Picture {
 /// Integers of more than 16 bits, and signed integers.
 extension Picture {
     /// In TIFF, white is the largest number of the type. But programs that calculate in wide types often keep 8-bit or
-    /// 16-bit values, and such a picture would come out black. So if no sample exceeds 255 or 65535, that is white.
+    /// 16-bit values, and such a picture would come out black. So if no sample exceeds 255, or 65535, that value is
+    /// taken as white.
     fileprivate func integersInUsualSamples(_ largest: Double) throws -> Picture {
         let range: Double =
             switch format {

@@ -1,4 +1,4 @@
-/// Names of properties that tell where a picture was taken, in any namespace.
+/// Names of properties, in any namespace, that reveal where a picture was taken.
 enum PlaceName {
     private static let parts = ["gps", "latitude", "longitude", "longtitude", "altitude", "location", "geotag"]
     private static let whole: Set = [

@@ -25,6 +25,6 @@ extension Rendering {
                 }
             }
         }
-        return try SavedFile.check(target, against: encoded, format: save.format)
+        return try SavedFile.check(target, against: encoded, format: save.format, gainMaps.make(output, most: nil))
     }
 }

@@ -8,7 +8,7 @@ struct Rendering {
     let source: SourceFile
     /// The picture's header. Its pixels are not read.
     let file: Picture
-    /// After a barrier, the file that was dropped: it has everything but the pixels. Otherwise nil.
+    /// After a barrier, the file that a user added, which provides everything except the pixels. Otherwise nil.
     let original: SourceFile?
     /// The animation whose frames an output keeps; nil for a still picture.
     let animation: Animation?
@@ -18,6 +18,7 @@ struct Rendering {
     let resizers: Resizers
     let cancellation: Cancellation
     let maxPixels: Int64
+    let gainMaps: GainMaps
 
     typealias Results = [Int: RenderedOutput]
 
@@ -58,7 +59,7 @@ struct Rendering {
                 picture = try resized(resize, from: &decoded, isRead: decoding.isShared, before: left)
             }
             let prepared = try prepared(picture, for: outputs[output].stages, like: described())
-            return try finish(prepared, stages, into: targets[output])
+            return try finish(prepared, stages, for: output, into: targets[output])
         }
         try source.refuseMissingEnd()
         return results
@@ -86,7 +87,7 @@ struct Rendering {
     /// Makes a frame of the result from a frame of the animation.
     func made(of frame: Picture, for output: Int, frames: Int, like original: Picture?) throws -> Picture {
         let all = outputs[output].stages
-        var (frame, stages) = (frame, all.dropLast())
+        var (frame, stages) = (frame, all[...])
         if let resize = stages.first.flatMap(ResizeStage.init) {
             stages = stages.dropFirst()
             frame = try within(ResizeStage.name) { try resize.apply(target(resize), to: frame) }
@@ -94,38 +95,49 @@ struct Rendering {
         return try made(of: prepared(frame, for: all, like: original), by: stages, frames: frames)
     }
 
-    /// Whether the result keeps the profile. A result of luma alone doesn't, because the profile is for colours.
+    /// Whether the result keeps the profile. A luma-only result doesn't, because the profile is for colours.
     private func keepsProfile(_ stages: [Stage]) -> Bool {
         stages.last.map(SaveStage.init)?.keepsProfile == true
-            && !stages.contains { filters.traits($0.name).contains(.lumaOnly) }
+            && !stages.contains { filters.traits($0).contains(.lumaOnly) }
     }
 
-    /// Runs the remaining stages, of which the last must be save, on an upright picture in standard colours.
-    func finish(_ picture: Picture, _ stages: ArraySlice<Stage>, into target: Descriptor) throws -> RenderedOutput {
+    /// Runs the remaining stages on an upright picture in standard colours. The last stage must be `save`.
+    func finish(
+        _ picture: Picture, _ stages: ArraySlice<Stage>, for output: Int, into target: Descriptor
+    ) throws -> RenderedOutput {
         guard let last = stages.last, last.name == SaveStage.name else { throw Self.unsaved }
-        let (picture, save) = (try made(of: picture, by: stages.dropLast()), SaveStage(last))
+        let (picture, save) = (try made(of: picture, by: stages), SaveStage(last))
+        let gainMap = try gainMap(for: output, save)
         let encoded = try source.reading {
             let encoded = try reading(through: stages.dropLast()) {
-                try save.apply(to: picture, into: target, cancellation)
+                try save.apply(to: picture, with: gainMap.file, into: target, cancellation)
             }
             try refuseDamage()
             return encoded
         }
-        return try SavedFile.check(target, against: encoded, format: save.format)
+        return try SavedFile.check(target, against: encoded, format: save.format, gainMap)
+    }
+
+    /// The gain map for an output. Throws if it is lost, and the output requires it.
+    func gainMap(for output: Int, _ save: SaveStage) throws -> GainMaps.Outcome {
+        try cancellation.check()
+        let outcome = gainMaps.make(output, most: save.maxBytes)
+        if case .lost(let reason) = outcome, save.hdr == .require { throw WorkerFailure(losingGainMap: reason) }
+        return outcome
     }
 
     static let unsaved = WorkerFailure(stage: SaveStage.name, message: "the chain doesn't end in save")
 
-    /// Runs a picture through the stages before save. `maxPixels` is the limit for all `frames` together.
-    private func made(of picture: Picture, by stages: ArraySlice<Stage>, frames: Int = 1) throws -> Picture {
-        let all = stages
-        var (picture, stages) = (picture, stages)
+    /// Runs a picture through the stages before save, which is the last. `maxPixels` is the limit for all `frames`
+    /// together.
+    private func made(of picture: Picture, by all: ArraySlice<Stage>, frames: Int = 1) throws -> Picture {
+        var (picture, stages) = (picture, all.dropLast())
         while let stage = stages.popFirst() {
             if let resize = ResizeStage(stage) {
                 let target = resize.target(picture.width, picture.height)
                 try ResultSize(width: target.cropWidth, height: target.cropHeight)
                     .check(maxPixels: maxPixels, frames: frames)
-                let before = all[..<(all.endIndex - stages.count - 1)]
+                let before = all[..<(all.endIndex - stages.count - 2)]
                 picture = try within(stage.name) {
                     try resize.apply(target, to: picture) { frames == 1 ? try held($0, behind: before) : $0 }
                 }
@@ -133,12 +145,12 @@ struct Rendering {
                 stages = stages.dropFirst(table.stages.count - 1)
                 picture = try applying(table.stages.map(\.stage.name)) { try table.apply(to: picture, cancellation) }
             } else if let filter = filters.filters[stage.name] {
-                if filters.traits(stage.name).contains(.wholePicture) {
-                    let before = all[..<(all.endIndex - stages.count - 1)]
+                if filters.traits(stage).contains(.wholePicture) {
+                    let before = all[..<(all.endIndex - stages.count - 2)]
                     picture = try inMemory(picture, behind: before)
                 }
                 picture = try applying([stage.name]) {
-                    try filter.apply(stage, to: picture, maxPixels: maxPixels / Int64(frames))
+                    try filter.apply(stage, to: picture, before: all.last, maxPixels: maxPixels / Int64(frames))
                 }
             } else {
                 throw WorkerFailure(
@@ -166,10 +178,10 @@ struct Rendering {
     private func reading<Result>(through stages: ArraySlice<Stage>, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as VipsError where error.isOfOrder {
             // After a filter that asks for the whole picture, any order is fine: only later filters can be at fault.
-            let whole = stages.lastIndex { filters.traits($0.name).contains(.wholePicture) }
-            let names = stages[(whole.map { $0 + 1 } ?? stages.startIndex)...].map(\.name).filter { name in
-                filters.filters[name] != nil && !filters.traits(name).contains(.curve)
-            }
+            let whole = stages.lastIndex { filters.traits($0).contains(.wholePicture) }
+            let names = stages[(whole.map { $0 + 1 } ?? stages.startIndex)...].filter { stage in
+                filters.filters[stage.name] != nil && !filters.traits(stage).contains(.curve)
+            }.map(\.name)
             guard !names.isEmpty else { throw error }
             throw WorkerFailure(readingOutOfOrder: Set(names).sorted())
         }

@@ -1,7 +1,9 @@
-/// Cuts unwanted properties out of an XMP packet; everything else stays byte for byte.
+import Foundation
+
+/// Finds, adds and cuts out properties of an XMP packet; everything else stays byte for byte.
 struct XMPPacket {
     /// The name of an element or an attribute.
-    struct Name {
+    struct Name: Equatable {
         /// The namespace's URI.
         var space: String
         var local: String
@@ -45,6 +47,83 @@ struct XMPPacket {
             at = cut.upperBound
         }
         return result + bytes[at...]
+    }
+
+    /// The texts of the wanted properties, in the order of the packet; empty if it is not well-formed, as above.
+    static func texts(_ bytes: [UInt8], of isWanted: @escaping (Name) -> Bool) -> [(name: Name, text: String)] {
+        var names: [Name] = []
+        var packet = XMPPacket(bytes: bytes) { name in
+            guard isWanted(name) else { return false }
+            names.append(name)
+            return true
+        }
+        guard packet.scan() else { return [] }
+        let properties = packet.cuts.map { bytes[$0] }.filter { !$0.starts(with: "<!--".utf8) }
+        return zip(names, properties).flatMap { name, property in texts(of: property).map { (name, $0) } }
+    }
+
+    /// The value of an attribute, or the texts between the tags of an element.
+    private static func texts(of property: ArraySlice<UInt8>) -> [String] {
+        guard property.first == UInt8(ascii: "<") else {
+            return property.split(separator: property.last ?? 0, maxSplits: 1).dropFirst().map { text($0.dropLast()) }
+        }
+        return property.split(separator: UInt8(ascii: "<")).compactMap { piece in
+            let text = text(piece.drop { $0 != UInt8(ascii: ">") }.dropFirst()).trimmingCharacters(
+                in: .whitespacesAndNewlines)
+            return text.isEmpty ? nil : text
+        }
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+        let named = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'"]
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard text.contains("&") else { return text }
+        return text.replacing(/&(?:#(\d{1,7})|#x([0-9A-Fa-f]{1,6})|([a-z]+));/) { match in
+            let number = match.1.flatMap { UInt32($0) } ?? match.2.flatMap { UInt32($0, radix: 16) }
+            let character = number.flatMap(Unicode.Scalar.init).map { String(Character($0)) }
+            return character ?? match.3.flatMap { named[String($0)] } ?? String(match.0)
+        }
+    }
+
+    /// The texts of one property; nil if the packet is not well-formed, or has no such property.
+    static func texts(of property: Name, in bytes: [UInt8]) -> [String]? {
+        let texts = texts(bytes) { $0 == property }.map(\.text)
+        return texts.isEmpty ? nil : texts
+    }
+
+    /// The packet with one more element at the end of its `rdf:RDF`; nil when it is not well-formed XMP. The element has
+    /// to declare its namespaces itself, because the packet may know them by other prefixes or not at all.
+    static func adding(_ element: String, to packet: [UInt8]) -> [UInt8]? {
+        // Without comments, nothing but the end tag looks like it.
+        guard let packet = cut(packet, where: { _ in false }), let end = end(of: packet) else { return nil }
+        return packet[..<end] + Array(element.utf8) + packet[end...]
+    }
+
+    /// A packet with one element.
+    static func packet(of element: String) -> [UInt8] {
+        Array(
+            """
+            <?xpacket begin="\u{feff}" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="\(meta)">\
+            <rdf:RDF xmlns:rdf="\(rdf)">\(element)</rdf:RDF></x:xmpmeta><?xpacket end="w"?>
+            """.utf8)
+    }
+
+    static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+    /// The namespace of the packet's root.
+    static let meta = "adobe:ns:meta/"
+
+    /// The place of the last end tag of `rdf:RDF`, whatever its prefix.
+    private static func end(of packet: [UInt8]) -> Int? {
+        var rest = packet[...]
+        while let at = rest.lastIndex(of: UInt8(ascii: "<")) {
+            let tag = rest[at...].prefix { $0 != UInt8(ascii: ">") }
+            if tag.starts(with: "</".utf8) {
+                let name = tag.dropFirst(2).prefix { $0 > 32 }.split(separator: UInt8(ascii: ":"))
+                if name.last?.elementsEqual("RDF".utf8) == true { return at }
+            }
+            rest = rest[..<at]
+        }
+        return nil
     }
 
     private init(bytes: [UInt8], isUnwanted: @escaping (Name) -> Bool) {

@@ -15,7 +15,7 @@ enum JPEGPlanes {
         return isDecoded || room.decode(bytes, by: turbo) ? room.planes : nil
     }
 
-    /// What CJPEGPlanes makes of the file, however short it is; nil when it refuses the file.
+    /// Decodes with CJPEGPlanes, even a short file. Nil if CJPEGPlanes refuses the file.
     static func decodeCommon(_ bytes: [UInt8], shrink: Int, withColours: Bool) -> Planes? {
         guard let header = JPEGHeader(bytes), let room = Room(header, shrink: shrink, withColours: withColours) else {
             return nil
@@ -23,12 +23,12 @@ enum JPEGPlanes {
         return room.decodeCommon(bytes) ? room.planes : nil
     }
 
-    /// Whether CJPEGPlanes decodes a file that begins so, if it is not damaged.
+    /// Whether CJPEGPlanes decodes an undamaged file that begins with these bytes.
     static func isCommon(_ start: [UInt8], length: Int) -> Bool {
         length >= leastLength && jpeg_planes_can_decode(start, start.count)
     }
 
-    /// Making its tables costs CJPEGPlanes more than it saves for a shorter file.
+    /// For shorter files, building CJPEGPlanes' tables takes longer than CJPEGPlanes saves.
     private static let leastLength = 8 << 10
 
     /// Memory for the planes of a picture.
@@ -41,7 +41,7 @@ enum JPEGPlanes {
         private let shared: Planes.Subsampling
         private let exactSize: (width: Double, height: Double)
 
-        /// Nil without memory, and for colours that can't be decoded as planes.
+        /// Nil if memory can't be allocated, or if the colours can't be decoded as planes.
         init?(_ header: JPEGHeader, shrink: Int, withColours: Bool) {
             self.shrink = shrink
             width = (Int(header.width) + shrink - 1) / shrink

@@ -68,11 +68,25 @@ final class Plane {
             let step = (next.x - start.x) + (next.y - start.y) * stride
             var from = bytes + start.y * stride + start.x
             let row = result.bytes + y * result.stride
-            for x in 0..<width {
-                row[x] = from.pointee
-                if x < width - 1 { from += step }
+            switch step {
+            case 1: memcpy(row, from, width)
+            // The compiler vectorises this loop.
+            case -1: for x in 0..<width { row[x] = from[0 &- x] }
+            default:
+                for x in 0..<width {
+                    row[x] = from.pointee
+                    if x < width - 1 { from += step }
+                }
             }
         }
+        return result
+    }
+
+    /// A larger plane that contains this plane, and is otherwise filled with one value.
+    func framed(to width: Int, _ height: Int, left: Int, top: Int, _ value: UInt8) -> Plane? {
+        guard let result = Plane(width, height) else { return nil }
+        result.fill(value)
+        for y in 0..<self.height { memcpy(result.bytes + (top + y) * result.stride + left, row(y), self.width) }
         return result
     }
 

@@ -47,31 +47,37 @@ struct Planes: SizedPixels {
         Planes(luma: luma, colours: [], shared: .none, range: range, exactSize: (exactWidth, exactHeight))
     }
 
-    /// Scales the picture to the target's size and crops it around its middle, in the stored orientation. After
-    /// `upright` has turned the result, its chroma has the subsampling `shared`. Nil when memory can't be allocated.
+    /// The picture with chroma; neutral chroma if it has none. Nil when memory can't be allocated.
+    var withColours: Planes? {
+        guard colours.isEmpty else { return self }
+        let size = Subsampling.quarter.size(width, height)
+        return made(.quarter, luma, (0..<2).map { _ in Plane(grey: size) })
+    }
+
+    /// Scales the picture to the target's size and cuts it, in the stored orientation. After `upright` has turned the
+    /// result, its chroma has the subsampling `shared`. Nil when memory can't be allocated.
     func resized(
-        _ target: ResizeStage.Target, _ shared: Subsampling, before turn: Turn, _ resizers: Resizers
+        _ target: ResizeStage.Target, _ part: Arrangement, _ shared: Subsampling, _ resizers: Resizers
     ) -> Planes? {
         let isOfSize = target.isReached(by: width, height)
         let x = isOfSize ? 1 : exactWidth / Double(target.width)
         let y = isOfSize ? 1 : exactHeight / Double(target.height)
-        let (cutWidth, cutHeight) = (min(target.cropWidth, target.width), min(target.cropHeight, target.height))
-        let (left, top) = ((target.width - cutWidth) / 2, (target.height - cutHeight) / 2)
+        let turn = part.turn
         let stored = turn.isTurned ? shared.turned : shared
 
         func region(_ count: (width: Int, height: Int), _ from: Subsampling, _ to: Subsampling) -> Plane.Region {
             // Groups of pixels that share chroma begin at the edge of the upright picture. In the stored picture, this
             // may be the opposite edge.
-            let shiftX = turn.mirrorsX ? cutWidth - count.width * to.across : 0
-            let shiftY = turn.mirrorsY ? cutHeight - count.height * to.down : 0
+            let shiftX = turn.mirrorsX ? part.width - count.width * to.across : 0
+            let shiftY = turn.mirrorsY ? part.height - count.height * to.down : 0
             return Plane.Region(
-                left: Double(left + shiftX) * x / Double(from.across),
-                top: Double(top + shiftY) * y / Double(from.down),
+                left: Double(part.left + shiftX) * x / Double(from.across),
+                top: Double(part.top + shiftY) * y / Double(from.down),
                 width: Double(count.width * to.across) * x / Double(from.across),
                 height: Double(count.height * to.down) * y / Double(from.down))
         }
         func resized(_ plane: Plane, _ from: Subsampling, _ to: Subsampling) -> Plane? {
-            let count = to.size(cutWidth, cutHeight)
+            let count = to.size(part.width, part.height)
             return plane.resized(region(count, from, to), to: count.width, count.height, resizers)
         }
         return made(stored, resized(luma, .none, .none), colours.map { resized($0, self.shared, stored) })
@@ -105,7 +111,7 @@ struct Planes: SizedPixels {
             self.colours.map { $0.mapped(colours, inPlace: !isNeeded) }, in: other)
     }
 
-    private func made(
+    func made(
         _ shared: Subsampling, _ luma: Plane?, _ colours: [Plane?], in range: SampleRange? = nil
     ) -> Planes? {
         let present = colours.compactMap(\.self)
@@ -151,6 +157,25 @@ struct Turn {
         isTurned = orientation >= 5
         mirrorsX = [2, 3, 7, 8].contains(orientation)
         mirrorsY = [3, 4, 6, 7].contains(orientation)
+    }
+
+    private init(isTurned: Bool, mirrorsX: Bool, mirrorsY: Bool) {
+        (self.isTurned, self.mirrorsX, self.mirrorsY) = (isTurned, mirrorsX, mirrorsY)
+    }
+
+    /// Mirrors the picture if `isMirrored`, then turns it by quarters, clockwise.
+    init(isMirrored: Bool, quarters: Int) {
+        let quarters = quarters & 3
+        self.init(
+            isTurned: quarters % 2 == 1, mirrorsX: isMirrored != (quarters >= 2),
+            mirrorsY: quarters == 1 || quarters == 2)
+    }
+
+    /// This turn, and then another.
+    func followed(by next: Turn) -> Turn {
+        Turn(
+            isTurned: isTurned != next.isTurned, mirrorsX: mirrorsX != (isTurned ? next.mirrorsY : next.mirrorsX),
+            mirrorsY: mirrorsY != (isTurned ? next.mirrorsX : next.mirrorsY))
     }
 
     var isNone: Bool { !isTurned && !mirrorsX && !mirrorsY }

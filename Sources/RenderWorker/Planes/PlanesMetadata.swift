@@ -4,7 +4,7 @@ import Synchronization
 /// Metadata for pixels that were encoded without libvips. libvips saves the metadata in a one-pixel file, from which it
 /// is copied into the encoded file.
 struct PlanesMetadata {
-    private enum Saver { case jpeg, strippedJPEG, webp }
+    enum Saver { case jpeg, strippedJPEG, webp, png, strippedPNG }
 
     /// Everything about a one-pixel picture that a saver reads.
     private struct Facts: Hashable {
@@ -18,7 +18,7 @@ struct PlanesMetadata {
     /// none, and saving the pixel takes longer than rendering a small picture.
     private static let latest = Mutex<(facts: Facts, file: [UInt8])?>(nil)
 
-    private let picture: Picture
+    let picture: Picture
 
     /// The metadata of `picture`, as it would be saved.
     init(of picture: Picture) { self.picture = picture }
@@ -60,7 +60,7 @@ struct PlanesMetadata {
     }
 
     /// A file of one pixel with the picture's metadata.
-    private func pixel(by saver: Saver) throws -> [UInt8] {
+    func pixel(by saver: Saver) throws -> [UInt8] {
         let facts = facts(for: saver)
         if let known = Self.latest.withLock({ $0?.facts == facts ? $0?.file : nil }) { return known }
         let pixel = try Metadata.pixel(of: picture)
@@ -69,6 +69,7 @@ struct PlanesMetadata {
             switch saver {
             case .jpeg, .strippedJPEG: cvips_jpegsave_memory(pixel.image, &file, &length, saver == .jpeg ? 0 : 1)
             case .webp: cvips_webpsave_memory(pixel.image, &file, &length, 0, 0, 0)
+            case .png, .strippedPNG: cvips_pngsave_memory(pixel.image, &file, &length, saver == .png ? 0 : 1)
             }
         guard status == 0, let file else { throw VipsError.take() }
         defer { g_free(file) }

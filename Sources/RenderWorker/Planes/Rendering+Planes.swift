@@ -7,7 +7,7 @@ extension Rendering {
     /// Nil when the file's planes can't be decoded.
     func renderPlanes(_ decoding: DecodePlan.Decoding, into targets: [Descriptor]) throws -> Results? {
         try cancellation.check()
-        guard let planes = try source.planes(decoding.path) else { return nil }
+        guard let planes = try source.planes(decoding.path, of: file) else { return nil }
         if decoding.isShared { cancellation.progress.passed(1) }
         return try results(of: decoding, from: planes) { output, decoded, left in
             try cancellation.check()
@@ -21,50 +21,95 @@ extension Rendering {
     ) throws -> RenderedOutput {
         var stages = outputs[output].stages[...]
         if stages.first?.name == ResizeStage.name { stages = stages.dropFirst() }
-        var planes = try sized(output, for: stages.first, from: &decoded, before: others)
+        let size = self.target(of: output) ?? .whole(file.width, file.height)
+        let isStoredGrey = decoded.whole.colours.isEmpty
+        var arrangement = arranged(Arrangement(size, Turn(file.orientation)), by: &stages, isGrey: isStoredGrey)
+        let isGrey = isStoredGrey || needsLuma(stages.first)
+        let frame = arrangement.frame
+        let table = isGrey ? try table(of: &stages) : nil
+        // Pixels may also be moved after the table, unless there is a frame, which the table has to change.
+        if table != nil, frame == nil { arrangement = arranged(arrangement, by: &stages, isGrey: true) }
+        var planes = try sized(
+            size, arrangement, isGrey: isGrey, chroma: chroma(for: stages.first), from: &decoded, before: others)
         try cancellation.check()
-        if planes.colours.isEmpty, let table = try table(of: stages) {
-            planes = try room { planes.withLuma(table.values, isNeeded: !others.isEmpty) }
-            stages = stages.dropFirst(table.stages)
-        }
+        if let frame { planes = try room { planes.framed(frame) } }
+        if let table { planes = try room { planes.withLuma(table, isNeeded: !others.isEmpty) } }
+        if frame == nil, let frame = arrangement.frame { planes = try room { planes.framed(frame) } }
         guard stages.count == 1, let save = stages.first.map(SaveStage.init), save.storesPlanes else {
             let picture = try room { planes.inRange(.full, isNeeded: !others.isEmpty)?.picture }
-            let described = try Metadata.copy(from: file, to: picture).asUpright()
-            if !planes.colours.isEmpty, file.profile != nil { described.copyField(ICCProfile.field, from: file) }
-            return try finish(described, stages, into: target)
+            Metadata.add(from: file, to: picture)
+            // The pixels are upright already.
+            picture.removeField("orientation")
+            if !planes.colours.isEmpty, file.profile != nil { picture.copyField(ICCProfile.field, from: file) }
+            return try finish(picture, stages, for: output, into: target)
         }
         planes = try room { planes.inRange(save.range, isNeeded: !others.isEmpty) }
-        let encoded = try source.reading { try save.apply(to: planes, of: file, into: target, cancellation) }
-        return try SavedFile.check(target, against: encoded, format: save.format)
+        let gainMap = try gainMap(for: output, save)
+        let encoded = try source.reading {
+            try save.apply(to: planes, of: file, with: gainMap.file, into: target, cancellation)
+        }
+        return try SavedFile.check(target, against: encoded, format: save.format, gainMap)
     }
 
-    /// The planes for an output, resized and upright, with the chroma that the next stage needs. Keeps the resized
-    /// planes if other outputs can be made from them.
-    private func sized(
-        _ output: Int, for next: Stage?, from decoded: inout DecodedPixels<Planes>, before others: ArraySlice<Int>
-    ) throws -> Planes {
-        let turn = Turn(file.orientation)
-        let target = target(of: output) ?? .whole(file.width, file.height)
-        let start = decoded.smallest(for: target)
-        let isGrey = next.map { filters.traits($0.name).contains(.lumaOnly) } ?? false
-        let shared = next.flatMap(SaveStage.storedPlanes) ?? .none
-        let planes = try room {
-            (isGrey ? start.withoutColours : start).resized(target, shared, before: turn, resizers)
+    /// The arrangement, followed by the leading stages that only move pixels. Removes these stages.
+    private func arranged(_ start: Arrangement, by stages: inout ArraySlice<Stage>, isGrey: Bool) -> Arrangement {
+        var result = start
+        while let stage = stages.first, filters.traits(stage).contains(.movesPixels),
+            let filter = filters.filters[stage.name]
+        {
+            let (width, height) = result.size
+            let following = stages.dropFirst().first
+            guard let next = filter.arrangement(stage, width, height).flatMap(result.followed),
+                next.isWhole(in: isGrey ? .none : chroma(for: following)),
+                isPossible(next.frame, isGrey: isGrey, before: following)
+            else { break }
+            (result, stages) = (next, stages.dropFirst())
+            if filters.traits(stage).contains(.wholePicture) { cancellation.progress.passed(1) }
         }
-        let hasAll = planes.colours.count == start.colours.count && planes.beginsEvenly(before: turn)
+        return result
+    }
+
+    /// Grey planes can't have a coloured frame, unless the next stage drops its colour. A frame that is too large is
+    /// left to the filter, which reports it.
+    private func isPossible(_ frame: Arrangement.Frame?, isGrey: Bool, before next: Stage?) -> Bool {
+        guard let frame else { return true }
+        return Int64(frame.width) * Int64(frame.height) <= maxPixels && (!isGrey || frame.isGrey || needsLuma(next))
+    }
+
+    private func needsLuma(_ stage: Stage?) -> Bool {
+        stage.map { filters.traits($0).contains(.lumaOnly) } ?? false
+    }
+
+    /// The chroma subsampling that a stage needs.
+    private func chroma(for stage: Stage?) -> Planes.Subsampling { stage.flatMap(SaveStage.storedPlanes) ?? .none }
+
+    /// The planes for an output, resized and turned, but without a frame. Keeps the resized planes if other outputs can
+    /// be made from them.
+    private func sized(
+        _ target: ResizeStage.Target, _ arrangement: Arrangement, isGrey: Bool, chroma: Planes.Subsampling,
+        from decoded: inout DecodedPixels<Planes>, before others: ArraySlice<Int>
+    ) throws -> Planes {
+        let start = decoded.smallest(for: target)
+        let planes = try room {
+            (isGrey ? start.withoutColours : start).resized(target, arrangement, chroma, resizers)
+        }
+        let hasAll =
+            planes.colours.count == start.colours.count && planes.beginsEvenly(before: arrangement.turn)
+            && planes.luma.width == target.width && planes.luma.height == target.height
         if hasAll, serves(target, others) { decoded.keep(planes) }
-        let upright = try room { planes.upright(turn) }
+        let upright = try room { planes.upright(arrangement.turn) }
         if Picture.needsMemory(toTurn: file.orientation) { cancellation.progress.passed(1) }
         return upright
     }
 
-    /// The luma table that replaces the leading stages, if their result depends on luma alone.
-    private func table(of stages: ArraySlice<Stage>) throws -> (values: [UInt8], stages: Int)? {
+    /// The luma table that replaces the leading stages, if their result depends on luma alone. Removes these stages.
+    private func table(of stages: inout ArraySlice<Stage>) throws -> [UInt8]? {
         guard stages.count > 1, let table = filters.table(stages, isGrey: true, hasAlpha: false) else { return nil }
         let values =
             try table.knownGreyValues
             ?? applying(table.stages.map(\.stage.name)) { try table.greyValues(cancellation) }
-        return values.map { ($0, table.stages.count) }
+        if values != nil { stages = stages.dropFirst(table.stages.count) }
+        return values
     }
 
     private func room<Result>(_ body: () throws -> Result?) throws -> Result {
@@ -77,18 +122,11 @@ extension Rendering {
 
 extension SourceFile {
     /// Nil when the file is truncated or unusual in any other way.
-    fileprivate func planes(_ path: DecoderPath) throws -> Planes? {
+    fileprivate func planes(_ path: DecoderPath, of picture: Picture) throws -> Planes? {
+        if format == .png { return pngPixels(of: picture)?.luma }
         let (bytes, withColours) = (try bytes(), path.colours == .planes)
         return format == .webp
             ? WebPPlanes.decode(bytes, shrink: path.shrink, withColours: withColours)
-            : JPEGPlanes.decode(bytes, shrink: path.shrink, withColours: withColours, by: jpegDecoder)
-    }
-}
-
-extension Picture {
-    /// Drops the orientation, because the pixels are upright already.
-    fileprivate func asUpright() -> Picture {
-        removeField("orientation")
-        return self
+            : JPEGPlanes.decode(bytes, shrink: path.shrink, withColours: withColours, by: decoders.jpeg)
     }
 }

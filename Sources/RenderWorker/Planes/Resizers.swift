@@ -44,8 +44,9 @@ final class Resizer {
 final class Resizers {
     /// The most recently used resizer is last.
     private var latest: [Resizer] = []
-    /// Enough for three results of one picture: each result needs a resizer for luma and one for chroma.
-    private static let most = 6
+    /// Enough for three results of one picture: each result needs a resizer for luma, one for chroma, and one for a gain
+    /// map.
+    private static let most = 9
 
     /// Nil when memory can't be allocated.
     func resizer(for task: Resizer.Task) -> Resizer? {

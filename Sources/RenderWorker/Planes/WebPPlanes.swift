@@ -49,9 +49,7 @@ enum WebPPlanes {
         guard WebPConfigPreset(&config, WEBP_PRESET_DEFAULT, Float(quality)) != 0, WebPPictureInit(&picture) != 0
         else { return nil }
         config.method = effort
-        let size = Planes.Subsampling.quarter.size(planes.width, planes.height)
-        let colours = planes.colours.isEmpty ? (0..<2).compactMap { _ in Plane(grey: size) } : planes.colours
-        guard colours.count == 2 else { return nil }
+        guard let colours = planes.withColours?.colours else { return nil }
         (picture.width, picture.height) = (Int32(planes.width), Int32(planes.height))
         (picture.y, picture.u, picture.v) = (planes.luma.bytes, colours[0].bytes, colours[1].bytes)
         (picture.y_stride, picture.uv_stride) = (Int32(planes.luma.stride), Int32(colours[0].stride))
@@ -85,7 +83,7 @@ enum WebPPlanes {
 
 extension Plane {
     /// A chroma plane without any colour.
-    fileprivate convenience init?(grey size: (width: Int, height: Int)) {
+    convenience init?(grey size: (width: Int, height: Int)) {
         self.init(size.width, size.height)
         fill(128)
     }

@@ -20,10 +20,10 @@ struct DecodePlan {
     private static let mostShared = 128 << 20
 
     init(
-        _ outputs: [[Stage]], of facts: SourceFacts, _ traits: (String) -> Set<StageTrait>,
-        bytesPerPixel: (DecoderPath) -> Int
+        _ outputs: [[Stage]], of facts: SourceFacts, _ traits: (Stage) -> Set<StageTrait>,
+        movesPixels: (Stage) -> Bool, bytesPerPixel: (DecoderPath) -> Int
     ) {
-        let paths = outputs.map { DecoderPath.choose(facts, $0, traits) }
+        let paths = outputs.map { DecoderPath.choose(facts, $0, traits, movesPixels: movesPixels) }
         func decoding(_ outputs: [Int]) -> Decoding? {
             guard let first = outputs.first else { return nil }
             var path = paths[first]

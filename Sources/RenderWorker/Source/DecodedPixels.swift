@@ -1,4 +1,4 @@
-/// Pixels that have a size: in memory, or in a lazy picture.
+/// Pixels of known dimensions: a libvips picture, or planes in memory.
 protocol SizedPixels {
     var width: Int { get }
     var height: Int { get }

@@ -40,9 +40,14 @@ struct DecoderPath: Equatable {
         }
     }
 
-    static func choose(_ facts: SourceFacts, _ stages: [Stage], _ traits: (String) -> Set<StageTrait>) -> DecoderPath {
+    static func choose(
+        _ facts: SourceFacts, _ stages: [Stage], _ traits: (Stage) -> Set<StageTrait>,
+        movesPixels: (Stage) -> Bool
+    ) -> DecoderPath {
         let resize = stages.first.flatMap(ResizeStage.init)
-        let filter = stages.dropFirst(resize == nil ? 0 : 1).first
+        let filters = stages.dropFirst(resize == nil ? 0 : 1)
+        // Planes can be moved like pixels.
+        let filter = filters.first { !movesPixels($0) }
         if facts.frames > 1, let save = stages.last.map(SaveStage.init), save.keepsFrames {
             return DecoderPath(colours: .all, shrink: 1, frames: facts.frames, plainShrink: 1, reason: "pages=all")
         }
@@ -53,7 +58,7 @@ struct DecoderPath: Equatable {
         }
         var reason = facts.isGrey ? "it has no colours" : facts.sizes(resize)
         var colours = Colours.all
-        if let filter, traits(filter.name).contains(.lumaOnly) {
+        if let filter, traits(filter).contains(.lumaOnly) {
             reason = "\(filter.name) needs luma only"
             switch facts.luma {
             case .stored: colours = .storedLuma
@@ -74,7 +79,8 @@ struct DecoderPath: Equatable {
                 colours: colours, shrink: facts.shrink(for: resize, roundsUp: true), plainShrink: shrink, reason: reason
             )
             let isRGB = colours == .planes && filter.flatMap(SaveStage.storedPlanes) == nil
-            if facts.fitsMemory(path, isRGB ? resize : nil) { return path }
+            let isMoved = filter != filters.first
+            if facts.fitsMemory(path, resize, holdsResult: isRGB || isMoved) { return path }
             colours = colours == .planes ? .all : .luma
         }
         return DecoderPath(colours: colours, shrink: shrink, plainShrink: shrink, reason: reason)
@@ -105,8 +111,8 @@ struct SourceFacts {
     var luma: Luma
     /// The chroma subsampling of the file's planes, if the file stores planes in sRGB.
     var planes: Planes.Subsampling?
-    /// Whether the worker decodes the planes itself, without libjpeg-turbo.
-    var isCommonJPEG: Bool
+    /// Whether the worker decodes the planes of a JPEG, or all pixels of a PNG, without a library.
+    var hasOwnDecoder: Bool
     /// Factors by which a decoder can shrink the picture, largest first.
     var shrinks: [Int]
     /// How a camera's file is read, in words; nil for other files.
@@ -114,21 +120,23 @@ struct SourceFacts {
 
     /// Maximum memory for the file and its planes, which are kept in memory completely. Larger pictures are streamed
     /// instead.
-    private static let mostMemory = 96 << 20
+    static let mostMemory = 96 << 20
 
-    /// With `resize`, its result becomes a picture in RGB.
-    fileprivate func fitsMemory(_ path: DecoderPath, _ resize: ResizeStage?) -> Bool {
+    /// If `holdsResult`, the result becomes a picture in RGB, or its planes are moved.
+    fileprivate func fitsMemory(_ path: DecoderPath, _ resize: ResizeStage?, holdsResult: Bool) -> Bool {
         // libwebp decodes luma at full size and chroma at half; TurboJPEG decodes both at the wanted size.
         let shrink = format == .webp ? 1 : path.shrink
         let samples = format == .webp || path.colours == .planes ? planes?.samples ?? 1 : 1
         // Three planes of the result, and its picture.
-        let result = resize.map { target($0).pixels * 6 } ?? 0
+        let result = holdsResult ? (resize.map(target)?.pixels ?? width * height) * 6 : 0
         let decoded = Double(width / shrink * (height / shrink)) * samples
-        return Double(length + result) + decoded <= Double(Self.mostMemory)
+        // A PNG's bytes are read as they are needed.
+        let file = format == .png ? 0 : length
+        return Double(file + result) + decoded <= Double(Self.mostMemory)
     }
 
     /// Whether planes are resized before they become RGB. That is cheaper if the resize makes the picture smaller. In a
-    /// very small result, the edges would differ from those of the plain way.
+    /// very small result, the edges would visibly differ from the ordinary decoding path.
     fileprivate func becomesRGB(after resize: ResizeStage?) -> Bool {
         guard let target = resize.map(target) else { return false }
         return target.pixels < width * height && min(target.width, target.height) >= Self.leastShrunk
@@ -151,8 +159,10 @@ struct SourceFacts {
         return shrinks.first { serves($0, width, target.width) && serves($0, height, target.height) } ?? 1
     }
 
-    /// Names the worker's own decoder, if it decodes this path's planes.
-    func decoder(_ path: DecoderPath) -> String { path.isOfPlanes && isCommonJPEG ? ", own decoder" : "" }
+    /// Names the worker's own decoder, if it decodes this path's pixels.
+    func decoder(_ path: DecoderPath) -> String {
+        hasOwnDecoder && (path.isOfPlanes || format == .png) ? ", own decoder" : ""
+    }
 
     /// The name of the resizer that resizes this path's planes; empty if they already have the target's size.
     func resizer(_ path: DecoderPath, _ stages: [Stage]) -> String {

@@ -18,12 +18,23 @@ struct JPEGMarkers {
     /// Whether a marker holds this metadata field.
     func has(_ field: String) -> Bool {
         guard let (kind, prefix) = Self.fields[field] else { return false }
-        // In a marker, the kind and the length precede the prefix.
-        return markers.contains { $0.dropFirst().first == kind && $0.dropFirst(4).starts(with: prefix) }
+        return !all(kind, prefix).isEmpty
     }
 
+    /// The content of the first marker of this kind with this prefix, without the prefix.
+    func content(_ kind: UInt8, _ prefix: [UInt8]) -> ArraySlice<UInt8>? {
+        all(kind, prefix).first?.dropFirst(4 + prefix.count)
+    }
+
+    /// All markers of this kind with this prefix, whole: the kind and the length precede the prefix.
+    func all(_ kind: UInt8, _ prefix: [UInt8]) -> [ArraySlice<UInt8>] {
+        markers.filter { $0.dropFirst().first == kind && $0.dropFirst(4).starts(with: prefix) }
+    }
+
+    static let xmp = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
+
     private static let fields: [String: (kind: UInt8, prefix: [UInt8])] = [
-        "exif-data": (0xe1, EXIF.prefix), "xmp-data": (0xe1, Array("http://ns.adobe.com/xap/1.0/\0".utf8)),
+        "exif-data": (0xe1, EXIF.prefix), "xmp-data": (0xe1, xmp),
         "iptc-data": (0xed, Array("Photo".utf8)),
     ]
 }

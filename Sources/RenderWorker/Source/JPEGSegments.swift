@@ -6,14 +6,17 @@ struct JPEGSegments {
     private static let (escape, end): (UInt8, UInt8) = (0xff, 0xd9)
 
     /// Whether the segments reach the end marker. Bytes after it do no harm: phones put videos there.
-    mutating func areWhole() -> Bool {
-        var at = 2
+    mutating func areWhole() -> Bool { end(from: 0) != nil }
+
+    /// The place after the end marker of the JPEG that begins at `start`.
+    mutating func end(from start: Int) -> Int? {
+        var at = start + 2
         while let (place, kind) = marker(from: at) {
-            if kind == Self.end { return true }
-            guard let high = file.byte(place + 2), let low = file.byte(place + 3) else { return false }
+            if kind == Self.end { return place + 2 }
+            guard let high = file.byte(place + 2), let low = file.byte(place + 3) else { return nil }
             at = place + 2 + max(2, Int(high) << 8 + Int(low))
         }
-        return false
+        return nil
     }
 
     /// The next marker that begins a segment or ends the picture. Skips the markers within coded pixels: an escape byte

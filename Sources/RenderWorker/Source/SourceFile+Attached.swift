@@ -1,11 +1,8 @@
-/// A part that a file contains beside its picture. No result keeps it.
+/// A part that a file contains beside its picture. No result keeps it, except a gain map.
 enum AttachedPart: String, CaseIterable {
     case gainMap = "gain map"
     case video
     case manifest = "C2PA manifest"
-
-    /// Parts with visible content, as opposed to metadata.
-    static let ofPictures: Set<AttachedPart> = [.gainMap, .video]
 
     /// Whether a property such as `hdrgm:Version`, `Container:Directory` or `dcterms:provenance` promises a part beside
     /// the picture.
@@ -27,9 +24,7 @@ enum AttachedPart: String, CaseIterable {
         xmp.contains(text: termsSpace) && xmp.contains(text: provenance)
     }
 
-    fileprivate static let gainMapSpaces = [
-        "http://ns.adobe.com/hdr-gain-map/1.0/", "http://ns.apple.com/HDRGainMap/1.0/",
-    ]
+    fileprivate static let gainMapSpaces = [GainMapNumbers.space, GainMap.appleSpace]
     /// Prefix of the namespaces of the list of a file's parts, and of the list's items.
     private static let containerSpace = "http://ns.google.com/photos/1.0/container/"
     private static let cameraSpace = "http://ns.google.com/photos/1.0/camera/"
@@ -64,23 +59,33 @@ extension SourceFile {
     private static let most = 1000
 
     private var attachedToJPEG: Set<AttachedPart> {
-        var (parts, at) = (Set<AttachedPart>(), 2)
+        var parts: Set<AttachedPart> = []
+        for segment in jpegSegments {
+            // Segments may contain JUMBF boxes, with a C2PA manifest, or the gain map of ISO 21496-1.
+            if segment.kind == 0xeb, exactly(segment.content, min(segment.length, 64))?.contains(text: "c2pa") == true {
+                parts.insert(.manifest)
+            }
+            if segment.kind == 0xe2, exactly(segment.content, GainMapNumbers.urn.count) == GainMapNumbers.urn {
+                parts.insert(.gainMap)
+            }
+        }
+        return parts
+    }
+
+    /// The markers at the start of a JPEG, which contain its metadata, by their kind, and the place and length of their
+    /// content.
+    var jpegSegments: [(kind: UInt8, content: Int, length: Int)] {
+        var (segments, at) = ([(kind: UInt8, content: Int, length: Int)](), 2)
         for _ in 0..<Self.most {
             // APP markers and comments come first.
             guard let head = exactly(at, 4), head[0] == 0xff, (0xe0...0xef).contains(head[1]) || head[1] == 0xfe else {
                 break
             }
-            let length = Int(head[2]) << 8 + Int(head[3])
-            // Segments may contain JUMBF boxes, with a C2PA manifest, or the gain map of ISO 21496-1.
-            if head[1] == 0xeb, exactly(at + 4, max(0, min(length - 2, 64)))?.contains(text: "c2pa") == true {
-                parts.insert(.manifest)
-            }
-            if head[1] == 0xe2, exactly(at + 4, 26) == Array("urn:iso:std:iso:ts:21496:-".utf8) {
-                parts.insert(.gainMap)
-            }
-            at += 2 + max(2, length)
+            let length = max(2, Int(head[2]) << 8 + Int(head[3]))
+            segments.append((head[1], at + 4, length - 2))
+            at += 2 + length
         }
-        return parts
+        return segments
     }
 
     /// Number of frames that an animated PNG declares.

@@ -12,7 +12,7 @@ extension SourceFile {
         /// Chroma subsampling. Nil if there is no chroma, or if it can't be decoded as it is stored.
         var colours: Planes.Subsampling?
         /// Whether the worker decodes the planes itself, without libjpeg-turbo.
-        var isCommonJPEG = false
+        var hasOwnDecoder = false
     }
 
     var storedPlanes: StoredPlanes {
@@ -27,7 +27,7 @@ extension SourceFile {
                 } else if let header = JPEGHeader(start) {
                     return StoredPlanes(
                         luma: header.storesLuma, colours: header.sharedColours,
-                        isCommonJPEG: jpegDecoder == .own && JPEGPlanes.isCommon(start, length: size))
+                        hasOwnDecoder: decoders.jpeg == .own && JPEGPlanes.isCommon(start, length: size))
                 }
             }
             return StoredPlanes(luma: false)

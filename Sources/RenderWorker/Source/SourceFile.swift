@@ -15,14 +15,14 @@ struct SourceFile {
     var camera: CameraPicture?
     /// Whether a damaged picture is accepted, as far as it can be decoded.
     let acceptsDamage: Bool
-    let jpegDecoder: JPEGDecoder
+    let decoders: Decoders
 
     init(
         _ descriptor: Descriptor, name: String, called words: String = "the picture",
         accepting acceptsDamage: Bool = false, raw: RawPolicy = .preview, maxTexts: Int64 = Settings.usualTexts,
-        jpegDecoder: JPEGDecoder = .own
+        decoders: Decoders = Decoders()
     ) throws {
-        (self.descriptor, self.acceptsDamage, self.jpegDecoder) = (descriptor, acceptsDamage, jpegDecoder)
+        (self.descriptor, self.acceptsDamage, self.decoders) = (descriptor, acceptsDamage, decoders)
         let status = try descriptor.status()
         let length = Int(status.st_size)
         (self.length, modified) = (length, status.st_mtim)
@@ -101,7 +101,9 @@ struct SourceFile {
         // Remove this field: otherwise libvips would treat a result as frames if its height is a multiple of the
         // field's value.
         picture.removeField("page-height")
-        return acceptsDamage && format == .png ? try PNGRows.present(of: picture, in: content, size: size) : picture
+        guard format == .png else { return picture }
+        if acceptsDamage { return try PNGRows.present(of: picture, in: content, size: size) }
+        return try pngPixels(of: picture)?.picture(like: picture) ?? picture
     }
 
     /// All frames in one picture, each below the previous one. For formats without frames, the picture itself.
@@ -151,7 +153,7 @@ struct SourceFile {
     /// Whether the first frame is a lossless WebP.
     var isLosslessWebP: Bool {
         var at = 12
-        // The picture's chunk is near the start; a file that begins with 1000 other chunks is no picture.
+        // The picture's chunk is near the start. A file that begins with 1000 other chunks is not a picture.
         for _ in 0..<1000 {
             guard let head = exactly(at, 8) else { break }
             let name = String(decoding: head[..<4], as: UTF8.self)

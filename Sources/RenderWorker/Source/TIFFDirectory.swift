@@ -19,7 +19,7 @@ struct TIFFDirectory {
     /// The position of the next directory; 0 after the last one.
     private(set) var next = 0
 
-    /// The directory at `offset`, or the first one. Nil when the bytes are no TIFF.
+    /// The directory at `offset`, or the first one. Nil when the bytes are not a TIFF.
     init?(at offset: Int? = nil, _ read: @escaping Reader) {
         guard let start = read(0, 8), start[0] == start[1] else { return nil }
         var form = TIFFForm(isBigEndian: start[0] == 0x4d, isBig: false)
@@ -57,7 +57,7 @@ struct TIFFDirectory {
 
     func has(_ tag: Int) -> Bool { entries[tag] != nil }
 
-    /// The numbers of a tag, at most `most`, because the count is the file's own claim.
+    /// The values of a tag; at most `most`, because the count comes from the untrusted file.
     func numbers(_ tag: Int, most: Int = 16) -> [Int] {
         guard let entry = entries[tag], [3, 4, 13, 16, 18].contains(entry.type) else { return [] }
         let size = TIFFForm.size(of: entry.type)

@@ -27,8 +27,8 @@ struct JXLContainer {
         quality >= 30 ? 0.1 + Double(100 - quality) * 0.09 : 6.4 + Double(30 - quality) * 0.29
     }
 
-    /// Builds a file from the encoder's output, which is a bare codestream or already has boxes. The metadata precedes
-    /// the picture. Nil if the output is not JPEG XL.
+    /// Builds a file from the encoder's output, which is a bare codestream or already has boxes. Puts the metadata
+    /// before the picture. Nil if the output is not JPEG XL.
     static func file(of encoded: [UInt8], exif block: [UInt8]?, xmp packet: [UInt8]?) -> [UInt8]? {
         var metadata: [UInt8] = []
         // The box's content begins with four bytes for the offset of the EXIF block, which is 0.

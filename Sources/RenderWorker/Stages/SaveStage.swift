@@ -19,13 +19,21 @@ struct SaveStage {
     let keepsProfile: Bool
     /// Whether all frames of an animation are saved.
     let keepsFrames: Bool
+    let hdr: HDR
     /// Whether the file only passes a picture on across a barrier, and is soon read again.
-    private let isHandOver: Bool
+    let isHandOver: Bool
     private let metadata: Metadata
     private let credit: Credit
+    private let caption: Caption
     private let background: [Double]
     /// Whether alpha is removed though the format can store it: for a preview of a result without transparency.
     private let isOpaque: Bool
+
+    /// What becomes of a gain map.
+    enum HDR: String { case keep, drop, require }
+
+    /// Whether the result's EXIF has the notes of the camera's maker, if the picture has them.
+    var keepsMakersNotes: Bool { metadata == .keep }
 
     /// Whether 16-bit samples stay 16-bit.
     var holds16Bits: Bool { ["png", "tiff", "jxl"].contains(format) }
@@ -48,8 +56,10 @@ struct SaveStage {
             }
         keepsProfile = stage.arguments["profile"]?.text == "keep" && format != "gif"
         keepsFrames = stage.keepsFrames
+        hdr = stage.arguments["hdr"]?.text.flatMap(HDR.init) ?? .keep
         metadata = stage.arguments["metadata"]?.text.flatMap(Metadata.init) ?? .keep
         credit = Credit(stage)
+        caption = Caption(stage)
         isOpaque = stage.arguments["opaque"] != nil
         background = Self.colour(stage.arguments["background"]?.text ?? "#ffffff")
     }
@@ -74,8 +84,8 @@ struct SaveStage {
     /// The sample range of the planes that are encoded.
     var range: SampleRange { format == "webp" ? .limited : .full }
 
-    /// Whether files are several times as long as usual. This is never so with `max-bytes=`, because a file that fits
-    /// is short at any quality.
+    /// Whether files are several times as long as usual. Always false with `max-bytes=`, because a file that fits is
+    /// short at any quality.
     var isFine: Bool { quality > 90 && maxBytes == nil }
 
     /// The chroma subsampling that the encoder uses; libvips makes the same choice.
@@ -93,28 +103,40 @@ struct SaveStage {
 
     /// Encodes planes of `range` into `target`, with the metadata of `file`. Returns a picture of the same size and metadata.
     func apply(
-        to planes: Planes, of file: Picture, into target: Descriptor, _ cancellation: Cancellation
+        to planes: Planes, of file: Picture, with gainMap: GainMapFile?, into target: Descriptor,
+        _ cancellation: Cancellation
     ) throws -> Picture {
         try ResultSize(width: planes.width, height: planes.height).check(format)
+        // libultrahdr reads no gain map of a picture with one component.
+        guard let planes = gainMap == nil ? planes : planes.withColours else {
+            throw WorkerFailure(stage: Self.name, withoutMemory: "there was no memory for the result")
+        }
         let final = try Metadata.header(of: file, planes.width, planes.height, isGrey: planes.colours.isEmpty)
         finish(final, of: file)
         cancellation.progress.passed(1)
-        let encoded = try fitting { try encode(planes, final, quality: $0, cancellation) }
+        let encoded = try fitting { quality in
+            let encoded = try encode(planes, final, quality: quality, cancellation)
+            return gainMap?.added(to: encoded) ?? encoded
+        }
         cancellation.progress.passed(encoding)
         try write(encoded, into: target)
         return final
     }
 
-    private func withMetadata(_ picture: Picture) throws -> Picture {
+    private func withMetadata(_ picture: Picture, isColour: Bool) throws -> Picture {
         let result = try picture.withOwnFields()
         finish(result, of: picture)
-        return result
+        // libultrahdr reads no gain map of a picture with one component.
+        guard isColour, result.bands < 3 else { return result }
+        return try result.then { cvips_colourspace($0, $1, VIPS_INTERPRETATION_sRGB) }
     }
 
-    /// Reduces the metadata of `result` to what the file should get, and adds the credit, if `picture` has none.
+    /// Removes metadata that the output should not have. Then adds the default author and copyright if `picture` has
+    /// none, and the caption and credit from the list that named the picture.
     private func finish(_ result: Picture, of picture: Picture) {
         metadata.apply(to: result, for: format)
         credit.add(to: result, of: picture)
+        if metadata != .strip { caption.add(to: result, for: format) }
     }
 
     private func write(_ encoded: [UInt8], into target: Descriptor) throws(WorkerFailure) {
@@ -170,18 +192,21 @@ struct SaveStage {
     }
 
     /// Encodes into `target`, evaluating the whole pipeline. Returns the picture that the encoder received.
-    func apply(to picture: Picture, into target: Descriptor, _ cancellation: Cancellation) throws -> Picture {
+    func apply(
+        to picture: Picture, with gainMap: GainMapFile? = nil, into target: Descriptor, _ cancellation: Cancellation
+    ) throws -> Picture {
         try Encoders.check(format)
         let encoding = encoding(frames: picture.frames)
         // A filter may have changed the size in a way that the stages did not predict.
         try ResultSize(width: picture.width, height: picture.frameHeight).check(format)
         let fitting = try fittingFormat(picture)
-        let final = isHandOver ? try Metadata.bare(fitting) : try withMetadata(fitting)
+        let final = isHandOver ? try Metadata.bare(fitting) : try withMetadata(fitting, isColour: gainMap != nil)
         if format == "avif", picture.is16Bit { final.setInteger(Metadata.narrowedField, 1) }
-        guard maxBytes == nil else { return try fit(final, into: target, cancellation) }
-        if format == "jxl" {
+        guard maxBytes == nil else { return try fit(final, gainMap, into: target, cancellation) }
+        // Metadata is added to such a file after it was encoded.
+        if format == "jxl" || gainMap != nil {
             let encoded = try cancellation.guarding(final, encoding: encoding) {
-                do { return try encodedJXL(final, quality: quality) } catch let error as VipsError {
+                do { return try encodedFile(final, gainMap, quality: quality) } catch let error as VipsError {
                     throw error.isOfEncoding ? WorkerFailure(encoding: error) : error
                 }
             }
@@ -202,21 +227,26 @@ struct SaveStage {
 
     /// Searches for the highest quality that fits into `max-bytes=`. Keeps the pixels in memory, because they are
     /// encoded several times.
-    private func fit(_ picture: Picture, into target: Descriptor, _ cancellation: Cancellation) throws -> Picture {
+    private func fit(
+        _ picture: Picture, _ gainMap: GainMapFile?, into target: Descriptor, _ cancellation: Cancellation
+    ) throws -> Picture {
         let pixels = try cancellation.guarding(picture, encoding: encoding(frames: picture.frames), picture.inMemory)
         let encoded = try self.fitting { quality in
             try cancellation.guarding(pixels) {
-                do {
-                    return format == "jxl"
-                        ? try encodedJXL(pixels, quality: quality)
-                        : try file { encode(pixels, $0, quality: quality) }
-                } catch let error as VipsError {
+                do { return try encodedFile(pixels, gainMap, quality: quality) } catch let error as VipsError {
                     throw WorkerFailure(encoding: error)
                 }
             }
         }
         try write(encoded, into: target)
         return pixels
+    }
+
+    /// The whole file in memory.
+    private func encodedFile(_ picture: Picture, _ gainMap: GainMapFile?, quality: Int32) throws -> [UInt8] {
+        if format == "jxl" { return try encodedJXL(picture, quality: quality) }
+        let encoded = try file { encode(picture, $0, quality: quality) }
+        return gainMap?.added(to: encoded) ?? encoded
     }
 
     /// The bytes that `encode` writes into its target.
@@ -253,8 +283,13 @@ struct SaveStage {
         let strip: gboolean = metadata == .strip ? 1 : 0
         return switch format {
         case "png":
-            isHandOver
-                ? cvips_pngsave_plain(image, target) : cvips_pngsave(image, target, effort, interlaced, strip)
+            if isHandOver {
+                cvips_pngsave_plain(image, target)
+            } else if !isProgressive, PNGSaver.canSave(picture, effort: effort) {
+                PNGSaver.save(picture, target, effort: effort, strip: metadata == .strip)
+            } else {
+                cvips_pngsave(image, target, effort, interlaced, strip)
+            }
         case "webp":
             metadata == .strip || picture.frames > 1
                 ? WebPInMemory.save(

@@ -7,8 +7,22 @@ import WorkerProtocol
 /// Checks a written result: an encoder may report success for an unreadable file, and a disk may lose bytes.
 enum SavedFile {
     /// Reads the header in `target`, throws unless it matches the picture, and checks that the file is complete.
-    static func check(_ target: Descriptor, against picture: Picture, format: String) throws -> RenderedOutput {
-        if format == "jxl" { return try checkJXL(target, against: picture) }
+    static func check(
+        _ target: Descriptor, against picture: Picture, format: String, _ gainMap: GainMaps.Outcome = .none
+    ) throws -> RenderedOutput {
+        var result = try format == "jxl" ? checkJXL(target, against: picture) : check(target, against: picture, format)
+        if let made = gainMap.file {
+            let file = try SourceFile(target, name: "result", called: "the result")
+            guard case .found(let map) = file.gainMap(result.width, result.height, isPromised: false, most: .max),
+                map.width == made.width, map.height == made.height, map.place.upperBound == file.size
+            else { throw failure("its gain map can't be read") }
+        }
+        result.gainMap = gainMap.words
+        return result
+    }
+
+    private static func check(_ target: Descriptor, against picture: Picture, _ format: String) throws -> RenderedOutput
+    {
         let file: SourceFile
         let saved: Header
         do {
@@ -58,7 +72,7 @@ enum SavedFile {
             hasField: saved.hasField, hasComments: saved.hasComments)
     }
 
-    /// Reads the header without libvips, which would take as long for it as the rest of a small picture's render takes.
+    /// Reads the header without libvips, which would take as long as the rest of a small picture's render.
     private static func header(ofJPEG file: SourceFile) throws -> Header {
         for length in SourceFile.headerLengths + [file.size] {
             let start = try file.bytes(length)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Landscapes that exist nowhere. Each function prepares a painter for a picture of the given size.
+/// Imaginary landscapes. Each function prepares a painter for a picture of the given size.
 enum Landscapes {
     /// Several layers of wooded hills in the mist, with the sun just above them.
     @Sendable static func hills(_ width: Int, _ height: Int) -> Drawing.Painter {

@@ -151,7 +151,7 @@ struct Adding {
         try context.output.line(Text("\(title): \(Amount.counted(count, "job"))"))
     }
 
-    /// Reports a file's failure, so that the other files are still added.
+    /// Reports a file's failure, and continues with the other files.
     private mutating func concerning(_ file: String, _ body: (inout Adding) throws -> Void) throws {
         do {
             try body(&self)

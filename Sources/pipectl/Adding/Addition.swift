@@ -24,7 +24,7 @@ enum Addition {
     /// Whether the file is a list of URLs, by its extension.
     static func isList(_ file: String) -> Bool {
         let name = file.lowercased()
-        return name.hasSuffix(".urls") || name.hasSuffix(".url")
+        return [".urls", ".url", ".csv", ".tsv"].contains(where: name.hasSuffix)
     }
 
     /// Whether the argument looks like a URL that is neither http nor https. Messages don't quote it, because it may
@@ -40,7 +40,7 @@ enum Addition {
     var name: String {
         switch self {
         case .picture(let file), .list(let file), .folder(let file):
-            Self.isForeign(file) ? "what is no http or https URL" : file
+            Self.isForeign(file) ? "an argument that is not an http or https URL" : file
         case .urls(let urls): urls.count == 1 ? "the URL" : "the URLs"
         case .standardInput: "standard input"
         }

@@ -34,11 +34,8 @@ struct FolderWalk {
     private mutating func look(into inside: String) throws(SystemError) -> [String] {
         let folder = try top.openFolder(inside)
         var folders: [String] = []
-        for name in try FileSystem.names(in: folder, called: inside) {
-            guard let name else {
-                ignored.append(.init(path: "\(inside)/?", reason: "its name is not UTF-8"))
-                continue
-            }
+        var misnamed: [String] = []
+        for name in try FileSystem.names(in: folder, called: inside, misnamed: { misnamed.append($0) }) {
             let path = inside.isEmpty ? name : "\(inside)/\(name)"
             switch try FileSystem.status(name, in: folder)?.kind {
             case .file: files.append(path)
@@ -48,6 +45,9 @@ struct FolderWalk {
             case .other: ignored.append(.init(path: path, reason: "a special file is not followed"))
             case nil: break
             }
+        }
+        ignored += misnamed.map { name in
+            .init(path: inside.isEmpty ? name : "\(inside)/\(name)", reason: "its name is not UTF-8; rename it")
         }
         return folders
     }

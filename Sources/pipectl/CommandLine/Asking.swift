@@ -19,7 +19,7 @@ extension ChosenNodes {
         let reply = try context.call(Call.Ask(nodes: names, call: method, parameters: parameters))
         return reply.answers.map { answer in
             let read = answer.reply.flatMap { try? Wire.decode(Request.Reply.self, Array($0.utf8)) }
-            let silence = NodeSilence(node: answer.node, reason: answer.error ?? "its answer is not understood")
+            let silence = NodeSilence(node: answer.node, reason: answer.error ?? "its answer can't be understood")
             return NodeAnswer(node: answer.node, answer: read.map { .success($0) } ?? .failure(silence))
         }
     }

@@ -15,7 +15,7 @@ struct Invocation {
     func number(_ option: Option) throws(Failure) -> Int? {
         guard let text = value(option) else { return nil }
         guard let number = Int(text), number >= 0 else {
-            throw .usage("\(option.name) wants a number, not '\(text)'")
+            throw .usage("\(option.name) needs a number, not '\(text)'")
         }
         return number
     }
@@ -26,7 +26,7 @@ struct Invocation {
         let unit = String(text.drop { $0.isNumber || $0 == "." })
         let units = ["": 1.0, "s": 1, "min": 60, "h": 3600, "d": 86400]
         guard let factor = units[unit], let number = Double(text.dropLast(unit.count)), number.isFinite else {
-            throw .usage("\(option.name) wants a time, such as 90s, 5min or 1h, not '\(text)'")
+            throw .usage("\(option.name) needs a time, such as 90s, 5min or 1h, not '\(text)'")
         }
         return number * factor
     }
@@ -37,21 +37,27 @@ struct Invocation {
         guard let text = value(option) else { return nil }
         if let choice = Choice(rawValue: text) { return choice }
         let known = Choice.allCases.map(\.rawValue)
-        throw .usage("\(option.name) is one of \(known.joined(separator: ", ")), not '\(text)'")
+        let hint = didYouMean(text, among: known)
+        throw .usage("\(option.name) is one of \(known.joined(separator: ", ")), not '\(text)'\(hint)")
     }
 
-    func ids() throws(Failure) -> [Int] { try Self.ids(arguments) }
+    func ids() throws(Failure) -> [Int] {
+        try Self.ids(arguments) { word in
+            let isFile = word.contains { $0 == "." || $0 == "/" }
+            return isFile ? "; `pipectl explain \(word)` names the job of a file" : verb.optionHint(word)
+        }
+    }
 
     /// The option's job IDs, separated by spaces or commas.
     func ids(_ option: Option) throws(Failure) -> [Int] {
         try Self.ids(values(option).flatMap { $0.split(separator: ",").map(String.init) })
     }
 
-    static func ids(_ words: [String]) throws(Failure) -> [Int] {
+    static func ids(_ words: [String], hint: (String) -> String = { _ in "" }) throws(Failure) -> [Int] {
         var ids: [Int] = []
         for word in words {
             guard let id = id(word) else {
-                throw .usage("'\(word)' is not a job's ID: IDs are numbers, as `pipectl list` shows them")
+                throw .usage("'\(word)' is not a job's ID: IDs are numbers, as shown by `pipectl list`\(hint(word))")
             }
             ids.append(id)
         }

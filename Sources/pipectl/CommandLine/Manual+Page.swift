@@ -13,10 +13,10 @@ extension Manual {
             .section("SYNOPSIS"), .paragraph("`pipectl` [OPTION…] [VERB] [WORD…]"),
             .section("DESCRIPTION"),
             .paragraph(
-                "`pipectl` speaks with the daemon, `pipelined`(8), over its control socket. Without a verb it prints an "
-                    + "overview of what the daemon is doing. Options may stand anywhere, before the verb or behind it; "
+                "`pipectl` talks to the daemon, `pipelined`(8), over its control socket. Without a verb it prints an "
+                    + "overview of what the daemon is doing. Options may stand anywhere, before or after the verb; "
                     + "`--` ends them. The number of a job may be written as the tables show it, `#12`."),
-            .section("OPTIONS"), .paragraph("Every verb has them."),
+            .section("OPTIONS"), .paragraph("These options work with every verb."),
         ] + Option.everywhere.map(entry) + [.section("VERBS")] + Verb.all.flatMap(verb)
             + [.section("EXIT STATUS")]
             + ExitCode.allCases.map { .entry("\($0.rawValue)", value: "", $0.meaning) }
@@ -24,11 +24,12 @@ extension Manual {
                 .section("ENVIRONMENT"),
                 .entry(
                     SocketAddress.variable, value: "", "the daemon's socket, unless `--socket` or `--root` names one"),
-                .entry("NO_COLOR", value: "", "set, and not empty: no colour, unless `--color` asks for it"),
+                .entry("NO_COLOR", value: "", "if set and not empty: no colour, unless `--color` asks for it"),
                 .section("FILES"),
-                .entry(SocketAddress.systemPath, value: "", "the socket of the daemon that the system runs"),
+                .entry(SocketAddress.systemPath, value: "", "the socket of the system's daemon"),
                 .entry(
-                    SocketAddress.path(below: "DIR"), value: "", "the socket of one that runs as `pipelined --root DIR`"
+                    SocketAddress.path(below: "DIR"), value: "",
+                    "the socket of a daemon that runs as `pipelined --root DIR`"
                 ),
             ] + ManualPage.others(("pipelined", 8), ("pipelined.conf", 5), ("pipelined.recipe", 5))
     }

@@ -1,61 +1,67 @@
 /// Derives help from the table of verbs.
 enum Manual {
-    static func overview() -> [Text] {
-        var verbs = plainTable()
-        for verb in Verb.all {
-            let name = verb.alias.map { "\(verb.name), \($0)" } ?? verb.name
-            verbs.add("  ", Text(name, .strong), Text(verb.summary))
+    /// The width of help without a terminal, and the maximum width on a terminal.
+    static let width = 110
+
+    static func overview(width: Int = width) -> [Text] {
+        let verbs = Verb.all.map { verb in
+            (verb.alias.map { "\(verb.name), \($0)" } ?? verb.name, verb.summary)
         }
-        var codes = plainTable()
-        for code in ExitCode.allCases { codes.add("  ", "\(Int(code.rawValue), .strong)", Text(code.meaning)) }
         return [
             "pipectl shows, cancels and tunes a running pipelined.", "",
             "usage: pipectl [OPTION…] [VERB] [WORD…]", "",
-        ] + verbs.lines(width: nil) + ["", "options, with every verb and anywhere:"] + table(Option.everywhere)
-            + ["", "exit codes:"] + codes.lines(width: nil)
-            + ["", "`pipectl help VERB` says more of one. Documents of --json: docs/json.md"]
+        ] + entries(verbs, width) + ["", "options, with every verb and anywhere:"] + table(Option.everywhere, width)
+            + ["", "exit codes:"] + entries(ExitCode.allCases.map { ("\($0.rawValue)", $0.meaning) }, width)
+            + ["", "`pipectl help VERB` says more about a verb. The output of --json: docs/json.md"]
     }
 
-    static func page(_ verb: Verb) -> [Text] {
+    static func page(_ verb: Verb, width: Int = width) -> [Text] {
         var lines: [Text] = ["\(verb.name, .strong): \(verb.summary)", ""]
-        lines += usage(verb).map { Text($0) }
+        lines += usage(verb, width).map { Text($0) }
         if let alias = verb.alias { lines.append(Text("       `pipectl \(alias)` is the same")) }
-        if !verb.discussion.isEmpty { lines += [""] + verb.discussion.map { Text($0) } }
-        if !verb.arguments.isEmpty {
-            var arguments = plainTable()
-            for argument in verb.arguments { arguments.add("  ", Text(argument.name, .strong), Text(argument.help)) }
-            lines += ["", "arguments:"] + arguments.lines(width: nil)
+        if !verb.discussion.isEmpty {
+            lines += [""] + Text(verb.discussion.joined(separator: " ")).folded(to: width)
         }
-        if !verb.options.isEmpty { lines += ["", "options:"] + table(verb.options) }
+        if !verb.arguments.isEmpty {
+            lines += ["", "arguments:"] + entries(verb.arguments.map { ($0.name, $0.help) }, width)
+        }
+        if !verb.options.isEmpty { lines += ["", "options:"] + table(verb.options, width) }
         if !verb.examples.isEmpty {
-            var examples = plainTable()
-            for example in verb.examples {
-                examples.add("  ", Text(example.command, .strong), Text(example.explanation))
-            }
-            lines += ["", "examples:"] + examples.lines(width: nil)
+            lines += ["", "examples:"] + entries(verb.examples.map { ($0.command, $0.explanation) }, width)
         }
         return lines + ["", "`pipectl help` lists the options that every verb has."]
     }
 
-    /// Wraps a long usage line; continuation lines are indented past the verb.
-    private static func usage(_ verb: Verb) -> [String] {
+    /// Wraps a long usage line between its parts. Continuation lines are indented past the verb, if there is room.
+    private static func usage(_ verb: Verb, _ width: Int) -> [String] {
         let start = "usage: pipectl \(verb.name)"
+        let indent = String(repeating: " ", count: min(start.count, width / 3))
         var lines = [start]
-        for part in verb.usage.replacing(" [", with: "\n[").split(separator: "\n") {
-            if (lines.last ?? "").count + part.count >= 110 { lines.append(String(repeating: " ", count: start.count)) }
+        for part in verb.usage.replacing(" [", with: "\n[").replacing(" | ", with: "\n| ").split(separator: "\n") {
+            let isFull = (lines.last ?? "").count + 1 + part.count > width
+            if isFull, (lines.last ?? "").count > indent.count { lines.append(indent) }
             lines[lines.count - 1] += " " + part
         }
         return lines
     }
 
-    private static func table(_ options: [Option]) -> [Text] {
-        var table = plainTable()
-        for option in options { table.add("  ", Text(option.written, .strong), Text(option.help)) }
-        return table.lines(width: nil)
+    private static func table(_ options: [Option], _ width: Int) -> [Text] {
+        entries(options.map { ($0.written, $0.help) }, width)
     }
 
-    private static func plainTable() -> Table {
-        Table([.init(title: ""), .init(title: ""), .init(title: "")])
+    /// Names with their explanations beside them, or below them if there is too little room.
+    private static func entries(_ entries: [(name: String, help: String)], _ width: Int) -> [Text] {
+        let (indent, leastHelp) = ("    ", 28)
+        let widest = entries.map(\.name.columns).max() ?? 0
+        guard indent.count + widest + 2 + leastHelp <= width else {
+            return entries.flatMap { entry -> [Text] in
+                let help = Text(entry.help).folded(to: width - 2 * indent.count)
+                return [Text(indent) + Text(entry.name, .strong)] + help.map { Text(indent + indent) + $0 }
+            }
+        }
+        var table = Table([.init(title: ""), .init(title: ""), .init(title: "", fit: .words)])
+        for entry in entries { table.add("  ", Text(entry.name, .strong), Text(entry.help)) }
+        return table.lines(width: width)
     }
 }
 

@@ -2,8 +2,8 @@ import PipelineControl
 
 extension Option {
     static let node = Option(
-        "--node", value: "NODE", kinds: [.node], "on that machine of the fleet; several with commas")
-    static let wholeFleet = Option("--fleet", "on every machine of the fleet, this one included")
+        "--node", value: "NODE", kinds: [.node], "on that machine of the fleet; separate several with commas")
+    static let wholeFleet = Option("--fleet", "on every machine of the fleet, including this one")
 }
 
 /// The fleet's nodes that `--node` or `--fleet` chooses.
@@ -19,9 +19,9 @@ enum ChosenNodes {
             self = .all
             return
         }
-        guard !invocation.has(.wholeFleet) else { throw .usage("--fleet is every machine: leave out --node") }
+        guard !invocation.has(.wholeFleet) else { throw .usage("--fleet means every machine: leave out --node") }
         let names = words.split(separator: ",").map(String.init)
-        guard !names.isEmpty else { throw .usage("--node wants the name of a machine; `pipectl fleet` shows them") }
+        guard !names.isEmpty else { throw .usage("--node needs the name of a machine; `pipectl fleet` shows them") }
         self = .these(names)
     }
 
@@ -68,18 +68,13 @@ extension [Control.NodeAnswer] {
                     queue.pauseText)
             }
         }
-        var lines = table.isEmpty ? [] : table.lines(width: width)
-        for answer in self {
-            guard let error = answer.error else { continue }
-            let line: Text = "\(answer.node, .bad): \(error)"
-            lines += line.folded(to: width ?? .max)
-        }
-        return lines
+        let errors = compactMap { answer -> Text? in answer.error.map { "\(answer.node, .bad): \($0)" } }
+        return (table.isEmpty ? [] : table.lines(width: width)) + errors
     }
 }
 
 extension Control.NodeQueue {
-    fileprivate var limitText: Text { configured == nil ? "auto (\(effective))" : "\(effective)" }
+    fileprivate var limitText: Text { configured == nil ? "auto: \(effective)" : "\(effective)" }
 
     fileprivate var pauseText: Text {
         guard paused else { return "" }

@@ -61,7 +61,7 @@ struct Parser {
             return
         }
         guard let value = parts.count > 1 ? parts[1] : rest.popFirst(), !value.isEmpty else {
-            throw .usage("\(name) wants a value: \(name) \(kind)\n\(hint)")
+            throw .usage("\(name) needs a value: \(name) \(kind)\n\(hint)")
         }
         options[name, default: []].append(value)
         while option.takesIDs, let next = rest.first, Invocation.areIDs(next) {
@@ -79,7 +79,7 @@ struct Parser {
     }
 
     private var hint: String {
-        verb.map { "`pipectl help \($0.name)` says how it is used" } ?? "`pipectl help` lists the verbs"
+        verb.map { "`pipectl help \($0.name)` shows how to use it" } ?? "`pipectl help` lists the verbs"
     }
 
     private func finish() throws(Failure) -> Invocation {
@@ -90,11 +90,12 @@ struct Parser {
         let verb = verb ?? .status
         let least = verb.arguments.reduce(0) { $0 + $1.count.lowerBound }
         if arguments.count < least, let missing = verb.arguments.first {
-            throw .usage("\(verb.name) wants \(missing.name)\n\(verb.usageLine)\n\(hint)")
+            throw .usage("\(verb.name) needs \(missing.name)\n\(verb.usageLine)\n\(hint)")
         }
         let most = verb.arguments.reduce(0) { $0 + min($1.count.upperBound, Int.max - $0) }
         if arguments.count > most {
-            throw .usage("unexpected '\(arguments[most])'\n\(verb.usageLine)\n\(hint)")
+            let meant = verb.optionHint(arguments[most])
+            throw .usage("unexpected '\(arguments[most])'\(meant)\n\(verb.usageLine)\n\(hint)")
         }
         return Invocation(verb: verb, arguments: arguments, options: options)
     }

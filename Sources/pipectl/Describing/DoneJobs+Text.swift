@@ -4,7 +4,6 @@ import PipelineControl
 struct DoneWords {
     /// `3 jobs would be undone`
     let would: String
-    /// `nothing to undo`
     let none: String
     /// `undone 3 jobs`, where `count` is `3 jobs`.
     let does: @Sendable (_ count: String) -> String

@@ -33,6 +33,6 @@ extension Control.Fleet {
         for name in silent { add([.name(name), "", "", "", ""], nil, Text("silent", .halted)) }
         if totals.jobs.count > 1 { add(["", "", "", "", ""], totals.sum, "in all") }
         let trouble: [Text] = problem.map { ["\("problem:", .bad) \($0)"] } ?? []
-        return trouble + head.folded(to: width ?? .max) + [""] + table.lines(width: width)
+        return trouble + [head, ""] + table.lines(width: width)
     }
 }

@@ -71,7 +71,7 @@ struct Overview {
     }
 
     /// The fleet in one line.
-    private var fleet: [Text] { (status.fleet.map { [$0.head] } ?? []).flatMap { $0.folded(to: width ?? .max) } }
+    private var fleet: [Text] { status.fleet.map { [$0.head] } ?? [] }
 
     /// Archived originals and results with their sizes, and the free space of the disks.
     private var kept: [Text] {
@@ -85,21 +85,35 @@ struct Overview {
             return Text("\(name): \(disk.share) % of \(Amount.bytes(disk.bytes)), \(Amount.bytes(disk.free)) free")
         }
         let line = parts.isEmpty ? [] : [Text("kept: " + parts.joined(separator: " · "))]
-        return (line + disks).flatMap { $0.folded(to: width ?? .max) }
+        return line + disks
     }
 
+    /// The ignored files, in a line for each reason.
     private var ignored: [Text] {
-        guard !status.ignored.isEmpty else { return [] }
-        let more = status.jobs.ignored.beyond(status.ignored.count)
-        let hint: [Text] = more > 0 ? [Text("… and \(more) more: `pipectl ignored` lists them all", .faint)] : []
-        return Table(ignored: status.ignored).lines(width: width) + hint
+        guard !status.ignoredReasons.isEmpty else { return [] }
+        let isWhole = status.ignoredReasons.allSatisfy { $0.files == 1 }
+        let hint: [Text] = isWhole ? [] : [Text("`pipectl ignored` lists them all", .faint)]
+        return Table(ignored: status.ignoredReasons).lines(width: width) + hint
     }
 }
 
 extension Table {
+    private static var ofIgnored: Table {
+        Table([.init(title: "LEFT ALONE", fit: .name), .init(title: "", fit: .words)])
+    }
+
     /// A table of the ignored files, each with the reason.
     init(ignored: [Control.Ignored]) {
-        self.init([.init(title: "LEFT ALONE", fit: .name), .init(title: "", fit: .words)])
+        self = .ofIgnored
         for file in ignored { add(.name(file.path), Text(file.reason, .faint)) }
+    }
+
+    /// A table of the reasons for ignoring files, each with the name of one of the files.
+    init(ignored: [Control.IgnoredReason]) {
+        self = .ofIgnored
+        for reason in ignored {
+            let others = reason.files > 1 ? " and \(reason.files - 1) more" : ""
+            add(.name(reason.example + others), Text(reason.reason, .faint))
+        }
     }
 }

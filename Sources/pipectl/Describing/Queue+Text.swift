@@ -17,7 +17,7 @@ extension [String: Control.Queue] {
         for (name, queue) in inOrder {
             table.add(
                 Text(name), Text("\(queue.running)", queue.running > 0 ? .busy : .plain), queue.limitText,
-                "\(queue.waiting)", queue.pauseText)
+                "\(queue.waiting)", queue.reasonText)
         }
         return table.lines(width: width)
     }
@@ -30,8 +30,9 @@ extension Control.Queue {
         return configured == effective ? "\(effective)" : "\(effective) of \(configured)"
     }
 
-    fileprivate var pauseText: Text {
-        guard paused else { return Text() }
+    /// Why operations wait.
+    fileprivate var reasonText: Text {
+        guard paused else { return Text(held ?? "", .halted) }
         return Text(reason.map { "paused: \($0)" } ?? "paused", .halted)
     }
 }

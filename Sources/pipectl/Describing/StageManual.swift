@@ -3,6 +3,7 @@ import PipelineControl
 /// A stage's manual, generated from its own description.
 struct StageManual {
     let stage: Control.Stage
+    let width: Int?
 
     var lines: [Text] {
         var lines: [Text] = ["\(stage.name, .strong): \(stage.summary)"]
@@ -18,7 +19,8 @@ struct StageManual {
         if !most.isEmpty { lines.append(Text("at most one of: \(most)")) }
         guard !stage.parameters.isEmpty else { return lines }
         var table = Table([
-            .init(title: "PARAMETER"), .init(title: "VALUE"), .init(title: "DEFAULT"), .init(title: ""),
+            .init(title: "PARAMETER"), .init(title: "VALUE", fit: .words), .init(title: "DEFAULT"),
+            .init(title: "", fit: .words),
         ])
         for parameter in stage.parameters {
             table.add(
@@ -26,7 +28,7 @@ struct StageManual {
                 Text(parameter.default ?? (parameter.required ? "required" : "")),
                 Text(parameter.help))
         }
-        return lines + [""] + table.lines(width: nil)
+        return lines + [""] + table.lines(width: width)
     }
 
     private func values(of parameter: Control.Parameter) -> String {

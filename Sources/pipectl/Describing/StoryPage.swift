@@ -9,13 +9,13 @@ struct StoryPage {
 
     var lines: [Text] {
         let place = node.map { " on \($0)" } ?? ""
-        return ["\("Job \(story.job.id)\(place)", .strong)  \(story.job.stateText)"] + facts.lines(width: nil)
+        return ["\("Job \(story.job.id)\(place)", .strong)  \(story.job.stateText)"] + facts.lines(width: width)
             + operations
     }
 
     private var facts: Table {
         let job = story.job
-        var table = Table([.init(title: ""), .init(title: "")])
+        var table = Table([.init(title: ""), .init(title: "", fit: .words)])
         func fact(_ name: String, _ value: Text?) {
             if let value { table.add(Text("  " + name, .faint), value) }
         }
@@ -27,15 +27,18 @@ struct StoryPage {
         fact("after", neighbours(story.after))
         fact("followed by", neighbours(story.followers))
         fact("priority", story.priority == "normal" ? nil : Text(story.priority))
-        fact("recipe", Text(job.recipe) + (job.batch.map { ", batch \($0)" } ?? Text()))
+        fact("recipe", Text(job.recipe))
+        fact("batch", job.batch.map { "batch \($0)" })
         fact("url", job.url.map { Text(WebName.short($0)) })
         fact("input", Text(job.input))
         fact("picture", story.header.map { Text($0) })
+        fact("caption", story.caption.map { Text($0.replacing("\n", with: " ")) })
+        fact("credit", story.credit.map { Text($0) })
         fact("original", story.removed.map { Text($0, .halted) } ?? story.original.map { Text($0) })
         for (index, output) in job.outputs.enumerated() {
             let made = job.after.count == job.outputs.count ? job.after[index] : nil
             let size = made.map { Text("  \($0.dimensions), \(Amount.bytes($0.bytes))", .faint) }
-            fact(index == 0 ? "results" : "", Text(output) + (size ?? Text()))
+            fact(index > 0 ? "" : job.outputs.count > 1 ? "results" : "result", Text(output) + (size ?? Text()))
         }
         fact("size", size.map { Text($0) })
         fact("created", Text(Moment.full(job.created)))
@@ -69,13 +72,13 @@ struct StoryPage {
     private static func words(of failure: String) -> String {
         let meaning =
             switch failure {
-            case "input": "the picture, or what the chain asks of it"
+            case "input": "the picture or its chain is at fault"
             case "transient": "a passing failure"
             case "room": "no space in the outbox, or for the download"
-            case "crash": "its worker ended by itself"
+            case "crash": "its worker crashed"
             case "timeout": "it took too long"
             case "configuration": "something that the recipe needs is missing, or not permitted"
-            case "dependency": "what it comes after has failed, or was cancelled"
+            case "dependency": "a job before it has failed, or was cancelled"
             default: ""
             }
         return meaning.isEmpty ? failure : "\(failure): \(meaning)"
@@ -108,7 +111,7 @@ struct StoryPage {
             }
         }
         let gap: [Text] =
-            first.attempt > 1 ? [Text("of the tries before the \(first.attempt). nothing is kept", .faint)] : []
+            first.attempt > 1 ? [Text("no history is kept of the tries before try \(first.attempt)", .faint)] : []
         return [""] + gap + table.lines(width: width)
     }
 

@@ -43,7 +43,9 @@ struct Verdict: Encodable {
         if failed > limits.failed {
             reasons.append("\(Amount.counted(failed, "job")) failed" + (period.map { " since \($0)" } ?? ""))
         }
-        if let most = limits.unfinished, unfinished > most { reasons.append("\(unfinished) jobs are not over") }
+        if let most = limits.unfinished, unfinished > most {
+            reasons.append("\(Amount.counted(unfinished, "job")) \(unfinished == 1 ? "is" : "are") unfinished")
+        }
         if let most = limits.ignored, jobs.ignored > most {
             reasons.append("\(Amount.counted(jobs.ignored, "file")) left alone")
         }
@@ -52,7 +54,7 @@ struct Verdict: Encodable {
                 reasons.append("the disk of \(disk.path) is \(disk.share) % full")
             }
         }
-        if status.stopping { reasons.append("it stops, and takes nothing new") }
+        if status.stopping { reasons.append("it is stopping, and takes nothing new") }
         state = reasons.isEmpty ? .ok : .attention
         self.reasons = reasons
         (self.failed, self.unfinished, ignored) = (failed, unfinished, jobs.ignored)
@@ -68,7 +70,7 @@ struct Verdict: Encodable {
     /// The output for a monitor, which shows the text before the `|`, and plots the figures after it.
     var line: String {
         let word = [State.ok: "OK", .attention: "WARNING", .away: "CRITICAL", .unknown: "UNKNOWN"][state] ?? ""
-        let words = reasons.isEmpty ? "nothing fails, nothing waits for a person" : reasons.joined(separator: "; ")
+        let words = reasons.isEmpty ? "no failures, and nothing needs attention" : reasons.joined(separator: "; ")
         let figures = [("failed", failed), ("unfinished", unfinished), ("ignored", ignored), ("disk", disk)].compactMap
         { name, count in
             count.map { "\(name)=\($0)" }

@@ -80,7 +80,7 @@ extension FilterStart {
 
     static let makefileOfC = """
         WARM_NAME.so: WARM_NAME.c
-        	$(CC) -std=c11 -O2 -Wall -Wextra -Wpedantic -fPIC -shared -o $@ $< $$(pkg-config --cflags --libs pipelined)
+        	$(CC) -std=c11 -O3 -Wall -Wextra -Wpedantic -fPIC -shared -o $@ $< $$(pkg-config --cflags --libs pipelined)
 
         .PHONY: check
         check: WARM_NAME.so
@@ -121,7 +121,8 @@ extension FilterStart {
             PIPELINE_FILTER_LAYOUT,
             /* Each band of the result depends on the same band alone: several such filters in a row cost as much as one. */
             PIPELINE_POINTWISE | PIPELINE_CURVE,
-            "WARM_NAME", "1.0.0", "as if the sun were low", 1, &amount, apply, nullptr, nullptr, nullptr};
+            "WARM_NAME", "1.0.0", "as if the sun were low", 1, &amount, apply, nullptr, nullptr, nullptr,
+            nullptr, nullptr};
 
         const PipelineFilter *pipeline_filter(void) {
             return &filter;
@@ -131,7 +132,7 @@ extension FilterStart {
 
     static let makefileOfCPP = """
         WARM_NAME.so: WARM_NAME.cpp
-        	$(CXX) -std=c++17 -O2 -Wall -Wextra -Wpedantic -fPIC -shared -o $@ $< $$(pkg-config --cflags --libs pipelined vips-cpp)
+        	$(CXX) -std=c++17 -O3 -Wall -Wextra -Wpedantic -fPIC -shared -o $@ $< $$(pkg-config --cflags --libs pipelined vips-cpp)
 
         .PHONY: check
         check: WARM_NAME.so

@@ -21,7 +21,7 @@ struct FilterStart: Encodable {
     init(_ name: String, _ language: Language) throws(Failure) {
         guard Self.isName(name) else {
             throw .usage(
-                "'\(name)' can't be a filter's name: it begins with a letter a-z, then digits and - can follow, 40 in all"
+                "'\(name)' can't be a filter's name: it begins with a letter a-z; letters, digits and - can follow, 40 in all"
             )
         }
         let kit = Self.kit
@@ -59,7 +59,7 @@ struct FilterStart: Encodable {
     /// Writes the files into a new folder named after the filter, in the current folder.
     func write() throws(Failure) {
         guard !FileSystem.mayExist(folder) else {
-            throw Failure("Exists", "\(folder) is here already; nothing was written", .failed)
+            throw Failure("Exists", "\(folder) exists already; nothing was written", .failed)
         }
         do throws(SystemError) {
             for (path, text) in files {

@@ -42,8 +42,8 @@ struct FleetAuthority {
     /// The part of the servers' configuration that defines the account of all nodes.
     func nodesConfiguration(of plan: FleetPlan) throws -> String {
         """
-        # The account that all nodes have, and which of them were removed. `pipectl fleet remove` writes this file anew. It
-        # belongs beside nats.conf on every server, and counts after install.sh, or:  nats-server --signal reload
+        # The account of all nodes, and the removed nodes. `pipectl fleet remove` rewrites this file. Copy it
+        # beside nats.conf on every server. It takes effect after install.sh, or after:  nats-server --signal reload
 
         resolver_preload: {
           \(account): "\(try signed(.account(account, by: `operator`, removed: plan.removed, at: now)))"

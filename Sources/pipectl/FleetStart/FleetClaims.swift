@@ -11,7 +11,7 @@ struct FleetClaims: Encodable {
         var pub: Subjects?
         var sub: Subjects?
         var resp: Answers?
-        // NATS allows nothing to a user whose claims lack these limits.
+        // NATS denies everything to a user whose claims lack these limits.
         var subs: Int?
         var data: Int?
         var payload: Int?
@@ -21,7 +21,7 @@ struct FleetClaims: Encodable {
         var allow: [String]
     }
 
-    /// Limits of the replies to a request: their number, and how long they are allowed, in nanoseconds.
+    /// Limits for the replies to a request: their maximum number, and the time allowed for them, in nanoseconds.
     struct Answers: Encodable {
         let max = 1
         let ttl = 120_000_000_000

@@ -80,17 +80,17 @@ struct FleetFolder {
     // MARK: -
 
     private func checkEmpty() throws(Failure) {
-        let names: [String?]
+        var isEmpty = true
         do {
             guard FileSystem.mayExist(path) else { return }
-            names = try FileSystem.names(in: path)
+            if try !FileSystem.names(in: path, misnamed: { _ in isEmpty = false }).isEmpty { isEmpty = false }
         } catch {
             throw Failure("Exists", "\(error)\nnothing was written; name another folder with --to DIR", .failed)
         }
-        guard names.isEmpty else {
+        guard isEmpty else {
             let words =
-                "\(path) is not empty; nothing was written\n`pipectl fleet add NODE` adds to a fleet that is there; "
-            throw Failure("Exists", words + "another one wants another folder: --to DIR", .failed)
+                "\(path) is not empty; nothing was written\n`pipectl fleet add NODE` adds to an existing fleet; "
+            throw Failure("Exists", words + "a new fleet needs another folder: --to DIR", .failed)
         }
     }
 
@@ -98,7 +98,7 @@ struct FleetFolder {
         do {
             return try JSONDecoder().decode(FleetPlan.self, from: Data(text(of: planFile).utf8))
         } catch {
-            let reason = (error as? SystemError).map(String.init(describing:)) ?? "\(planFile) is no fleet's"
+            let reason = (error as? SystemError).map(String.init(describing:)) ?? "\(planFile) is not a fleet's plan"
             throw Failure(
                 "NoFleet", "\(reason)\nname the folder that `pipectl fleet init` wrote with --in DIR", .failed)
         }

@@ -7,12 +7,13 @@ extension FleetPlan {
     func configuration(of server: FleetServer, authority: String) -> String {
         """
         # The NATS server of a fleet of pipelined, made by `pipectl fleet init` for \(server.host).
-        # install.sh has Debian's nats-server use it. Any other from 2.9 on does:  cd FOLDER && nats-server -c nats.conf
+        # install.sh configures Debian's nats-server with it. For any other nats-server from 2.9 on:
+        # cd FOLDER && nats-server -c nats.conf
 
         server_name: "\(folder(of: server))"
         port: \(server.port)
 
-        # A picture travels in pieces of 256 KiB, with some words beside each.
+        # A picture is sent in pieces of 256 KiB, each with a short header.
         max_payload: 512KB
 
         tls {
@@ -21,11 +22,11 @@ extension FleetPlan {
           timeout: 5
         }
 
-        # A node that does not answer is gone.
+        # A node that does not answer these pings is considered gone.
         ping_interval: "5s"
         ping_max: 2
 
-        # Who lets nodes in. What a node may do stands in what it shows.
+        # The authority that admits nodes. A node's credentials contain its permissions.
         trusted: "\(authority)"
         resolver: MEMORY
         include "nodes.conf"
@@ -36,9 +37,9 @@ extension FleetPlan {
     /// The script that installs a server's folder on the server's machine.
     static let installation = """
         #!/bin/sh
-        # Has the nats-server of this machine serve the fleet of pipelined. Run it as root, and again when a file beside it is new:
+        # Configures this machine's nats-server for the fleet of pipelined. Run it as root, again after each change of a file here:
         #   sudo sh install.sh
-        # It copies this folder to /etc/pipelined-nats, and has the unit nats-server.service of Debian's package use that.
+        # It copies this folder to /etc/pipelined-nats, and makes Debian's unit nats-server.service use that folder.
         set -eu
         cd "$(dirname "$0")"
         command -v nats-server >/dev/null || apt-get install --yes nats-server

@@ -19,7 +19,7 @@ struct FleetPlan {
         var all: [FleetServer] = []
         for text in Self.words(list) { all.append(try FleetServer(text)) }
         if let twice = Self.twice(all) { throw .usage("the server \(twice.address) is named twice") }
-        guard !all.isEmpty else { throw .usage("init wants a server, such as fleet.example.org") }
+        guard !all.isEmpty else { throw .usage("init needs a server, such as fleet.example.org") }
         servers = all
     }
 
@@ -27,17 +27,17 @@ struct FleetPlan {
     static func names(_ list: String) throws(Failure) -> [String] {
         let names = words(list)
         for name in names where !NodeName.isOne(name) {
-            throw .usage("'\(name)' is no name of a node: write up to 40 small letters, digits and hyphens")
+            throw .usage("'\(name)' is not a node's name: write up to 40 small letters, digits and hyphens")
         }
         if let twice = twice(names) { throw .usage("the node \(twice) is named twice") }
-        guard !names.isEmpty else { throw .usage("a fleet wants nodes, such as darkroom,attic") }
+        guard !names.isEmpty else { throw .usage("a fleet needs nodes, such as darkroom,attic") }
         return names
     }
 
     /// Throws if the fleet has an unexpired node of this name.
     func checkFree(_ name: String, at now: Int) throws(Failure) {
         guard let node = nodes.first(where: { $0.name == name }), node.until.map({ $0 > now }) ?? true else { return }
-        throw .usage("\(name) is a node of this fleet already; `pipectl fleet remove \(name)` takes it out")
+        throw .usage("\(name) is a node of this fleet already; `pipectl fleet remove \(name)` removes it")
     }
 
     mutating func add(_ node: Node) {

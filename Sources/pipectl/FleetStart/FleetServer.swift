@@ -13,7 +13,7 @@ struct FleetServer: Hashable {
         guard let (host, port) = Self.parts(of: text.lowercased()), (1...65535 - Self.toCluster).contains(port),
             Self.isAddress(host) || Self.isName(host)
         else {
-            throw .usage("'\(text)' is no server: write it like fleet.example.org, 10.1.2.3:4222 or [2001:db8::1]")
+            throw .usage("'\(text)' is not a server: write it like fleet.example.org, 10.1.2.3:4222 or [2001:db8::1]")
         }
         (self.host, self.port) = (host, port)
     }

@@ -30,7 +30,7 @@ struct JoinFile: Codable {
             bytes = try FileSystem.read(file, most: Self.longest, called: path)
         } catch {
             throw Failure(
-                "NoJoinFile", "\(error)\njoin wants the file NODE.join that `pipectl fleet init` wrote", .failed)
+                "NoJoinFile", "\(error)\njoin needs the file NODE.join that `pipectl fleet init` wrote", .failed)
         }
         try self.init(Data(bytes), from: path)
     }
@@ -38,7 +38,7 @@ struct JoinFile: Codable {
     /// Parses and checks the file's text, which anybody may have changed.
     init(_ text: Data, from path: String) throws(Failure) {
         guard let file = try? JSONDecoder().decode(JoinFile.self, from: text) else {
-            throw Self.bad(path, "it is no file of `pipectl fleet init`, or a part of one")
+            throw Self.bad(path, "it is not a file of `pipectl fleet init`, or it is incomplete")
         }
         self = file
         if let fault { throw Self.bad(path, fault) }
@@ -49,12 +49,12 @@ struct JoinFile: Codable {
     }
 
     private static func bad(_ path: String, _ fault: String) -> Failure {
-        Failure("BadJoinFile", "\(path) can't be used: \(fault); copy it once more, whole", .failed)
+        Failure("BadJoinFile", "\(path) can't be used: \(fault); copy the whole file again", .failed)
     }
 
     /// The reason why the file can't be used; nil if it can.
     private var fault: String? {
-        if !NodeName.isOne(name) { return "'\(name.prefix(100))' is no name of a node" }
+        if !NodeName.isOne(name) { return "'\(name.prefix(100))' is not a node's name" }
         let prefix = "tls://"
         let areServers = servers.allSatisfy {
             $0.hasPrefix(prefix) && (try? FleetServer(String($0.dropFirst(prefix.count)))) != nil
@@ -62,7 +62,7 @@ struct JoinFile: Codable {
         guard areServers, !servers.isEmpty else { return "it names no servers" }
         let hasKey = ["BEGIN NATS USER JWT", "END NATS USER JWT", "BEGIN USER NKEY SEED", "END USER NKEY SEED"]
             .allSatisfy { credentials.contains("-----\($0)-----") }
-        if !hasKey { return "it has no key, or nothing that the servers accept" }
+        if !hasKey { return "it has no key, or no token that the servers accept" }
         let isCertificate =
             authority.hasPrefix("-----BEGIN CERTIFICATE-----\n") && authority.hasSuffix("\n-----END CERTIFICATE-----\n")
         return isCertificate ? nil : "it has no certificate of the authority"

@@ -7,7 +7,7 @@ struct NodeConfiguration {
     private let credentials: String
     private let authority: String
 
-    /// The beginning of the settings, by which `remove` recognises its own file.
+    /// The first line of the settings, by which `remove` recognises its own file.
     private static let mark = "# Written by `pipectl fleet join`."
 
     init(in folder: String) {
@@ -23,7 +23,7 @@ struct NodeConfiguration {
         throw Failure(
             "Exists",
             """
-            \(file) is here already; nothing was written
+            \(file) exists already; nothing was written
             leave that fleet with `pipectl fleet leave`, then join again
             """, .failed)
     }

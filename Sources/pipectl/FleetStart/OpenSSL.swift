@@ -13,7 +13,7 @@ struct OpenSSL {
         let places = path.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/openssl" }
         guard let program = places.first(where: { access($0, X_OK) == 0 }) else {
             throw Failure(
-                "NotInstalled", "there is no openssl, which makes the certificates; `apt install openssl`, then again",
+                "NotInstalled", "openssl, which makes the certificates, is missing; `apt install openssl`, then retry",
                 .failed)
         }
         self.program = program

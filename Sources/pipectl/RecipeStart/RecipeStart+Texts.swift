@@ -18,19 +18,19 @@ extension RecipeStart {
         [Recipe]
         Description=\(description)
 
-        # Its pictures arrive in a folder of the recipe's name below inbox/, and its results go to one below outbox/.
-        # Another folder can be given by its path.
+        # Pictures arrive in the folder below inbox/ with the recipe's name, and results go to such a folder below outbox/.
+        # To use other folders, give their paths.
         #Inbox=/srv/incoming
         #Outbox=/srv/www/pictures
 
-        # How results are called, with / for folders; without it they have the names of their pictures.
+        # The names of the results, with / between folders. By default, they have the names of their pictures.
         #Name={date:%Y/%m}/{stem}-{output}
 
-        # What becomes of an original when its results are published: archive, delete or keep.
+        # What happens to an original when its results are published: archive, delete or keep.
         #Original=archive
         # What happens when a result's name is taken: number, replace or skip.
         #Conflict=number
-        # A program that is run for each picture that is done, with the event as JSON to read.
+        # A program to run for each picture that is done. It gets the event as JSON on standard input.
         #Hook=/usr/local/bin/picture-is-done
 
 
@@ -38,8 +38,8 @@ extension RecipeStart {
     }
 
     private static let web = """
-        # 1600 pixels on the longer side. Metadata stays, such as date and author; the place where it was taken does not.
-        # metadata=copyright leaves the author and the copyright alone.
+        # 1600 pixels on the longer side. Keeps metadata such as date and author, but not where the picture was taken.
+        # metadata=copyright would keep only author, copyright and credits.
         [Output]
         Chain=resize edge=1600 | save format=webp quality=80 metadata=keep-without-place
 
@@ -50,7 +50,7 @@ extension RecipeStart {
         """
 
     private static let archive = """
-        # All pixels, 16 bit where there are 16, and all metadata. PNG instead: format=png.
+        # All pixels, with 16 bits if the picture has them, and all metadata. For PNG: format=png.
         [Output]
         Chain=save format=tiff
 
@@ -65,21 +65,21 @@ extension RecipeStart {
         [Output]
         Chain=resize width=1200 height=1200 fit=cover | save format=jpeg quality=85 background=#ffffff metadata=strip
 
-        # The whole picture within the same square, for what must not be cut: NAME.whole.jpg.
+        # The whole picture within the same square, for pictures that must not be cropped: NAME.whole.jpg.
         [Output whole]
         Chain=resize edge=1200 | save format=jpeg quality=85 background=#ffffff metadata=strip
 
         """
 
     private static let print = """
-        # 3600 pixels are 30 cm at 300 dots an inch. kernel=lanczos3 lets every pixel count, at twice the time.
+        # 3600 pixels are 30 cm at 300 dots per inch. kernel=lanczos3 uses every pixel, but takes twice as long.
         [Output]
         Chain=resize edge=3600 kernel=lanczos3 | sharpen | save format=jpeg quality=95
 
         """
 
     private static let noir = """
-        # `pipectl plugins show noir` has its contrast and its brightness; docs/filters.md shows the other filters.
+        # `pipectl plugins show noir` explains contrast and brightness; docs/filters.md shows the other filters.
         [Output]
         Chain=resize scale=0.5 | noir | save format=jpeg quality=85
 

@@ -1,3 +1,5 @@
+import PipelineModel
+
 /// Formats numbers for people.
 enum Amount {
     /// `820 B`, `4.1 MB`
@@ -43,7 +45,5 @@ enum Amount {
     }
 
     /// `1 job`, `3 jobs`
-    static func counted(_ count: Int, _ word: String) -> String {
-        "\(count) \(word)\(count == 1 ? "" : "s")"
-    }
+    static func counted(_ count: Int, _ word: String) -> String { count.counted(word) }
 }

@@ -19,13 +19,14 @@ final class Output {
         }
     }
 
-    /// The terminal's width, to which lines are fitted; nil if the output is not a terminal.
+    /// The terminal's width, to which tables are fitted; nil if the output is not a terminal.
     var columns: Int? { isTerminal ? Terminal.columns(STDOUT_FILENO) ?? 80 : nil }
 
     var rows: Int { Terminal.rows(STDOUT_FILENO) ?? 24 }
 
+    /// Prints a line. If it is wider than the terminal, it continues on the next line, between words.
     func line(_ text: Text = "") throws {
-        try raw(text.rendered(color: color) + "\n")
+        for part in columns.map(text.wrapped) ?? [text] { try raw(part.rendered(color: color) + "\n") }
     }
 
     func lines(_ texts: [Text]) throws {

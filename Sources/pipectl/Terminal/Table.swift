@@ -17,12 +17,12 @@ struct Table {
         var spare = 0
 
         /// The table drops spare columns before it makes this column narrower than `comfortable`. It never makes the
-        /// column narrower than `least`.
-        fileprivate func widths(of natural: Int) -> (comfortable: Int, least: Int) {
+        /// column narrower than `least`, which has room for the longest word unless that is very long.
+        fileprivate func widths(of natural: Int, longestPart: Int) -> (comfortable: Int, least: Int) {
             switch fit {
             case .whole: (natural, natural)
             case .name: (min(natural, 16), min(natural, 8))
-            case .words: (min(natural, 28), min(natural, 12))
+            case .words: (min(natural, 28), min(natural, max(12, min(longestPart, 24))))
             }
         }
     }
@@ -104,12 +104,15 @@ struct Table {
         var widths: [Int?] = columns.indices.map { index in
             rows.map { if case .cells(let cells) = $0 { cells[index].columns } else { 0 } }.max() ?? 0
         }
-        guard let limit else { return widths }
-        func excess(_ width: (Int, Column) -> Int) -> Int {
-            let shown = columns.indices.compactMap { index in widths[index].map { width($0, columns[index]) } }
-            return shown.reduce(0, +) + Self.gap.count * (shown.count - 1) - limit
+        guard let limit, excess(widths, limit) > 0 else { return widths }
+        let longest = columns.indices.map { longestPart(in: $0, of: rows) }
+        func bounds(_ index: Int, _ width: Int) -> (comfortable: Int, least: Int) {
+            columns[index].widths(of: width, longestPart: longest[index])
         }
-        while excess({ $1.widths(of: $0).comfortable }) > 0,
+        func comfortable() -> [Int?] {
+            widths.indices.map { index in widths[index].map { bounds(index, $0).comfortable } }
+        }
+        while excess(comfortable(), limit) > 0,
             let spare = columns.indices.filter({ widths[$0] != nil && columns[$0].spare > 0 })
                 .max(by: { columns[$0].spare < columns[$1].spare })
         {
@@ -117,10 +120,10 @@ struct Table {
         }
         let natural = widths
         for isComfortable in [true, false] {
-            while excess({ width, _ in width }) > 0 {
+            while excess(widths, limit) > 0 {
                 let elastic = columns.indices.filter { index in
                     guard let width = widths[index], let full = natural[index] else { return false }
-                    let (comfortable, least) = columns[index].widths(of: full)
+                    let (comfortable, least) = bounds(index, full)
                     return width > (isComfortable ? comfortable : least)
                 }
                 guard let widest = elastic.max(by: { (widths[$0] ?? 0) < (widths[$1] ?? 0) }) else { break }
@@ -128,5 +131,19 @@ struct Table {
             }
         }
         return widths
+    }
+
+    /// The number of columns by which a line is wider than `limit`.
+    private func excess(_ widths: [Int?], _ limit: Int) -> Int {
+        let shown = widths.compactMap(\.self)
+        return shown.reduce(0, +) + Self.gap.count * (shown.count - 1) - limit
+    }
+
+    private func longestPart(in column: Int, of rows: [Row]) -> Int {
+        guard columns[column].fit == .words else { return 0 }
+        return rows.map { row in
+            guard case .cells(let cells) = row, !cells[column].isName else { return 0 }
+            return cells[column].longestPart
+        }.max() ?? 0
     }
 }

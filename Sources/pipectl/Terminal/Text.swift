@@ -69,27 +69,56 @@ struct Text: ExpressibleByStringInterpolation, Sendable {
         return short
     }
 
-    /// Wraps the text to lines of `width` columns, between words if possible. If there are more lines than `most`, an
-    /// ellipsis ends the last line.
+    /// Wraps the text to lines of `width` columns, between words. A longer word is broken after a slash or a bar, or
+    /// else anywhere. If there are more lines than `most`, an ellipsis ends the last line.
     func folded(to width: Int, most: Int = .max) -> [Text] {
+        folded(to: width, most: most, hanging: 0, breaksWords: true)
+    }
+
+    /// The text in lines for a terminal of `width` columns. The lines after the first are indented a little more. A
+    /// word that is longer than a line stays whole, so that it can be copied from the terminal.
+    func wrapped(to width: Int) -> [Text] {
+        guard columns > width else { return [self] }
+        let start = plain.prefix { $0 == " " }.count
+        return folded(to: width, most: .max, hanging: min(start + 2, width / 2), breaksWords: false)
+    }
+
+    /// The lines after the first begin with `hanging` spaces.
+    private func folded(to width: Int, most: Int, hanging: Int, breaksWords: Bool) -> [Text] {
         let width = max(1, width)
+        let start: Text = hanging > 0 ? Text(String(repeating: " ", count: hanging)) : Text()
         var lines: [Text] = []
         var line = Text()
+        var hasWord = false
         for word in words {
-            if !line.isEmpty, line.columns + word.trimmed.columns > width {
+            let length = word.trimmed.columns
+            if hasWord, line.columns + length > width {
                 lines.append(line.trimmed)
-                line = Text()
+                (line, hasWord) = (start, false)
             }
-            line = line + word
-            while line.trimmed.columns > width {
-                let (head, tail) = line.split(at: width)
+            line.append(word)
+            hasWord = hasWord || length > 0
+            while breaksWords, line.trimmed.columns > width {
+                let (head, tail) = line.broken(at: width)
                 lines.append(head)
-                line = tail
+                line = start
+                line.append(tail)
             }
             if lines.count >= most { return Array(lines.prefix(most - 1)) + [lines[most - 1].ended(within: width)] }
         }
         return lines + [line.trimmed]
     }
+
+    /// The longest part of the text that a line break never divides, in columns.
+    var longestPart: Int {
+        let parts = words.flatMap { $0.trimmed.plain.split(whereSeparator: Self.breaksBehind) }
+        return parts.map { String($0).columns + 1 }.max() ?? 0
+    }
+
+    /// Whether a line may end after this character, within a word.
+    private static func breaksBehind(_ character: Character) -> Bool { character == "/" || character == "|" }
+
+    private var plain: String { spans.map(\.text).joined() }
 
     /// Cuts the text to `width` columns, with an ellipsis at the end.
     private func ended(within width: Int) -> Text {
@@ -97,7 +126,7 @@ struct Text: ExpressibleByStringInterpolation, Sendable {
         return (head.columns < width ? head.trimmed : Text()) + "…"
     }
 
-    /// Each word with the spaces that follow it.
+    /// Each word with the spaces that follow it. A number and its unit are one word, and so are a width and a height.
     private var words: [Text] {
         var words: [Text] = []
         var isOpen = false
@@ -108,8 +137,19 @@ struct Text: ExpressibleByStringInterpolation, Sendable {
                 isOpen = character != " "
             }
         }
-        return words
+        return words.reduce(into: []) { words, word in
+            let last = words.last?.trimmed.plain.last
+            if last == "×" || word.trimmed.plain == "×" || last?.isNumber == true && word.isUnit, !words.isEmpty {
+                words[words.count - 1].append(word)
+            } else {
+                words.append(word)
+            }
+        }
     }
+
+    private static let units: Set<String> = ["B", "kB", "MB", "GB", "TB", "kP", "MP", "ms", "s", "min", "h", "d", "%"]
+
+    private var isUnit: Bool { Self.units.contains(String(trimmed.plain.prefix { $0.isLetter || $0 == "%" })) }
 
     /// The text without spaces at its end.
     private var trimmed: Text {
@@ -119,6 +159,14 @@ struct Text: ExpressibleByStringInterpolation, Sendable {
             if last.text.count == 1 { text.spans.removeLast() }
         }
         return text
+    }
+
+    /// Splits a text that is wider than `width`, if possible after a slash or a bar.
+    private func broken(at width: Int) -> (head: Text, tail: Text) {
+        let parts = split(at: width)
+        let head = parts.head.plain
+        guard let last = head.lastIndex(where: Self.breaksBehind), last != head.startIndex else { return parts }
+        return split(at: String(head[...last]).columns)
     }
 
     private func split(at column: Int) -> (head: Text, tail: Text) {
@@ -136,6 +184,16 @@ struct Text: ExpressibleByStringInterpolation, Sendable {
             }
         }
         return (head, tail)
+    }
+
+    private mutating func append(_ text: Text) {
+        for span in text.spans {
+            if let last = spans.last, last.style == span.style {
+                spans[spans.count - 1].text += span.text
+            } else {
+                spans.append(span)
+            }
+        }
     }
 
     private mutating func append(_ character: Character, _ style: Style) {

@@ -5,19 +5,19 @@ import SystemCalls
 extension Verb {
     static let backup = Verb(
         name: "backup",
-        summary: "copy all that the daemon has into a folder, and check the copy",
+        summary: "copy everything that the daemon has into a folder, and check the copy",
         usage: "DIR",
         discussion: [
-            "Copies pictures, ledger, settings, keys and filters of one's own into DIR, whether the daemon runs or not, and",
+            "Copies pictures, ledger, settings, keys and your own filters into DIR, whether or not the daemon is running, and",
             "checks that the ledger's copy is whole and that no original is missing. In the folder of an earlier backup it",
             "copies only changes, and removes files that the daemon no longer has. Run it as root.",
             "DIR/pipelined-backup.json says whether the backup is complete; the next run continues one that was",
-            "interrupted. Inboxes and outboxes that recipes have elsewhere are named at the end, and not copied.",
-            "docs/backup-and-moving.md tells how to restore it.",
+            "interrupted. Inboxes and outboxes in other places are named at the end, and not copied.",
+            "docs/backup-and-moving.md explains how to restore it.",
         ],
-        arguments: [Argument("DIR", kinds: [.folder], "the folder: new, empty, or that of an earlier backup")],
+        arguments: [Argument("DIR", kinds: [.folder], "the folder: new, empty, or with an earlier backup")],
         examples: [
-            Example("pipectl backup /mnt/backup/pipelined", "all of it, for the first time or again"),
+            Example("pipectl backup /mnt/backup/pipelined", "a full backup, or an update of one"),
             Example("pipectl -i web backup /mnt/backup/web", "one of several daemons"),
         ],
         run: { context in

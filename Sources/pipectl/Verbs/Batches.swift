@@ -1,7 +1,7 @@
 import PipelineControl
 
 extension Option {
-    fileprivate static let all = Option("--all", short: "-a", "every batch that has a job on record")
+    fileprivate static let all = Option("--all", short: "-a", "all batches with jobs on record")
 }
 
 extension Verb {
@@ -9,19 +9,19 @@ extension Verb {
 
     static let batches = Verb(
         name: "batches",
-        summary: "lists, folders and additions, each with its jobs by state",
+        summary: "list the batches, each with its jobs by state",
         usage: "[--all]",
         discussion: [
-            "A batch is the jobs of one list of URLs, of one folder that was dropped, or of one `pipectl add`. Without",
-            "--all, the newest \(newest) are listed, and those that have not ended; the newest come last.",
-            "An open batch may still get jobs, and passes no barrier.",
-            "--batch of other verbs takes the number or the name. A name that several have means the newest.",
+            "A batch contains the jobs of one list of URLs, of one dropped folder, or of one `pipectl add`. Without",
+            "--all, lists the newest \(newest) and all that have not ended; the newest come last.",
+            "An open batch may still get jobs, and does not pass a barrier.",
+            "--batch of other verbs takes the number or the name. If several batches have the name, it means the newest.",
         ],
         options: [.all],
         examples: [
             Example("pipectl batches", "the latest"),
-            Example("pipectl list --batch lucerne", "the jobs of one"),
-            Example("pipectl batches --all --json | jq 'select(.failed > 0).name'", "those with failures"),
+            Example("pipectl list --batch lucerne", "the jobs of one batch"),
+            Example("pipectl batches --all --json | jq 'select(.failed > 0).name'", "batches with failures"),
         ],
         run: { context in
             var batches: [Control.Batch] = []

@@ -6,7 +6,7 @@ extension Option {
     fileprivate static let recipe = Option("--recipe", value: "RECIPE", kinds: [.recipe], "the jobs of this recipe")
     fileprivate static let state = Option(
         "--state", value: "STATE", kinds: [.oneOf(Verb.cancellable)],
-        "jobs in this state; several by repeating it or with commas")
+        "jobs in this state; for several, repeat it or use commas")
 }
 
 extension Verb {
@@ -16,27 +16,27 @@ extension Verb {
         summary: "stop jobs",
         usage: "ID…|[--batch N|NAME] [--recipe RECIPE] [--state STATE]",
         discussion: [
-            "Answers when they have stopped. Nothing partial is published. Jobs that were done, or had failed, stay so;",
+            "Returns when they have stopped. Nothing partial is published. Jobs that were done or had failed are unchanged;",
             "then the exit code is 1.",
-            "With several of --batch, --recipe and --state, a job has to match them all.",
+            "With several of --batch, --recipe and --state, a job must match all of them.",
             "The states are \(cancellable.joined(separator: ", ")).",
         ],
         arguments: [Argument("ID", count: 0...Int.max, kinds: [.unfinishedJob], "a job's number")],
         options: [.batch, .recipe, .state],
         examples: [
-            Example("pipectl cancel 12 13", "these two"),
+            Example("pipectl cancel 12 13", "two jobs"),
             Example("pipectl cancel --batch lucerne", "the jobs of one folder, of one list, or of one add"),
-            Example("pipectl cancel --recipe web --state queued,waiting", "what has not begun of a recipe"),
+            Example("pipectl cancel --recipe web --state queued,waiting", "the jobs of a recipe that have not begun"),
         ],
         run: { context in
             let invocation = context.invocation
             let wanted = try invocation.values(.state).flatMap { list in
-                try states(list, among: cancellable) { "'\($0)' is no state that can be cancelled" }
+                try states(list, among: cancellable) { "'\($0)' is not a state that can be cancelled" }
             }
             let isMatching = invocation.has(.batch) || invocation.has(.recipe) || !wanted.isEmpty
             guard invocation.arguments.isEmpty == isMatching else {
                 throw Failure.usage(
-                    "cancel wants IDs, or --batch, --recipe or --state; `pipectl cancel-all` stops everything")
+                    "cancel needs IDs, or --batch, --recipe or --state; `pipectl cancel-all` stops everything")
             }
             if isMatching {
                 let reply = try context.call(

@@ -3,12 +3,12 @@ import PipelineControl
 extension Verb {
     static let cancelAll = Verb(
         name: "cancel-all",
-        summary: "stop every job there is",
+        summary: "stop all jobs",
         usage: "[--node NODE | --fleet]",
         discussion: [
-            "Takes jobs that are waiting, queued, running or just arriving; jobs that arrive later run.",
-            "Answers when none of them runs. The originals go to the folder `cancelled`. With --fleet each machine cancels",
-            "the jobs that it took in, wherever they are rendered; a machine that does not answer is named.",
+            "Cancels jobs that are waiting, queued, running or just arriving; jobs that arrive later run.",
+            "Returns when none of them is running. The originals go to the folder `cancelled`. With --fleet each machine cancels",
+            "the jobs that it took in, wherever they are rendered; machines that do not answer are named.",
         ],
         options: [.node, .wholeFleet],
         examples: [Example("pipectl cancel-all && pipectl retry --cancelled", "stop, and think again")],

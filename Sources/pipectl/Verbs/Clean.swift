@@ -8,12 +8,12 @@ extension Option {
     fileprivate static let cancelled = Option("--cancelled", "originals of cancelled jobs")
     fileprivate static let results = Option("--results", "published results, in all outboxes")
     fileprivate static let older = Option(
-        "--older", value: "TIME", "only what came so long ago, as 30d, or before then, as 2026-03-01")
+        "--older", value: "TIME", "only files that are older than this age, as 30d, or this date, as 2026-03-01")
     fileprivate static let to = Option(
-        "--to", value: "SIZE", "the oldest, until no more than SIZE is left, as 500M or 200G")
-    fileprivate static let recipe = Option("--recipe", value: "RECIPE", kinds: [.recipe], "only what is of this recipe")
-    fileprivate static let dryRun = Option("--dry-run", "say what would go, and remove nothing")
-    fileprivate static let yes = Option("--yes", "don't ask first")
+        "--to", value: "SIZE", "the oldest files, until at most SIZE is left, as 500M or 200G")
+    fileprivate static let recipe = Option("--recipe", value: "RECIPE", kinds: [.recipe], "only files of this recipe")
+    fileprivate static let dryRun = Option("--dry-run", "show what would be removed, and remove nothing")
+    fileprivate static let yes = Option("--yes", "don't ask for confirmation")
 }
 
 extension Verb {
@@ -23,13 +23,13 @@ extension Verb {
         usage:
             "--archive|--failed|--cancelled|--results [--older TIME] [--to SIZE] [--recipe RECIPE] [--dry-run|--yes]",
         discussion: [
-            "Removes what jobs have left, the oldest first, and asks before. Without --older and --to all of it goes; with",
-            "both, what either of them names. A file goes only if it is still the one that the daemon has put there.",
-            "[Keep] in pipelined.conf does the same by itself.",
+            "Removes files that jobs have left, the oldest first, after asking. Without --older and --to, removes all; with",
+            "both, removes files that match either. Never removes a file that somebody has changed.",
+            "[Keep] in pipelined.conf does the same automatically.",
         ],
         options: [.archive, .failed, .cancelled, .results, .older, .to, .recipe, .dryRun, .yes],
         examples: [
-            Example("pipectl clean --failed --older 30d --dry-run", "what would go"),
+            Example("pipectl clean --failed --older 30d --dry-run", "what would be removed"),
             Example("pipectl clean --archive --to 200G", "the oldest originals, until 200G are left"),
             Example("pipectl clean --failed --cancelled --older 7d --yes", "in a script"),
         ],
@@ -38,7 +38,7 @@ extension Verb {
             let places = cleanable.filter { invocation.has($0.option) }.map(\.place)
             guard !places.isEmpty else {
                 throw Failure.usage(
-                    "clean wants \(cleanable.map(\.option.name).joined(separator: ", "))\n`pipectl help clean` says more"
+                    "clean needs \(cleanable.map(\.option.name).joined(separator: ", "))\n`pipectl help clean` says more"
                 )
             }
             var call = Call.Clean(

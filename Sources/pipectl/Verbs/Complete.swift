@@ -4,18 +4,18 @@ import PipelineControl
 extension Verb {
     static let complete = Verb(
         name: "complete",
-        summary: "the words with which a command line could go on, for the shells",
+        summary: "complete a command line, for the shells",
         usage: "[-- WORD…]",
         discussion: [
-            "The words are those behind `pipectl`; the last one is being written, and may be empty. Each line is a word",
-            "that it could become, a tab, and a description; `:files` and `:folders` stand for the names that the shell",
-            "knows. Jobs, batches, recipes, queues and stages come from the daemon; when it does not answer within a",
+            "The words are the ones after `pipectl`; the last is the one to complete, and may be empty. Each line is a word",
+            "that it could become, a tab, and a description; `:files` and `:folders` stand for names that the shell",
+            "knows. Jobs, batches, recipes, queues and stages come from the daemon; if it does not answer within a",
             "second, there are none.",
         ],
-        arguments: [Argument("WORD", count: 0...Int.max, "a word of the command line, behind --")],
+        arguments: [Argument("WORD", count: 0...Int.max, "a word of the command line, after --")],
         examples: [
-            Example("pipectl complete -- con", "the verbs that begin so"),
-            Example("pipectl complete -- retry ''", "the jobs that can be brought back"),
+            Example("pipectl complete -- con", "the verbs that begin with con"),
+            Example("pipectl complete -- retry ''", "the jobs that can be retried"),
         ],
         run: { context in
             // The user has pressed Tab and waits. If the daemon does not answer within a second, the program exits

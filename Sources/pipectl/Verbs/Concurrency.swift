@@ -1,7 +1,7 @@
 import PipelineControl
 
 extension Option {
-    fileprivate static let save = Option("--save", "keep the limit over a restart of the daemon")
+    fileprivate static let save = Option("--save", "keep the limit after a restart of the daemon")
 }
 
 extension Verb {
@@ -12,20 +12,20 @@ extension Verb {
         summary: "show or change how many operations may run at once",
         usage: "[N|auto | QUEUE N|auto] [--save] [--node NODE | --fleet]",
         discussion: [
-            "Without a limit it shows the configured limits, their values, and how many operations run. A limit alone is",
-            "that of `render`. A limit is a number from \(limits.lowerBound) to \(limits.upperBound), or auto: for renders the number of CPUs",
-            "that the daemon may use, for downloads and publishing a fixed number, which stands below the table.",
-            "0 finishes what runs and starts nothing. Without --save a change lasts until the daemon restarts.",
+            "Without a limit, shows the configured limits, their values, and how many operations run. A limit alone is",
+            "for `render`. A limit is a number from \(limits.lowerBound) to \(limits.upperBound), or auto: for renders the number of CPUs",
+            "that the daemon may use, for downloads and publishing a fixed number, shown below the table.",
+            "With 0, running operations finish, and nothing starts. Without --save a change lasts until the daemon restarts.",
         ],
         arguments: [
-            Argument("QUEUE", count: 0...1, kinds: [.queue], "the queue; else render"),
+            Argument("QUEUE", count: 0...1, kinds: [.queue], "the queue; default: render"),
             Argument("N|auto", count: 0...1, kinds: [.oneOf(["auto"])], "the limit"),
         ],
         options: [.save, .node, .wholeFleet],
         examples: [
-            Example("pipectl concurrency", "how things stand"),
+            Example("pipectl concurrency", "show the limits"),
             Example("pipectl concurrency 2", "two pictures at once"),
-            Example("pipectl concurrency publish 8 --save", "another queue, for good"),
+            Example("pipectl concurrency publish 8 --save", "another queue, permanently"),
             Example("pipectl concurrency 4 --node attic", "on another machine of the fleet"),
         ],
         run: { context in
@@ -33,23 +33,29 @@ extension Verb {
             let save = context.invocation.has(.save)
             let nodes = try ChosenNodes(context.invocation)
             guard let limit = words.last else {
-                if save { throw Failure.usage("--save wants a limit to save: `pipectl concurrency N --save`") }
+                if save { throw Failure.usage("--save needs a limit to save: `pipectl concurrency N --save`") }
                 if let nodes { return try nodes.command("concurrency", context) }
                 return try context.print(limits: context.call(Call.Concurrency()).queues)
             }
             guard limit == "auto" || Int(limit).map(limits.contains) == true else {
-                throw Failure(
-                    "BadValue",
-                    """
-                    '\(limit)' is not a limit: it is a number from \(limits.lowerBound) to \(limits.upperBound), \
-                    or auto
-                    """, .usage)
+                throw Failure("BadValue", noLimit(limit), .usage)
             }
             let queue = words.count > 1 ? words[0] : "render"
             if let nodes { return try nodes.command("concurrency", queue: queue, limit: limit, save: save, context) }
             return try context.print(
                 limits: context.call(Call.Concurrency(queue: queue, limit: limit, save: save)).queues)
         })
+}
+
+extension Verb {
+    private static func noLimit(_ word: String) -> String {
+        let queues = ["download", "render", "publish"]
+        if queues.contains(word) {
+            return "\(word) is a queue, and needs a limit after it: pipectl concurrency \(word) 4"
+        }
+        let range = "a number from \(limits.lowerBound) to \(limits.upperBound), or auto"
+        return "'\(word)' is not a limit: it is \(range)\(didYouMean(word, among: queues + ["auto"]))"
+    }
 }
 
 extension Context {

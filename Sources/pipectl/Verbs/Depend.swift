@@ -3,8 +3,8 @@ import PipelineControl
 extension Option {
     static let after = Option(
         "--after", value: "ID…", takesIDs: true, kinds: [.unfinishedJob],
-        "begin when these jobs are done; several with spaces or commas")
-    static let anyway = Option("--anyway", "begin, too, when one of them has failed or was cancelled")
+        "start after these jobs are done; separate several with spaces or commas")
+    static let anyway = Option("--anyway", "start even if one of them has failed or was cancelled")
     fileprivate static let remove = Option(
         "--remove", value: "ID…", takesIDs: true, kinds: [.unfinishedJob], "no longer come after these jobs")
 }
@@ -12,19 +12,19 @@ extension Option {
 extension Verb {
     static let depend = Verb(
         name: "depend",
-        summary: "let a job come after others",
+        summary: "make a job wait for others",
         usage: "ID [--after ID…] [--remove ID…] [--anyway]",
         discussion: [
             "A job that has not begun waits until the others are done. When one of them fails or is cancelled, the job",
-            "fails with that reason, unless --anyway is given; `pipectl retry` looks at the others again. The jobs may",
-            "be of any batch and any recipe. A circle is refused. `pipectl show` lists the jobs before and after a job.",
+            "fails with that reason, unless --anyway is given; `pipectl retry` checks the others again. The jobs may",
+            "be of any batch and any recipe. A cycle is refused. `pipectl show` lists the jobs before and after a job.",
         ],
         arguments: [Argument("ID", kinds: [.jobToBegin], "the job's number")],
         options: [.after, .remove, .anyway],
         examples: [
-            Example("pipectl depend 12 --after 10 11", "when these two are done"),
-            Example("pipectl depend 12 --remove 11", "not after that one"),
-            Example("pipectl depend 12 --anyway", "whatever becomes of them"),
+            Example("pipectl depend 12 --after 10 11", "start after these two are done"),
+            Example("pipectl depend 12 --remove 11", "no longer wait for job 11"),
+            Example("pipectl depend 12 --anyway", "start even if they fail"),
         ],
         run: { context in
             let invocation = context.invocation
@@ -33,7 +33,7 @@ extension Verb {
                 id: id, after: try invocation.ids(.after), remove: try invocation.ids(.remove),
                 anyway: invocation.has(.anyway))
             guard !call.after.isEmpty || !call.remove.isEmpty || call.anyway else {
-                throw Failure.usage("depend wants --after, --remove or --anyway\n`pipectl help depend` says more")
+                throw Failure.usage("depend needs --after, --remove or --anyway\n`pipectl help depend` says more")
             }
             try context.print(context.call(call).job)
             return .done

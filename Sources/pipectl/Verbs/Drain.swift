@@ -3,18 +3,18 @@ import PipelineControl
 extension Verb {
     static let drain = Verb(
         name: "drain",
-        summary: "finish what is in work, and begin nothing",
+        summary: "finish the work in progress, and start nothing new",
         usage: "[--node NODE | --fleet]",
         discussion: [
-            "For a machine that is about to be shut down. Download and render are paused, and it answers when what was in",
-            "work is published, what was lent has come back, and no picture of another machine is here any more. What",
-            "waits goes on waiting, also over a restart, until `pipectl resume`. If the queue publish is paused, or has the",
-            "limit 0, and rendered pictures wait there, it says so instead of waiting. On a terminal it shows what it waits",
+            "For a machine that is about to be shut down. Pauses download and render, and returns when the work in progress",
+            "is published, lent pictures have come back, and no picture of another machine is left here. Waiting jobs",
+            "continue to wait, even after a restart, until `pipectl resume`. If the queue publish is paused, or has the",
+            "limit 0, and rendered pictures wait there, it says so instead of waiting. On a terminal, shows what it waits",
             "for. Ctrl-C ends the waiting, not the drain.",
         ],
         options: [.node, .wholeFleet],
         examples: [
-            Example("pipectl drain && systemctl reboot", "nothing has to be done a second time"),
+            Example("pipectl drain && systemctl reboot", "no work has to be repeated"),
             Example("pipectl drain --node attic", "another machine of the fleet"),
         ],
         run: { context in

@@ -4,19 +4,19 @@ import SystemCalls
 
 extension Option {
     fileprivate static let chain = Option(
-        "--chain", value: "CHAIN", kinds: [.chain], "what this chain would make of the file, not a recipe")
+        "--chain", value: "CHAIN", kinds: [.chain], "use this chain for the file, not a recipe")
 }
 
 extension Verb {
     static let explain = Verb(
         name: "explain",
-        summary: "what would become of a file or a chain, and why it is not running",
+        summary: "what would happen to a file or a chain, and why it is not running",
         usage: "FILE [--chain CHAIN [--raw KIND]]|CHAIN",
         discussion: [
             "An argument that exists, has a slash or looks like a file's name is a file; any other is a chain. A missing",
-            "file is an error; a file in `failed/`, `archive/` or `cancelled/`, or its text, is shown with its job.",
-            "A worker reads the header of a file that you may read; it decides how the pixels are read: at which part",
-            "of the size, whether as luma alone, and once for how many outputs.",
+            "file is an error. A file in `failed/`, `archive/` or `cancelled/`, or its text, is shown with its job.",
+            "If you may read the file, a worker reads its header, and finds how the pixels would be read: at which fraction",
+            "of the size, whether only luma, and how many outputs share one reading.",
         ],
         arguments: [Argument("FILE|CHAIN", kinds: [.file, .chain], "a file's path, or a chain in quotes")],
         options: [.chain, .raw],
@@ -25,15 +25,19 @@ extension Verb {
                 "pipectl explain inbox/harbour.jpg",
                 "its recipe and operations, how it is read, what it waits for"),
             Example("pipectl explain a.cr2 --chain noir", "how a chain would read it"),
-            Example("pipectl explain 'resize scale=0.5 | noir'", "the operations that the planner makes of it"),
+            Example("pipectl explain 'resize scale=0.5 | noir'", "the operations that the planner would make"),
         ],
         run: { context in
             let invocation = context.invocation
             guard let subject = invocation.arguments.first else { return .usage }
             try context.checkRaw(beside: .chain)
+            if let id = Invocation.id(subject), !isFile(subject) {
+                throw Failure.usage(
+                    "'\(subject)' is neither a file nor a chain; `pipectl show \(id)` shows the story of job \(id)")
+            }
             let chain = invocation.value(.chain)
             guard isFile(subject) || chain == nil else {
-                throw Failure.usage("--chain goes with a file, and '\(subject)' is none")
+                throw Failure.usage("--chain needs a file, but '\(subject)' is not a file")
             }
             let explanation = try context.call(
                 isFile(subject)
@@ -83,7 +87,9 @@ extension Verb {
         }
         if let picture = explanation.picture { lines.append("picture: \(picture)") }
         for decoding in explanation.decode {
-            lines.append("decode\(decoding.output.map { " \($0)" } ?? ""): \(decoding.path)")
+            let output = decoding.output.map { " \($0)" } ?? ""
+            lines.append(
+                decoding.unwanted.map { "no result\(output): \($0)" } ?? "decode\(output): \(decoding.path)")
         }
         for name in explanation.names {
             lines.append("result\(name.output.map { " \($0)" } ?? ""): \(name.name)")

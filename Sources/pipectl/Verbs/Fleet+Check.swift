@@ -27,7 +27,7 @@ extension [Control.NodeCheck] {
                 check.lacks.isEmpty ? "" : Text("lacks \(check.lacks.joined(separator: ", "))", .halted))
         }
         let problems = compactMap { check -> Text? in check.problem.map { "\(check.node, .bad): \($0)" } }
-        return (table.isEmpty ? [] : table.lines(width: width)) + problems.flatMap { $0.folded(to: width ?? .max) }
+        return (table.isEmpty ? [] : table.lines(width: width)) + problems
     }
 
     private static func time(_ milliseconds: Double?) -> Text {

@@ -24,7 +24,8 @@ extension Verb {
         try context.output.lines(
             ["\("wrote", .good) \(folder.path): an authority, \(count)", ""]
                 + serverStep(made)
-                + nodeStep(made) + step("Keep:", "it lets more nodes in, whoever has it", [folder.authorityKey]))
+                + nodeStep(made)
+                + step("Keep secret:", "you need it to add nodes, and anyone who has it can", [folder.authorityKey]))
     }
 
     static func addNodes(_ list: String, _ folder: FleetFolder, _ context: Context) throws {
@@ -38,7 +39,7 @@ extension Verb {
     private static func memberTime(_ context: Context) throws(Failure) -> Duration? {
         guard let text = context.invocation.value(.memberTime) else { return nil }
         guard let time = Duration(text: text), time >= .seconds(1), time <= .seconds(86400 * 36500) else {
-            throw .usage("--for \(text) is no time; write it like 12h or 30d")
+            throw .usage("--for \(text) is not a time; write it like 12h or 30d")
         }
         return time
     }

@@ -51,7 +51,7 @@ extension Verb {
             }
             try context.output.line(
                 problems.isEmpty
-                    ? "This daemon goes on alone. Whoever has the fleet's folder: pipectl fleet remove NODE"
+                    ? "This daemon has left the fleet. Where the fleet's folder is, run: pipectl fleet remove NODE"
                     : "Then:      mend that, and `pipectl reload`")
         }
         return problems.isEmpty ? .done : .failed
@@ -67,7 +67,7 @@ extension Verb {
         if let fleet {
             try context.output.line()
             if let problem = fleet.problem { try context.output.line("\("problem:", .bad) \(problem)") }
-            try context.output.lines(fleet.head.folded(to: context.output.columns ?? .max))
+            try context.output.line(fleet.head)
         }
         try context.output.line()
         if !others.isEmpty { try context.output.line("Then:      mend that file, and `pipectl reload`") }

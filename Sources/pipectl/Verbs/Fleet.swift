@@ -2,46 +2,47 @@ import PipelineControl
 
 extension Option {
     fileprivate static let fleetTarget = Option(
-        "--to", value: "DIR", kinds: [.folder], "with init: write into DIR, a new folder; else ./fleet")
+        "--to", value: "DIR", kinds: [.folder], "with init: write into DIR, a new folder; default: ./fleet")
     static let memberTime = Option(
-        "--for", value: "TIME", "with add: the servers let the nodes in for so long, like 12h or 30d; else for ever")
+        "--for", value: "TIME", "with add: the servers admit the nodes for this long, like 12h or 30d; default: forever"
+    )
     fileprivate static let fleetFolder = Option(
-        "--in", value: "DIR", kinds: [.folder], "with add and remove: the folder that init wrote; else ./fleet")
+        "--in", value: "DIR", kinds: [.folder], "with add and remove: the folder that init wrote; default: ./fleet")
 }
 
 extension Verb {
     static let fleet = Verb(
         name: "fleet",
-        summary: "the machines that share the work: try, make, join and leave a fleet",
+        summary: "the machines that share the work: test, make, join and leave a fleet",
         usage:
             "[check [NODE] | init SERVERS NODES [--to DIR] | join FILE | leave | add NODES [--for TIME] [--in DIR] | "
             + "remove NODE [--in DIR]]",
         discussion: [
-            "Without a word it shows what `pipectl status --fleet` shows.",
+            "Without a word, shows the same as `pipectl status --fleet`.",
             "`check` lends a small picture to each other machine, whatever Give= allows, and says how long it took,",
-            "or what to do. It ends within a minute, and fails if a machine does, or if there is no other. No job is",
+            "or what to do. It ends within a minute. It fails if a machine fails, or if there is no other machine. No job is",
             "made.",
             "`init` makes a fleet, and needs no daemon: an authority, a folder for each NATS server with certificate",
             "and install.sh, and a file NODE.join for each node. Several servers are a cluster. openssl",
-            "makes keys and certificates. Keep authority.key: whoever has it can join.",
+            "makes keys and certificates. Keep authority.key safe and secret: anyone who has it can join.",
             "`join` is for a node: it writes what FILE says into the daemon's configuration, has the daemon try it,",
-            "and reloads. Nothing stays if the daemon can't use it. It fails if no server is reached within five",
-            "seconds; the daemon goes on trying. FILE has a key: remove it afterwards.",
+            "and reloads. It leaves no files behind if the daemon can't use them. It fails if no server is reached within five",
+            "seconds, but the daemon keeps trying. FILE contains a key: remove it afterwards.",
             "`leave` removes what `join` has written, and reloads. Lent pictures are rendered here.",
-            "`add` writes the files of more nodes; nothing changes on the servers. With --for TIME a node is let in",
-            "until then. `remove` takes a node out: it writes the folder of each server anew, and counts when that",
-            "has been copied there, and after its install.sh.",
+            "`add` writes the files of more nodes; nothing changes on the servers. With --for TIME, a node is admitted",
+            "only that long. `remove` removes a node: it rewrites the folder of each server, and takes effect when the folder",
+            "has been copied there, and its install.sh has run.",
         ],
         arguments: [
             Argument(
                 "check|init|join|leave|add|remove", count: 0...1, kinds: [.oneOf(FleetWord.all)],
-                "try the others; make, join or leave a fleet; let a node in or out"),
+                "test the others; make, join or leave a fleet; add or remove a node"),
             Argument(
                 "NODE", count: 0...1, kinds: [.node], behind: ["check"],
-                "that machine only; several with commas"),
+                "that machine only; separate several with commas"),
             Argument(
                 "SERVERS", count: 0...1, behind: ["init"],
-                "hosts or addresses with commas; a port where it is not 4222: a,b:4223,c"),
+                "hosts or addresses with commas; add a port other than 4222: a,b:4223,c"),
             Argument(
                 "NODES", count: 0...1, behind: ["init", "add"],
                 "names of small letters, digits and hyphens, with commas"),
@@ -55,7 +56,7 @@ extension Verb {
             Example("pipectl fleet init fleet.example.org darkroom,attic", "one server, two nodes, in ./fleet"),
             Example("pipectl fleet join darkroom.join", "on the node, with sudo if its settings are root's"),
             Example("pipectl fleet add cellar", "one more node, later"),
-            Example("pipectl fleet add rented-1,rented-2 --for 2d", "two nodes that are let in for two days"),
+            Example("pipectl fleet add rented-1,rented-2 --for 2d", "two nodes for two days"),
         ],
         run: { context in
             let words = context.invocation.arguments
@@ -75,12 +76,13 @@ extension Verb {
         FleetFolder(context.invocation.value(option) ?? FleetFolder.usual)
     }
 
-    /// Parses the words after `fleet`. Throws for missing or extra words, and for an option of another word.
+    /// Parses the words after `fleet`. Throws for missing or extra words, and for options that don't belong to the
+    /// word.
     private static func form(_ words: [String], _ context: Context) throws(Failure) -> FleetWord? {
         let options = [Option.fleetTarget, .fleetFolder, .memberTime].filter(context.invocation.has)
         guard let first = words.first else {
             guard let option = options.first else { return nil }
-            throw .usage("\(option.name) wants a word before it\n\(fleet.usageLine)")
+            throw .usage("\(option.name) needs a word before it\n\(fleet.usageLine)")
         }
         guard let word = FleetWord(rawValue: first) else {
             throw .usage("unexpected '\(first)'\(didYouMean(first, among: FleetWord.all))\n\(fleet.usageLine)")
@@ -88,7 +90,7 @@ extension Verb {
         let most = word.wanted.count + (word.optional == nil ? 0 : 1)
         guard (word.wanted.count...most).contains(words.count - 1) else {
             let wanted = word.wanted.isEmpty ? "no further word" : word.wanted.joined(separator: " and ")
-            throw .usage("\(first) wants \(wanted): pipectl fleet \(word.form)")
+            throw .usage("\(first) needs \(wanted): pipectl fleet \(word.form)")
         }
         if let option = options.first(where: { option in !word.options.contains { $0.name == option.name } }) {
             throw .usage("\(option.name) is not for \(first): pipectl fleet \(word.form)")

@@ -1,30 +1,30 @@
 import PipelineControl
 
 extension Option {
-    fileprivate static let done = Option("--done", "all that are done")
-    fileprivate static let failed = Option("--failed", "all that have failed")
-    fileprivate static let cancelled = Option("--cancelled", "all that were cancelled")
+    fileprivate static let done = Option("--done", "all done jobs")
+    fileprivate static let failed = Option("--failed", "all failed jobs")
+    fileprivate static let cancelled = Option("--cancelled", "all cancelled jobs")
     fileprivate static let older = Option(
-        "--older", value: "TIME", "only what ended so long ago, as 30d, or before then, as 2026-03-01")
+        "--older", value: "TIME", "only jobs that ended before this age, as 30d, or this date, as 2026-03-01")
     fileprivate static let recipe = Option("--recipe", value: "RECIPE", kinds: [.recipe], "only jobs of this recipe")
 }
 
 extension Verb {
     static let forget = Verb(
         name: "forget",
-        summary: "end the rows of jobs that are over",
+        summary: "remove ended jobs from the list",
         usage: "ID…|--done|--failed|--cancelled [--older TIME] [--recipe RECIPE]",
         discussion: [
-            "The jobs are listed no longer, and can't be tried again. Their files stay, but the daemon knows them no",
-            "longer: neither `pipectl clean` nor [Keep] removes them. Jobs that are forgotten by themselves, after",
-            "History=, leave files that are still known.",
+            "The jobs are no longer listed, and can't be retried. Their files stay, but the daemon does not know them any",
+            "more: neither `pipectl clean` nor [Keep] removes them. Jobs that the daemon forgets automatically, after",
+            "History=, leave files that it still knows.",
             "A job whose original stays in its inbox (Original=keep) is not forgotten: it would be taken again.",
         ],
         arguments: [Argument("ID", count: 0...Int.max, kinds: [.overJob], "a job's number")],
         options: [.done, .failed, .cancelled, .older, .recipe],
         examples: [
             Example("pipectl forget 12", "one job"),
-            Example("pipectl forget --failed --older 30d", "failures that nobody mends any more"),
+            Example("pipectl forget --failed --older 30d", "old failures"),
         ],
         run: { context in
             let invocation = context.invocation
@@ -33,7 +33,7 @@ extension Verb {
                 .filter { invocation.has($0.0) }.map(\.1)
             guard ids.isEmpty != states.isEmpty else {
                 throw Failure.usage(
-                    "forget wants IDs, or --done, --failed or --cancelled\n`pipectl help forget` says more")
+                    "forget needs IDs, or --done, --failed or --cancelled\n`pipectl help forget` says more")
             }
             var reply = Call.Forget.Reply(forgotten: 0, left: 0)
             try context.inTurn(ids) { ids in
@@ -49,10 +49,10 @@ extension Verb {
                 try context.output.line(
                     reply.forgotten == 0
                         ? "nothing to forget"
-                        : "forgot \(Amount.counted(reply.forgotten, "job")); their files stay, and are known no longer")
+                        : "forgot \(Amount.counted(reply.forgotten, "job")); their files stay, and are no longer known")
                 if reply.left > 0 {
                     try context.output.line(
-                        "\(Amount.counted(reply.left, "job")) stay: their originals lie in an inbox, and would be taken again"
+                        "\(Amount.counted(reply.left, "job")) stay: their originals are in an inbox, and would be taken again"
                     )
                 }
             }

@@ -8,10 +8,10 @@ extension Option {
     fileprivate static let original = Option("--original", "the original instead of a result")
     fileprivate static let width = Option(
         "--width", value: "PIXELS",
-        "a preview instead: a WebP, large enough to be shown so wide; 1 to \(ControlInterface.largePreview)")
+        "a preview instead: a WebP, large enough for this width; 1 to \(ControlInterface.largePreview)")
     fileprivate static let output = Option(
         "--output", short: "-o", value: "PATH", kinds: [.file],
-        "a new file, a folder, or - for the standard output; else the working folder")
+        "a new file, a folder, or - for standard output; default: the working folder")
 }
 
 extension Verb {
@@ -20,9 +20,9 @@ extension Verb {
         summary: "copy a job's result, or its original, to where you are",
         usage: "ID [--result N | --original] [--width PIXELS] [--output PATH]",
         discussion: [
-            "The daemon opens the picture, so it is found wherever it lies, also where you may not look yourself.",
+            "The daemon opens the picture, so you get it wherever it is, even from folders that you may not read.",
             "A file that somebody has changed since it was published is not handed out. Nothing is replaced.",
-            "With --width it is a preview, whose longer side has at most \(ControlInterface.smallPreview) pixels or, if those are too few,",
+            "With --width, it is a preview, whose longer side has at most \(ControlInterface.smallPreview) pixels or, if those are too few,",
             "\(ControlInterface.largePreview). It is made when jobs leave a worker free. A small result is copied as it is.",
         ],
         arguments: [Argument("ID", kinds: [.anyJob], "the job's number, as `pipectl list` shows it")],
@@ -30,7 +30,7 @@ extension Verb {
         examples: [
             Example("pipectl get 12", "its result, into the working folder"),
             Example("pipectl get 12 --original --width 320 -o a.webp", "a small picture of its original"),
-            Example("pipectl get 12 --original --output - | exiftool -", "what its original says of itself"),
+            Example("pipectl get 12 --original --output - | exiftool -", "the metadata of its original"),
         ],
         run: { context in
             let invocation = context.invocation

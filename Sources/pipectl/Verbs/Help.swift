@@ -15,16 +15,17 @@ extension Verb {
             let verb = try context.invocation.arguments.first.map { try Verb.named($0) }
             if context.invocation.has(.man) {
                 guard verb == nil, !context.json else {
-                    throw Failure.usage("--man is the page of all verbs: it goes with neither a verb nor --json")
+                    throw Failure.usage("--man prints the page of all verbs: leave out the verb and --json")
                 }
                 try context.output.raw(Manual.manualPage)
                 return .done
             }
+            let width = min(context.output.columns ?? Manual.width, Manual.width)
             switch (verb, context.json) {
             case (let verb?, true): try context.output.document(ManualDocument.Entry(verb))
-            case (let verb?, false): try context.output.lines(Manual.page(verb))
+            case (let verb?, false): try context.output.lines(Manual.page(verb, width: width))
             case (nil, true): try context.output.document(ManualDocument())
-            case (nil, false): try context.output.lines(Manual.overview())
+            case (nil, false): try context.output.lines(Manual.overview(width: width))
             }
             return .done
         })

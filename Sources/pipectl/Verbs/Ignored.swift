@@ -10,7 +10,7 @@ extension Verb {
         name: "ignored",
         summary: "the files that are left alone, and why",
         usage: "[--recipe RECIPE]",
-        discussion: ["They lie in an inbox, and are no jobs: no recipe takes them, or they can't be read."],
+        discussion: ["They are in an inbox, but are not jobs: no recipe takes them, or they can't be read."],
         options: [.recipe],
         examples: [
             Example("pipectl ignored", "all of them, by their paths"),

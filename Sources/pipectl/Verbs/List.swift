@@ -3,7 +3,7 @@ import PipelineControl
 extension Option {
     fileprivate static let state = Option(
         "--state", value: "STATE", kinds: [.oneOf(Verb.states)],
-        "jobs in this state only; several by repeating it or with commas")
+        "jobs in this state only; for several, repeat it or use commas")
     fileprivate static let waiting = Option("--waiting", "the same as --state waiting")
     fileprivate static let queued = Option("--queued", "the same as --state queued")
     fileprivate static let running = Option("--running", "the same as --state running")
@@ -14,12 +14,12 @@ extension Option {
     fileprivate static let batch = Option(
         "--batch", value: "N|NAME", kinds: [.batch], "jobs of this batch only, by its number or its name")
     fileprivate static let since = Option(
-        "--since", value: "TIME", "jobs that ended since then, or were taken since when they have not ended")
+        "--since", value: "TIME", "jobs that ended since then, or were taken since then and have not ended")
     fileprivate static let until = Option("--until", value: "TIME", "the same, before then")
     fileprivate static let limit = Option("--limit", short: "-n", value: "N", "the newest N only")
     fileprivate static let before = Option(
         "--before", value: "ID", kinds: [.anyJob], "jobs with a lower number only: with --limit, the page before")
-    fileprivate static let long = Option("--long", "sizes before and after, and how long it took, a line a result")
+    fileprivate static let long = Option("--long", "sizes before and after, and how long it took, one line per result")
 }
 
 extension Verb {
@@ -35,17 +35,17 @@ extension Verb {
             "A waiting job says what it waits for.",
             "A TIME is how long ago (90s, 30min, 1h, 2d), or when it was (09:30, 2026-03-01, 2026-03-01T09:30:00Z).",
             "Ended jobs are remembered for History=.",
-            "With --node and --fleet it shows the jobs that these machines have taken in: the newest \(usualLimit) of each without",
-            "--limit. IDs and numbers of batches are those of each machine. A machine that does not answer is named.",
+            "With --node and --fleet, shows the jobs that these machines have taken in: the newest \(usualLimit) of each without",
+            "--limit. Each machine has its own job IDs and batch numbers. A machine that does not answer is named.",
         ],
         options: [
             .state, .waiting, .queued, .running, .done, .failed, .cancelled, .since, .until, .recipe, .batch, .limit,
             .before, .long, .node, .wholeFleet,
         ],
         examples: [
-            Example("pipectl list --state running,queued", "what is being worked on"),
+            Example("pipectl list --state running,queued", "the work in progress"),
             Example("pipectl list --failed --limit 5", "the latest failures, with their reasons"),
-            Example("pipectl list --failed --since 1h --recipe noir", "what has failed there within the last hour"),
+            Example("pipectl list --failed --since 1h --recipe noir", "its failures within the last hour"),
             Example("pipectl list --fleet --running", "the running jobs of all nodes"),
             Example("pipectl list --json | jq -r '.outputs[]'", "every result's path"),
         ],
@@ -58,7 +58,7 @@ extension Verb {
             let nodes = try ChosenNodes(invocation)
             if nodes != nil, let batch = invocation.value(.batch), Int(batch) == nil {
                 throw Failure.usage(
-                    "with --node and --fleet, --batch wants a number: names are known on their machine alone")
+                    "with --node and --fleet, --batch needs a number: names are known only on their own machine")
             }
             let call = Call.List(
                 states: wanted, recipe: invocation.value(.recipe), batch: try context.batch(.batch),

@@ -3,10 +3,10 @@ import PipelineControl
 extension Verb {
     static let log = Verb(
         name: "log",
-        summary: "what happened to one job, a line for each change",
+        summary: "the history of one job, a line for each change",
         usage: "ID",
         discussion: [
-            "The daemon remembers HistoryEvents= changes of all jobs. `pipectl show` tells the job's story as it is",
+            "The daemon remembers HistoryEvents= changes of all jobs. `pipectl show` shows the job as it is",
             "now, and `pipectl watch` follows all changes.",
         ],
         arguments: [Argument("ID", kinds: [.anyJob], "the job's number, as `pipectl list` shows it")],

@@ -1,7 +1,8 @@
 import PipelineControl
+import SystemCalls
 
 extension Option {
-    fileprivate static let openMetrics = Option("--openmetrics", "the text of OpenMetrics, not that of Prometheus")
+    fileprivate static let openMetrics = Option("--openmetrics", "the format of OpenMetrics, not of Prometheus")
 }
 
 extension Verb {
@@ -16,9 +17,9 @@ extension Verb {
         ],
         options: [.openMetrics],
         examples: [
-            Example("pipectl metrics | grep jobs_ended", "what has ended, by recipe and result"),
+            Example("pipectl metrics | grep jobs_ended", "the ended jobs, by recipe and result"),
             Example("pipectl metrics | sponge pipelined.prom", "for the textfile collector, from a timer"),
-            Example("pipectl metrics --json", "the same as JSON, a metric a line"),
+            Example("pipectl metrics --json", "the same as JSON, one metric per line"),
         ],
         run: { context in
             let metrics = try context.call(Call.Metrics()).metrics
@@ -27,7 +28,10 @@ extension Verb {
                 return .done
             }
             let format: MetricsFormat = context.invocation.has(.openMetrics) ? .openMetrics : .prometheus
-            try context.output.lines(metrics.text(format).split(separator: "\n").map { Text(String($0)) })
+            // Programs read these lines, so they stay whole on a terminal, too.
+            for line in metrics.text(format).split(separator: "\n") {
+                try context.output.raw(String(line).printable + "\n")
+            }
             return .done
         })
 }

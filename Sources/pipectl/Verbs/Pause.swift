@@ -1,7 +1,7 @@
 import PipelineControl
 
 extension Option {
-    fileprivate static let reason = Option("--reason", value: "TEXT", "why, for whoever looks at the status later")
+    fileprivate static let reason = Option("--reason", value: "TEXT", "the reason, shown in the status")
 }
 
 extension Verb {
@@ -10,12 +10,12 @@ extension Verb {
         summary: "start nothing new",
         usage: "[QUEUE] [--reason TEXT] [--node NODE | --fleet]",
         discussion: [
-            "Running operations go on to their end. When pause has answered, nothing new starts. A paused queue stays",
-            "paused over a restart of the daemon, until `pipectl resume`. While render is paused, no picture of another",
+            "Running operations finish. When the command has returned, nothing new starts. A paused queue stays",
+            "paused after a restart of the daemon, until `pipectl resume`. While render is paused, no picture of another",
             "machine is taken.",
         ],
         arguments: [
-            Argument("QUEUE", count: 0...1, kinds: [.queue], "this queue only; else download, render and publish")
+            Argument("QUEUE", count: 0...1, kinds: [.queue], "this queue only; default: download, render and publish")
         ],
         options: [.reason, .node, .wholeFleet],
         examples: [Example("pipectl pause render --reason 'the CPU is needed'", "one queue, and say why")],

@@ -7,17 +7,17 @@ enum FilterTrial: String {
 
     /// Replaces this process with that program, which then determines the output and the exit code.
     func run(_ words: ArraySlice<String>, json: Bool) throws -> Never {
-        guard let file = words.first else { throw Failure.usage("\(rawValue) wants a filter's file: \(usage)") }
+        guard let file = words.first else { throw Failure.usage("\(rawValue) needs a filter's file: \(usage)") }
         let (values, pictures) =
             self == .try ? (words.dropFirst().dropLast(2), words.dropFirst().suffix(2)) : (words.dropFirst(), [])
         guard self == .check || pictures.count == 2 else {
-            throw Failure.usage("try wants a picture, and a file for the result: \(usage)")
+            throw Failure.usage("try needs a picture, and a file for the result: \(usage)")
         }
         if let word = values.first(where: { !$0.contains("=") }) {
-            throw Failure.usage("'\(word)' is no NAME=VALUE: \(usage)")
+            throw Failure.usage("'\(word)' is not NAME=VALUE: \(usage)")
         }
         guard FileSystem.mayExist(file) else {
-            throw Failure("CannotRead", "there is no file \(file); `pipectl plugins new` begins a filter", .failed)
+            throw Failure("CannotRead", "there is no file \(file); `pipectl plugins new` starts a filter", .failed)
         }
         guard let program = InstalledProgram.worker("pipelined-filters") else {
             throw Failure(

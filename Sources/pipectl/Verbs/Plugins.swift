@@ -3,7 +3,7 @@ import PipelineControl
 extension Option {
     fileprivate static let language = Option(
         "--language", value: "LANGUAGE", kinds: [.oneOf(FilterStart.Language.allCases.map(\.rawValue))],
-        "of a new filter: swift, c or c++")
+        "with new: swift, c or c++")
 }
 
 extension Verb {
@@ -15,14 +15,14 @@ extension Verb {
         discussion: [
             "The list also has the plugins that were skipped, with the reasons.",
             "`new` writes a working filter into the folder NAME: docs/writing-a-filter.md explains it.",
-            "`try` makes one picture with the filter in FILE, and prints time and memory. `check` tests it with pictures",
+            "`try` renders one picture with the filter in FILE, and prints time and memory. `check` tests it with pictures",
             "of all kinds, tests its promises, and prints a report; required parameters follow the file. Both run it in",
             "a worker like the daemon's, and need no daemon.",
         ],
         arguments: [
             Argument(
-                "show|new|try|check", count: 0...1, kinds: [.oneOf(["show", "new", "try", "check"])],
-                "print a manual, which is the default; begin a filter; try or check one"),
+                "show|new|try|check", count: 0...1, kinds: [.oneOf(pluginWords)],
+                "print a manual (the default); start a filter; try or check one"),
             Argument("NAME", count: 0...1, kinds: [.stage], "the stage's name, or the new filter's"),
             Argument(
                 "FILE…", count: 0...Int.max, kinds: [.file], behind: ["try", "check"],
@@ -32,7 +32,7 @@ extension Verb {
         examples: [
             Example("pipectl plugins", "all stages"),
             Example("pipectl plugins show noir", "one stage, with its parameters"),
-            Example("pipectl plugins new glow --language swift", "begin a filter of your own"),
+            Example("pipectl plugins new glow --language swift", "start a filter of your own"),
             Example("pipectl plugins try ./glow.so amount=0.8 beach.jpg glow.png", "one picture, as in service"),
             Example("pipectl plugins check ./glow.so", "does it keep what it promises?"),
         ],
@@ -62,15 +62,20 @@ extension Verb {
             if context.json {
                 try context.output.document(stage)
             } else {
-                try context.output.lines(StageManual(stage: stage).lines)
+                try context.output.lines(StageManual(stage: stage, width: context.output.columns).lines)
             }
             return .done
         })
 
+    private static let pluginWords = ["show", "new", "try", "check"]
+
     private static func wanted(_ words: [String]) throws(Failure) -> String? {
         let names = words.first == "show" && words.count > 1 ? words.dropFirst() : words[...]
         guard names.count < 2 else {
-            throw .usage("unexpected '\(names.dropFirst().joined(separator: " "))'\n\(plugins.usageLine)")
+            guard let meant = nearest(to: words[0], among: pluginWords), meant != words[0] else {
+                throw .usage("unexpected '\(names.dropFirst().joined(separator: " "))'\n\(plugins.usageLine)")
+            }
+            throw .usage("unexpected '\(words[0])'; did you mean '\(meant)'?\n\(plugins.usageLine)")
         }
         return names.first
     }
@@ -80,7 +85,7 @@ extension Verb {
         let words = context.invocation.arguments.dropFirst()
         guard let name = words.first,
             let language = try context.invocation.choice(.language, among: FilterStart.Language.self)
-        else { throw Failure.usage("new wants a name and a language: pipectl plugins new glow --language swift|c|c++") }
+        else { throw Failure.usage("new needs a name and a language: pipectl plugins new glow --language swift|c|c++") }
         let start = try FilterStart(name, language)
         try start.write()
         guard !context.json else { return try context.output.document(start) }

@@ -12,7 +12,7 @@ extension Verb {
     static func checkPriority(_ word: String) throws {
         guard !levels.contains(word) else { return }
         throw Failure.usage(
-            "'\(word)' is no priority\(didYouMean(word, among: levels)): it is \(levels.joined(separator: ", "))")
+            "'\(word)' is not a priority: write low, normal or high\(didYouMean(word, among: levels))")
     }
 
     static let priority = Verb(
@@ -20,7 +20,7 @@ extension Verb {
         summary: "change which jobs begin first",
         usage: "ID…|--batch N|NAME low|normal|high",
         discussion: [
-            "It applies to jobs that have not begun. Within a priority they begin in the order of their arrival.",
+            "Applies to jobs that have not begun. Jobs of the same priority begin in the order of their arrival.",
             "`Priority=` in a recipe is the priority of its new jobs.",
         ],
         arguments: [
@@ -38,7 +38,7 @@ extension Verb {
             try checkPriority(level)
             let ids = try Invocation.ids(invocation.arguments.dropLast())
             guard ids.isEmpty == invocation.has(.batch) else {
-                throw Failure.usage("priority wants IDs, or --batch\n`pipectl help priority` says more")
+                throw Failure.usage("priority needs IDs, or --batch\n`pipectl help priority` says more")
             }
             let batch = try context.batch(.batch)
             var reply = Call.Prioritise.Reply(changed: 0)

@@ -4,22 +4,53 @@ import SystemCalls
 extension Option {
     static let recipeKind = Option(
         "--from", value: "KIND", kinds: [.oneOf(RecipeStart.Kind.allCases.map(\.rawValue))],
-        "of a new recipe: what it begins as, \(RecipeStart.Kind.allCases.map(\.rawValue).joined(separator: ", "))")
+        "with new: the kind of recipe to start with, \(RecipeStart.Kind.allCases.map(\.rawValue).joined(separator: ", ")); "
+            + "default: the kind of the same name, or else web")
     static let recipeFolder = Option(
-        "--to", value: "DIR", kinds: [.folder], "of a new recipe: write it into DIR, and ask no daemon")
+        "--to", value: "DIR", kinds: [.folder], "with new: write it into DIR, without asking a daemon")
 }
 
 extension Verb {
-    /// Writes the recipe, has the daemon check it, and prints the next steps.
-    static func beginRecipe(_ words: [String], _ context: Context) throws {
-        guard words.first == "new" else {
-            throw Failure.usage("unexpected '\(words[0])'\n\(recipes.usageLine)")
+    /// Carries out `new`, `save` or `remove`.
+    static func changeRecipes(_ words: [String], _ context: Context) throws {
+        let isNew = words.first == "new"
+        for option in [Option.recipeKind, .recipeFolder] where !isNew && context.invocation.has(option) {
+            throw Failure.usage("\(option.name) is for a new recipe: pipectl recipes new NAME \(option.written)")
         }
+        switch (words.first, words.count) {
+        case ("new", _): try beginRecipe(words, context)
+        case ("save", 3):
+            let outputs = [Control.OutputDraft(chain: words[2])]
+            let reply = try context.call(Call.SaveRecipe(name: words[1], outputs: outputs))
+            try show(reply.problems, "saved", words[1], context)
+        case ("remove", 2):
+            try show(try context.call(Call.RemoveRecipe(name: words[1])).problems, "removed", words[1], context)
+        case ("save", _): throw Failure.usage("save needs a name and a chain: pipectl recipes save NAME CHAIN")
+        case ("remove", _): throw Failure.usage("remove needs a name: pipectl recipes remove NAME")
+        case (let word, _):
+            let hint = word.map { didYouMean($0, among: ["new", "save", "remove"]) } ?? ""
+            throw Failure.usage("unexpected '\(word ?? "")'\(hint)\n\(recipes.usageLine)")
+        }
+    }
+
+    private static func show(
+        _ problems: [Control.Problem], _ change: String, _ recipe: String, _ context: Context
+    ) throws {
+        guard problems.isEmpty else {
+            throw Failure(
+                "BadConfiguration", "nothing has changed:\n\(problems.map(\.placed).joined(separator: "\n"))", .failed)
+        }
+        guard !context.json else { return try context.output.object([change: recipe]) }
+        try context.output.line("\(change, .good) \(recipe)")
+    }
+
+    /// Writes the recipe, has the daemon check it, and prints the next steps.
+    private static func beginRecipe(_ words: [String], _ context: Context) throws {
         guard words.count == 2 else {
-            throw Failure.usage("new wants a name: pipectl recipes new NAME [--from KIND] [--to DIR]")
+            throw Failure.usage("new needs a name: pipectl recipes new NAME [--from KIND] [--to DIR]")
         }
         let invocation = context.invocation
-        let kind = try invocation.choice(.recipeKind, among: RecipeStart.Kind.self) ?? .web
+        let kind = try invocation.choice(.recipeKind, among: RecipeStart.Kind.self) ?? .init(rawValue: words[1]) ?? .web
         let elsewhere = invocation.value(.recipeFolder)
         let start = try RecipeStart(
             words[1], kind,
@@ -34,7 +65,7 @@ extension Verb {
         }
         let steps =
             elsewhere == nil
-            ? ["Change it:  it says how, line by line", "Use it:     pipectl reload"]
+            ? ["Change it:  its comments explain each line", "Use it:     pipectl reload"]
             : ["Use it:     copy it to the daemon's recipes.d/, then `pipectl reload`"]
         try context.output.lines([""] + steps.map { Text($0) })
     }

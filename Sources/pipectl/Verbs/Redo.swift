@@ -4,7 +4,7 @@ import SystemCalls
 extension Option {
     fileprivate static let all = Option("--all", short: "-a", "every job that is done")
     static let doneDryRun = Option(
-        "--dry-run", "change nothing: count the jobs, and those that can't be chosen, with the reasons")
+        "--dry-run", "change nothing: count the jobs, and the jobs that can't be chosen, with the reasons")
     static let doneSince = Option("--since", value: "TIME", "the jobs that ended since then")
     static let doneBatch = Option(
         "--batch", value: "N|NAME", kinds: [.batch], "the jobs of this batch, by its number or its name")
@@ -17,17 +17,17 @@ extension Verb {
         summary: "process done jobs again",
         usage: "ID…|PATH|[--batch N|NAME] [--recipe RECIPE] [--since TIME]|--all [--dry-run] [--wait [--timeout TIME]]",
         discussion: [
-            "Their originals come back from the archive, and go through the recipe as it is now. The results of before",
-            "stay until the new ones are safe; then they are replaced, a picture's all at one moment. A result that",
-            "somebody has changed stays, and the new one gets another name. When a redo fails or is cancelled, the job is",
-            "done as before.",
-            "PATH is an original in the archive, or a folder there. A picture that was deleted (Original=delete), or that",
-            "`pipectl add` has copied, can't be processed again: it is counted, and the exit code is 1.",
-            "With several of --batch, --recipe and --since, a job has to match them all. A TIME is as in `pipectl list`.",
+            "Their originals come back from the archive, and go through the current recipe. The earlier results",
+            "stay until the new ones are safe; then all results of a picture are replaced at the same moment. A result",
+            "that somebody has changed stays, and the new one gets another name. When a redo fails or is cancelled, the",
+            "job is done as before.",
+            "PATH is an original in the archive, or a folder there. A picture that was deleted (Original=delete) can't be",
+            "processed again: it is counted, and the exit code is 1.",
+            "With several of --batch, --recipe and --since, a job must match all of them. A TIME is as in `pipectl list`.",
         ],
         arguments: [
             Argument(
-                "ID|PATH", count: 0...Int.max, kinds: [.doneJob, .file], "a job's number, or where its original lies")
+                "ID|PATH", count: 0...Int.max, kinds: [.doneJob, .file], "a job's number, or the path of its original")
         ],
         options: [.doneBatch, .doneRecipe, .doneSince, .all, .doneDryRun, .wait, .timeout],
         examples: [
@@ -68,7 +68,7 @@ extension Context {
         let words = invocation.arguments
         guard [!words.isEmpty, isFiltering, invocation.has(.all)].count(where: { $0 }) == 1 else {
             throw Failure.usage(
-                "redo wants IDs or a path, or --batch, --recipe or --since, or --all\n`pipectl help redo` says more")
+                "redo needs IDs or a path, or --batch, --recipe or --since, or --all\n`pipectl help redo` says more")
         }
         guard !words.isEmpty else {
             return [
@@ -101,8 +101,8 @@ extension Context {
         let files = Amount.counted(reply.unknown, "file")
         let words =
             reply.unknown == 1
-            ? "is no job's original any more; `pipectl add` takes it"
-            : "are no job's original any more; `pipectl add` takes them"
+            ? "is no longer a job's original; `pipectl add` takes it"
+            : "are no longer originals of jobs; `pipectl add` takes them"
         try output.line("\(files) there \(words)")
     }
 }

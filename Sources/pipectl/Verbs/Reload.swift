@@ -1,23 +1,24 @@
 import PipelineControl
 
 extension Option {
-    fileprivate static let check = Option("--check", "say what a reload would say, and change nothing")
+    fileprivate static let check = Option("--check", "report what a reload would report, and change nothing")
+    fileprivate static let quiet = Option("--quiet", short: "-q", "print mistakes only")
 }
 
 extension Verb {
     static let reload = Verb(
         name: "reload",
         summary: "read configuration and plugins again",
-        usage: "[--check]",
+        usage: "[--check] [--quiet]",
         discussion: [
-            "Prints every mistake; if there is one, nothing has changed, and the exit code is 1. A plugin that can't be",
-            "loaded is left out, and a hook that can't be run is not run: all else takes effect, file and reason are",
-            "printed, and the exit code is 1, too.",
+            "Prints all mistakes. If there are any, nothing has changed, and the exit code is 1. A plugin that can't be",
+            "loaded is left out, and a hook that can't be run is not run: everything else takes effect, file and reason are",
+            "printed, and the exit code is also 1.",
         ],
-        options: [.check],
+        options: [.check, .quiet],
         examples: [
             Example("pipectl reload", "after a recipe was written"),
-            Example("pipectl reload --check", "before that: is it right?"),
+            Example("pipectl reload --check", "before that: check it"),
         ],
         run: { context in
             let isTrial = context.invocation.has(.check)
@@ -31,8 +32,10 @@ extension Verb {
                 let head = isTrial ? "a reload would change nothing" : "nothing was changed"
                 throw Failure("BadConfiguration", "\(head):\n\(lines)", .failed)
             }
-            try context.output.line(
-                isTrial ? "configuration and plugins are right" : "configuration and plugins have been read again")
+            if !context.invocation.has(.quiet) {
+                try context.output.line(
+                    isTrial ? "configuration and plugins are right" : "configuration and plugins have been read again")
+            }
             guard reply.skipped.isEmpty, reply.hooks.isEmpty else {
                 throw Failure(
                     reply.skipped.isEmpty ? "HooksNotRun" : "PluginsLeftOut",

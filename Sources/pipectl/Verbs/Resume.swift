@@ -3,10 +3,10 @@ import PipelineControl
 extension Verb {
     static let resume = Verb(
         name: "resume",
-        summary: "go on after a pause",
+        summary: "continue after a pause",
         usage: "[QUEUE] [--node NODE | --fleet]",
         arguments: [
-            Argument("QUEUE", count: 0...1, kinds: [.queue], "this queue only; else download, render and publish")
+            Argument("QUEUE", count: 0...1, kinds: [.queue], "this queue only; default: download, render and publish")
         ],
         options: [.node, .wholeFleet],
         examples: [Example("pipectl resume", "all queues")],

@@ -1,31 +1,31 @@
 import PipelineControl
 
 extension Option {
-    fileprivate static let failed = Option("--failed", "all that have failed")
-    fileprivate static let cancelled = Option("--cancelled", "all that were cancelled")
-    fileprivate static let waiting = Option("--waiting", "all that wait for their next try")
+    fileprivate static let failed = Option("--failed", "all failed jobs")
+    fileprivate static let cancelled = Option("--cancelled", "all cancelled jobs")
+    fileprivate static let waiting = Option("--waiting", "all jobs that wait for their next try")
     fileprivate static let batch = Option(
-        "--batch", value: "N|NAME", kinds: [.batch], "those of this batch only, by its number or its name")
+        "--batch", value: "N|NAME", kinds: [.batch], "only jobs of this batch, by its number or its name")
 }
 
 extension Verb {
     static let retry = Verb(
         name: "retry",
-        summary: "bring failed or cancelled jobs back",
+        summary: "retry failed or cancelled jobs",
         usage: "ID…|[--failed] [--cancelled] [--waiting] [--batch N|NAME] [--wait [--timeout TIME]]",
         discussion: [
-            "Their originals come back, and go through the recipe as it is now. A job that comes after others",
-            "waits until they are done; if one of them has failed, bring back both.",
-            "A job that waits for its next try is tried at once. --batch alone brings back the failed and the cancelled",
+            "Their originals come back, and go through the current recipe. A job that comes after others",
+            "waits until they are done; if one of them has failed, retry both.",
+            "A job that waits for its next try is tried at once. --batch alone retries the failed and the cancelled",
             "jobs of that batch.",
         ],
         arguments: [Argument("ID", count: 0...Int.max, kinds: [.jobToRetry], "a job's number")],
         options: [.failed, .cancelled, .waiting, .batch, .wait, .timeout],
         examples: [
             Example("pipectl retry 12", "one job"),
-            Example("pipectl retry --failed", "after the disk has been mended"),
-            Example("pipectl retry --failed --batch lucerne", "those of one folder, of one list, or of one add"),
-            Example("pipectl retry --waiting --wait", "now that the server is back, until they are done"),
+            Example("pipectl retry --failed", "after the disk has been repaired"),
+            Example("pipectl retry --failed --batch lucerne", "the failed jobs of one folder, one list, or one add"),
+            Example("pipectl retry --waiting --wait", "when the server is back; waits until they are done"),
         ],
         run: { context in
             try context.invocation.checkWait()
@@ -36,7 +36,7 @@ extension Verb {
             if context.invocation.has(.waiting) { states.append("waiting") }
             guard ids.isEmpty == (!states.isEmpty || context.invocation.has(.batch)) else {
                 throw Failure.usage(
-                    "retry wants IDs, or --failed, --cancelled, --waiting, or --batch\n`pipectl help retry` says more")
+                    "retry needs IDs, or --failed, --cancelled, --waiting, or --batch\n`pipectl help retry` says more")
             }
             let batch = try context.batch(.batch)
             var reply = Call.Retry.Reply(retried: [])

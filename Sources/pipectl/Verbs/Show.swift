@@ -24,7 +24,7 @@ extension Verb {
         })
 
     private static func show(_ id: Int, on nodes: ChosenNodes, _ context: Context) throws -> ExitCode {
-        guard nodes.names.count == 1 else { throw Failure.usage("a job is one machine's: --node wants one name") }
+        guard nodes.names.count == 1 else { throw Failure.usage("a job is on one machine: --node needs one name") }
         var silent: [NodeSilence] = []
         for answer in try nodes.ask(Call.Show(id: id), context) {
             switch answer.answer {

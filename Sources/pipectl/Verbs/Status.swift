@@ -4,33 +4,33 @@ import SystemCalls
 
 extension Option {
     fileprivate static let check = Option(
-        "--check", "one line for a monitor; the exit code is 0, 1 where a person is wanted, 2 without daemon")
+        "--check", "one line for a monitor; the exit code is 0, 1 if attention is needed, or 2 without a daemon")
     fileprivate static let failed = Option(
-        "--failed", value: "N", "with --check: so many failed jobs are no reason for attention; else 0")
+        "--failed", value: "N", "with --check: maximum number of failed jobs; default: 0")
     fileprivate static let since = Option(
-        "--since", value: "TIME", "with --check: only jobs that have failed since then count, as 1d or 09:30")
+        "--since", value: "TIME", "with --check: count only jobs that have failed since then, as 1d or 09:30")
     fileprivate static let unfinished = Option(
-        "--unfinished", value: "N", "with --check: so many jobs may be unfinished; else any number")
+        "--unfinished", value: "N", "with --check: maximum number of unfinished jobs; default: no limit")
     fileprivate static let ignored = Option(
-        "--ignored", value: "N", "with --check: so many files may be left alone; else any number")
+        "--ignored", value: "N", "with --check: maximum number of ignored files; default: no limit")
     fileprivate static let disk = Option(
-        "--disk", value: "PERCENT", "with --check: no disk of originals or results may be fuller; else any may be full")
+        "--disk", value: "PERCENT", "with --check: how full a disk of originals or results may be; default: no limit")
     fileprivate static let fleet = Option("--fleet", "the other machines that share the work")
     fileprivate static let patience = Option(
-        "--timeout", value: "TIME", "with --check: so long a daemon may take to answer, as 30s; else 10s")
+        "--timeout", value: "TIME", "with --check: how long the daemon may take to answer, as 30s; default: 10s")
 }
 
 extension Verb {
     static let status = Verb(
         name: "status",
         alias: "st",
-        summary: "what the daemon is doing; also without any verb",
+        summary: "what the daemon is doing; the same as no verb",
         usage: "[--fleet | --check [--failed N] [--since TIME] [--unfinished N] [--ignored N] [--disk PERCENT] "
             + "[--timeout TIME]]",
         discussion: [
-            "Problems come first, then the jobs, the queues, the inboxes and the files left alone.",
-            "With --check a problem, a paused queue, and more jobs or files than the options allow want a person. When the",
-            "check itself can't be made, for an unknown option, say, or without the right to use the socket, the line says",
+            "Shows problems first, then the jobs, the queues, the inboxes and the ignored files.",
+            "With --check, a problem, a paused queue, or more jobs or files than the options allow need attention. If the",
+            "check itself can't be made, for example without permission to use the socket, the line says",
             "so, and the exit code is 3.",
         ],
         options: [.fleet, .check] + limits,
@@ -63,7 +63,7 @@ extension Verb {
         guard let fleet = status.fleet else {
             throw Failure(
                 "NoFleet",
-                "this daemon belongs to no fleet; `pipectl help fleet` says how it joins one", .failed)
+                "this daemon does not belong to a fleet; `pipectl help fleet` says how to join one", .failed)
         }
         let totals = try FleetTotals(fleet, status, context)
         if context.json {

@@ -4,12 +4,12 @@ import SystemCalls
 
 extension Option {
     fileprivate static let recipe = Option(
-        "--recipe", value: "RECIPE", kinds: [.recipe], "try this recipe; several by repeating it")
+        "--recipe", value: "RECIPE", kinds: [.recipe], "try this recipe; repeat it for several")
     fileprivate static let chain = Option(
-        "--chain", value: "CHAIN", kinds: [.chain], "try this chain; several by repeating it")
+        "--chain", value: "CHAIN", kinds: [.chain], "try this chain; repeat it for several")
     fileprivate static let output = Option(
         "--output", short: "-o", value: "PATH", kinds: [.file],
-        "the result's file, or a folder for the results; else the working folder")
+        "the result's file, or a folder for the results; default: the working folder")
     fileprivate static let sheet = Option(
         "--sheet", "one picture for each FILE: itself and all of its results, side by side")
 }
@@ -150,7 +150,7 @@ extension Context {
         guard let suffix else { return }
         let same = ["jpeg": "jpg", "tiff": "tif"]
         guard let made = proof.suffix, same[suffix] ?? suffix != made else { return }
-        throw .usage("the result is a .\(made); name the file so, or end the chain in `save format=…`")
+        throw .usage("the result is a .\(made); use that suffix, or end the chain in `save format=…`")
     }
 
     /// Labels that distinguish the results of a picture by name; nil for a single result.

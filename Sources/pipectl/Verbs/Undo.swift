@@ -4,20 +4,20 @@ import SystemCalls
 extension Option {
     fileprivate static let to = Option(
         "--to", value: "DIR", kinds: [.folder],
-        "where the originals go, if not to cancelled/: a folder that the daemon may write")
+        "the folder for the originals, instead of cancelled/; the daemon must be able to write it")
 }
 
 extension Verb {
     static let undo = Verb(
         name: "undo",
-        summary: "take results back, and bring originals back",
+        summary: "withdraw results, and bring originals back",
         usage: "ID…|[--batch N|NAME] [--recipe RECIPE] [--since TIME] [--to DIR] [--dry-run]",
         discussion: [
             "The results of done jobs are removed from the outbox, and their originals go from the archive to cancelled/,",
-            "or to DIR. The jobs are cancelled then, and `pipectl retry` makes them anew. A result that somebody has",
+            "or to DIR. The jobs are then cancelled, and `pipectl retry` processes them again. A result that somebody has",
             "changed stays. An original that was kept in its inbox stays there, and is not taken again.",
             "A picture whose original was deleted can't be undone: it is counted, and the exit code is 1.",
-            "With several of --batch, --recipe and --since, a job has to match them all. A TIME is as in `pipectl list`.",
+            "With several of --batch, --recipe and --since, a job must match all of them. A TIME is as in `pipectl list`.",
         ],
         arguments: [Argument("ID", count: 0...Int.max, kinds: [.doneJob], "a job's number")],
         options: [.doneBatch, .doneRecipe, .doneSince, .to, .doneDryRun],
@@ -34,7 +34,7 @@ extension Verb {
                 to: invocation.value(.to).map(FileSystem.absolute), check: invocation.has(.doneDryRun) ? true : nil)
             let isFiltering = call.batch != nil || call.recipe != nil || call.since != nil
             guard call.ids.isEmpty == isFiltering else {
-                throw Failure.usage("undo wants IDs, or --batch, --recipe or --since\n`pipectl help undo` says more")
+                throw Failure.usage("undo needs IDs, or --batch, --recipe or --since\n`pipectl help undo` says more")
             }
             var reply = Call.Undo.Reply(jobs: [], refused: [], remarks: [])
             try context.inTurn(call.ids) { ids in

@@ -5,7 +5,7 @@ extension Verb {
     static let version = Verb(
         name: "version",
         summary: "the versions of pipectl and of the daemon",
-        discussion: ["A daemon that does not answer is no error here."],
+        discussion: ["It is not an error if the daemon does not answer."],
         run: { context in
             let daemon = try? context.call(Call.Status()).status.version
             if context.json {

@@ -13,12 +13,12 @@ extension Verb {
         summary: "wait for jobs, printing each as it ends",
         usage: "[ID…|--all|--batch N|NAME] [--timeout TIME]",
         discussion: [
-            "A job is printed when nothing of it is left to do: its results are in the outbox, and its original",
-            "lies in archive/, failed/ or cancelled/. If something prevents that, such as a disk that is full or",
+            "Prints a job when nothing is left to do for it: its results are in the outbox, and its original",
+            "is in archive/, failed/ or cancelled/. If something prevents that, such as a disk that is full or",
             "does not answer, standard error says so.",
-            "On a terminal unfinished jobs are shown below, as `pipectl watch` shows them.",
-            "When no job has ended for a while, the reasons are printed. Ctrl-C ends the waiting but not the jobs, and",
-            "says how to come back to them. Exits with 1 when one of them failed or was cancelled.",
+            "On a terminal, shows the unfinished jobs below, as `pipectl watch` does.",
+            "When no job has ended for a while, prints the reasons. Ctrl-C ends the waiting but not the jobs, and",
+            "says how to wait for them again. Exits with 1 if one of them failed or was cancelled.",
         ],
         arguments: [Argument("ID", count: 0...Int.max, kinds: [.unfinishedJob], "a job's number")],
         options: [.all, .batch, .timeout],
@@ -33,7 +33,7 @@ extension Verb {
                 throw Failure.usage("--all and IDs exclude each other")
             }
             if context.invocation.has(.batch), context.invocation.has(.all) || !ids.isEmpty {
-                throw Failure.usage("--batch takes neither --all nor IDs beside it")
+                throw Failure.usage("--batch can't be combined with --all or IDs")
             }
             return try context.waitFor(ids, batch: context.batch(.batch))
         })

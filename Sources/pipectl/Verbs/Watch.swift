@@ -1,14 +1,14 @@
 extension Option {
     fileprivate static let since = Option(
-        "--since", value: "CURSOR", "begin after this event, not now; `status --json` tells the cursor")
+        "--since", value: "CURSOR", "begin after this event, not now; `status --json` shows the cursor")
     fileprivate static let batch = Option(
         "--batch", value: "N|NAME", kinds: [.batch],
-        "this batch alone, until it has ended; exits with 1 when one of its jobs failed")
+        "only this batch, until it has ended; exits with 1 if one of its jobs failed")
     fileprivate static let progress = Option(
-        "--progress", "with --json: a line for each change of progress, too")
+        "--progress", "with --json: also a line for each change of progress")
     fileprivate static let untilIdle = Option(
         "--until-idle",
-        "end when `pipectl wait` would; exits with 1 when a job that it saw failed or was cancelled")
+        "end when `pipectl wait` would; exits with 1 if a job failed or was cancelled meanwhile")
 }
 
 extension Verb {
@@ -17,7 +17,7 @@ extension Verb {
         summary: "follow what happens, live",
         usage: "[--since CURSOR] [--batch N|NAME | --until-idle] [--timeout TIME] [--progress]",
         discussion: [
-            "On a terminal each batch is a bar, with rate and remaining time when they are known, above its jobs in work.",
+            "On a terminal, each batch is a bar, with rate and remaining time if they are known, above its jobs in progress.",
             "Finished jobs scroll by above, and a summary stays at the end; Ctrl-C ends it.",
             "Elsewhere, and with --json, it prints one line for each event.",
         ],
@@ -32,7 +32,7 @@ extension Verb {
             let invocation = context.invocation
             var scope = invocation.has(.untilIdle) ? Watching.Scope.untilIdle : .everything
             if invocation.has(.progress), !context.json {
-                throw Failure.usage("--progress wants --json: on a terminal progress is shown anyway")
+                throw Failure.usage("--progress needs --json: on a terminal, progress is always shown")
             }
             if invocation.has(.batch), scope != .everything {
                 throw Failure.usage("--batch and --until-idle exclude each other")

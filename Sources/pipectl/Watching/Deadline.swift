@@ -7,7 +7,7 @@ extension Option {
 extension Invocation {
     /// Throws if `--timeout` is given without `--wait`: it limits a wait, but does not start one.
     func checkWait() throws(Failure) {
-        if has(.timeout), !has(.wait) { throw .usage("--timeout wants --wait") }
+        if has(.timeout), !has(.wait) { throw .usage("--timeout needs --wait") }
     }
 }
 

@@ -1,14 +1,14 @@
 import PipelineControl
 
 /// Waits until a drain has finished. On a terminal, it shows the progress of the remaining jobs meanwhile.
-struct Draining {
+struct Draining: Following {
     private let drain: ControlClient
     private let progress: ControlClient
     private let interrupts: Interrupts
     private var screen: LiveScreen
 
     init(context: Context) throws {
-        interrupts = try Interrupts()
+        interrupts = try Interrupts(context.invocation)
         screen = LiveScreen(output: context.output)
         progress = try context.connect()
         drain = try context.connect()
@@ -16,31 +16,22 @@ struct Draining {
         try progress.start(Call.Progress())
     }
 
-    mutating func run() throws -> [String: Control.Queue] {
-        do {
-            let queues = try follow()
-            try screen.finish([])
-            return queues
-        } catch {
-            try? screen.finish([])
-            throw error
-        }
+    mutating func finish() throws { try screen.finish([]) }
+
+    func outcome(of end: EarlyEnd) throws -> [String: Control.Queue] {
+        throw end.failure("the drain goes on; `pipectl drain` waits for it again, and `pipectl resume` ends it")
     }
 
-    private mutating func follow() throws -> [String: Control.Queue] {
+    mutating func follow() throws -> [String: Control.Queue] {
         var latest: Call.Progress.Reply?
         while true {
-            switch interrupts.wait(for: [drain.socket, progress.socket], milliseconds: nil) {
+            switch try interrupts.wait(for: [drain.socket, progress.socket], milliseconds: nil) {
             case .readable(let which):
                 if which.contains(0), let reply = try drain.receive(Call.Drain.self).replies.last {
                     return reply.queues
                 }
                 if which.contains(1) { latest = try progress.receive(Call.Progress.self).replies.last ?? latest }
             case .timeout, .resized: break
-            case .interrupted:
-                throw Failure(
-                    "Interrupted",
-                    "the drain goes on; `pipectl drain` waits for it again, and `pipectl resume` ends it", .interrupted)
             }
             if let latest { try screen.draw(lines(of: latest)) }
         }

@@ -35,7 +35,7 @@ struct Stall {
         isAsking = true
     }
 
-    /// Returns whether the answer has arrived. If the daemon doesn't know the call, it is not asked again.
+    /// Returns whether the answer has arrived. Does not ask again if the daemon doesn't know the call.
     mutating func receive(again: Double) throws -> Bool {
         do {
             guard try receive() else { return false }

@@ -4,7 +4,7 @@ import SystemCalls
 
 /// Prints jobs as they end; on a terminal, above a progress bar. If no job ends for a while, prints the reasons why
 /// jobs wait.
-struct Waiting {
+struct Waiting: Following {
     /// Seconds without an ended job before asking for the reasons, and between further questions.
     private static let (patience, pause) = (1.0, 5.0)
 
@@ -23,13 +23,11 @@ struct Waiting {
     private var latest: Call.Progress.Reply?
     private var stall: Stall
     private let interrupts: Interrupts
-    private let deadline: Deadline
 
     init(context: Context, ids: [Int], batch: Int?) throws {
         (self.context, self.ids, self.batch) = (context, ids, batch)
         wanted = Set(ids)
-        interrupts = try Interrupts()
-        deadline = try Deadline(context.invocation)
+        interrupts = try Interrupts(context.invocation)
         stall = Stall(client: try context.connect(), asksAt: Moment.now() + Self.patience)
         let isLive = context.output.isTerminal && !context.json
         screen = isLive ? LiveScreen(output: context.output) : nil
@@ -40,17 +38,18 @@ struct Waiting {
     /// The batch, if its jobs were not named by ID.
     private var wholeBatch: Int? { ids.isEmpty ? batch : nil }
 
-    mutating func run() throws -> ExitCode {
-        do {
-            for start in stride(from: 0, to: max(1, ids.count), by: ControlInterface.mostIDs) {
-                try wait(for: Array(ids[start..<min(ids.count, start + ControlInterface.mostIDs)]))
-            }
-        } catch {
-            try? screen?.finish(passing)
-            throw error
+    mutating func follow() throws -> ExitCode {
+        for start in stride(from: 0, to: max(1, ids.count), by: ControlInterface.mostIDs) {
+            try wait(for: Array(ids[start..<min(ids.count, start + ControlInterface.mostIDs)]))
         }
-        try screen?.finish(passing)
         return code
+    }
+
+    mutating func finish() throws { try screen?.finish(passing) }
+
+    func outcome(of end: EarlyEnd) throws -> ExitCode {
+        guard let words = unfinished else { return code }
+        throw end.failure(words)
     }
 
     private mutating func wait(for some: [Int]) throws {
@@ -58,7 +57,7 @@ struct Waiting {
         try endings.start(Call.Wait(ids: some, batch: wholeBatch))
         while true {
             let sockets = [endings.socket, stall.client.socket] + (progress.map { [$0.socket] } ?? [])
-            switch interrupts.wait(for: sockets, milliseconds: deadline.milliseconds(orBefore: stall.milliseconds)) {
+            switch try interrupts.wait(for: sockets, milliseconds: stall.milliseconds) {
             case .readable(let which):
                 if which.contains(0) {
                     let (replies, isOver) = try endings.receive(Call.Wait.self)
@@ -70,13 +69,8 @@ struct Waiting {
                 if which.contains(2), let progress {
                     latest = try progress.receive(Call.Progress.self).replies.last ?? latest
                 }
-            case .timeout:
-                if deadline.isOver, let failure = unfinished("TimedOut", .timedOut) { throw failure }
-                try stall.ask(about: some, batch: wholeBatch)
+            case .timeout: try stall.ask(about: some, batch: wholeBatch)
             case .resized: break
-            case .interrupted:
-                if let failure = unfinished("Interrupted", .interrupted) { throw failure }
-                return
             }
             try draw()
         }
@@ -106,31 +100,29 @@ struct Waiting {
         let left = try wholeBatch.map { try context.call(Call.FindBatch(batch: "\($0)")).batch.unended }
         guard let reasons = stall.news(left: left ?? (some.isEmpty ? nil : some.count { !ended.contains($0) }))
         else { return }
-        Program.put(context.json ? try JSONText.line(["waiting": reasons]) : reasons.lines.joined(separator: "\n"))
+        Program.tell(["waiting": reasons], reasons.lines, json: context.json)
     }
 
-    /// A failure whose message names the jobs that continue without pipectl, and the commands that wait for them again.
-    /// Nil if all jobs named on the command line have ended.
-    private func unfinished(_ name: String, _ code: ExitCode) -> Failure? {
+    /// Names the jobs that continue without pipectl, and the commands that wait for them again. Nil if all jobs named
+    /// on the command line have ended.
+    private var unfinished: String? {
         let left = ids.filter { !ended.contains($0) }
         if left.isEmpty, !ids.isEmpty { return nil }
-        let words =
-            if let wholeBatch {
-                "batch \(wholeBatch) goes on; `pipectl wait --batch \(wholeBatch)` waits for it again, and "
-                    + "`pipectl cancel --batch \(wholeBatch)` stops it"
-            } else if ids.isEmpty {
-                "the jobs go on; `pipectl wait` waits for them again"
-            } else if let batch, left.count > 1 {
-                "\(left.count) jobs of batch \(batch) go on; `pipectl watch --batch \(batch)` follows them, and "
-                    + "`pipectl cancel --batch \(batch)` stops them"
-            } else if left.count <= 20 {
-                "\(left.count == 1 ? "job" : "jobs") \(left.map { "#\($0)" }.joined(separator: " ")) "
-                    + "\(left.count == 1 ? "goes" : "go") on; "
-                    + "`pipectl wait \(left.map(String.init).joined(separator: " "))` waits again"
-            } else {
-                "\(left.count) jobs, #\(left[0]) to #\(left[left.count - 1]), go on; `pipectl wait` waits for all there are"
-            }
-        return Failure(name, words, code)
+        if let wholeBatch {
+            return "batch \(wholeBatch) goes on; `pipectl wait --batch \(wholeBatch)` waits for it again, and "
+                + "`pipectl cancel --batch \(wholeBatch)` stops it"
+        } else if ids.isEmpty {
+            return "the jobs go on; `pipectl wait` waits for them again"
+        } else if let batch, left.count > 1 {
+            return "\(left.count) jobs of batch \(batch) go on; `pipectl watch --batch \(batch)` follows them, and "
+                + "`pipectl cancel --batch \(batch)` stops them"
+        } else if left.count <= 20 {
+            return "\(left.count == 1 ? "job" : "jobs") \(left.map { "#\($0)" }.joined(separator: " ")) "
+                + "\(left.count == 1 ? "goes" : "go") on; "
+                + "`pipectl wait \(left.map(String.init).joined(separator: " "))` waits again"
+        }
+        return "\(left.count) jobs, #\(left[0]) to #\(left[left.count - 1]), go on; "
+            + "`pipectl wait` waits for all there are"
     }
 
     // MARK: - On a terminal

@@ -2,7 +2,7 @@ import PipelineControl
 
 /// Prints events as they arrive, and on a terminal also shows the progress. When events have changed the daemon's
 /// status, it requests the status again, at most ten times a second.
-struct Watching {
+struct Watching: Following {
     enum Scope: Equatable {
         case everything
         /// Until `pipectl wait` would return.
@@ -22,7 +22,6 @@ struct Watching {
     private var rest: ControlClient?
     private var isAtRest = false
     private let interrupts: Interrupts
-    private let deadline: Deadline
     private let lines: EventLines
     private var screen: LiveScreen?
     private var seen: Seen
@@ -38,8 +37,7 @@ struct Watching {
 
     init(context: Context, since: Int?, scope: Scope, printsProgress: Bool) throws {
         (self.context, self.scope, self.printsProgress) = (context, scope, printsProgress)
-        interrupts = try Interrupts()
-        deadline = try Deadline(context.invocation)
+        interrupts = try Interrupts(context.invocation)
         let isLive = context.output.isTerminal && !context.json
         needsStatus = scope != .everything || isLive
         screen = isLive ? LiveScreen(output: context.output) : nil
@@ -55,35 +53,22 @@ struct Watching {
         try events.start(Call.Watch(cursor: cursor))
     }
 
-    mutating func run() throws -> ExitCode {
-        do {
-            return try follow()
-        } catch {
-            try? finish()
-            throw error
-        }
-    }
+    func outcome(of end: EarlyEnd) -> ExitCode { end.code }
 
-    private mutating func follow() throws -> ExitCode {
+    mutating func follow() throws -> ExitCode {
         while true {
             try refresh()
-            if !stale, isOver, seen.isCaughtUp { return try end() }
+            if !stale, isOver, seen.isCaughtUp { return code }
             let clients = [events, progress, rest].compactMap(\.self)
-            switch interrupts.wait(for: clients.map(\.socket), milliseconds: deadline.milliseconds(orBefore: timeout)) {
+            switch try interrupts.wait(for: clients.map(\.socket), milliseconds: timeout) {
             case .readable(let which):
                 for client in which.map({ clients[$0] }) { try receive(from: client) }
-            case .timeout where deadline.isOver:
-                try finish()
-                return .timedOut
             case .timeout:
                 // No job is left, and no event has arrived for a second. So any event that seems to be missing happened
                 // before this watch began.
-                if !stale, isOver { return try end() }
+                if !stale, isOver { return code }
                 stale = true
             case .resized: stale = true
-            case .interrupted:
-                try finish()
-                return .interrupted
             }
         }
     }
@@ -161,7 +146,7 @@ struct Watching {
         return isOver ? 1000 : nil
     }
 
-    private mutating func finish() throws {
+    mutating func finish() throws {
         guard var screen else { return }
         var summary = seen.summary(now: Moment.now())
         if let latest, !isOver { summary = summary + latest.stillOpen }
@@ -169,8 +154,7 @@ struct Watching {
         self.screen = screen
     }
 
-    private mutating func end() throws -> ExitCode {
-        try finish()
+    private var code: ExitCode {
         if case .batch = scope, let batch = latest?.batches.first?.batch {
             return batch.failed == 0 && batch.cancelled == 0 ? .done : .failed
         }

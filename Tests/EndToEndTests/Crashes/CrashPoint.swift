@@ -14,8 +14,8 @@ struct CrashPoint: Hashable, CustomStringConvertible {
     /// The recorded calls that `isWanted` accepts and at which a kill makes a difference. Calls on the ledger are
     /// excluded.
     ///
-    /// A kill before a call that changes nothing leaves the disk in the same state as a kill before the next call. A
-    /// sweep that is not whole therefore tests each state of the disk only once.
+    /// A kill before a call that changes nothing leaves the disk in the same state as a kill before the next call.
+    /// Unless the sweep is whole, it therefore tests each state of the disk only once.
     static func all(in calls: [FileCall], isWhole: Bool, where isWanted: (CrashPoint) -> Bool) -> [CrashPoint] {
         var counts: [String: Int] = [:]
         var points: [CrashPoint] = []

@@ -110,7 +110,7 @@ struct FullDiskTests {
     @Test("without room for the ledger nothing starts, the daemon says so, and resumes by itself")
     func ledger() async throws {
         try await DaemonFixture.with(started: false) { daemon in
-            try await Mount.with(daemon.path("state"), size: "2m") { disk in
+            try await Mount.with(daemon.path("state"), size: "4m") { disk in
                 try await daemon.start()
                 try disk.fill()
                 try daemon.drop(as: "first.png")

@@ -109,7 +109,7 @@ struct FullLedgerTests {
             try disk.fill()
             #expect(try await pipectl(daemon, ["cancel-all"]).status == 1)
             #expect(await daemon.stop() == 0)
-            #expect(daemon.log.contains("what is not recorded is put right at the next start"))
+            #expect(daemon.log.contains("unrecorded changes are repaired at the next start"))
             try disk.free()
             try await daemon.start()
             try await daemon.waitForAll()

@@ -68,7 +68,7 @@ struct HangingDiskTests {
             try await disk.meets()
             try await daemon.job("a.png", becomes: "done")
             #expect(kill(daemon.process, SIGTERM) == 0)
-            try await daemon.says("stopping: originals can't be moved; they are at the next start")
+            try await daemon.says("stopping: originals can't be moved; the next start moves them")
             try disk.clear()
             await daemon.stop(0)
             try await daemon.start()

@@ -56,7 +56,7 @@ struct OneFullDiskTests {
 
     // MARK: - Retention
 
-    @Test("a rule of [Keep] makes room by itself with the reserve, and work continues")
+    @Test("with the reserve, a rule of [Keep] makes room automatically, and work continues")
     func keep() async throws {
         try await with { daemon, disk in
             try writeRule(daemon)
@@ -156,7 +156,7 @@ struct OneFullDiskTests {
 
     // MARK: - Plugins
 
-    private static let isFull = "is full, and takes no copy of it; make room there, then `pipectl reload`"
+    private static let isFull = "is full, so it can't be copied; make room there, then `pipectl reload`"
 
     /// Adds a recipe with a filter whose file is larger than the free space. Zeros at the end of the file, which
     /// nothing reads, make it so large.
@@ -222,7 +222,8 @@ struct OneFullDiskTests {
             let reloaded = try daemon.call(Call.Reload())
             #expect(reloaded.problems == [])
             #expect(reloaded.skipped.count == 1)
-            #expect(reloaded.skipped.first?.reason.hasSuffix(Self.isFull + "; what it was before stays in use") == true)
+            let reason = reloaded.skipped.first?.reason
+            #expect(reason?.hasSuffix(Self.isFull + "; its previous version stays in use") == true)
             try disk.free()
         }
     }

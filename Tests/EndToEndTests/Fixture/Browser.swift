@@ -15,9 +15,10 @@ final class Browser {
     init(width: Int = 1200, height: Int = 900) async throws {
         let driver = try ChildProcess("/usr/bin/chromedriver", ["--port=0"])
         self.driver = driver
-        await driver.until { driver.output.contains("successfully on port") || driver.status != nil }
-        let words = driver.output.components(separatedBy: "successfully on port ")
-        port = try #require(words.last.flatMap { UInt16($0.prefix(while: \.isNumber)) }, "\(driver.output)")
+        // The line may arrive in pieces; a full stop follows the number.
+        let said = { driver.output.firstMatch(of: #/successfully on port (\d+)\./#) }
+        await driver.until { said() != nil || driver.status != nil }
+        port = try #require(said().flatMap { UInt16($0.1) }, "\(driver.output)")
         let options: [String: Any] = [
             "args": [
                 "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
@@ -50,21 +51,33 @@ final class Browser {
         try ask("POST", "/execute/sync", ["script": "return \(expression)", "args": []])
     }
 
+    /// Runs a script in the page.
+    func run(_ script: String) throws { try ask("POST", "/execute/sync", ["script": script, "args": []]) }
+
+    /// Returns the value of a JavaScript promise in the page.
+    func promise(_ expression: String) throws -> Any? {
+        let script = """
+            const done = arguments[arguments.length - 1]; (\(expression)).then(done, why => done(String(why)))
+            """
+        return try ask("POST", "/execute/async", ["script": script, "args": []])
+    }
+
     func number(_ expression: String) throws -> Int { try #require(value(expression) as? Int, "\(expression)") }
 
     func text(_ expression: String) throws -> String { try #require(value(expression) as? String, "\(expression)") }
 
     /// Waits until the expression is true in the page.
-    func until(_ condition: String, _ location: SourceLocation = #_sourceLocation) throws {
-        let script = """
-            const done = arguments[arguments.length - 1];
-            const look = () => { let is = false; try { is = \(condition); } catch {} is ? done(true) : setTimeout(look, 20); };
-            look();
-            """
+    func until(_ condition: String, _ location: SourceLocation = #_sourceLocation) async throws {
+        // A script that waits in the page would be lost with the page, if that is about to go to another address.
+        let script = "try { return Boolean(\(condition)); } catch { return false; }"
+        let end = ContinuousClock.now + ChildProcess.patience
         do {
-            try ask("POST", "/execute/async", ["script": script, "args": []])
+            while try ask("POST", "/execute/sync", ["script": script, "args": []]) as? Bool != true {
+                try #require(ContinuousClock.now < end, "nothing has changed for a long time")
+                await Look.again()
+            }
         } catch {
-            let page = try value("document.querySelector('#grid').outerHTML") ?? ""
+            let page = (try? value("document.querySelector('#grid')?.outerHTML")) ?? "a browser that has gone"
             Issue.record("\(condition) did not become true of \(page)", sourceLocation: location)
             throw error
         }

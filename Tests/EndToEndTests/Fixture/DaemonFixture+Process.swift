@@ -38,6 +38,8 @@ extension DaemonFixture {
 
     /// Memory in use, in megabytes.
     var resident: Int { (status("VmRSS") ?? -1) / 1024 }
+    /// The most memory that the daemon has used, in MB.
+    var peak: Int { (status("VmHWM") ?? -1) / 1024 }
 
     /// A number from /proc/PID/status.
     private func status(_ name: String) -> Int? {

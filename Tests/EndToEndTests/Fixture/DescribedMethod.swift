@@ -31,6 +31,11 @@ struct DescribedMethod {
         return "{\(fields.joined(separator: ","))}"
     }
 
+    /// The parameters as JSON, with harmless values, without these.
+    func json(leavingOut names: [String]) -> String {
+        DescribedMethod(name: name, parameters: parameters.filter { !names.contains($0.name) }).json()
+    }
+
     private static func harmless(_ type: String) -> String {
         switch type {
         case "string": "\"x\""
@@ -49,6 +54,7 @@ struct DescribedMethod {
         case "string": return ["5", "true", "[]", "{}", "null", "[\"x\"]"]
         case "int": return ["\"1\"", "true", "[]", "{}", "null"] + numbers
         case "bool": return ["\"true\"", "2", "[]", "{}", "null"]
+        case "OutputDraft": return ["5", "\"x\"", "true", "[]"]
         default: break
         }
         if type.hasPrefix("?") { return wrong(String(type.dropFirst())).filter { $0 != "null" } }
@@ -68,6 +74,7 @@ struct DescribedMethod {
             ]
         case "int": return ["0", "-1", "9223372036854775807", "-9223372036854775808", "1e18"]
         case "bool": return ["true"]
+        case "OutputDraft": return odd("string").map { #"{"chain":\#($0)}"# }
         default: break
         }
         if type.hasPrefix("?") { return odd(String(type.dropFirst())) }

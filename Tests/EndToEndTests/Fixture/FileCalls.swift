@@ -27,9 +27,9 @@ enum FileCalls {
     struct Change: Sendable {
         fileprivate let rules: [String]
 
-        /// `calls` are comma-separated names. With empty `paths` the calls on all paths are counted together, from 1;
-        /// otherwise those on each path are counted separately. The call number `first` is changed, and every `step`th
-        /// call after it unless `step` is 0.
+        /// `calls` are comma-separated names. Without `paths`, all calls share one counter, which starts at 1;
+        /// otherwise each path has its own counter. The call number `first` is changed, and every `step`th call after
+        /// it unless `step` is 0.
         private init(_ calls: String, _ action: String, _ paths: [String], first: Int = 1, step: Int) {
             rules = (paths.isEmpty ? [""] : paths).map { "\(calls)\t\(action)\t\(first)\t\(step)\t\($0)" }
         }

@@ -4,6 +4,19 @@ import Foundation
 enum Picture {
     /// A PNG of 32 × 24 pixels, which is rendered quickly.
     static let small = png(width: 32, height: 24)
+    /// A grey JPEG of 32 × 16 pixels with a gain map of 8 × 4, by ISO 21496-1.
+    static let withGainMap =
+        Data(
+            base64Encoded:
+                "/9j/4gAidXJuOmlzbzpzdGQ6aXNvOnRzOjIxNDk2Oi0xAAAAAAD/4gBYTVBGAE1NACoAAAAIAAOwAAAHAAAABDAxMDCwAQAEAAAAAQAA"
+                + "AAKwAgAHAAAAIAAAADIAAAAAAAMAAAAAAR4AAAAAAAAAAAAAAAAAAAD8AAAA8AAAAAD/4AAQSkZJRgABAQAAAQABAAD/2wBDABALDA4M"
+                + "ChAODQ4SERATGCgaGBYWGDEjJR0oOjM9PDkzODdASFxOQERXRTc4UG1RV19iZ2hnPk1xeXBkeFxlZ2P/wAALCAAQACABAREA/8QAFAAB"
+                + "AAAAAAAAAAAAAAAAAAAAAP/EABQQAQAAAAAAAAAAAAAAAAAAAAD/2gAIAQEAAD8AAAD/2f/Y/+IAW3Vybjppc286c3RkOmlzbzp0czoy"
+                + "MTQ5NjotMQAAAAAAQAAAAAAAAAPoAAAJxAAAA+j///4MAAAD6AAACcQAAAPoAAAD6AAAA+gAAAAPAAAD6AAAAA8AAAPo/+AAEEpGSUYA"
+                + "AQEAAAEAAQAA/9sAQwAQCwwODAoQDg0OEhEQExgoGhgWFhgxIyUdKDozPTw5Mzg3QEhcTkBEV0U3OFBtUVdfYmdoZz5NcXlwZHhcZWdj"
+                + "/8AACwgABAAIAQERAP/EABQAAQAAAAAAAAAAAAAAAAAAAAD/xAAUEAEAAAAAAAAAAAAAAAAAAAAA/9oACAEBAAA/AD//2Q==")
+        ?? Data()
+
     /// A PNG with a colourful gradient.
     static func png(width: Int, height: Int) -> Data {
         var rows: [UInt8] = []

@@ -9,8 +9,8 @@ final class RawClient {
     let socket: Descriptor
     private var frames = FrameBuffer()
 
-    init(_ daemon: DaemonFixture) throws {
-        socket = try Socket.connect(daemon.path("run/control.sock"))
+    init(_ daemon: DaemonFixture, socket name: String = "run/control.sock") throws {
+        socket = try Socket.connect(daemon.path(name))
         // If no reply arrives within this time, the read fails instead of blocking the test for ever.
         var patience = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(socket.number, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))

@@ -12,7 +12,7 @@ import pathlib, re, shlex, sys
 
 PROGRAM = re.compile(r"([A-Z_]+=\S+ )*(\./)?[a-z$][a-zA-Z0-9_.-]*( .*|$)|[a-z]+=\$\(")
 NOT_A_PROGRAM = re.compile(r"(\./)?[a-z][a-zA-Z0-9_.-]*:")
-# Several spaces between words mean a table or a drawing, unless a comment of the command follows.
+# Several spaces between words mean a table or a drawing, unless a comment follows them.
 COLUMNS = re.compile(r"\S {2,}[^ #]")
 MARKER = re.compile(r"<!-- (not run: .+|run by \w+\.\w+|shown|examples) -->$")
 

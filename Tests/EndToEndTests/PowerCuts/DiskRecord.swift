@@ -67,7 +67,8 @@ struct DiskRecord {
     }
 }
 
-/// Reads a recording line by line. It applies each change at once, because a line contains the paths of its moment.
+/// Reads a recording line by line. Applies each change before it reads the next line, because the paths in a line are
+/// the paths at the time of the change.
 private struct Reader {
     let bytes: [UInt8]
     var image: DiskImage

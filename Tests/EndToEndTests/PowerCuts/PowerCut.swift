@@ -1,6 +1,6 @@
 /// A disk that loses power: its durable state, and the pending changes, which may or may not reach the disk.
 ///
-/// The rules are those of POSIX, which promises less than ext4, XFS and Btrfs do, with an exception for parent folders:
+/// Follows POSIX, which promises less than ext4, XFS and Btrfs do, with one exception, for parent folders:
 /// - A sync of a file makes its bytes durable, but not its name. A sync of a folder makes its names durable, and also a
 ///   file's move into the folder, but not a file's move out of it. Other changes may become durable without a sync.
 /// - A synced folder exists together with all its parent folders, and a name exists only in an existing folder: ext4
@@ -183,7 +183,8 @@ struct PowerCut {
     }
 
     /// Outcomes that are possible only because syncs were left out. Each lacks some changes that the syncs would have
-    /// saved: those of all names, of one name, or of the bytes of one file. All other changes reached the disk.
+    /// saved: all changed names, one changed name, or the changed bytes of one file. All other changes reached the
+    /// disk.
     func choicesOwed() -> [Choice] {
         let all = Set(pending.indices)
         let names = pending.indices.filter { pending[$0].isOwed && isName($0) }

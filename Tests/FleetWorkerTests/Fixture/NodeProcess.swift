@@ -178,7 +178,7 @@ final class NodeProcess {
         try wait(for: "that \(id) is returned") { if case .returned(id) = $0 { () } else { nil } }
     }
 
-    func untaken(_ id: Int) throws -> Untaken {
+    func untaken(_ id: Int) throws -> RefusedOffer {
         try wait(for: "that \(id) is not taken") { if case .untaken(id, let reason) = $0 { reason } else { nil } }
     }
 

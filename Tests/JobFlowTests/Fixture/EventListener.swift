@@ -6,7 +6,7 @@ import JobModel
 /// Records the events that the daemon's owners report.
 @Coordination
 final class EventListener: DaemonEvents {
-    enum Event { case limits, began, ended, endedAsRows, refused, batch, rested, inbox, adopted, status }
+    enum Event { case limits, paused, resumed, ended, endedAsRows, refused, batch, rested, inbox, adopted, status }
 
     private(set) var events: [Event] = []
     /// Is called with each event.
@@ -18,9 +18,10 @@ final class EventListener: DaemonEvents {
     }
 
     func limitsChanged() { hear(.limits) }
-    func workBegan() { hear(.began) }
+    func queuesPaused() { hear(.paused) }
+    func queuesResumed() { hear(.resumed) }
     func jobEnded(_ record: JobRecord) { hear(.ended) }
-    func jobsEndedAsRows() { hear(.endedAsRows) }
+    func jobsEndedAsRows(_ count: Int) { hear(.endedAsRows) }
     func jobsRefused() { hear(.refused) }
     func batchEnded(_ batch: Int) { hear(.batch) }
     func jobRested() { hear(.rested) }

@@ -5,23 +5,18 @@ import JobModel
 @testable import JobFlow
 @testable import PictureFiles
 
-/// A delegate of the mover of originals. It yields each event, and then passes the event on to the owners.
+/// A delegate of the mover of originals. It reports each arrival, and passes all events on to the owners.
 @Coordination
 final class MoverListener: OriginalMoverDelegate {
-    enum News { case willMove, arrived }
-
     private let owners: Owners
-    private let news: AsyncStream<News>.Continuation
+    private let news: AsyncStream<Void>.Continuation
 
-    init(_ owners: Owners, _ news: AsyncStream<News>.Continuation) { (self.owners, self.news) = (owners, news) }
+    init(_ owners: Owners, _ news: AsyncStream<Void>.Continuation) { (self.owners, self.news) = (owners, news) }
 
-    func originalsWillMove() {
-        news.yield(.willMove)
-        owners.originalsWillMove()
-    }
+    var hangTimeout: Duration { owners.hangTimeout }
 
     func originalsArrived(of jobs: [JobRecord]) {
-        news.yield(.arrived)
+        news.yield()
         owners.originalsArrived(of: jobs)
     }
 
@@ -35,9 +30,9 @@ final class MoverListener: OriginalMoverDelegate {
 }
 
 extension OwnersFixture {
-    /// Returns a delegate for a mover, which the caller must keep alive, and the events that it receives.
-    func listen() -> (AsyncStream<MoverListener.News>, MoverListener) {
-        let (stream, news) = AsyncStream<MoverListener.News>.makeStream()
+    /// Returns a delegate for a mover, which the caller must keep alive, and an element for each arrival.
+    func listen() -> (AsyncStream<Void>, MoverListener) {
+        let (stream, news) = AsyncStream<Void>.makeStream()
         return (stream, Coordination.sync { MoverListener(owners, news) })
     }
 }

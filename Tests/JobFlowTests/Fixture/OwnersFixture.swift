@@ -4,6 +4,7 @@ import InboxWatching
 import JobLedger
 import JobModel
 import PipelineModel
+import ServiceProgram
 import SystemCalls
 import TestTools
 import Testing
@@ -41,8 +42,8 @@ struct OwnersFixture: Sendable {
                     workers: Workers(
                         render: WorkerPool(program: program, resources: plugins), fetch: FetchPool(program: "/none"),
                         fleet: FleetPool { nil },
-                        plugins: PluginShelf(folder: places.pluginCopies, sources: plugins)),
-                    hooks: Hooks(ledger: ledger, places: places) { _, _, _ in [] })
+                        plugins: PluginGenerations(folder: places.pluginCopies, sources: plugins)),
+                    hooks: Hooks(ledger: ledger, places: places) { _ in [] })
             }
             try await body(OwnersFixture(owners: owners, ledger: ledger, places: places, chain: chain))
             await owners.inboxes.stopped()

@@ -14,13 +14,36 @@ enum FilterBook {
         "blur": Example(stage: "blur radius=2"),
         "border": Example(stage: "border colour=#3a2a20"),
         "crop": Example(stage: "crop ratio=1:1 position=attention"),
-        "grain": Example(stage: "grain amount=0.06"),
+        "frame": Example(stage: "frame caption=\"Sunset at sea\" credit=\"© Ada Lovelace\""),
+        "grain": Example(stage: "grain amount=0.06 size=0.6"),
+        "lut": Example(stage: "lut file=dusk.cube"),
+        "mono": Example(stage: "mono red=0 green=0.5 blue=0.5"),
         "rotate": Example(stage: "rotate angle=180"),
         "sharpen": Example(stage: "sharpen amount=2"),
+        "straighten": Example(stage: "straighten angle=5"),
         "tilt-shift": Example(stage: "tilt-shift position=0.55 width=0.2 blur=2"),
-        "vignette": Example(stage: "vignette strength=0.8 radius=0"),
+        "tone": Example(stage: "tone exposure=0.7 shadows=0.6 highlights=-0.5 temperature=-0.4 vibrance=0.4"),
+        "vignette": Example(stage: "vignette strength=0.6"),
         "watermark": Example(stage: "watermark text=\"© Ada Lovelace\" size=40"),
     ]
+
+    /// A look for the picture of `lut`: blue shadows and golden highlights.
+    static let cube: String = {
+        let steps = (0..<9).map { Double($0) / 8 }
+        func curve(_ x: Double) -> Double { x * x * (3 - 2 * x) }
+        let lines = steps.flatMap { blue in
+            steps.flatMap { green in
+                steps.map { red -> String in
+                    let light = 0.3 * red + 0.6 * green + 0.1 * blue
+                    return [(red, 0.04, 1.02), (green, 0.1, 0.93), (blue, 0.22, 0.72)].map { band, black, white in
+                        let colour = 0.4 * light + 0.6 * band
+                        return String(format: "%.5f", black + (white - black) * curve(colour))
+                    }.joined(separator: " ")
+                }
+            }
+        }
+        return "TITLE \"dusk\"\nLUT_3D_SIZE 9\n\(lines.joined(separator: "\n"))\n"
+    }()
 
     static func example(_ filter: String) -> Example { examples[filter] ?? Example(stage: filter) }
 
@@ -40,9 +63,11 @@ enum FilterBook {
         Written by `./run docs` from what the filters say of themselves; `pipectl plugins show NAME` says the same.
 
         A filter is a stage of a chain: `resize width=1600 | chrome | vignette strength=0.3 | save format=jpeg`. Several curves in a row cost as
-        much as one. 16 bit stay 16 bit. A grey picture stays grey wherever the result is; sepia, duotone, instant, and a coloured border or
-        mark make it a coloured one. Alpha stays as it is, but blur and tilt-shift blur it, too, with colours weighed by it; a border is opaque,
-        and so is a watermark as far as it covers. Filters of the kind *whole picture* hold it in memory.
+        much as one. 16 bit stay 16 bit. A grey picture stays grey wherever the result is; sepia, duotone, instant, lut, and a coloured
+        border, frame or mark make it a coloured one. Alpha stays as it is, but blur and tilt-shift blur it, too, with colours weighed by it, and
+        straighten turns it; a border and a frame are opaque, and so is a watermark as far as it covers. Filters of the kind *whole picture* hold the
+        picture in memory. Those that also *move pixels* do not if they come first, or right after the resize, and the picture is a JPEG
+        or a WebP.
         """
 
     private static func section(_ filter: StageDescription) -> String {
@@ -87,6 +112,7 @@ enum FilterBook {
         case .choice: return parameter.choices.map { "`\($0)`" }.joined(separator: ", ")
         case .colour: return "a colour, `#rrggbb`"
         case .text: return "a text"
+        case .file: return "a file, \(parameter.choices.map { "`\($0)`" }.joined(separator: ", "))"
         }
     }
 }

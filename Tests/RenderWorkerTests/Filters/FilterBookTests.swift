@@ -58,6 +58,7 @@ struct FilterBookTests {
     }
 
     private static func draw(_ worker: WorkerProcess, _ samples: String) throws {
+        worker.give(["dusk.cube": Array(FilterBook.cube.utf8)])
         let sample = try sample(samples)
         // All examples start with the same resize.
         let start = "resize width=360 kernel=lanczos3"

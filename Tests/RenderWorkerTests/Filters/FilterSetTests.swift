@@ -37,17 +37,38 @@ struct FilterSetTests {
         Case(
             chain: "crop width=20 height=10 position=entropy", size: { (min($0, 20), min($1, 10)) }, keepsAlpha: false),
         Case(chain: "crop width=7 position=right", size: { (min($0, 7), $1) }, keepsAlpha: false),
+        Case(
+            chain: "frame width=3 unit=px", size: { ($0 + 6, $1 + 6) }, keepsAlpha: false),
+        Case(
+            chain: "frame width=2 unit=px strip=20 caption=Ada credit=Bob", size: { ($0 + 4, $1 + 22) },
+            keepsAlpha: false),
+        Case(
+            chain: "frame width=0 unit=px strip=1 caption=Ada text-colour=#ff0000", colour: .becomesColour,
+            size: { ($0, $1 + 1) }, keepsAlpha: false),
         Case(chain: "duotone", colour: .becomesColour), Case(chain: "fade"), Case(chain: "flip", keepsAlpha: false),
         Case(chain: "flip direction=vertical", keepsAlpha: false), Case(chain: "grain"),
+        Case(chain: "lut file=look.cube", colour: .becomesColour),
         Case(chain: "instant", colour: .becomesColour), Case(chain: "mono", colour: .becomesGrey),
+        Case(chain: "mono red=1 green=0 blue=-0.2", colour: .becomesGrey),
         Case(chain: "noir", colour: .becomesGrey), Case(chain: "rotate", size: { ($1, $0) }, keepsAlpha: false),
         Case(chain: "rotate angle=180", keepsAlpha: false),
         Case(chain: "sepia", colour: .becomesColour),
         Case(chain: "sharpen"), Case(chain: "tilt-shift", keepsAlpha: false),
-        Case(chain: "tilt-shift width=0 blur=20", keepsAlpha: false), Case(chain: "vignette"),
+        Case(chain: "straighten angle=7", size: { straightened($0, $1, by: 7) }, keepsAlpha: false),
+        Case(chain: "straighten angle=-45", size: { straightened($0, $1, by: 45) }, keepsAlpha: false),
+        Case(chain: "tilt-shift width=0 blur=20 angle=30", keepsAlpha: false), Case(chain: "tone"),
+        Case(chain: "tone exposure=1 highlights=-0.5 temperature=0.3 vibrance=0.5"), Case(chain: "vignette"),
         Case(chain: "watermark text=Ada", keepsAlpha: false),
         Case(chain: "watermark text=Ada colour=#ff0000 size=100", colour: .becomesColour, keepsAlpha: false),
     ]
+
+    /// The largest part of the picture's shape that is whole after a turn.
+    private static func straightened(_ width: Int, _ height: Int, by degrees: Double) -> (Int, Int) {
+        let (across, down) = (cos(degrees * .pi / 180), sin(degrees * .pi / 180))
+        let (wide, high) = (Double(width), Double(height))
+        let part = min(wide / (wide * across + high * down), high / (wide * down + high * across))
+        return (max(1, Int(wide * part)), max(1, Int(high * part)))
+    }
 
     /// Widths and heights: single pixels, single rows and columns, odd sizes, and a size that libvips reads in several
     /// parts.
@@ -58,6 +79,7 @@ struct FilterSetTests {
     @Test("Each filter keeps its promises for pictures of every kind and size", arguments: cases)
     func kinds(example: Case) throws {
         let worker = try WorkerProcess()
+        worker.give(["look.cube": Array(FilterBook.cube.utf8)])
         for (width, height) in Self.sizes {
             for bands in 1...4 {
                 for is16Bit in [false, true] {

@@ -72,7 +72,7 @@ struct NoirTests {
     func description() throws {
         let noir = try #require(try WorkerProcess().hello.filters.first { $0.name == "noir" })
         #expect(noir.parameters.map(\.name) == ["contrast", "strength"])
-        #expect(noir.traits == [.lumaOnly, .pointwise, .curve])
+        #expect(noir.traits == [.lumaOnly, .pointwise, .curve, .keepsGainMap])
         #expect(noir.file?.hasSuffix("libnoir.so") == true)
     }
 }

@@ -71,10 +71,10 @@ struct PlaceFilterTests {
     @Test(
         "a chain with missing or excess values is refused before any picture, with the position",
         arguments: [
-            ("noir | watermark", "'watermark' without 'text' or 'picture', one of which it needs at column 8"),
+            ("noir | watermark", "'watermark' needs 'text' or 'picture' at column 8"),
             ("watermark text=\"\" colour=#ffffff", "write watermark text=… or picture=…"),
             ("watermark text=a picture=b.png", "'text' and 'picture' of watermark together at column 18; keep one"),
-            ("crop position=left", "'crop' without 'ratio', 'width' or 'height', one of which it needs at column 1"),
+            ("crop position=left", "'crop' needs 'ratio', 'width' or 'height' at column 1"),
             ("crop width=0", "write crop ratio=…, width=… or height=…"),
         ])
     func needs(chain: String, message: String) throws {

@@ -14,6 +14,7 @@ final class WorkerProcess: Sendable {
     let hello: Hello
     private let trail: FilterTrail
     private let told = Mutex<[WorkerMessage]>([])
+    private let given = Mutex<[String: [UInt8]]>([:])
 
     static let programs =
         environment["PIPELINED_PROGRAMS"].map { URL(fileURLWithPath: $0) }
@@ -61,8 +62,18 @@ final class WorkerProcess: Sendable {
         waitpid(process, nil, 0)
     }
 
+    /// Gives chains files to name, as the daemon does with those in the recipes' folder.
+    func give(_ files: [String: [UInt8]]) { given.withLock { $0.merge(files) { $1 } } }
+
     func chain(_ text: String) throws -> [Stage] {
-        try Chain(parsing: text, catalog: StageCatalog(filters: hello.filters)).stages
+        let files = FilterFiles(digests: given.withLock { $0.mapValues(SHA256.hex) })
+        return try Chain(parsing: text, catalog: StageCatalog(filters: hello.filters, files: files)).stages
+    }
+
+    /// The files that the outputs need, as the worker expects them.
+    private func files(for outputs: [RenderOutput]) throws -> [Descriptor] {
+        let bytes = given.withLock { Dictionary($0.values.map { (SHA256.hex($0), $0) }) { $1 } }
+        return try outputs.flatMap(\.stages).fileDigests.map { try Descriptor.memory(bytes[$0] ?? []) }
     }
 
     func ask(_ message: SupervisorMessage, _ descriptors: [Descriptor] = []) throws -> WorkerMessage {
@@ -121,7 +132,7 @@ final class WorkerProcess: Sendable {
     ) throws -> PictureHeader {
         let request = OpenRequest(
             name: name, outputs: outputs, maxPixels: maxPixels, maxTexts: maxTexts, onTruncated: onTruncated, raw: raw)
-        switch try ask(.open(request), files.map { try $0.reopened() }) {
+        switch try ask(.open(request), files.map { try $0.reopened() } + self.files(for: outputs)) {
         case .opened(let header): return header
         case .failed(let failure): throw failure
         case let other: throw Unexpected("\(other)")

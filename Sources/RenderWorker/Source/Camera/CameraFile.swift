@@ -45,7 +45,7 @@ final class CameraFile {
     private let file: OpaquePointer
     private let reading: Reading
 
-    /// LibRaw's bit readers look some bytes ahead, so reading this far past the end is no failure.
+    /// LibRaw's bit readers look some bytes ahead, so reading this far past the end is not a failure.
     private static let lookahead = 16384
 
     /// Reads the header.

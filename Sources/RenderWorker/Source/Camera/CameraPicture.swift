@@ -135,9 +135,8 @@ extension CameraPicture {
         let preview = preview.isHigh == raw.isHigh ? preview : PictureSize(width: preview.height, height: preview.width)
         let wanted = PictureSize(resize.target(raw.width, raw.height))
         let made = PictureSize(resize.target(preview.width, preview.height))
-        // If the resize leaves both pictures unchanged, the preview may be half as large as the sensor's picture. If
-        // the resize changes only the sensor's picture, the preview must be almost as large, or have the wanted size
-        // already.
+        // If the resize changes neither picture, a preview of at least half the sensor's size suffices. If it changes
+        // only the sensor's picture, the preview must be almost as large, or already have the wanted size.
         if made == preview { return wanted == raw ? isHalf : isWhole || made == wanted }
         // If the two results differ in size, the resize scales by a factor, and half the sensor's size is enough again.
         guard abs(wanted.longer - made.longer) * 50 <= wanted.longer else { return isHalf }

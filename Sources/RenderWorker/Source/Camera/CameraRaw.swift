@@ -1,6 +1,6 @@
 import CRaw
 
-/// Recognises a camera's raw file, including those that are also TIFFs.
+/// Recognises camera raw files, including raw formats based on TIFF.
 enum CameraRaw {
     private static let suffixes: Set = [
         "3fr", "arw", "cr2", "cr3", "dcr", "dng", "erf", "fff", "iiq", "kdc", "mef", "mos", "nef", "nrw", "orf", "pef",

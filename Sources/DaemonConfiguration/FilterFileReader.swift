@@ -1,0 +1,51 @@
+import Glibc
+import PipelineModel
+import ServiceProgram
+import SystemCalls
+
+/// Reads the files of filters, such as .cube files, from the recipes' folder, by the same rules of trust as recipes.
+struct FilterFileReader {
+    /// Maximum number of files, because nodes of a fleet tell each other about all of them.
+    private static let most = 100
+
+    private(set) var files: FilterFiles
+    /// The files' bytes in memory, by SHA-256. A file that is changed later does not change them.
+    private(set) var bytes: [String: Descriptor] = [:]
+    private var left: Int64
+
+    /// `most` is the maximum size of all files together, in bytes.
+    init(_ folder: String, for filters: [StageDescription], most: Int64) {
+        (files, left) = (FilterFiles(in: folder), most)
+        let endings = Set(filters.flatMap(\.parameters).filter { $0.type == .file }.flatMap(\.choices))
+        let names = (try? FileSystem.names(in: folder)) ?? []
+        for name in names.compactMap(\.self).filter({ !$0.hasPrefix(".") }).sorted()
+        where endings.contains(where: name.hasSuffix) {
+            do {
+                files.refused[name] = try refusal(of: name, at: FileSystem.join(folder, name))
+            } catch {
+                files.refused[name] = "it can't be read: \(error)"
+            }
+        }
+    }
+
+    /// Reads a file. Returns why it is not used, or nil.
+    private mutating func refusal(of name: String, at path: String) throws(SystemError) -> String? {
+        guard files.digests.count < Self.most else {
+            return "there are more than \(Self.most) such files; remove some of them"
+        }
+        let way = try Trust.way(to: path)
+        if let refusal = way.refusal { return refusal }
+        let content = try FileSystem.read(try way.open(O_RDONLY), most: Int(left) + 1, called: path)
+        guard content.count <= left else {
+            return "with it, the files of filters would be larger than FilterFiles= allows; raise that in [Daemon], or "
+                + "remove files"
+        }
+        let digest = SHA256.hex(content)
+        if bytes[digest] == nil {
+            bytes[digest] = try Descriptor.memory(content)
+            left -= Int64(content.count)
+        }
+        files.digests[name] = digest
+        return nil
+    }
+}

@@ -1,0 +1,73 @@
+package import DaemonRuntime
+package import JobModel
+package import PipelineModel
+package import SystemCalls
+import WorkerProtocol
+
+/// Shows pictures, and tries chains. None of this is recorded.
+@Coordination
+package protocol PictureReading {
+    /// Explains what the daemon does with a file, or with a chain.
+    func explain(_ question: ExplainQuestion, done: @escaping Done<Result<ExplainAnswer, ExplainFailure>>)
+    /// Renders a picture with several chains, after all earlier trials.
+    func tryChains(_ wish: TrialWish, done: @escaping Done<TrialOutcome>) -> Withdrawal
+    /// Makes a preview, at most `size` pixels wide and high, of a job's original, or of a result, counted from 1.
+    func preview(
+        _ result: Int?, of job: JobRecord, size: Int,
+        done: @escaping @Sendable (Result<OpenedPicture, any Error>) -> Void
+    ) -> Withdrawal
+    /// The lane on which to open a job's picture, because its disk may block.
+    func lane(of result: Int?, of job: JobRecord) -> FileLane
+    /// Opens a job's picture. Blocks on its disk.
+    nonisolated func open(_ result: Int?, of job: JobRecord) throws -> OpenedPicture
+}
+
+package typealias OpenedPicture = (name: String, file: Descriptor)
+
+/// A client's question about a file, a chain, or both.
+package struct ExplainQuestion: Sendable {
+    package var file: String?
+    /// The order of the chain.
+    package var chain: WorkOrder?
+    /// The status of the file at the path, and whether the file may exist: a disk error does not prove that it is
+    /// missing.
+    package var status: FileStatus?
+    package var mayExist: Bool
+    /// The open file, so that a worker can read its header. The header decides the decoder path.
+    package var opened: Descriptor?
+
+    package init(file: String?, chain: WorkOrder?, status: FileStatus?, mayExist: Bool, opened: Descriptor?) {
+        (self.file, self.chain, self.status, self.mayExist) = (file, chain, status, mayExist)
+        self.opened = opened
+    }
+}
+
+/// What the daemon does with a file, or with a chain, and why.
+package struct ExplainAnswer: Sendable {
+    package var recipe: String?
+    package var why: String
+    /// The order for the picture; nil if the daemon does nothing with the file.
+    package var order: WorkOrder?
+    /// The operations that run; empty if none do.
+    package var operations: [PlannedOperation] = []
+    /// The job to which the file belongs.
+    package var job: JobRecord?
+    package var names: [(output: String?, name: String)] = []
+    /// The date that the names contain.
+    package var date: String?
+    /// The picture's header, in words, and how each output decodes the picture, or why it makes no result.
+    package var picture: String?
+    package var decode: [(output: String?, path: String, unwanted: String?)] = []
+    /// Why the header could not be read.
+    package var problem: String?
+
+    package init(recipe: String? = nil, why: String, order: WorkOrder? = nil) {
+        (self.recipe, self.why, self.order) = (recipe, why, order)
+    }
+}
+
+package enum ExplainFailure: Error {
+    case noFile(String)
+    /// The ledger can't be read.
+    case unread(any Error)
+}

@@ -1,0 +1,73 @@
+package import JobModel
+package import PipelineModel
+
+/// The queued jobs of one priority that download from one host, or that belong to one recipe and batch. Lanes take
+/// turns: hosts or recipes with each other, and batches within a recipe.
+package struct Lane: Hashable, Sendable {
+    package var queue: FirstQueue
+    /// The host of downloads, or the recipe of pictures.
+    package var group: String
+    /// The batch of pictures; 0 for downloads, and for pictures outside batches.
+    package var batch: Int
+    package var priority: Priority
+
+    package init(_ queue: FirstQueue, _ group: String, batch: Int = 0, _ priority: Priority) {
+        (self.queue, self.group, self.batch, self.priority) = (queue, group, batch, priority)
+    }
+}
+
+extension JobRecord {
+    /// The lane in which the job enters the window.
+    package var lane: Lane { lane(in: entry) }
+
+    /// The lane in which the job waits in this queue.
+    package func lane(in queue: FirstQueue) -> Lane {
+        let priority = Priority(rank: priority)
+        return switch queue {
+        case .download: Lane(.download, host ?? "", priority)
+        case .render: Lane(.render, order.recipe, batch: batch ?? 0, priority)
+        }
+    }
+}
+
+extension Ledger {
+    /// The first queued jobs of a lane, excluding `except`.
+    package nonisolated func queued(_ lane: Lane, except: [Int], limit: Int) throws -> [JobRecord] {
+        let (index, members): (SQL, SQL) =
+            switch lane.queue {
+            case .download: ("jobs_by_host", "j.host = \(lane.group)")
+            case .render: ("jobs_by_recipe", "j.recipe = \(lane.group) AND coalesce(j.batch, 0) = \(lane.batch)")
+            }
+        return try jobs(
+            by: index,
+            """
+            WHERE j.state = 'queued' AND \(lane.queue.condition) AND j.priority = \(lane.priority.rank) AND \(members)
+                AND j.id NOT IN \(except) ORDER BY j.position LIMIT \(limit)
+            """)
+    }
+
+    /// The host or recipe that follows `group` in alphabetical order and has queued jobs of this priority.
+    package nonisolated func group(after group: String, _ queue: FirstQueue, _ priority: Priority) throws -> String? {
+        let (name, index): (SQL, SQL) =
+            switch queue {
+            case .download: ("host", "jobs_by_host")
+            case .render: ("recipe", "jobs_by_recipe")
+            }
+        return try value(
+            """
+            SELECT \(name) FROM jobs INDEXED BY \(index) WHERE state = 'queued' AND \(queue.condition)
+                AND priority = \(priority.rank) AND \(name) > \(group) ORDER BY \(name) LIMIT 1
+            """)
+    }
+
+    /// The batch that follows `batch` and has queued pictures of this recipe and priority; 0 stands for pictures outside
+    /// batches.
+    package nonisolated func batch(after batch: Int, of recipe: String, _ priority: Priority) throws -> Int? {
+        try value(
+            """
+            SELECT coalesce(batch, 0) FROM jobs INDEXED BY jobs_by_recipe
+            WHERE state = 'queued' AND \(FirstQueue.render.condition) AND priority = \(priority.rank)
+                AND recipe = \(recipe) AND coalesce(batch, 0) > \(batch) ORDER BY coalesce(batch, 0) LIMIT 1
+            """)
+    }
+}

@@ -1,0 +1,258 @@
+/* lut: the look of a .cube file, as colour programs write it.
+ *
+ * The file has a table of colours: of one dimension, a curve for each band; or of three, a colour for each mix of red, green and
+ * blue. Between the colours of a table of three dimensions, a tetrahedron of four neighbours decides, so that greys stay grey
+ * where the table has them so. */
+#include <pipeline_blur.h>
+
+enum { FILE_NAME, STRENGTH, PARAMETER_COUNT };
+
+static const char *const suffixes[] = {".cube", NULL};
+
+static const PipelineParameter parameters[PARAMETER_COUNT] = {
+    [FILE_NAME] =
+        {.name = "file",
+         .type = PIPELINE_FILE,
+         .default_value = "",
+         .choices = suffixes,
+         .help = "the name of a .cube file in the recipes' folder"},
+    [STRENGTH] =
+        {.name = "strength",
+         .type = PIPELINE_NUMBER,
+         .minimum = 0,
+         .maximum = 1,
+         .default_value = "1",
+         .help = "how much of the look: 0 leaves the picture as it is"},
+};
+
+/* ---- Reading ---- */
+
+/* A table of colours, each in the first three of its four numbers. In three dimensions, red changes first, then green. */
+typedef struct Table {
+    int size, dimensions;
+    size_t count, most;
+    float low[3], high[3];
+    PipelineQuad *colours;
+    GBytes *file;
+} Table;
+
+static void clear(void *memory) {
+    Table *table = memory;
+    g_aligned_free(table->colours);
+    g_bytes_unref(table->file);
+}
+
+/* Reads up to three numbers, and returns how many there are; 0 if anything else follows. */
+static int numbers(const char *text, float *found) {
+    int count = 0;
+    char *end;
+    for (; count < 3; count++, text = end) {
+        double number = g_ascii_strtod(text, &end);
+        if (end == text || !isfinite(number))
+            break;
+        found[count] = (float)number;
+    }
+    return text[strspn(text, " \t\r")] == 0 ? count : 0;
+}
+
+/* Makes room for a table of this size. */
+static gboolean make_room(Table *table, int dimensions, int size) {
+    if (table->colours || size < 2 || size > (dimensions == 1 ? 65536 : 129))
+        return FALSE;
+    table->size = size;
+    table->dimensions = dimensions;
+    table->most = dimensions == 1 ? (size_t)size : (size_t)size * size * size;
+    table->colours = (PipelineQuad *)g_aligned_alloc0(table->most, sizeof(PipelineQuad), 16);
+    return TRUE;
+}
+
+/* Takes a line of the file. Returns FALSE if it makes no sense. */
+static gboolean take(Table *table, const char *line) {
+    float found[3];
+    const char *rest = line + strcspn(line, " \t");
+    if (*line == 0 || *line == '#' || g_str_has_prefix(line, "TITLE"))
+        return TRUE;
+    if (g_str_has_prefix(line, "LUT_1D_SIZE") || g_str_has_prefix(line, "LUT_3D_SIZE"))
+        return make_room(table, line[4] - '0', atoi(rest));
+    if (g_str_has_prefix(line, "DOMAIN_MIN"))
+        return numbers(rest, table->low) == 3;
+    if (g_str_has_prefix(line, "DOMAIN_MAX"))
+        return numbers(rest, table->high) == 3;
+    if (g_str_has_prefix(line, "LUT_1D_INPUT_RANGE") || g_str_has_prefix(line, "LUT_3D_INPUT_RANGE")) {
+        int count = numbers(rest, found);
+        for (int band = 0; band < 3; band++) {
+            table->low[band] = found[0];
+            table->high[band] = found[1];
+        }
+        return count == 2;
+    }
+    if (table->count >= table->most || numbers(line, found) != 3)
+        return FALSE;
+    table->colours[table->count++] = (PipelineQuad){found[0], found[1], found[2], 0};
+    return TRUE;
+}
+
+/* Reads a whole file. Returns NULL if it is no table, after it has said why. */
+static Table *read_table(const PipelineHost *host, const char *name, GBytes *file) {
+    size_t length = 0;
+    const char *bytes = (const char *)g_bytes_get_data(file, &length);
+    Table *table = g_atomic_rc_box_new0(Table);
+    *table = (Table){.high = {1, 1, 1}, .file = g_bytes_ref(file)};
+    char *text = g_strndup(bytes, length), *next = text;
+    int failed = 0;
+    for (int number = 1; !failed && next; number++) {
+        char *line = next;
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = 0;
+        if (!take(table, g_strstrip(line)))
+            failed = pipeline_refuse(host, "line %d of '%s' does not belong into a .cube file: '%.60s'", number, name, line);
+    }
+    g_free(text);
+    if (!failed && (table->colours == NULL || table->count < table->most))
+        failed = pipeline_refuse(
+            host, "'%s' has %zu colours of %zu; take a whole .cube file", name, table->count, table->most);
+    for (int band = 0; !failed && band < 3; band++)
+        if (!(table->high[band] > table->low[band]))
+            failed = pipeline_refuse(host, "the domain of '%s' is empty", name);
+    if (!failed)
+        return table;
+    g_atomic_rc_box_release_full(table, clear);
+    return NULL;
+}
+
+/* The latest table, which the next picture of the same chain needs as well. */
+static struct {
+    GMutex lock;
+    Table *table;
+} latest;
+
+/* Like `read_table`, but reads the same file only once. The caller owns a reference. */
+static Table *shared_table(const PipelineHost *host, const char *name, GBytes *file) {
+    g_mutex_lock(&latest.lock);
+    if (!latest.table || !g_bytes_equal(latest.table->file, file)) {
+        Table *table = read_table(host, name, file);
+        if (latest.table && table)
+            g_atomic_rc_box_release_full(latest.table, clear);
+        latest.table = table ? table : latest.table;
+        file = table ? file : NULL;
+    }
+    Table *result = file ? (Table *)g_atomic_rc_box_acquire(latest.table) : NULL;
+    g_mutex_unlock(&latest.lock);
+    return result;
+}
+
+/* ---- Applying ---- */
+
+typedef struct Look {
+    const Table *table;
+    float strength;
+} Look;
+
+/* Mixes the part `strength` of a colour of the table into a pixel. */
+static inline __attribute__((always_inline)) void mix(const Look *look, PipelineRun *run, int i, PipelineQuad colour) {
+    for (int band = 0; band < 3; band++)
+        run->samples[band][i] += look->strength * (colour[band] - run->samples[band][i]);
+}
+
+/* Finds the places of a run's samples in the table: whole steps, and parts of a step. */
+static inline __attribute__((always_inline)) void find(
+    const Table *table, const PipelineRun *run, int steps[3][PIPELINE_RUN], float parts[3][PIPELINE_RUN]) {
+    for (int band = 0; band < 3; band++) {
+        float last = (float)(table->size - 1), scale = last / (table->high[band] - table->low[band]);
+        for (int i = 0; i < run->count; i++) {
+            float place = (run->samples[band][i] - table->low[band]) * scale;
+            place = place > 0 ? place : 0;
+            place = place < last ? place : last;
+            int step = (int)place;
+            step = step < table->size - 1 ? step : table->size - 2;
+            steps[band][i] = step;
+            parts[band][i] = place - (float)step;
+        }
+    }
+}
+
+PIPELINE_VECTORS
+static void look_up_curves(const void *context, PipelineRun *run) {
+    const Look *look = context;
+    int steps[3][PIPELINE_RUN];
+    float parts[3][PIPELINE_RUN];
+    find(look->table, run, steps, parts);
+    for (int i = 0; i < run->count; i++) {
+        PipelineQuad colour = {0, 0, 0, 0};
+        for (int band = 0; band < 3; band++) {
+            const PipelineQuad *near = look->table->colours + steps[band][i];
+            colour[band] = near[0][band] + parts[band][i] * (near[1][band] - near[0][band]);
+        }
+        mix(look, run, i, colour);
+    }
+}
+
+/* The way from the dark corner of a cell to its bright corner goes along the axis of the largest part first, then along that of
+ * the middle part, then along that of the smallest. */
+PIPELINE_VECTORS
+static void look_up_colours(const void *context, PipelineRun *run) {
+    const Look *look = context;
+    int steps[3][PIPELINE_RUN], size = look->table->size, red = 1, green = size, blue = size * size;
+    float parts[3][PIPELINE_RUN];
+    find(look->table, run, steps, parts);
+    for (int i = 0; i < run->count; i++) {
+        float r = parts[0][i], g = parts[1][i], b = parts[2][i];
+        float most = r > g ? r : g, least = r > g ? g : r;
+        int first = r > g ? red : green, last = r > g ? green : red;
+        first = b > most ? blue : first;
+        last = b > least ? last : blue;
+        float middle = b > most ? most : b > least ? b : least;
+        most = b > most ? b : most;
+        least = b > least ? least : b;
+        const PipelineQuad *dark = look->table->colours + steps[0][i] + steps[1][i] * green + steps[2][i] * blue;
+        const PipelineQuad *bright = dark + red + green + blue;
+        mix(look, run, i,
+            (1 - most) * dark[0] + (most - middle) * dark[first] + (middle - least) * bright[-last] + least * bright[0]);
+    }
+}
+
+static void let_go(void *table) {
+    g_atomic_rc_box_release_full(table, clear);
+}
+
+static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
+    PIPELINE_OWNED VipsImage *coloured = NULL;
+    size_t size = 0;
+    const void *bytes = pipeline_file(host, &values[FILE_NAME], &size);
+    if (!bytes)
+        return pipeline_refuse(host, "the file '%s' has not come", values[FILE_NAME].text);
+    GBytes *file = g_bytes_new(bytes, size);
+    Table *table = shared_table(host, values[FILE_NAME].text, file);
+    g_bytes_unref(file);
+    if (!table)
+        return -1;
+    Look look = {table, (float)values[STRENGTH].number};
+    if (pipeline_rgb(input, &coloured)
+        || pipeline_pixels(
+            coloured, NULL, table->dimensions == 1 ? look_up_curves : look_up_colours, &look, sizeof look, output)) {
+        let_go(table);
+        return -1;
+    }
+    /* The result needs the table until it is closed. */
+    g_object_set_data_full(G_OBJECT(*output), "lut-table", table, let_go);
+    return 0;
+}
+
+static const char *const needed[] = {"file", NULL};
+
+static const PipelineFilter lut = {
+    PIPELINE_FILTER_LAYOUT,
+    .name = "lut",
+    .version = "1.0.0",
+    .summary = "the look of a .cube file",
+    .traits = PIPELINE_POINTWISE,
+    .parameter_count = PARAMETER_COUNT,
+    .parameters = parameters,
+    .at_least_one_of = needed,
+    .apply = apply,
+};
+
+const PipelineFilter *pipeline_filter(void) {
+    return &lut;
+}
