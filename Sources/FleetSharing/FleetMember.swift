@@ -24,7 +24,7 @@ package protocol FleetMemberDelegate: AnyObject {
 /// This node's membership in a fleet. Joins the fleet that the settings name, lends pictures while the render queue is
 /// full, and renders other nodes' pictures in places that its own jobs don't need.
 @Coordination
-package final class FleetMember: FleetGuests {
+package final class FleetMember: FleetPoolDelegate {
     private let configuration: ConfigurationInForce
     private let pool: FleetPool
     private let render: WorkerPool
@@ -49,9 +49,7 @@ package final class FleetMember: FleetGuests {
     ) {
         (self.configuration, self.pool, self.render) = (configuration, pool, render)
         (self.fetch, self.queue, self.downloads) = (fetch, queue, downloads)
-        pool.guests = self
-        pool.spare = { [queue] in queue.spare }
-        pool.roomChanged = { [weak self] in self?.roomChanged() }
+        pool.delegate = self
     }
 
     package var isOn: Bool { configuration.settings.fleet.isOn }
@@ -233,7 +231,7 @@ package final class FleetMember: FleetGuests {
 
     /// Called when another picture can be lent, or a lost node's picture has returned. A free place here may render the
     /// returned picture.
-    private func roomChanged() {
+    package func roomChanged() {
         look()
         guard pool.hasRoom || pool.lentCount > 0 else { return }
         Coordination.async { [self] in render.lookAtFleet() }
@@ -243,6 +241,8 @@ package final class FleetMember: FleetGuests {
         render.lookAtFleet()
         look()
     }
+
+    package var spareSlots: Int { queue.spare }
 
     /// Free places, counting both jobs and other nodes' pictures as used.
     private var spare: Int { max(0, queue.spare - guests.count) }

@@ -72,7 +72,6 @@ package final class Owners: ReadsDelegate {
         self.hooks = hooks
         queues = Queues(loaded.configuration.settings, ledger, savedIn: places.saved)
         let publisher = Publisher(awaitsOthers: queues.awaitsOthers)
-        ledger.awaitsOthers(queues.awaitsOthers)
         let claims = ClaimFolders(root: staging.root)
         inboxes = Inboxes(configuration, claims)
         reloads = Reloads(configuration, workers.plugins, in: pool, inboxes)
@@ -119,11 +118,6 @@ package final class Owners: ReadsDelegate {
 
     /// Repairs what an earlier run left unfinished, then opens the inboxes and begins to work.
     package nonisolated func begin() throws {
-        ledger.problemChanged { [self] in Coordination.async { self.ledgerChanged() } }
-        ledger.readFailed { [self] in Coordination.async { self.jobs.reads.later() } }
-        ledger.batchChanged { [runner] batch, news in
-            Coordination.async { runner.announce(news, of: batch) }
-        }
         let sweep = try Coordination.sync {
             knowFolders()
             ledgerNote = LedgerFile.note(configuration.places)
@@ -135,7 +129,7 @@ package final class Owners: ReadsDelegate {
         try Coordination.sync {
             jobs.begin(with: try ledger.counts())
             if jobs.counts[.queued] > 0 { Log.notice("in the queue from before: \(jobs.counts[.queued])") }
-            ledger.othersChanged { [changes] consequences in Coordination.async { changes.adopt(consequences) } }
+            ledger.connect(self)
             ledger.lookAtBatches()
             try queues.begin()
             applySettings()
@@ -279,6 +273,22 @@ extension Owners: OriginalMoverDelegate {
     package func whenOpened(_ folders: Set<String>, on line: DispatchQueue, _ body: @escaping @Sendable () -> Void) {
         inboxes.whenOpened(folders, on: line, body)
     }
+}
+
+extension Owners: LedgerDelegate {
+    package nonisolated func batchChanged(_ batch: Int, _ news: BatchNews) {
+        Coordination.async { self.runner.announce(news, of: batch) }
+    }
+
+    package nonisolated func ledgerProblemChanged() { Coordination.async { self.ledgerChanged() } }
+
+    package nonisolated func othersChanged(_ consequences: Consequences) {
+        Coordination.async { self.changes.adopt(consequences) }
+    }
+
+    package nonisolated var awaitsOthers: Bool { queues.awaitsOthers() }
+
+    package nonisolated func readFailed() { Coordination.async { self.jobs.reads.later() } }
 }
 
 extension Owners: FleetMemberDelegate {

@@ -62,7 +62,7 @@ extension Ledger {
         }
     }
 
-    /// Returns the batches that the current transaction ends or brings to a barrier, and logs those that have ended.
+    /// Returns the batches that the current transaction ends or brings to a barrier, and logs both, except late jobs.
     /// Called before each commit.
     func takeBatchNews() throws -> [(batch: Int, news: BatchNews)] {
         guard try writer.isAny("SELECT 1 FROM arrivals LIMIT 1") else { return [] }
@@ -77,7 +77,13 @@ extension Ledger {
             """
             UPDATE batches SET finished = NULL WHERE finished IS NOT NULL AND id IN (SELECT batch FROM arrivals) AND \(Self.onWay)
             """)
-        for (batch, news) in changes where news == .ended { try end(batch) }
+        for (batch, news) in changes {
+            switch news {
+            case .ended: try end(batch)
+            case .arrived: try arrive(batch)
+            case .joined: break
+            }
+        }
         try writer.run("DELETE FROM arrivals")
         return changes
     }
@@ -109,8 +115,16 @@ extension Ledger {
         try writer.run("UPDATE batches SET finished = \(event.time), arrived = 0 WHERE id = \(batch)")
     }
 
-    /// Logs that a batch has reached a barrier, unless only late jobs have. Queues the jobs at the batch's lowest
-    /// barrier, at their old positions, and passes their number to `done`.
+    private func arrive(_ batch: Int) throws {
+        try add(LoggedEvent(kind: "batch", text: BatchNews.arrived.rawValue, batch: batch))
+        try writer.run("UPDATE batches SET arrived = \(Self.lowestBarrier(of: batch)) WHERE id = \(batch)")
+    }
+
+    private static func lowestBarrier(of batch: Int) -> SQL {
+        "(SELECT MIN(segment) FROM jobs WHERE batch = \(batch) AND hold = 'barrier')"
+    }
+
+    /// Queues the jobs at the batch's lowest barrier, at their old positions, and passes their number to `done`.
     package nonisolated func release(_ batch: Int, done: @escaping @Sendable (_ released: Int) -> Void) {
         write(refused: 0, { try $0.release(batch) }, done: done)
     }
@@ -118,12 +132,8 @@ extension Ledger {
     private func release(_ batch: Int) throws -> Int {
         // All jobs of the batch may have ended meanwhile.
         guard let news = try news("id = \(batch)").first?.news, news != .ended else { return 0 }
-        let event = LoggedEvent(kind: "batch", text: news.rawValue, batch: batch)
-        if news == .arrived { try add(event) }
-        let barrier: SQL = "(SELECT MIN(segment) FROM jobs WHERE batch = \(batch) AND hold = 'barrier')"
-        try writer.run("UPDATE batches SET arrived = MAX(arrived, \(barrier)) WHERE id = \(batch)")
-        let which: SQL = "batch = \(batch) AND hold = 'barrier' AND segment = \(barrier)"
-        try add(.queued, at: event.time, where: which)
+        let which: SQL = "batch = \(batch) AND hold = 'barrier' AND segment = \(Self.lowestBarrier(of: batch))"
+        try add(.queued, where: which)
         try writer.run("UPDATE jobs SET state = 'queued', hold = NULL, reason = NULL WHERE \(which)")
         return writer.changes
     }

@@ -83,11 +83,8 @@ package actor Ledger: QueueActor {
     private var retrying = false
     /// Number of retries scheduled; only the latest one takes effect.
     private var attempts = 0
-    private var afterCommit: Completion?
-    private var batchChanged: (@Sendable (Int, BatchNews) -> Void)?
-    private var problemChanged: Completion?
-    private var othersChanged: (@Sendable (Consequences) -> Void)?
-    private var awaitsOthers: (@Sendable () -> Bool)?
+    private weak var delegate: (any LedgerDelegate)?
+    private weak var follower: (any LedgerFollower)?
 
     /// Calls `willBegin` before it creates the tables of a new ledger.
     package init(path: String, willBegin: () throws -> Void = {}) throws {
@@ -98,34 +95,16 @@ package actor Ledger: QueueActor {
         reading = try LedgerReading(path: path)
     }
 
-    // MARK: - Callbacks, on the ledger's queue
-
-    /// Called after each committed group.
-    package nonisolated func afterCommit(_ call: @escaping @Sendable () -> Void) { async { $0.afterCommit = call } }
-
-    /// Called when all jobs of a batch have reached a barrier or ended, after the completions of the writes that led to
-    /// this.
-    package nonisolated func batchChanged(_ call: @escaping @Sendable (Int, BatchNews) -> Void) {
-        async { $0.batchChanged = call }
+    /// Sets the receiver of the ledger's news, and tells it of problems that exist already.
+    package nonisolated func connect(_ delegate: any LedgerDelegate) {
+        reading.connect(delegate)
+        async { ledger in
+            ledger.delegate = delegate
+            if ledger.problem != nil { delegate.ledgerProblemChanged() }
+        }
     }
 
-    /// Called when `problem` appears or clears.
-    package nonisolated func problemChanged(_ call: @escaping @Sendable () -> Void) {
-        async { $0.problemChanged = call }
-    }
-
-    /// Called when ended jobs have released or failed their dependents. These effects are durable by then. The
-    /// completion of the write that ended the jobs is called afterwards.
-    package nonisolated func othersChanged(_ call: @escaping @Sendable (Consequences) -> Void) {
-        async { $0.othersChanged = call }
-    }
-
-    /// Called in a burst of writes; returns whether the commit should wait for further changes that are about to
-    /// arrive.
-    package nonisolated func awaitsOthers(_ call: @escaping @Sendable () -> Bool) { async { $0.awaitsOthers = call } }
-
-    /// Called on the reader's thread when a read fails. Further failures cause no call until `readAgain` has run.
-    package nonisolated func readFailed(_ call: @escaping @Sendable () -> Void) { reading.failed(call) }
+    package nonisolated func connect(follower: any LedgerFollower) { async { $0.follower = follower } }
 
     package nonisolated func keep(events: Int) { state.withLock { $0.keptEvents = events } }
     package nonisolated var keptEvents: Int { state.withLock { $0.keptEvents } }
@@ -252,7 +231,7 @@ package actor Ledger: QueueActor {
 
     private func commit(again: Bool = false) {
         guard again || !retrying, retrying || !state.withLock({ $0.pending.isEmpty }) else { return }
-        spacing.keep { !state.withLock { $0.isWanted } && (awaitsOthers?() ?? false) }
+        spacing.keep { !state.withLock { $0.isWanted } && (delegate?.awaitsOthers ?? false) }
         retrying = false
         write(
             state.withLock { state in
@@ -313,15 +292,15 @@ package actor Ledger: QueueActor {
             return state.problem != nil
         }
         if recovered {
-            problemChanged?()
+            delegate?.ledgerProblemChanged()
             Log.notice("the ledger can be written again")
         }
         for write in written {
-            if !write.consequences.isEmpty { othersChanged?(write.consequences) }
+            if !write.consequences.isEmpty { delegate?.othersChanged(write.consequences) }
             write.done?()
         }
-        for (batch, news) in news { batchChanged?(batch, news) }
-        afterCommit?()
+        for (batch, news) in news { delegate?.batchChanged(batch, news) }
+        follower?.ledgerCommitted()
     }
 
     /// Deletes the oldest events. Does so once per 1000 new events, not in each group.
@@ -342,7 +321,7 @@ package actor Ledger: QueueActor {
         }
         retrying = true
         if isNews {
-            problemChanged?()
+            delegate?.ledgerProblemChanged()
             Log.failure(
                 "can't write to the ledger: \(problem); no work is taken until it can; writing is retried every second")
         }

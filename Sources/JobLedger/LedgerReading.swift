@@ -15,9 +15,7 @@ final class LedgerReading: Sendable {
         var problem: String?
         /// The latest problem logged; nil once every read succeeds again.
         var logged: String?
-        // The closure is stored in a struct. If a generic lock contained the closure directly, each access would wrap
-        // it in one more closure, without limit.
-        var failed: (@Sendable () -> Void)?
+        weak var delegate: (any LedgerDelegate)?
     }
 
     /// Maximum number of idle connections.
@@ -31,7 +29,13 @@ final class LedgerReading: Sendable {
         state = Mutex(State(idle: [try Reader(path: path)]))
     }
 
-    func failed(_ call: @escaping @Sendable () -> Void) { state.withLock { $0.failed = call } }
+    func connect(_ delegate: any LedgerDelegate) {
+        let problem = state.withLock { state in
+            state.delegate = delegate
+            return state.problem
+        }
+        if problem != nil { delegate.readFailed() }
+    }
 
     var problem: String? { state.withLock { $0.problem } }
 
@@ -49,12 +53,12 @@ final class LedgerReading: Sendable {
 
     /// Logs a problem. Does not repeat the same problem until all reads succeed again.
     private func met(_ problem: String) {
-        let (isNews, isUnlogged, failed) = state.withLock { state in
+        let (isNews, isUnlogged, delegate) = state.withLock { state in
             defer { (state.problem, state.logged) = (problem, problem) }
-            return (state.problem == nil, state.logged != problem, state.failed)
+            return (state.problem == nil, state.logged != problem, state.delegate)
         }
         if isUnlogged { Log.failure("can't read the ledger: \(problem); reading is retried every second") }
-        if isNews { failed?() }
+        if isNews { delegate?.readFailed() }
     }
 
     func again(_ body: () -> Void) {

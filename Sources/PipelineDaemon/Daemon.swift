@@ -104,13 +104,9 @@ final class Daemon: Sendable {
             path: places.socket, lookPath: places.lookSocket, passed: passed, service: service)
         let status = ServiceStatus(of: service)
         (self.service, self.status) = (service, status)
-        ledger.afterCommit { [server, owners] in
-            server.tellFollowers()
-            owners.hooks.eventsAppended()
-            status.changed()
-        }
         watchdog = Watchdog(try Self.stations(owners.queues, server)) { ServiceManager.tell("WATCHDOG=1") }
         Coordination.sync { owners.delegate = self }
+        ledger.connect(follower: self)
     }
 
     /// The queues and loops that the watchdog checks. All work passes through them. Queues that may block on a disk are
@@ -222,6 +218,14 @@ final class Daemon: Sendable {
     }
 
     private static let signalled = DispatchQueue(label: "pipelined.signals")
+}
+
+extension Daemon: LedgerFollower {
+    func ledgerCommitted() {
+        server.tellFollowers()
+        owners.hooks.eventsAppended()
+        status.changed()
+    }
 }
 
 extension Daemon: OwnersDelegate {

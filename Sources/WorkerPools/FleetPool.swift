@@ -33,7 +33,11 @@ package struct FleetPlan: Sendable {
 
 /// Receives pictures and commands from other nodes.
 @Coordination
-package protocol FleetGuests: AnyObject {
+package protocol FleetPoolDelegate: AnyObject {
+    /// Number of local slots that no job waits for.
+    var spareSlots: Int { get }
+    /// The number of pictures that can be lent may have changed, or the fleet has changed.
+    func roomChanged()
     /// Another node offers a picture. Reply with `accept`, `putOff` or `refuse`.
     func offered(_ id: Int, _ picture: LentPicture, from origin: String)
     /// The sources of an accepted picture have arrived, or it has a URL to download. Rendering may start.
@@ -45,6 +49,12 @@ package protocol FleetGuests: AnyObject {
     /// Another node sends a command to this one.
     func commanded(
         _ command: NodeCommand, by node: String, done: @escaping @Coordination @Sendable (NodeReport) -> Void)
+}
+
+/// Renders pictures of this node that the fleet returns.
+@Coordination
+protocol FleetLender: AnyObject {
+    func takeHome(_ task: RenderTask)
 }
 
 /// Runs the fleet process, which talks to the other nodes, and lends pictures through it. If the process dies, this
@@ -85,13 +95,9 @@ package final class FleetPool {
     package private(set) var state = FleetState()
     /// Versions of this node's filters, by filter name, as in `FleetOrder.filters`.
     private var filters: [String: String] = [:]
-    package weak var guests: (any FleetGuests)?
-    /// Called with each task that the fleet returns, to be rendered on this node.
-    var home: (RenderTask) -> Void = { _ in }
-    /// Returns the number of local slots that no job waits for.
-    package var spare: () -> Int = { 0 }
-    /// Called when the number of pictures that can be lent may have changed, and when the fleet has changed.
-    package var roomChanged: () -> Void = {}
+    package weak var delegate: (any FleetPoolDelegate)?
+    /// Renders the tasks that the fleet returns.
+    weak var lender: (any FleetLender)?
 
     /// `program` returns nil while the fleet program is not installed.
     package init(longestSilence: Duration = .seconds(30), program: @escaping () -> String?) {
@@ -111,7 +117,7 @@ package final class FleetPool {
         starter.mustBeConfined = plan?.isConfined ?? false
         if !isSame { for worker in starter.workers { worker.leave() } }
         begin()
-        roomChanged()
+        delegate?.roomChanged()
     }
 
     /// Sends the current filters to the process. Pictures that are already lent or accepted are not affected.
@@ -194,7 +200,8 @@ package final class FleetPool {
 
     func lend(_ task: RenderTask) {
         guard let process, let lending = task.lending else {
-            return home(task)
+            lender?.takeHome(task)
+            return
         }
         let id = newID()
         if task.lentFirst == nil { task.lentFirst = id }
@@ -211,7 +218,7 @@ package final class FleetPool {
                     filters: filters(of: task.outputs), limits: limits, bytes: lending.bytes), only: lending.only),
             descriptors: task.files.sources + task.files.targets)
         watch()
-        roomChanged()
+        delegate?.roomChanged()
     }
 
     /// Takes back a cancelled task; returns false if it is not lent. If the process does not return the task within the
@@ -271,7 +278,8 @@ package final class FleetPool {
         guard let task = lent.removeValue(forKey: id)?.task else { return }
         if task.cancelled || starter.isStopped {
             task.done(.failure(.cancelled))
-            return roomChanged()
+            delegate?.roomChanged()
+            return
         }
         // A node may have sent part of the results, so the result files are emptied. This runs on another queue,
         // because a disk that does not respond would block it.
@@ -279,8 +287,8 @@ package final class FleetPool {
         DispatchQueue(label: "pipelined.files").async { [self] in
             for target in targets { ftruncate(target.number, 0) }
             Coordination.async { [self] in
-                home(task)
-                roomChanged()
+                lender?.takeHome(task)
+                delegate?.roomChanged()
             }
         }
     }
@@ -289,7 +297,7 @@ package final class FleetPool {
         guard let task = lent.removeValue(forKey: id)?.task else { return }
         task.files = RenderTask.Files(from: [])
         task.done(task.cancelled ? .failure(.cancelled) : result)
-        roomChanged()
+        delegate?.roomChanged()
     }
 
     /// Takes back all lent pictures if no server can be reached for the duration of TakeBack=.
@@ -326,7 +334,7 @@ package final class FleetPool {
 
     package func refuse(_ id: Int, because reason: String) {
         process?.send(FleetOrder.refuse(id, reason: reason))
-        guests?.left(id)
+        delegate?.left(id)
     }
 
     package func tell(_ id: Int, done: Int64, of total: Int64) {
@@ -356,8 +364,8 @@ package final class FleetPool {
     }
 
     private func execute(_ command: NodeCommand, _ id: Int, by node: String) {
-        guard let guests else { return }
-        guests.commanded(command, by: node) { [weak self] in self?.process?.send(FleetOrder.obeyed(id, $0)) }
+        guard let delegate else { return }
+        delegate.commanded(command, by: node) { [weak self] in self?.process?.send(FleetOrder.obeyed(id, $0)) }
     }
 
     // MARK: - The process's messages
@@ -375,14 +383,14 @@ package final class FleetPool {
         case .line(let server, let problem): adopt(server, problem)
         case .node(let node, let isSilent):
             state.hear(node, isSilent: isSilent)
-            roomChanged()
+            delegate?.roomChanged()
         case .forgotten(let node): state.forget(node)
         case .begun(let id, let node):
             lent[id]?.node = node
             lent[id]?.task.lending?.lent(node)
             if node == nil {
                 if lent[id]?.task.lending?.isRemoteDownload == true { awaitBegin(of: id) }
-                roomChanged()
+                delegate?.roomChanged()
             }
         case .progress(let id, let done, let total): lent[id]?.task.reports.progress(done, total)
         case .made(let id, let header, let outputs, let file):
@@ -394,10 +402,12 @@ package final class FleetPool {
         case .returned(let id): renderLocally(id)
         case .untaken(let id, let reason): finish(id, .failure(.notLent(reason)))
         case .offered(let id, let picture, let origin):
-            guard let guests else { return process.send(FleetOrder.refuse(id, reason: "this node takes no pictures")) }
-            guests.offered(id, picture, from: origin)
-        case .fetched(let id): guests?.fetched(id)
-        case .withdrawn(let id), .delivered(let id): guests?.left(id)
+            guard let delegate else {
+                return process.send(FleetOrder.refuse(id, reason: "this node takes no pictures"))
+            }
+            delegate.offered(id, picture, from: origin)
+        case .fetched(let id): delegate?.fetched(id)
+        case .withdrawn(let id), .delivered(let id): delegate?.left(id)
         case .answered(let id, let report): commands.removeValue(forKey: id)?(report)
         case .commanded(let id, let command, let node): execute(command, id, by: node)
         case .pong: process.owesAnswer = false
@@ -413,7 +423,7 @@ package final class FleetPool {
             awaitServer()
         }
         if before.problem != problem, let problem { Log.failure("fleet: \(problem)") }
-        roomChanged()
+        delegate?.roomChanged()
     }
 
     func ended(_ process: FleetProcess, _ end: WorkerEnd) {
@@ -426,8 +436,8 @@ package final class FleetPool {
         starter.forget(process)
         for id in lent.keys.sorted() { renderLocally(id) }
         for id in commands.keys.sorted() { commands.removeValue(forKey: id)?(nil) }
-        guests?.leftAll()
-        roomChanged()
+        delegate?.leftAll()
+        delegate?.roomChanged()
         begin()
     }
 }

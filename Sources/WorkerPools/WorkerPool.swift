@@ -9,7 +9,7 @@ package import WorkerProtocol
 /// renders one picture at a time. A task waits here only while a worker starts, while a task must run alone, or while
 /// the task may be lent and no slot is free here or in the fleet.
 @Coordination
-package final class WorkerPool {
+package final class WorkerPool: FleetLender {
     private let generations: WorkerGenerations
     private let fleet: FleetPool?
     private var pace = RenderPace()
@@ -32,7 +32,7 @@ package final class WorkerPool {
         generations = WorkerGenerations(program: program, resources: resources)
         self.fleet = fleet
         starter.again = { [weak self] in self?.balance() }
-        fleet?.home = { [weak self] task in self?.takeHome(task) }
+        fleet?.lender = self
     }
 
     private var workers: [RenderWorkerProcess] { generations.workers }
@@ -201,7 +201,7 @@ package final class WorkerPool {
         guard let fleet, fleet.isJoined else { return }
         let free = capacity - busy - waiting.count { $0.lending == nil }
         guard free <= 0 else {
-            if waiting.isEmpty { fleet.takeBack(most: min(free, fleet.spare())) }
+            if waiting.isEmpty { fleet.takeBack(most: min(free, fleet.delegate?.spareSlots ?? 0)) }
             return
         }
         while let index = waiting.firstIndex(where: { fleet.wants($0, expected: pace.expected($0.outputs)) }) {
@@ -225,7 +225,7 @@ package final class WorkerPool {
 
     /// Queues a task that the fleet has returned, to render it here. It goes before tasks that were never lent, and
     /// returned tasks keep the order in which they were first lent.
-    private func takeHome(_ task: RenderTask) {
+    func takeHome(_ task: RenderTask) {
         guard !task.cancelled, !starter.isStopped else { return task.done(.failure(.cancelled)) }
         if task.lending?.isRemoteDownload == true { return task.done(.failure(.notLent(nil))) }
         task.reports.waits(nil)

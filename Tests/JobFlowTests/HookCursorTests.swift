@@ -80,10 +80,10 @@ struct HookCursorTests {
             fixture.finish(1)
             let other = try Database(path: fixture.path)
             try other.script("ALTER TABLE hooks RENAME TO away")
-            let failed = AsyncStream<Void>.makeStream()
-            fixture.ledger.readFailed { failed.continuation.yield() }
+            let failures = ReadFailures()
+            fixture.ledger.connect(failures)
             fixture.begin()
-            for await _ in failed.stream { break }
+            for await _ in failures.stream.stream { break }
             try other.script("ALTER TABLE away RENAME TO hooks")
             _ = await fixture.lines(1)
             await fixture.stop()

@@ -95,19 +95,38 @@ struct JobLifeTests {
         #expect(Self.table == Array(rows.dropFirst()))
     }
 
-    @Test("a job that has to stop has its operations cancelled; only one that goes back to the queue keeps its part")
+    @Test("each transition has exactly these effects")
     func effects() {
         for state in Self.states {
             for event in Self.events {
                 guard let transition = state.after(event) else { continue }
-                let cancels = [.cancel, .giveBack, .setAside("no space")].contains(event)
-                guard case .stopping = transition.next, transition.next != state, cancels else {
-                    #expect(!transition.effects.contains(.cancelOperations), "\(state) \(event)")
-                    continue
-                }
-                let expected: [JobLife.Effect] = [.cancelOperations, .checkOperations]
-                #expect(transition.effects == (event == .giveBack ? [.keepPart] : []) + expected, "\(state) \(event)")
+                let expected: [JobLife.Effect] =
+                    switch (event, transition.next) {
+                    case _ where transition.next == state: []
+                    case (.cancel, .stopping), (.setAside, .stopping): [.cancelOperations, .checkOperations]
+                    case (.giveBack, .stopping): [.keepPart, .cancelOperations, .checkOperations]
+                    case (.withdrawn, _): [.checkOperations]
+                    case (.stopped, .discarding): [.discardFiles]
+                    case (.stopped, .ended), (.discarded, .ended): state.stop.map { [.leave($0)] } ?? []
+                    default: []
+                    }
+                #expect(transition.effects == expected, "\(state) \(event)")
             }
+        }
+    }
+
+    @Test("a job can fail unless it has ended or leaves anyway; its next operation may begin unless it is being stopped")
+    func questions() {
+        for state in Self.states {
+            let (canFail, goesOn) =
+                switch (state, state.stop) {
+                case (.ended, _), (_, .cancel), (_, .giveBack): (false, false)
+                case (_, .wait): (true, false)
+                case (_, nil): (true, true)
+                }
+            #expect((state.canFail, state.goesOn) == (canFail, goesOn), "\(state)")
+            let isUnbegun = [.working(.queued), .stopping(.wait("no space"), .queued)].contains(state)
+            #expect(state.canBeWithdrawn == isUnbegun, "\(state)")
         }
     }
 

@@ -55,7 +55,8 @@ struct RepeatedReadsTests {
             #expect(fixture.insert([fixture.job(1)]))
             let reads = Coordination.sync { RepeatedReads(fixture.ledger) }
             let reader = Coordination.sync { Reader(fixture.owners.jobs) }
-            fixture.ledger.readFailed { Coordination.async { reads.later() } }
+            let failures = ReadFailures { Coordination.async { reads.later() } }
+            fixture.ledger.connect(failures)
             // Dropping the index that finds queued rows makes the ledger unreadable.
             let other = try Database(path: fixture.places.ledger)
             try other.run("DROP INDEX jobs_to_render")

@@ -21,17 +21,14 @@ struct BatchNewsTests {
     private func with(_ body: (Ledger, _ news: () -> [BatchNews]) throws -> Void) throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
-            let heard = Mutex<[BatchNews]>([])
-            ledger.batchChanged { _, news in heard.withLock { $0.append(news) } }
+            let listener = Listener()
+            ledger.connect(listener)
             ledger.insert([job(1), job(2)], batches: [BatchRecord(id: 1, isOpen: false)])
             try body(ledger) {
                 #expect(ledger.flush(seconds: 30))
                 // Notifications are sent after the write transaction, so the second flush waits for them.
                 #expect(ledger.flush(seconds: 30))
-                return heard.withLock { news in
-                    defer { news = [] }
-                    return news
-                }
+                return listener.takeNews(of: 1)
             }
         }
     }
@@ -68,7 +65,7 @@ struct BatchNewsTests {
         }
     }
 
-    @Test("a batch whose jobs end at the barrier before its arrival is announced has ended")
+    @Test("a batch whose jobs end at the barrier before they are released has arrived and ended")
     func endedMeanwhile() throws {
         try with { (ledger, news) throws in
             for id in 1...2 { ledger.record(job(id, .waiting, atBarrier: 1)) }
@@ -76,8 +73,8 @@ struct BatchNewsTests {
             for id in 1...2 { ledger.record(job(id, .cancelled)) }
             ledger.recordDisposal(of: (1...2).map { ($0, "/cancelled/\($0)") }) {}
             #expect(news().last == .ended)
-            #expect(try announced(ledger) == ["ended"])
-            #expect(try announced(ledger) == ["ended"])
+            #expect(try announced(ledger) == ["arrived", "ended"])
+            #expect(try announced(ledger) == ["arrived", "ended"])
         }
     }
 
@@ -87,7 +84,7 @@ struct BatchNewsTests {
     func forgotten(isRestarted: Bool) throws {
         try withTemporaryFolder { folder in
             let path = "\(folder)/ledger.sqlite"
-            let heard = Mutex<[BatchNews]>([])
+            let listener = Listener()
             var ledger = try Ledger(path: path)
             for id in 1...2 { ledger.open(batch: id, name: nil) {} }
             ledger.close(batch: 1)
@@ -103,8 +100,8 @@ struct BatchNewsTests {
                 try Database(path: path).run("DELETE FROM batches WHERE id = 1")
                 ledger = try Ledger(path: path)
             }
-            ledger.batchChanged { batch, news in if batch == 1 { heard.withLock { $0.append(news) } } }
-            // A commit that is due already could come before the callback is set.
+            ledger.connect(listener)
+            // A commit that is due already could come before the listener is connected.
             #expect(ledger.flush(seconds: 30))
             if isRestarted {
                 ledger.lookAtBatches()
@@ -113,7 +110,7 @@ struct BatchNewsTests {
                 ledger.record(job(1, .waiting, atBarrier: 1))
             }
             for _ in 0..<2 { #expect(ledger.flush(seconds: 30)) }
-            #expect(heard.withLock { $0 }.last == .arrived)
+            #expect(listener.takeNews(of: 1).last == .arrived)
             ledger.release(1) { _ in }
             #expect(ledger.flush(seconds: 30))
             #expect(try ledger.queued(limit: 10).map(\.id) == [1])

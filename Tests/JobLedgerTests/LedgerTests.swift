@@ -165,17 +165,24 @@ struct LedgerTests {
         }
     }
 
+    /// Always awaits further changes.
+    private final class Patient: LedgerDelegate {
+        let asked = Mutex(0)
+
+        var awaitsOthers: Bool {
+            asked.withLock { $0 += 1 }
+            return true
+        }
+    }
+
     @Test("a change with a waiting caller is written at once instead of waiting for others")
     func wanted() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
-            let asked = Mutex(0)
-            ledger.awaitsOthers {
-                asked.withLock { $0 += 1 }
-                return true
-            }
+            let patient = Patient()
+            ledger.connect(patient)
             for _ in 0..<20 { #expect(ledger.flush(seconds: 30)) }
-            #expect(asked.withLock { $0 } == 0)
+            #expect(patient.asked.withLock { $0 } == 0)
         }
     }
 

@@ -1,4 +1,6 @@
 import Dispatch
+import Foundation
+import Glibc
 import OperationGraph
 import Synchronization
 import Testing
@@ -75,6 +77,36 @@ struct AsyncOperationTests {
         await operation.interruption()
         operation.cancel()
         #expect(seen.withLock { $0 } == [0] && operation.interrupted == 1)
+        operation.finish(.cancelled)
+        await operation.end()
+    }
+
+    @Test(
+        "an operation is interrupted on the thread that cancels it, or on the thread of execute while that runs",
+        arguments: [false, true])
+    func interruptingThread(isExecuting: Bool) async {
+        let queue = GatedQueue(limit: 2)
+        let (ready, cancelled) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let operation = Held { _ in
+            guard isExecuting else { return }
+            ready.signal()
+            cancelled.wait()
+        }
+        // Foundation starts one operation after the other, so `execute` of the first one has returned by then.
+        let next = Held { _ in if !isExecuting { ready.signal() } }
+        let canceller = Mutex<pthread_t?>(nil)
+        Thread.detachNewThread {
+            canceller.withLock { $0 = pthread_self() }
+            ready.wait()
+            operation.cancel()
+            cancelled.signal()
+        }
+        for added in [operation, next] { queue.add(added) }
+        await operation.interruption()
+        await next.beginning()
+        next.finish(.finished)
+        let expected = isExecuting ? operation.executingThread : canceller.withLock { $0 }
+        #expect(operation.interruptingThread == expected)
         operation.finish(.cancelled)
         await operation.end()
     }

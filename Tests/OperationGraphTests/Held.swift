@@ -1,11 +1,21 @@
 import Dispatch
+import Glibc
 import OperationGraph
 import Synchronization
 
 /// An operation that executes the optional work, and then runs until someone finishes it.
 final class Held: AsyncOperation, @unchecked Sendable {
     // `@unchecked`: its mutable state is behind a `Mutex`.
-    private let calls = Mutex((executed: 0, hasBegun: false, spared: 0, interrupted: 0))
+    private struct Calls {
+        var executed = 0
+        var hasBegun = false
+        var spared = 0
+        var interrupted = 0
+        var executingThread: pthread_t?
+        var interruptingThread: pthread_t?
+    }
+
+    private let calls = Mutex(Calls())
     private let started = AsyncStream<Void>.makeStream()
     private let work: (@Sendable (Held) -> Void)?
 
@@ -18,9 +28,14 @@ final class Held: AsyncOperation, @unchecked Sendable {
     var spared: Int { calls.withLock { $0.spared } }
     var interrupted: Int { calls.withLock { $0.interrupted } }
     var executed: Int { calls.withLock { $0.executed } }
+    var executingThread: pthread_t? { calls.withLock { $0.executingThread } }
+    var interruptingThread: pthread_t? { calls.withLock { $0.interruptingThread } }
 
     override func execute() {
-        calls.withLock { $0.executed += 1 }
+        calls.withLock {
+            $0.executed += 1
+            $0.executingThread = pthread_self()
+        }
         work?(self)
         calls.withLock { $0.hasBegun = true }
         started.continuation.yield()
@@ -28,7 +43,12 @@ final class Held: AsyncOperation, @unchecked Sendable {
     }
 
     override func neverBegan() { calls.withLock { $0.spared += 1 } }
-    override func interrupt() { calls.withLock { $0.interrupted += 1 } }
+    override func interrupt() {
+        calls.withLock {
+            $0.interrupted += 1
+            $0.interruptingThread = pthread_self()
+        }
+    }
 
     /// Waits until the operation has begun.
     func beginning() async {

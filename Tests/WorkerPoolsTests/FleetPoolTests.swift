@@ -50,24 +50,13 @@ struct FleetPoolTests {
                 terms: .init(
                     lending: Lending(priority: .normal, bytes: .sources([1]), lent: { _ in }, downloaded: { _ in })),
                 done: { event.yield("\($0)") })
-            let pool = Coordination.sync { [settings] in
+            let (pool, owner) = Coordination.sync { [settings] in
                 let pool = FleetPool(longestSilence: silence) { program }
-                pool.home = { _ in event.yield("home") }
-                pool.roomChanged = { [weak pool] in
-                    guard let pool, pool.hasRoom, !task.cancelled, pool.lentCount == 0, task.lentFirst == nil else {
-                        return
-                    }
-                    Coordination.async {
-                        guard pool.lentCount == 0, task.lentFirst == nil else { return }
-                        pool.lend(task)
-                        task.cancelled = cancelled
-                        if cancelled { _ = pool.cancel(task) }
-                    }
-                }
+                let owner = LendingOwner(pool, task, cancels: cancelled) { event.yield("home") }
                 pool.join(FleetPlan(membership, credentials: [], settings, isConfined: false))
-                return pool
+                return (pool, owner)
             }
-            defer { Coordination.sync { pool.stop {} } }
+            defer { Coordination.sync { withExtendedLifetime(owner) { pool.stop {} } } }
             for await event in events { return event }
             return ""
         }
@@ -85,4 +74,42 @@ struct FleetPoolTests {
     func silent(atLend: String) async throws {
         #expect(try await fate(atLend, cancelled: false, silence: .milliseconds(500)) == "home")
     }
+}
+
+/// Lends one task as soon as the pool has room for it, and says when the task comes home.
+@Coordination
+private final class LendingOwner: FleetPoolDelegate, FleetLender {
+    private let pool: FleetPool
+    private let task: RenderTask
+    private let cancels: Bool
+    private let cameHome: () -> Void
+
+    init(_ pool: FleetPool, _ task: RenderTask, cancels: Bool, _ cameHome: @escaping () -> Void) {
+        (self.pool, self.task, self.cancels, self.cameHome) = (pool, task, cancels, cameHome)
+        pool.delegate = self
+        pool.lender = self
+    }
+
+    let spareSlots = 0
+
+    func roomChanged() {
+        guard pool.hasRoom, mayLend else { return }
+        Coordination.async { [self] in
+            guard mayLend else { return }
+            pool.lend(task)
+            task.cancelled = cancels
+            if cancels { _ = pool.cancel(task) }
+        }
+    }
+
+    private var mayLend: Bool { !task.cancelled && pool.lentCount == 0 && task.lentFirst == nil }
+
+    func takeHome(_ task: RenderTask) { cameHome() }
+    func offered(_ id: Int, _ picture: LentPicture, from origin: String) {}
+    func fetched(_ id: Int) {}
+    func left(_ id: Int) {}
+    func leftAll() {}
+    func commanded(
+        _ command: NodeCommand, by node: String, done: @escaping @Coordination @Sendable (NodeReport) -> Void
+    ) {}
 }

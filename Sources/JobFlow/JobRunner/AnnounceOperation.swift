@@ -2,8 +2,8 @@ import Foundation
 package import OperationGraph
 import Synchronization
 
-/// Logs that a job is published, or releases a batch that has reached a barrier. The event of a published job is in the
-/// ledger already, from the transaction that ended the job; the release of a batch writes the batch's event.
+/// Logs that a job is published, or releases the jobs of a batch that has reached a barrier. The event is in the ledger
+/// already, from the transaction that ended the job or brought the batch to the barrier.
 package final class AnnounceOperation: AsyncOperation, @unchecked Sendable {
     // `@unchecked`: its state is in `news`.
 

@@ -102,8 +102,9 @@ package enum JobLife: Hashable {
         }
     }
 
-    /// Whether the job must leave the window even if its operations finish or could be retried.
-    package var hasToLeave: Bool { stop == .cancel || stop == .giveBack }
+    /// Whether a failure of the job's operations decides what happens to the job. Otherwise the job has ended, or leaves
+    /// the window anyway.
+    package var canFail: Bool { self != .ended && stop != .cancel && stop != .giveBack }
 
     /// Whether the job's operations may be withdrawn, because none has begun.
     package var canBeWithdrawn: Bool {
@@ -115,7 +116,8 @@ package enum JobLife: Hashable {
 
     package var isPublishing: Bool { if case .publishing = self { true } else { false } }
 
-    package var mayPublish: Bool {
+    /// Whether nothing stops the job, so that its next operation may begin.
+    package var goesOn: Bool {
         switch self {
         case .working, .publishing(_, nil): true
         case .publishing, .stopping, .discarding, .ended: false

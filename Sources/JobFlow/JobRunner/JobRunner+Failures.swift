@@ -15,8 +15,7 @@ extension JobRunner: ShortagesDelegate {
     // MARK: - Failing
 
     func fail(_ job: Job, _ failure: JobFailure) {
-        guard job.life != .ended else { return }
-        if job.life.hasToLeave { return stopIfStill(job) }
+        guard canFail(job) else { return }
         job.record.error = failure.message
         job.record.advice = failure.advice
         job.record.failure = failure.class
@@ -80,7 +79,7 @@ extension JobRunner: ShortagesDelegate {
         FileLanes.work(on: folder).async {
             let room = try? DiskRoom(in: folder)
             Coordination.async { [self] in
-                guard goesOn(job) else { return }
+                guard canFail(job) else { return }
                 if shortages[place] == nil {
                     Log.failure("\(job.record.path): \(failure.message)", of: LogSubject(job.record, failure))
                 }
@@ -90,14 +89,11 @@ extension JobRunner: ShortagesDelegate {
         }
     }
 
-    /// Returns false if the job was cancelled or given back during the check of a disk.
-    private func goesOn(_ job: Job) -> Bool {
-        if job.life == .ended { return false }
-        if job.life.hasToLeave {
-            stopIfStill(job)
-            return false
-        }
-        return true
+    /// Returns false if the job has ended or leaves the window anyway; it may then be still, and leave now.
+    private func canFail(_ job: Job) -> Bool {
+        if job.life.canFail { return true }
+        stopIfStill(job)
+        return false
     }
 
     /// Makes a job wait because its filter is not loaded, or because its outbox is not writable.
@@ -111,7 +107,7 @@ extension JobRunner: ShortagesDelegate {
         }
         let outbox = job.record.order.outbox
         shortages.lookForPermission(in: outbox) { [self] refusal in
-            guard goesOn(job), !waitsForResource(job) else { return }
+            guard canFail(job), !waitsForResource(job) else { return }
             // The outbox itself is writable, so a folder in it must be at fault. Only jobs that publish into that
             // folder retry.
             guard let refusal else { return retryLater(job, failure) }

@@ -74,7 +74,6 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
             job.end("download", job.download?.failure, job.download?.account)
             job.record.partial = job.download?.partial
             job.cancelOperations()
-            if job.life.hasToLeave { return stopIfStill(job) }
             fail(job, job.download?.failure ?? JobFailure("the download failed"))
         case .cancelled:
             job.end("download", state, nil, job.download?.account)
@@ -133,11 +132,10 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
             job.end("render", job.render.failure, job.render.account)
             job.announce?.cancel()
             job.publish?.cancel()
-            if job.life.hasToLeave { return stopIfStill(job) }
             fail(job, job.render.failure ?? JobFailure("rendering failed"))
         case .cancelled:
             job.end("render", state, job.render.fallbackReason?.message, job.render.account)
-            if let reason = job.render.fallbackReason, job.life.stop == nil {
+            if let reason = job.render.fallbackReason, job.life.goesOn {
                 operations.downloadHere(job.record, because: reason)
                 return giveBack(job)
             }
@@ -154,9 +152,9 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
 
     /// Hands the rendered pictures over to the next segment, then makes the job wait at the barrier.
     private func cross(_ job: Job) {
-        guard let image = job.render.image, job.life != .ended else { return }
+        guard let image = job.render.image else { return }
         operations.keep(image, in: job.record.order.outbox) { [self] error in
-            guard job.life != .ended, job.life.stop == nil else { return }
+            guard job.life.goesOn else { return }
             if let error {
                 let failure = JobFailure(error, inOutboxDuring: "handing over the pictures made before the barrier")
                 return fail(job, failure)
@@ -192,7 +190,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
 
     /// Records the publish intent. After that, the job can no longer be cancelled.
     func intend(_ id: Int, _ intent: PublishIntent, _ done: @escaping @Sendable (Bool) -> Void) {
-        guard let job = jobs[id], job.life.mayPublish else { return done(false) }
+        guard let job = jobs[id], job.life.goesOn else { return done(false) }
         // Nil on the first call. A later call replaces the intent, because one of its names has been taken meanwhile.
         let former = job.record.intent
         advance(job, .intends)
