@@ -7,8 +7,8 @@ import Synchronization
 /// A request that is answered once a change is in the ledger.
 struct WritingRequest: Sendable {
     let request: ControlRequest
-    /// For the error message: an effect that takes place even if it can't be recorded; nil if there is none.
-    let holds: String?
+    /// For the error message: the effect that the call has even if it can't be recorded; nil if there is none.
+    let effect: String?
 }
 
 /// Makes calls that change something fail at once while the ledger can't be written.
@@ -26,10 +26,10 @@ extension ControlService {
     }
 
     /// Makes the request fail as soon as the ledger can't be written, unless it is answered first.
-    func write(for request: ControlRequest, but holds: String? = nil) {
+    func write(for request: ControlRequest, but effect: String? = nil) {
         writing.withLock { writing in
             writing.removeAll(where: \.request.isAnswered)
-            writing.append(WritingRequest(request: request, holds: holds))
+            writing.append(WritingRequest(request: request, effect: effect))
         }
         refuseWriting()
     }
@@ -41,11 +41,11 @@ extension ControlService {
             defer { writing = [] }
             return writing
         }
-        for one in waiting { refuse(one.request, but: one.holds) }
+        for one in waiting { refuse(one.request, but: one.effect) }
     }
 
-    private func refuse(_ request: ControlRequest, but holds: String? = nil) {
-        let outcome = holds.map { "\($0), but that can't be recorded, and may not outlive a restart: " } ?? ""
+    private func refuse(_ request: ControlRequest, but effect: String? = nil) {
+        let outcome = effect.map { "\($0), but that can't be recorded, and may not outlive a restart: " } ?? ""
         let reason = daemon.unwritableReason ?? "the ledger could not be written for a moment"
         request.fail(
             ControlError.refused(

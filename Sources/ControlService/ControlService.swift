@@ -79,14 +79,14 @@ package final class ControlService: Sendable {
     }
 
     /// Adds a method's handler that runs even while the ledger can't be written. The client then gets an error at once,
-    /// which says in the words of `holds` what took effect, and that this is not recorded.
+    /// which names the effect that the call has had, and says that it is not recorded.
     func onWriting<Call: ControlCall>(
-        _ call: Call.Type, but holds: String,
+        _ call: Call.Type, but effect: String,
         _ handler: @escaping @Coordination @Sendable (Call, ControlRequest) throws -> Void
     ) {
         onOwners(call) { [self] call, request in
             try handler(call, request)
-            write(for: request, but: holds)
+            write(for: request, but: effect)
         }
     }
 

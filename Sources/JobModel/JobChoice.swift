@@ -8,7 +8,7 @@ package struct JobChoice: Sendable {
     package var states: [JobState]?
     /// Paused queues. Their queued jobs are shown as waiting, so they are selected in addition to the jobs in `states`.
     package var held: [FirstQueue]
-    /// Who cancels the jobs, in words for their events.
+    /// The user and the action, for the jobs' events.
     package var cause: String?
 
     package init(

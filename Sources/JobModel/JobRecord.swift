@@ -106,7 +106,7 @@ package struct JobRecord: Sendable {
     package var goal: String?
     /// The name, caption and credit that a list gives for the picture.
     package var texts: PictureTexts?
-    /// Who dropped, added or cancelled the picture, in words for the event of this state. Not part of the row.
+    /// The user and the action that led to this state, for its event: `dropped by user 1000`. Not part of the row.
     package var cause: String?
 
     package init(

@@ -69,7 +69,7 @@ public struct ParameterDescription: Codable, Sendable, Hashable {
     /// may be absent from `Stage.arguments`, and the stage then decides what to do.
     public var defaultValue: String?
     public var isRequired: Bool
-    /// Of a choice; or of a file, the endings that its name may have.
+    /// The values of a `choice`; for a `file`, the suffixes that its name may have.
     public var choices: [String]
     public var unit: String?
     public var help: String

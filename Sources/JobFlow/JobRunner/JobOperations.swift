@@ -66,7 +66,7 @@ final class JobOperations {
         let plan = record.plan
         // If there is an intent, all pictures are already rendered and only have to be published.
         let pictures = record.intent == nil ? plan.segments[record.segment].map { $0.saying(record.texts) } : []
-        // A download needs a render after it, even if no picture is to be made, because the render hands on the file.
+        // A download needs a render after it even if there are no pictures to make, because the render passes on the file.
         guard !pictures.isEmpty || record.needsDownload || record.intent != nil else { return nil }
         let names = JobNames(record.order, path: record.path, batch: record.batch, plan, ledger)
         let url = urlForOthers(record, plan, pictures)

@@ -21,7 +21,7 @@ package struct ListedJobs: Sequence, Sendable {
     package let id: Int
     let position: Int
     let created = Timestamp.now()
-    /// Who has added the list, in words for the jobs' events.
+    /// The user who has added the list, and how, for the jobs' events.
     var cause: String?
 
     package var count: Int { list.entries.count }

@@ -3,7 +3,7 @@ struct Comparison: Hashable {
     enum Operator: String, CaseIterable {
         case equal = "=", unequal = "!=", less = "<", notMore = "<=", more = ">", notLess = ">="
 
-        /// What is true of the fact when the comparison is met: `rating 4 is at least 3`.
+        /// The verb in the explanation of a comparison that is met: `rating 4 is at least 3`.
         var words: String {
             switch self {
             case .equal: "is"

@@ -8,7 +8,7 @@ struct GainMapNumbers: Equatable {
         var least: Double
         var most: Double
         var gamma: Double
-        /// What is added to the picture's linear values before the gain, and subtracted after it.
+        /// Added to the picture's linear values before the gain is applied.
         var offset: Double
         var alternateOffset: Double
     }
