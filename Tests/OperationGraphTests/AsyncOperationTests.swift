@@ -1,5 +1,4 @@
 import Dispatch
-import Foundation
 import Glibc
 import OperationGraph
 import Synchronization
@@ -95,7 +94,7 @@ struct AsyncOperationTests {
         // Foundation starts one operation after the other, so `execute` of the first one has returned by then.
         let next = Held { _ in if !isExecuting { ready.signal() } }
         let canceller = Mutex<pthread_t?>(nil)
-        Thread.detachNewThread {
+        DispatchQueue(label: "test.canceller").async {
             canceller.withLock { $0 = pthread_self() }
             ready.wait()
             operation.cancel()
