@@ -20,8 +20,7 @@ package final class WorkerPool: FleetLender {
     /// Number of pictures that will soon become tasks.
     private var expected = 0
     private var jobsPerWorker = 500
-    /// The files that filters use, by SHA-256. Files of earlier configurations stay, because jobs may still need them.
-    private var files: [String: Descriptor] = [:]
+    private var files = FilterFileTable()
     private var room = MemoryRoom(budget: .max)
     /// Workers with a picture that waits for memory, in order of arrival; pictures that yield come last.
     private var waitingForMemory: [RenderWorkerProcess] = []
@@ -75,7 +74,7 @@ package final class WorkerPool: FleetLender {
             self.capacity = capacity
             self.jobsPerWorker = jobsPerWorker
             starter.mustBeConfined = confined
-            self.files.merge(files) { $1 }
+            self.files.add(files)
             room.budget = memory
             admit()
             balance()
@@ -253,7 +252,7 @@ package final class WorkerPool: FleetLender {
         guard !task.files.sources.isEmpty else { return task.done(.failure(.cancelled)) }
         let isNew = worker.outputs != task.outputs
         let digests = isNew ? task.outputs.flatMap(\.stages).fileDigests : []
-        if let failure = lack(of: digests, for: task) { return task.done(.failure(.picture(failure))) }
+        if let failure = files.lack(of: digests, for: task) { return task.done(.failure(.picture(failure))) }
         worker.state = .busy(task)
         worker.jobs += 1
         task.processorTimeBefore = worker.processorTime
@@ -271,28 +270,11 @@ package final class WorkerPool: FleetLender {
                     onTruncated: task.limits.onTruncated, raw: task.limits.raw, filterLines: task.limits.filterLines,
                     grant: grant)),
             descriptors: task.files.sources + (grant == nil ? [] : task.files.targets)
-                + digests.compactMap { files[$0] })
+                + files[digests])
         worker.outputs = task.outputs
         task.files.sources = []
         if grant != nil { task.files.targets = [] }
         restartTimer(task)
-    }
-
-    /// Why the worker can't get the files of the task's filters, or nil.
-    private func lack(of digests: [String], for task: RenderTask) -> WorkerFailure? {
-        guard task.files.sources.count + digests.count <= WorkerChannel.mostDescriptors else {
-            return WorkerFailure(
-                stage: "open", message: "the chains need \(digests.count) files", advice: "make several recipes of it")
-        }
-        guard let missing = digests.first(where: { files[$0] == nil }),
-            let stage = task.outputs.flatMap(\.stages).first(where: { $0.files?.values.contains(missing) == true }),
-            let parameter = stage.files?.first(where: { $0.value == missing })?.key
-        else { return nil }
-        return WorkerFailure(
-            stage: stage.name,
-            message:
-                "the file '\(stage.arguments[parameter]?.text ?? "")' is not the one any more for which the job came",
-            advice: "put it back, then `pipectl reload` and `pipectl retry`; or `pipectl redo` takes the new one")
     }
 
     /// Grants memory for a task before its header is known. Returns nil if other workers already wait for memory, or if

@@ -54,36 +54,8 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         var bytes: LentBytes { .url(url.text, most: most) }
     }
 
-    /// Pictures that are made from one source in one task.
-    private struct Part {
-        var source: Int?
-        var pictures: [PlannedPicture] = []
-        var staging: [String] = []
-
-        static func of(_ pictures: [PlannedPicture], _ staging: [String]) -> [Part] {
-            var parts: [Part] = []
-            for (picture, path) in zip(pictures, staging) {
-                let known = parts.firstIndex { $0.source == picture.source }
-                if known == nil { parts.append(Part(source: picture.source)) }
-                parts[known ?? parts.count - 1].pictures.append(picture)
-                parts[known ?? parts.count - 1].staging.append(path)
-            }
-            return parts
-        }
-    }
-
-    /// An output whose condition the original does not meet.
-    struct Unwanted: Sendable {
-        var output: String?
-        var reason: String
-
-        var words: String { (output.map { "\($0): " } ?? "") + reason }
-    }
-
     private struct Box {
-        var parts: [Part]
-        /// Nil until the conditions have been evaluated.
-        var unwanted: [Unwanted]?
+        var choice: RenderChoice
         var image: ImageHandle?
         var failure: JobFailure?
         var header: PictureHeader?
@@ -100,7 +72,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         var fallbackReason: JobFailure?
         var figures = Figures(.pixels)
 
-        init(_ parts: [Part]) { self.parts = parts }
+        init(_ choice: RenderChoice) { self.choice = choice }
     }
 
     private let work: Work
@@ -119,16 +91,14 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
     ) {
         (self.waits, self.lost, self.work) = (waits, lost, work)
         (self.pool, self.claims) = (pool, claims)
-        var box = Box(Part.of(work.pictures, work.staging))
-        if !work.pictures.contains(where: { $0.condition != nil }) { box.unwanted = [] }
-        self.box = Mutex(box)
+        box = Mutex(Box(RenderChoice(work.pictures, work.staging)))
     }
 
-    private var parts: [Part] { box.withLock { $0.parts } }
+    private var parts: [RenderChoice.Part] { box.withLock { $0.choice.parts } }
     /// The pictures that this operation renders.
     private var pictures: [PlannedPicture] { parts.flatMap(\.pictures) }
     /// The outputs that make no result, in the order of the recipe.
-    var unwanted: [Unwanted] { box.withLock { $0.unwanted } ?? [] }
+    var unwanted: [UnwantedOutput] { box.withLock { $0.choice.unwanted } ?? [] }
 
     private var input: ImageHandle? { provided(ImageHandle.self) ?? work.source ?? downloaded }
 
@@ -194,7 +164,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
             box.figures.begin()
         }
         if work.remote?.isPaused() == true { return fallBack(because: JobFailure("the download queue is paused")) }
-        if box.withLock({ $0.unwanted == nil }) { look() } else { begin(0) }
+        if box.withLock({ $0.choice.unwanted == nil }) { look() } else { begin(0) }
     }
 
     /// Has a worker read the facts that the outputs' conditions compare.
@@ -224,25 +194,10 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
             guard let facts = header.facts else {
                 return failed(JobFailure("the worker answered without the picture's facts", class: .crash))
             }
-            choose(by: facts, place)
+            box.withLock { $0.choice.choose(by: facts, place) }
             begin(0)
         case .failure(let reason):
             if let failure = JobFailure(reason, atTry: tries) { failed(failure) } else { end(.cancelled, nil) }
-        }
-    }
-
-    /// Leaves out the pictures whose conditions are not met.
-    private func choose(by facts: PictureFacts, _ place: PicturePlace) {
-        let verdicts = work.pictures.map { $0.condition?.verdict(facts, place) }
-        var unwanted: [Unwanted] = []
-        for (picture, verdict) in zip(work.pictures, verdicts) {
-            guard let verdict, !verdict.isMet else { continue }
-            unwanted.append(Unwanted(output: picture.name, reason: verdict.words.printable))
-        }
-        let wanted = zip(zip(work.pictures, work.staging), verdicts).filter { $1?.isMet ?? true }.map(\.0)
-        box.withLock { [unwanted] box in
-            box.unwanted = unwanted
-            box.parts = Part.of(wanted.map(\.0), wanted.map(\.1))
         }
     }
 
@@ -286,7 +241,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
     }
 
     /// The files that the part is made from, followed by the original if that is a different file.
-    private func paths(of part: Part) -> [String] {
+    private func paths(of part: RenderChoice.Part) -> [String] {
         isRemote ? [] : work.earlier.filter { $0.picture.index == part.source }.map(\.path) + [input?.source ?? ""]
     }
 
