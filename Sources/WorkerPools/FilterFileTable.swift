@@ -1,3 +1,4 @@
+import DaemonRuntime
 import PipelineModel
 import SystemCalls
 import WorkerProtocol
@@ -11,6 +12,7 @@ struct FilterFileTable {
     subscript(digests: [String]) -> [Descriptor] { digests.compactMap { files[$0] } }
 
     /// Why a worker can't get the files with these digests, which the task's filters use; nil if it can.
+    @Coordination
     func lack(of digests: [String], for task: RenderTask) -> WorkerFailure? {
         guard task.files.sources.count + digests.count <= WorkerChannel.mostDescriptors else {
             return WorkerFailure(
