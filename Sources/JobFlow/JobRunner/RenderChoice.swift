@@ -1,4 +1,5 @@
 import PipelineModel
+import SystemCalls
 
 /// An output whose condition the original does not meet.
 struct UnwantedOutput: Sendable {
