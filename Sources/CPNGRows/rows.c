@@ -20,10 +20,10 @@
  *
  * Each call of unpack() takes packed bytes, makes bytes, or refuses the file, so the file's length bounds the work.
  *
- * Why the bytes equal libvips' output: PNG and deflate define them, and libvips changes no samples of these kinds of
- * pictures: its libraries apply neither gamma nor profile nor significant bits. This reader never guesses: it refuses a
- * file that breaks the rules (a palette in a grey picture, an unknown critical chunk, a checksum that differs, too few
- * or too many pixels), and a file with a transparent colour. */
+ * Why the bytes equal libvips' output: PNG and deflate define every byte, and libvips does not change the samples of
+ * these pictures, because its PNG libraries apply neither gamma nor profile nor significant bits. This reader never
+ * guesses: it refuses a file that breaks the rules (a palette in a grey picture, an unknown critical chunk, a checksum
+ * that differs, too few or too many pixels), and a file with a transparent colour. */
 #include "CPNGRows.h"
 #include "inflate.h"
 #include "unfilter.h"

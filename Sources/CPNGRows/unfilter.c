@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* A pixel of up to four bytes, as the compiler's vectors for any processor. Bytes beyond the pixel belong to the
- * next pixel, which overwrites them. */
+/* A pixel of up to four bytes, in a vector type that compilers support for every processor. Bytes beyond the pixel
+ * belong to the next pixel, which overwrites them. */
 typedef uint8_t bytes __attribute__((vector_size(4)));
 typedef int16_t lanes __attribute__((vector_size(8)));
 

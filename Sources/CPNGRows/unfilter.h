@@ -5,8 +5,8 @@
 
 enum {
     FILTER_NONE, FILTER_SUB, FILTER_UP, FILTER_AVERAGE, FILTER_PAETH, FILTERS,
-    /* A pixel is read and written as four bytes. So this many bytes before a row are read, and as many after the row
-     * are read and written. */
+    /* Code reads and writes a pixel as four bytes. So it may read a few bytes before and after a row, and write a few
+     * bytes after the row; this padding covers them. */
     ROW_PADDING = 8,
 };
 

@@ -40,7 +40,8 @@ static inline int pipeline_made(
 typedef enum PipelineSamples {
     PIPELINE_COLOURS,
     PIPELINE_LUMA,
-    /* The squares of the colours, which are nearly light. So a bright place shines over a dark place, as in a lens. */
+    /* The squares of the colours, which are nearly proportional to light. So a bright place shines over a dark place,
+     * as in a lens. */
     PIPELINE_LIGHT
 } PipelineSamples;
 
@@ -309,8 +310,8 @@ static inline int pipeline_shrink(double sigma) {
     return VIPS_MAX(1, (int)(sigma / 3));
 }
 
-/* The samples that are blurred, in floating point from 0 to 1: means of blocks of `shrink` × `shrink` pixels, weighted by alpha;
- * and the alpha, if there is any. */
+/* Computes the samples to blur, in floating point from 0 to 1: means of blocks of `shrink` × `shrink` pixels, weighted
+ * by alpha. The last band is the alpha, if there is any. */
 static inline int pipeline_weighed(VipsImage *in, int shrink, PipelineSamples samples, VipsImage **out) {
     PIPELINE_OWNED VipsImage *weighed = NULL;
     int bands = vips_image_hasalpha(in) + (samples == PIPELINE_LUMA ? 1 : pipeline_colour_bands(in));
@@ -326,7 +327,7 @@ static inline int pipeline_weighed(VipsImage *in, int shrink, PipelineSamples sa
     return vips_tilecache(weighed, out, "tile_width", width, "tile_height", 4, "max_tiles", 64, "threaded", TRUE, NULL);
 }
 
-/* Blurs what `pipeline_weighed` has made with a Gaussian of `sigma` pixels of the input, and keeps the size. */
+/* Blurs the result of `pipeline_weighed` with a Gaussian, and keeps its size. `sigma` counts pixels of the input. */
 static inline int pipeline_soften(VipsImage *weighed, int shrink, double sigma, VipsImage **out) {
     /* The mean of a block is a blur as well, so the Gaussian must blur less. */
     double rest = sqrt(fmax(0.01, sigma * sigma / shrink / shrink - (1 - 1.0 / shrink / shrink) / 12));
@@ -347,8 +348,8 @@ static inline int pipeline_enlarged(VipsImage *soft, int shrink, VipsImage *like
     return pipeline_made(once, like->Xsize, like->Ysize, soft->Bands, pipeline_enlarge, factor, out);
 }
 
-/* Blurs a picture with a Gaussian of `sigma` pixels. The result has floating-point samples from 0 to 1, weighted by alpha, and
- * the alpha, if there is any. Pixels at the edge are repeated beyond it. */
+/* Blurs a picture with a Gaussian of `sigma` pixels. Repeats the pixels at the edge beyond it. The result has
+ * floating-point samples from 0 to 1, weighted by alpha. Its last band is alpha, if the picture has alpha. */
 static inline int pipeline_blur(VipsImage *in, double sigma, PipelineSamples samples, VipsImage **out) {
     PIPELINE_OWNED VipsImage *weighed = NULL, *soft = NULL;
     int shrink = pipeline_shrink(sigma);

@@ -117,7 +117,8 @@ typedef struct PipelineParameter {
     double maximum;
     /* The default value, as written in a chain; NULL if a chain must give the parameter. */
     const char *PIPELINE_NULLABLE default_value;
-    /* Of a choice; ends with NULL. Of a file: the endings that its name may have, as ".cube". */
+    /* The choices of a PIPELINE_CHOICE, or the endings that the name of a PIPELINE_FILE may have, as ".cube". Ends with
+     * NULL. */
     const char *const PIPELINE_NULLABLE *PIPELINE_NULLABLE choices;
     const char *PIPELINE_NULLABLE unit; /* "px", "%", … */
     const char *help;
@@ -154,9 +155,9 @@ typedef enum PipelineTrait {
     /* The filter only moves pixels, or adds pixels of one colour at the edges; `arrange` says where. The host may then do that
      * itself: it moves the samples of a JPEG or a WebP as the file stores them, which costs almost nothing. */
     PIPELINE_MOVES_PIXELS = 1 << 6,
-    /* The gain map of an HDR picture still fits the result: a screen with HDR may show each pixel brighter by as much as the
-     * same pixel of the input. With PIPELINE_LUMA_ONLY the host makes a map of luma. Without this trait, the result has no gain
-     * map, unless the filter only moves pixels. This excludes PIPELINE_CHANGES_SIZE. */
+    /* The gain map of an HDR picture still fits the result: an HDR screen may brighten each pixel of the result by the
+     * same factor as the pixel of the input. With PIPELINE_LUMA_ONLY the host makes a map of luma. Without this trait,
+     * the result has no gain map, unless the filter only moves pixels. This excludes PIPELINE_CHANGES_SIZE. */
     PIPELINE_KEEPS_GAIN_MAP = 1 << 7,
     /* The filter asks the host for texts of the picture, by `host->text`. This excludes PIPELINE_POINTWISE. */
     PIPELINE_READS_TEXTS = 1 << 8

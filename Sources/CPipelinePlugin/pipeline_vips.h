@@ -57,8 +57,8 @@ static inline int pipeline_colours(VipsImage *in, VipsImage **out) {
     return vips_extract_band(in, out, 0, "n", pipeline_colour_bands(in), NULL);
 }
 
-/* The mean of red, green and blue with these weights, one band in the input's format. Weights whose sum is not above 0.1 count as
- * they are, and others are divided by their sum. */
+/* Computes the mean of red, green and blue with these weights, as one band in the input's format. Divides the weights
+ * by their sum, unless the sum is at most 0.1. */
 static inline int pipeline_weighted(VipsImage *in, const double weights[3], VipsImage **out) {
     double sum = weights[0] + weights[1] + weights[2], scale = sum > 0.1 && fabs(sum - 1) > 1e-9 ? 1 / sum : 1;
     double scaled[] = {weights[0] * scale, weights[1] * scale, weights[2] * scale};
@@ -70,7 +70,7 @@ static inline int pipeline_weighted(VipsImage *in, const double weights[3], Vips
         || vips_rint(luma, &whole, NULL) || vips_cast(whole, out, in->BandFmt, NULL);
 }
 
-/* Rec. 601 luma of the gamma-encoded values: what a JPEG stores as Y. */
+/* Rec. 601 luma of the gamma-encoded values, the same as a JPEG's Y. */
 static inline int pipeline_luma(VipsImage *in, VipsImage **out) {
     static const double weights[] = {0.299, 0.587, 0.114};
     return pipeline_weighted(in, weights, out);
@@ -93,8 +93,8 @@ static inline void pipeline_colour(const char *text, double most, double rgb[3])
         rgb[band] = parts[band] * most / 255;
 }
 
-/* The choices of a parameter that places something in a picture. `pipeline_place` returns the part of the free space, from 0 to
- * 1, that belongs to the left of it (x) and above it (y). */
+/* The choices for a parameter that places an object in a picture. `pipeline_place` computes the fractions of the free
+ * space, from 0 to 1, that lie to the left of the object (x) and above it (y). */
 #define PIPELINE_PLACES \
     "centre", "top", "bottom", "left", "right", "top-left", "top-right", "bottom-left", "bottom-right"
 
@@ -154,9 +154,10 @@ static inline const void *pipeline_file(const PipelineHost *host, const Pipeline
     return host->size > offsetof(PipelineHost, file) && host->file ? host->file(host, value, size) : NULL;
 }
 
-/* Draws a text, as a mask from 0 to 255, at a font size in points; one point is one pixel here. Lines end at `width` pixels, or
- * where the text says if that is 0. The resolution must never change: when it does, Debian 12's Pango discards its fonts, and
- * may crash if its thread is still looking for a font (libvips issue 3660). */
+/* Draws a text as a mask from 0 to 255. `points` is the font size; one point is one pixel here. Lines wrap at `width`
+ * pixels, or end only at the text's own line breaks if `width` is 0. The resolution must never change: when it does,
+ * Debian 12's Pango discards its fonts, and may crash if its thread is still looking for a font (libvips issue
+ * 3660). */
 static inline int pipeline_letters(const char *text, const char *font, double points, int width, VipsImage **out) {
     char size[G_ASCII_DTOSTR_BUF_SIZE];
     g_ascii_formatd(size, sizeof size, "%.2f", VIPS_MAX(1, points));

@@ -1,5 +1,5 @@
-/* libseccomp for Swift, with functions for its function-like macros, and the kernel's flags with which rules compare the
- * arguments of calls. */
+/* libseccomp for Swift. Adds functions for its function-like macros, and includes the kernel's flags that rules compare
+ * with the arguments of calls. */
 #ifndef PIPELINED_CSECCOMP_SHIM_H
 #define PIPELINED_CSECCOMP_SHIM_H
 

@@ -65,7 +65,8 @@ package struct LoadedConfiguration: Sendable {
         return (loaded, files.problems + found + misplaced.map(\.problem) + loaded.unconfined(places.mainConfiguration))
     }
 
-    /// Logs the configuration's mistakes. Logs missing confinement, too, unless `before` lacked the same parts.
+    /// Logs the configuration's mistakes. Also logs the missing parts of the workers' confinement, unless the same
+    /// parts were missing in `before`.
     package func logShortcomings(after before: LoadedConfiguration? = nil) {
         for shortcoming in shortcomings { Log.failure(shortcoming) }
         // The passwords are checked on a separate thread, because the disk of a password file may hang.

@@ -1,7 +1,7 @@
 package import SystemCalls
 
-/// Files that were taken but stay in the inbox, so that the inbox does not take them again until they change. A file is
-/// recognised by its inode, under any name, or, for file systems with unstable inode numbers, by its name.
+/// Files that were taken but stay in the inbox. The inbox does not take such a file again until it changes. A file is
+/// recognised by its inode under any name, and also by its name, because some file systems change inode numbers.
 package struct KeptFiles: Sendable {
     private var known: Set<FileStatus.Identity> = []
     private var named: [FileSystem.Key: FileStatus.Identity] = [:]

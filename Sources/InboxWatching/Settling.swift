@@ -147,7 +147,7 @@ struct Settling {
         wait(path, file.size, file.modified, until: .distantFuture, cancelled)
     }
 
-    /// Makes all files due now that `waitForRelease` holds back.
+    /// Makes the files that `waitForRelease` holds back due now.
     mutating func release(at now: DispatchTime) {
         for key in candidates.keys where candidates[key]?.deadline == .distantFuture { candidates[key]?.deadline = now }
     }

@@ -141,8 +141,8 @@ extension Ledger {
         }
     }
 
-    /// Sets the time of all kept files in a place that are dated before `earliest` to `time`. Blocks until the write is
-    /// durable or has failed.
+    /// Changes times before `earliest` to `time`, for all kept files of a place. Blocks until the write is durable or
+    /// has failed.
     package nonisolated func redate(in place: KeptPlace, before earliest: Double, to time: Double) {
         wait(isAsked: true, refused: ()) { ledger in
             try ledger.writer.run("UPDATE kept SET time = \(time) WHERE place = \(place) AND time < \(earliest)")

@@ -33,7 +33,7 @@ package struct LedgerView {
         try FileSystem.rename(unfinished, path)
     }
 
-    /// Throws if this program does not use the ledger's schema version.
+    /// Throws unless the ledger has this program's schema version.
     package func checkVersion() throws {
         let version = try Schema.version(of: database)
         guard version == Schema.steps.count else {

@@ -70,7 +70,8 @@ package struct Places: Sendable, Hashable {
     package var identity: String { "\(state)/id" }
     /// Records the data folder's path at the latest start.
     package var place: String { "\(state)/place" }
-    /// A file that exists from each start to a clean stop: see `CrashPause`.
+    /// A file that exists from the daemon's start until a clean stop, so that a start after a crash finds it: see
+    /// `CrashPause`.
     package var comeback: String { "\(state)/comeback" }
     package var lock: String { "\(state)/lock" }
     package var socket: String { "\(run)/control.sock" }
@@ -95,7 +96,7 @@ package struct Places: Sendable, Hashable {
     /// The folder of the filters that come with the program. In a build, it is the program's own folder.
     package static var ownPlugins: String { FileSystem.mayExist(installedPlugins) ? installedPlugins : programFolder }
 
-    /// The folder of these filters in an installation.
+    /// In an installation, the folder of the filters that come with the program.
     private static var installedPlugins: String { "\(FileSystem.folder(of: programFolder))/lib/pipelined/plugins" }
 
     package static var programFolder: String { InstalledProgram.folder }

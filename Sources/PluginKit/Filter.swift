@@ -16,8 +16,8 @@ import CPipelinePlugin
 ///     @c(pipeline_filter) public func pipelineFilter() -> ExportedFilter { export(Warm.self) }
 ///
 /// For each picture, the host creates a new instance of the filter with the arguments from the chain. `apply` adds
-/// operations to a lazy picture and returns; the pixels are computed later. `pipeline_plugin.h` specifies pictures, and
-/// what a filter may do.
+/// operations to a lazy picture and returns; the pixels are computed later. `pipeline_plugin.h` defines what a picture
+/// contains, and what a filter may do.
 public protocol Filter: Sendable, SendableMetatype {
     init()
 
@@ -54,8 +54,8 @@ extension Filter {
     public func arrangement(width: Int, height: Int) throws -> Arrangement? { nil }
 }
 
-/// What a filter promises, so that the host can render the same result faster, and what it requests from the host.
-/// `PipelineTrait` documents each trait.
+/// A filter's promises, which let the host render the same result faster, and its requests to the host. `PipelineTrait`
+/// documents each trait.
 public struct Traits: OptionSet, Sendable {
     public let rawValue: UInt32
 
@@ -75,7 +75,8 @@ public struct Traits: OptionSet, Sendable {
     /// The filter only moves pixels, as `arrangement` describes. The host may move the samples of a JPEG or a WebP
     /// itself.
     public static let movesPixels = Traits(PIPELINE_MOVES_PIXELS)
-    /// The gain map of an HDR picture still fits the result: what shone brighter before may shine brighter by as much.
+    /// The gain map of an HDR picture still fits the result: an HDR screen may brighten each pixel by the same factor
+    /// as in the input.
     public static let keepsGainMap = Traits(PIPELINE_KEEPS_GAIN_MAP)
     /// The filter asks for `Host.caption` or `Host.credit`.
     public static let readsTexts = Traits(PIPELINE_READS_TEXTS)

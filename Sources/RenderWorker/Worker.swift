@@ -109,7 +109,8 @@ final class Worker: Sendable {
         }
     }
 
-    /// Takes new outputs, and the files of their filters, which are the last of the descriptors. Returns the others.
+    /// Takes new outputs from the request, and reads the files that their filters use from the last descriptors.
+    /// Returns the other descriptors.
     private func withFiles(
         of request: OpenRequest, _ descriptors: [Descriptor], _ state: inout State
     ) throws -> [Descriptor] {

@@ -277,8 +277,9 @@ package final class WorkerPool: FleetLender {
         restartTimer(task)
     }
 
-    /// Grants memory for a task before its header is known. Returns nil if other workers already wait for memory, or if
-    /// the task is under suspicion. `others` descriptors go with the task's own.
+    /// Grants memory for a task before its header is known. Returns nil if other workers already wait for memory, if
+    /// the task is under suspicion, or if one message can't carry all descriptors. `others` is the number of
+    /// descriptors besides the task's sources and targets.
     private func grant(_ task: RenderTask, besides others: Int) -> Int64? {
         guard waitingForMemory.isEmpty, !task.alone, case .render = task.kind,
             task.files.sources.count + task.files.targets.count + others <= WorkerChannel.mostDescriptors
@@ -419,8 +420,8 @@ package final class WorkerPool: FleetLender {
                 worker, replace: task.cancelled || failure.stage == "save" || failure.stage == WorkerFailure.confinement
             )
         case (.said(let line), .busy(let task)):
-            // The worker limits its log lines itself, and sends one extra line with the number of dropped lines. A
-            // worker that sends more is ignored.
+            // The worker limits its log lines itself, and sends one extra line with the number of dropped lines.
+            // Further lines of a faulty worker are ignored.
             guard task.lines <= task.limits.filterLines else { break }
             task.lines += 1
             log(line, of: task, worker)

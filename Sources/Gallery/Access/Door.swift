@@ -4,7 +4,7 @@ import Synchronization
 /// The login at a port: admits requests that have a session cookie. A browser gets the cookie in exchange for a code
 /// that works once.
 final class Door: Sendable {
-    /// A code or a session, with the time of its end in seconds since 1970.
+    /// A code or a session, and when it expires, in seconds since 1970.
     struct Pass: Equatable {
         var text: String
         var ends: Double
@@ -21,7 +21,7 @@ final class Door: Sendable {
     static let codeLife = 15.0 * 60
     /// How long a session lasts after its last request.
     static let sessionLife = 7.0 * 86400
-    /// A session's later end is written to the file only once it differs by this much.
+    /// A session's new expiry is saved to the file only if it is later by at least this many seconds.
     private static let precision = 3600.0
 
     /// The cookie's name. It contains the port, because browsers share cookies between all ports of a host.

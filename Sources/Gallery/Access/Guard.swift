@@ -36,11 +36,11 @@ struct Guard: Sendable {
         return LoginPage.answer(to: request, "Log in first: `pipectl gallery` prints an address that logs you in.")
     }
 
-    /// The token of a request that `lock` has let pass; nil if a person asks.
+    /// The token of a request that `lock` has let pass; nil for a request without a token, which comes from a person.
     func token(of request: HTTPRequest) -> Tokens.Token? { try? tokens?.token(of: request) }
 
-    /// The answer that refuses a request for lack of this role; nil if the request's token has the role, or if a person
-    /// asks.
+    /// The answer that refuses a request whose token lacks this role; nil if the token has the role, or for a request
+    /// without a token.
     func refusal(_ request: HTTPRequest, without role: Role) -> HTTPAnswer? {
         let token: Tokens.Token?
         do throws(Tokens.Refusal) { token = try tokens?.token(of: request) } catch {

@@ -1,7 +1,8 @@
 import ServiceProgram
 import SystemCalls
 
-/// Stores the sessions of a port while the gallery is not running. Each line has a session and the time of its end.
+/// Stores the sessions of a port while the gallery is not running. Each line has a session and the time when it
+/// expires.
 struct SessionFile: Sendable {
     private let file: StateFile
     var path: String { file.path }

@@ -77,7 +77,7 @@ actor ControlCalls: QueueActor {
                 switch event {
                 case .replies(let replies, let files):
                     guard let reply = replies.first else { return }
-                    // The reply ends the conversation, unless it is in `kept`.
+                    // The reply ends a conversation, unless `kept` contains that conversation.
                     calls.assumeIsolated { $0.kept[ticket.id] = $0.running[ticket.id] }
                     done(.success(Answered(reply: reply, files: files)), ticket)
                 case .over: break

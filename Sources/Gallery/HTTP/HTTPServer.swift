@@ -12,8 +12,8 @@ actor HTTPServer: QueueActor {
         var clients = 512
         /// Maximum bytes of a request's headers; also the size of a client's send buffer.
         var headers = 16 << 10
-        /// Timeout in seconds. The server disconnects a client that neither sends nor reads for this time, or that has
-        /// not sent the complete head of a request by then.
+        /// Timeout in seconds. The server disconnects a client that neither sends nor reads anything for this long, or
+        /// that takes longer to send the complete head of a request.
         var silence = 30
     }
 
@@ -25,7 +25,7 @@ actor HTTPServer: QueueActor {
     private var exchanges: [UInt: HTTPExchange] = [:]
     private var last: UInt = 0
     private var turnAt: DispatchTime?
-    /// For each client, the time since which it has had no request in progress; nil while a request is in progress.
+    /// For each client, when it connected or its latest request finished; nil while a request is in progress.
     private var clients: [UInt: DispatchTime?] = [:]
     private var isLooking = false
 
@@ -148,7 +148,7 @@ actor HTTPServer: QueueActor {
         return (last, true)
     }
 
-    /// Handles the site's answer to a request for a file: either the file for the body, or a refusal.
+    /// Called when the site has opened a file for the request's body, or has refused the request.
     private func opened(_ id: UInt, _ file: Result<Descriptor, HTTPRefusal>) {
         guard let exchange = exchanges[id], case .opening = exchange.state else { return }
         switch file {

@@ -60,8 +60,8 @@ function open() {
         if (source !== stream) return;
         setThere(false, "The connection is lost; trying again");
         if (stream.readyState !== EventSource.CLOSED) return;
-        // If the answer is not an event stream, the browser does not reconnect. This code then reopens the stream, after
-        // growing pauses.
+        // If the answer is not an event stream, the browser does not reconnect. So this code reopens the stream, with
+        // increasing delays.
         close();
         sayWhy();
         timer = setTimeout(() => { if (!document.hidden) open(); }, retry);

@@ -13,7 +13,10 @@ export class Headings {
         table.setAttribute("aria-owns", this.element.id);
     }
 
-    /** Shows the headings of these sections, which are keyed by the section's key. `base` is the grid's offset. */
+    /**
+     * Shows these headings. `heads` maps a section's key to the section, its position and its row. `base` is the grid's
+     * offset.
+     */
     draw(heads, base) {
         for (const [key, element] of this.#shown) {
             if (heads.has(key)) continue;

@@ -1,5 +1,5 @@
-// Owns the page's knowledge of the daemon: whether it answers, its status, its progress and the latest jobs. Listeners learn of
-// a change by its topic: `there`, `status`, `progress`, `job`, `batch`, `load` (of everything).
+// Owns the page's knowledge of the daemon: whether it answers, its status, its progress and the latest jobs. Listeners
+// subscribe to a topic: `there`, `status`, `progress`, `job`, `batch`, or `load`, which asks them to reload everything.
 
 const kept = 3000;
 const target = new EventTarget();

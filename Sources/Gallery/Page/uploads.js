@@ -127,7 +127,7 @@ export class Addition {
         this.#changed();
     }
 
-    /** Sends the file's bytes, and returns the name by which the gallery holds them. */
+    /** Sends the file's bytes. Resolves to `{ held }`: the name under which the gallery keeps the file. */
     #upload(item) {
         const request = new XMLHttpRequest();
         this.#running.add(request);

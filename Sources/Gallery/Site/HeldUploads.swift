@@ -9,7 +9,7 @@ final class HeldUploads: Sendable {
         var ends: ContinuousClock.Instant
     }
 
-    /// Maximum files. Each browser holds three at most.
+    /// Maximum files. Each browser uploads at most three at a time.
     private static let most = 64
     private static let life = Duration.seconds(10 * 60)
     private let uploads = Mutex<[Upload]>([])

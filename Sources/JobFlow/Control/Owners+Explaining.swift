@@ -47,7 +47,7 @@ extension Owners {
         return explanation
     }
 
-    /// Has a worker read the picture's header, but not its pixels.
+    /// Makes a worker read the picture's header, but not its pixels.
     private func look(
         at file: Descriptor, _ name: String, _ pictures: [PlannedPicture], _ order: WorkOrder,
         _ done: @escaping @Sendable (Result<PictureHeader, HeaderFailure>) -> Void
@@ -207,8 +207,8 @@ extension Owners {
         var batch: Int?
     }
 
-    /// The reason why the file does not meet the picture's condition; nil if it does. A batch has no name yet, so only
-    /// the folder counts.
+    /// The reason why the file does not meet the picture's condition; nil if it does. The condition sees only the
+    /// file's own folder, not the name of its batch.
     private func obstacle(to picture: PlannedPicture, _ header: PictureHeader, _ named: Named?) -> String? {
         guard let condition = picture.condition, let facts = header.facts, let path = named?.path else { return nil }
         let place = PicturePlace(folder: FileSystem.subfolder(of: path), name: FileSystem.name(of: path))

@@ -14,8 +14,8 @@ package final class Inboxes {
     private let configuration: ConfigurationInForce
     private let claims: ClaimFolders
     package private(set) var all: [Inbox] = []
-    /// Whether startup has stopped waiting for the inboxes: each inbox is watched, has reported why it can't be, or has
-    /// not answered in time.
+    /// Whether startup has stopped waiting for the inboxes. Each inbox is then watched, has reported why it can't be
+    /// watched, or has not answered in time.
     private(set) var areOpen = false
     /// Called when `areOpen` becomes true.
     private var whenOpen: (@Sendable () -> Void)?
@@ -174,8 +174,8 @@ package final class Inboxes {
         opened.notify(queue: line, execute: body)
     }
 
-    /// Calls `done` when each inbox is watched, or has reported why it can't be. Waits at most HangTimeout for inboxes
-    /// that do not answer.
+    /// Calls `done` when each inbox is watched, or has reported why it can't be watched. Waits at most HangTimeout for
+    /// inboxes that do not answer.
     func whenOpen(_ done: @escaping @Sendable () -> Void) {
         whenOpen = done
         lookWhetherOpen()

@@ -110,8 +110,8 @@ package final class Reloads {
         }
     }
 
-    /// Makes new copies of the plugins if a worker lacked a configured filter although the filter's file exists,
-    /// because the copy in use must be damaged. Calls `done` if the new copy provides the filter.
+    /// Call this if a worker lacked a configured filter. If the filter's file exists, the copy in use must be damaged,
+    /// so this makes new copies of the plugins. Calls `done` if the new copy provides the filter.
     func look(for filter: String, done: @escaping @Coordination @Sendable () -> Void) {
         guard !isReloading, let stage = configuration.now.catalog.stages.first(where: { $0.name == filter }) else {
             return

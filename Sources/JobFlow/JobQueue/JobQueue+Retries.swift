@@ -5,7 +5,7 @@ import JobModel
 import PipelineModel
 import ServiceProgram
 
-/// Queues jobs again that wait for a retry: when the retry is due, or earlier on request.
+/// Queues jobs that wait for a retry: when the retry is due, or earlier on request.
 extension JobQueue {
     /// Schedules `queueDue` for this time, unless it is scheduled for an earlier one.
     func retry(at time: Double) { nextRetry.make(at: time) }

@@ -16,7 +16,7 @@ struct WindowRoom {
         }
     }
 
-    /// The lowest priority that still has room beside `count` jobs.
+    /// The lowest priority whose jobs may still enter a window that contains `count` jobs; nil if the window is full.
     func lowest(beside count: Int) -> Priority? { Priority.allCases.first { count < limit(of: $0) } }
 
     /// Number of free places in the window that justifies another query. One query for each job that ends would cost

@@ -41,7 +41,7 @@ extension JobRunner: ShortagesDelegate {
             of: LogSubject(job.record, failure))
     }
 
-    /// Retries the job later, after growing pauses, up to the limit of attempts. Then the job fails.
+    /// Retries the job later, with increasing delays, up to the limit of attempts. Then the job fails.
     private func retryLater(_ job: Job, _ failure: JobFailure) {
         let retry = configuration.settings.retry
         guard job.record.setbacks < retry.tries else { return end(job, failure) }

@@ -167,7 +167,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         if box.withLock({ $0.choice.unwanted == nil }) { look() } else { begin(0) }
     }
 
-    /// Has a worker read the facts that the outputs' conditions compare.
+    /// Makes a worker read the facts that the outputs' conditions compare.
     private func look() {
         guard let input else { return finish(.cancelled) }
         onDisk(of: input.source) { [self] in

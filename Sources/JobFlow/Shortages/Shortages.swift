@@ -12,7 +12,7 @@ import SystemCalls
 /// Stops and restarts the work that needs a resource.
 @Coordination
 protocol ShortagesDelegate: AnyObject {
-    /// Makes work wait that needs this resource and has not begun, because rendering it would be wasted effort.
+    /// Makes work that needs this resource wait, unless it has begun, because rendering it would be wasted effort.
     func setAside(_ resource: Resource, because reason: String)
     /// Releases the work that waits for this resource.
     func bringBack(_ resource: Resource)

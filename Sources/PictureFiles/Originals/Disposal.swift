@@ -80,8 +80,8 @@ package struct Disposal: Sendable {
         return target
     }
 
-    /// Returns a record of the original, which now is at `source`, so that [Keep] can remove it later. Returns nil if
-    /// the original was removed already, or if [Keep] must not remove it.
+    /// Returns a record of the original, whose path is now `source`, so that [Keep] can remove the original later.
+    /// Returns nil if the original was removed already, or if [Keep] must not remove it.
     package func kept(_ job: JobRecord, _ source: String) -> KeptMarks? {
         if job.needsDownload {
             guard job.state == .failed else { return nil }

@@ -25,7 +25,7 @@ enum OutboxFolders {
         }
     }
 
-    /// Makes the renames durable that moved these results out of the outbox or back into it. Syncs both folders of each
+    /// Makes durable the renames that moved these results out of the outbox or back into it. Syncs both folders of each
     /// rename, because a rename is certain to be durable only once its target folder is synced.
     static func sync(_ steps: [PublishIntent.Step]) throws(SystemError) {
         var folders: Set<String> = []

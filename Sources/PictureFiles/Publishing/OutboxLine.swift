@@ -56,8 +56,8 @@ package final class OutboxLine: Sendable {
                 files += turn.files.count
                 return files <= Self.mostFiles
             }
-            // Turns beyond the limit form the next group, because they may change folders that this group has synced by
-            // then.
+            // Turns beyond the limit form the next group. They may change a folder that this group has synced by then;
+            // the next group syncs that folder again.
             let turns = fitting.isEmpty ? Array(waiting.prefix(1)) : Array(fitting)
             waiting.removeFirst(turns.count)
             return (turns, waiting.isEmpty)

@@ -82,7 +82,7 @@ struct Comparison: Hashable {
             }
     }
 
-    /// Only `!=` is met by a picture without the fact.
+    /// A picture without the fact meets only `!=`.
     func verdict(_ facts: PictureFacts, _ place: PicturePlace) -> Condition.Verdict {
         switch fact.value(facts, place) {
         case nil: Condition.Verdict(isMet: comparator == .unequal, words: "the picture has no \(fact)")

@@ -23,7 +23,7 @@ public struct Condition: Sendable, Hashable {
 
     private init(text: String, term: Term) { (self.text, self.term) = (text, term) }
 
-    /// The condition that is met when both are met.
+    /// The condition that this condition and `other` are both met.
     func and(_ other: Condition) -> Condition {
         Condition(text: "(\(text)) and (\(other.text))", term: .all([term, other.term]))
     }
@@ -42,7 +42,7 @@ public struct Condition: Sendable, Hashable {
         }
     }
 
-    /// The first `decisive` verdict settles the matter alone; otherwise, all verdicts together are the reason.
+    /// Returns the first verdict that equals `decisive`. If there is none, joins the reasons of all verdicts.
     private static func combined(
         _ terms: [Term], _ facts: PictureFacts, _ place: PicturePlace, decisive: Bool
     ) -> Verdict {

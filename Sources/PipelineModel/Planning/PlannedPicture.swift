@@ -9,7 +9,7 @@ public struct PlannedPicture: Sendable, Hashable {
     /// The name of the output or tee, which is part of the result's file name; nil if it has none.
     public let name: String?
     public let naming: NameTemplate?
-    /// Which originals it is made of; nil for all.
+    /// The condition that an original must meet for this picture to be made; nil for no condition.
     public var condition: Condition?
 
     /// The file format that the chain names; nil for `format=same`, which only a worker can resolve.

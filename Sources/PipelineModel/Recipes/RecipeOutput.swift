@@ -6,7 +6,7 @@ public struct RecipeOutput: Sendable, Hashable, Codable {
     /// The naming rule for the results of this output and its tees. If nil, a result's name consists of the inbox's
     /// subfolder, the picture's name and the output's name.
     public var naming: NameTemplate?
-    /// Which pictures the output makes results of; nil for all.
+    /// The condition that a picture must meet for the output to make results of it; nil for no condition.
     public var condition: Condition?
 
     public init(name: String?, chain: Chain, naming: NameTemplate? = nil, condition: Condition? = nil) {

@@ -1,4 +1,4 @@
-/// How transient failures are retried: with growing pauses, a limited number of times.
+/// How transient failures are retried: with increasing delays, a limited number of times.
 public struct RetrySettings: Sendable, Hashable {
     public var tries = 5
     public var delay = Duration.seconds(5)

@@ -56,7 +56,8 @@ static void count(VipsImage *input, int band, uint64_t *counts) {
     }
 }
 
-/* Finds two values from 0 to 1: at most the part `clip` of a band's pixels is darker than *black, or brighter than *white. */
+/* Finds two values from 0 to 1. At most the fraction `clip` of a band's pixels is darker than *black, and at most that
+ * fraction is brighter than *white. */
 static void ends(VipsImage *input, int band, double clip, double *black, double *white) {
     int first = 0, most = pipeline_most(input), last = most;
     uint64_t *counts = g_new0(uint64_t, most + 1);

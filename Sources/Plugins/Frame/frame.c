@@ -56,7 +56,7 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "the texts' font, as Pango names it"},
 };
 
-/* A copy of `text` with the picture's own texts in it. */
+/* Returns a copy of `text` with the picture's caption and credit in place of {caption} and {credit}. */
 static char *filled(const PipelineHost *host, const char *text) {
     GString *result = g_string_new(text);
     g_string_replace(result, "{caption}", pipeline_text(host, PIPELINE_CAPTION), 1);
@@ -77,7 +77,8 @@ static int draw(const char *text, const char *font, int width, int height, VipsI
     }
 }
 
-/* Makes the mask of a strip with a text, which has at most the part `share` of the room between the sides. */
+/* Makes the mask of a strip with one text. The text takes at most the fraction `share` of the width between the
+ * sides. */
 static int write_text(
     const PipelineValue *values, const char *text, double share, gboolean is_right, const VipsRect *room, VipsImage **out) {
     PIPELINE_OWNED VipsImage *letters = NULL;
@@ -90,7 +91,7 @@ static int write_text(
     return vips_embed(letters, out, left, top, room->width, room->height, NULL);
 }
 
-/* Makes the strip with both texts, in the form of `like`. */
+/* Makes the strip with both texts, in the bands and the sample format of `like`. */
 static int write_strip(
     const PipelineValue *values, const char *caption, const char *credit, const VipsRect *room, VipsImage *like,
     VipsImage **out) {

@@ -131,7 +131,7 @@ static int apply(const PipelineHost *host, const PipelineValue *values, VipsImag
         return -1;
     Film film = {(float)(values[AMOUNT].number * fmin(1, size)), (const float *)noise->data};
     int failed = pipeline_pixels(input, NULL, add_grain, &film, sizeof film, output);
-    /* The result needs the noise until it is closed. */
+    /* Keeps the noise until the result is closed, or releases it now if there is no result. */
     if (failed)
         g_object_unref(noise);
     else

@@ -1,8 +1,8 @@
 /* lut: the look of a .cube file, as colour programs write it.
  *
- * The file has a table of colours: of one dimension, a curve for each band; or of three, a colour for each mix of red, green and
- * blue. Between the colours of a table of three dimensions, a tetrahedron of four neighbours decides, so that greys stay grey
- * where the table has them so. */
+ * The file contains a table of colours: a 1D table is a curve for each band, and a 3D table has a colour for each mix
+ * of red, green and blue. Colours between the entries of a 3D table are interpolated in a tetrahedron of four
+ * neighbours, so greys stay grey if the table maps greys to greys. */
 #include <pipeline_blur.h>
 
 enum { FILE_NAME, STRENGTH, PARAMETER_COUNT };
@@ -27,7 +27,7 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
 
 /* ---- Reading ---- */
 
-/* A table of colours, each in the first three of its four numbers. In three dimensions, red changes first, then green. */
+/* A table of colours. The fourth number of a colour is unused. In a 3D table, red varies fastest, then green. */
 typedef struct Table {
     int size, dimensions;
     size_t count, most;
@@ -92,7 +92,7 @@ static gboolean take(Table *table, const char *line) {
     return TRUE;
 }
 
-/* Reads a whole file. Returns NULL if it is no table, after it has said why. */
+/* Parses a .cube file. If the file is not valid, reports why, and returns NULL. */
 static Table *read_table(const PipelineHost *host, const char *name, GBytes *file) {
     size_t length = 0;
     const char *bytes = (const char *)g_bytes_get_data(file, &length);
@@ -149,13 +149,14 @@ typedef struct Look {
     float strength;
 } Look;
 
-/* Mixes the part `strength` of a colour of the table into a pixel. */
+/* Blends a colour of the table into a pixel, in proportion to `strength`. */
 static inline __attribute__((always_inline)) void mix(const Look *look, PipelineRun *run, int i, PipelineQuad colour) {
     for (int band = 0; band < 3; band++)
         run->samples[band][i] += look->strength * (colour[band] - run->samples[band][i]);
 }
 
-/* Finds the places of a run's samples in the table: whole steps, and parts of a step. */
+/* Finds where a run's samples lie in the table, for each band: the number of whole steps, and the fraction of the next
+ * step. */
 static inline __attribute__((always_inline)) void find(
     const Table *table, const PipelineRun *run, int steps[3][PIPELINE_RUN], float parts[3][PIPELINE_RUN]) {
     for (int band = 0; band < 3; band++) {
@@ -188,8 +189,8 @@ static void look_up_curves(const void *context, PipelineRun *run) {
     }
 }
 
-/* The way from the dark corner of a cell to its bright corner goes along the axis of the largest part first, then along that of
- * the middle part, then along that of the smallest. */
+/* Interpolates along a path from the dark corner of a cell to its bright corner: first along the axis with the largest
+ * fraction, then along the axis with the middle fraction, and last along the axis with the smallest. */
 PIPELINE_VECTORS
 static void look_up_colours(const void *context, PipelineRun *run) {
     const Look *look = context;
@@ -234,7 +235,7 @@ static int apply(const PipelineHost *host, const PipelineValue *values, VipsImag
         let_go(table);
         return -1;
     }
-    /* The result needs the table until it is closed. */
+    /* Keeps the table until the result is closed. */
     g_object_set_data_full(G_OBJECT(*output), "lut-table", table, let_go);
     return 0;
 }

@@ -1,6 +1,6 @@
 /* mono: black and white, of luma or of a mix of the channels.
  *
- * The weights of red, green and blue are divided by their sum, so that white stays white. By default they are those of luma.
+ * The weights of red, green and blue are divided by their sum, so that white stays white. Luma's are the default.
  * Changes middle tones with a power, x ^ (½ ^ brightness). Then maps tones through noir's S-curve with `contrast`. */
 #include <pipeline_vips.h>
 

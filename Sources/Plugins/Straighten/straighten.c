@@ -1,7 +1,7 @@
 /* straighten: turns the picture by a few degrees, so that the horizon is level.
  *
- * Keeps the largest middle part of the picture's shape that has no empty corner. Each pixel comes from a cubic curve through 4 × 4
- * pixels around its place, in which transparent pixels have no weight. */
+ * Keeps the largest centred part that has the picture's proportions and no empty corner. Computes each pixel by cubic
+ * interpolation of the 4 × 4 pixels around its place, in which transparent pixels have no weight. */
 #include <pipeline_blur.h>
 
 enum { ANGLE, PARAMETER_COUNT };
@@ -20,8 +20,8 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
 /* Two neighbouring pixels of up to four samples, in one register. */
 typedef float Pair __attribute__((vector_size(32), aligned(16), may_alias));
 
-/* The weights, in a cubic curve, of the four neighbours of a place at FINENESS steps between the second and the third, each for
- * all samples of a pixel. */
+/* The weights of the four pixels around a place, for a cubic curve through them. The place lies at one of FINENESS
+ * steps between the second and the third pixel. Each weight is repeated for the four samples of a pixel. */
 enum { FINENESS = 256 };
 
 typedef struct Weights {
@@ -44,7 +44,8 @@ typedef struct Turn {
     Weights weights;
 } Turn;
 
-/* The place in the input of the middle of a pixel of the result, less half a pixel. */
+/* Computes where the centre of a result's pixel lies in the input, relative to the centre of the input's first
+ * pixel. */
 static inline void place(const Turn *turn, VipsImage *in, int x, int y, float *left, float *top) {
     float right = (float)x + 0.5f - (float)turn->width / 2, below = (float)y + 0.5f - (float)turn->height / 2;
     *left = turn->across * right + turn->down * below + (float)(in->Xsize - 1) / 2;
@@ -64,7 +65,7 @@ static PipelineQuad *pixels(VipsRegion *from, const VipsRect *area) {
         int row = VIPS_CLIP(0, area->top + y, in->Ysize - 1);
         PipelineQuad *pixel = result + y * width;
         pipeline_read(VIPS_REGION_ADDR(from, left, row), is_wide, (right - left + 1) * bands, line);
-        /* Samples beyond a pixel's own do no harm. */
+        /* Also copies samples of the next pixel, which do no harm, because the result does not use them. */
         for (int i = left; i <= right; i++)
             memcpy(pixel + i - area->left, line + (i - left) * bands, sizeof *pixel);
         for (int x = left - area->left; has_alpha && x <= right - area->left; x++) {
@@ -159,7 +160,7 @@ static int apply(const PipelineHost *host, const PipelineValue *values, VipsImag
     turn->height = VIPS_MAX(1, (int)(height * part));
     weigh(&turn->weights);
     VipsImage *result = vips_image_new();
-    /* Freed with the result, which alone uses it. */
+    /* Only the result uses `turn`, so it is freed with the result. */
     g_object_set_data_full(G_OBJECT(result), "straighten-turn", turn, g_aligned_free);
     g_object_ref(input);
     vips_object_local(result, input);

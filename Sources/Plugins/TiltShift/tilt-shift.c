@@ -2,8 +2,9 @@
  *
  * Within the band only the sharp picture shows. Beyond the band the blur becomes wider in a smooth step, which is as wide as half
  * the band, or a tenth of the picture's height if that is more. In the first half of the step, a narrow blur replaces the sharp
- * picture, and in the second half the wide blur replaces the narrow blur: so no soft shadow surrounds sharp edges. The blur is of
- * light, so that bright places shine over dark places. */
+ * picture, and in the second half the wide blur replaces the narrow blur: so no soft shadow surrounds sharp edges. The
+ * filter blurs the squares of the samples, which are nearly proportional to light, so that bright places shine over
+ * dark places. */
 #include <pipeline_blur.h>
 
 enum { POSITION, WIDTH, BLUR, ANGLE, PARAMETER_COUNT };
@@ -53,7 +54,7 @@ static Band band_of(const PipelineValue *values, double width, double height) {
         (float)(fmax(half, 0.1) * height), (float)cos(radians), (float)sin(radians)};
 }
 
-/* How far the step has come at a pixel, from 0 to 1. */
+/* The progress of the step at a pixel: 0 within the band, 1 beyond the step. */
 static inline __attribute__((always_inline)) float step_at(const Band *band, int x, int y) {
     float right = (float)x + 0.5f - band->middle, below = (float)y + 0.5f - band->top;
     float t = (fabsf(band->across * below - band->down * right) - band->half) / band->ramp;
@@ -112,7 +113,7 @@ static int apply(const PipelineHost *host, const PipelineValue *values, VipsImag
     (void)host;
     PIPELINE_OWNED VipsImage *weighed = NULL, *narrow = NULL, *wide = NULL, *both = NULL, *mixed = NULL, *soft = NULL;
     double sigma = pipeline_length(values[BLUR].number, "%", input);
-    /* Smaller than for one blur, because two are made of it. */
+    /* Shrinks the picture more than a single blur would, because it is blurred twice. */
     int shrink = pipeline_shrink(1.25 * sigma);
     Band band = band_of(values, input->Xsize, input->Ysize);
     if (pipeline_weighed(input, shrink, PIPELINE_LIGHT, &weighed)

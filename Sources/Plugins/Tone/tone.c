@@ -36,7 +36,7 @@ typedef struct Editing {
     PipelineCurve light[3], tones;
 } Editing;
 
-/* What the tones of the curves depend on. `white` is the brightest tone after `gains`. */
+/* The parameters of the curves. `white` is the brightest tone after `gains`. */
 typedef struct Light {
     const PipelineValue *values;
     double gains[3], white;
@@ -52,7 +52,8 @@ static double curve(const void *context, int band, double x) {
     (void)band;
     const Light *light = context;
     double highlights = light->values[HIGHLIGHTS].number, white = light->white;
-    /* Reinhard's curve, by which the brightest tone becomes white. It changes nothing if that is white already. */
+    /* Reinhard's curve, which maps the brightest tone to white. It changes nothing if the brightest tone is white
+     * already. */
     x += VIPS_MAX(0, -highlights) * (x * (1 + x / (white * white)) / (1 + x) - x);
     x = VIPS_MIN(x, 1);
     x += light->values[SHADOWS].number * x * pow(1 - x, 3) + highlights * (1 - x) * pow(x, 3);

@@ -1,7 +1,7 @@
 /* vignette: darker corners, as from an old lens.
  *
  * The distance from the middle is 0 in the middle and 1 in the corners. Nothing changes up to the distance `radius`. Beyond it
- * the picture becomes darker in a smooth step, until the corners have lost the part `strength` of their brightness. The bright
+ * the picture becomes darker in a smooth step. The corners lose the fraction `strength` of their brightness. The bright
  * area is an ellipse with the picture's proportions. */
 #include <pipeline_vips.h>
 

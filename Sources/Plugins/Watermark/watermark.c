@@ -172,7 +172,8 @@ static struct {
     int reach;
 } latest;
 
-/* Like `paint`, but paints the same text only once. A picture's file may change. */
+/* Like `paint`, but paints the same text only once. Always paints a mark that is a picture, because its file may
+ * change. */
 static int shared_sheet(
     const PipelineHost *host, const PipelineValue *values, int width, int height, int *reach, VipsImage **out) {
     if (*values[TEXT].text == 0)
@@ -236,7 +237,7 @@ static int apply(const PipelineHost *host, const PipelineValue *values, VipsImag
     if ((sheet->Bands == 4 ? pipeline_rgb(input, &picture) : vips_copy(input, &picture, NULL))
         || pipeline_pixels(picture, NULL, lay_over, &place, sizeof place, output))
         return -1;
-    /* The result needs the sheet until it is closed. */
+    /* Keeps the sheet until the result is closed. */
     vips_object_local(*output, g_steal_pointer(&sheet));
     return 0;
 }

@@ -13,15 +13,15 @@ struct GainMap {
         case apple(xmp: [UInt8], hasHeadroom: Bool)
     }
 
-    /// The place of its JPEG in the file.
+    /// The position of the map's JPEG in the file.
     let place: Range<Int>
     let width: Int
     let height: Int
     let isGrey: Bool
-    /// Whether its decoder holds all coefficients, as for a progressive JPEG.
+    /// Whether the map's decoder keeps all coefficients in memory, as for a progressive JPEG.
     private let holdsCoefficients: Bool
     let form: Form
-    /// The markers of its profile, which may say in which colours the gains apply.
+    /// The markers of the map's own profile, which may define the colours to which the gains apply.
     let profile: [UInt8]
 
     /// A gain map, the reason why the file's gain map can't be used, or neither.
@@ -40,7 +40,7 @@ struct GainMap {
         }
     }
 
-    /// Reads the header of a JPEG within a file. Nil when that is no gain map.
+    /// Reads the header of a JPEG within a file. Nil unless that JPEG is a gain map.
     init?(at place: Range<Int>, _ start: [UInt8]) {
         let markers = JPEGMarkers(start)
         let xmp = markers.content(0xe1, JPEGMarkers.xmp).map { Array($0) }
@@ -62,7 +62,7 @@ struct GainMap {
         profile = markers.all(0xe2, Self.profilePrefix).flatMap { Array($0) }
     }
 
-    /// The packet with nothing but Apple's properties; nil unless they mark a gain map.
+    /// The packet, reduced to Apple's properties; nil unless these mark a gain map.
     private static func ofApple(_ xmp: [UInt8]) -> [UInt8]? {
         let own = XMPPacket.cut(xmp) { name in
             !name.space.hasPrefix(appleSpaces) && ![XMPPacket.rdf, XMPPacket.meta].contains(name.space)
@@ -70,7 +70,7 @@ struct GainMap {
         return own.flatMap { $0.contains(text: appleKind) ? $0 : nil }
     }
 
-    /// Bytes that decoding it at 1/`shrink` needs. Coefficients have two bytes.
+    /// Bytes needed to decode the map at 1/`shrink` of its size. A coefficient takes two bytes.
     func memory(shrink: Int) -> Int {
         let samples = width * height * (isGrey ? 1 : 3)
         return place.count + samples / (shrink * shrink) + (holdsCoefficients ? samples * 2 : 0)

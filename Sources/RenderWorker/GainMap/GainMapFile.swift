@@ -11,7 +11,8 @@ struct GainMapFile {
         (self.width, self.height) = (width, height)
         var markers: [UInt8] = []
         switch form {
-        // The two forms name the gains of a picture for HDR screens in opposite directions, so such gains stay in their form.
+        // If the picture is made for HDR screens, the two forms define gains in opposite directions. So the gains of
+        // such a picture keep their form.
         case .xmp(let numbers):
             (announcesXMP, announcesISO) = (true, !numbers.isBaseHDR)
             markers += Self.xmp(numbers) + (announcesISO ? Self.iso(numbers.iso) : [])
@@ -38,8 +39,8 @@ struct GainMapFile {
         return start + index + parts.rest + jpeg
     }
 
-    /// Adds the promise of a gain map to the XMP, and the length of its file. XMP without room for it, or of a form that
-    /// can't be read, stays as it is: the file's index still names the gain map.
+    /// Adds the promise of a gain map, and the length of the gain map's file, to the XMP. If the XMP can't be read or
+    /// has no room, leaves it unchanged: the file's index still names the gain map.
     private func announce(in markers: inout [[UInt8]]) {
         let isXMP: ([UInt8]) -> Bool = { $0[1] == 0xe1 && $0.dropFirst(4).starts(with: JPEGMarkers.xmp) }
         guard let known = markers.firstIndex(where: isXMP) else {

@@ -18,7 +18,7 @@ struct GainMapNumbers: Equatable {
     /// The headroom of a screen that shows the picture itself, and of a screen that shows the whole gain.
     var headroom: Double
     var alternateHeadroom: Double
-    /// Whether the picture itself is the one for HDR screens, and the map darkens it.
+    /// Whether the picture is made for HDR screens, so that the map darkens it for other screens.
     var isBaseHDR = false
     /// Whether the gains apply to the colours of the picture, rather than to those of the map's own profile.
     var usesBaseColours = true
@@ -58,7 +58,7 @@ struct GainMapNumbers: Equatable {
         if channels.allSatisfy({ $0 == channels[0] }) { channels = [channels[0]] }
     }
 
-    /// Numbers far beyond those of any screen and any picture are damage.
+    /// Whether all numbers are plausible. A number far beyond any real screen or picture means damage.
     private var areUsable: Bool {
         let areChannels = channels.allSatisfy { channel in
             [channel.least, channel.most, channel.offset, channel.alternateOffset].allSatisfy { abs($0) <= 64 }
@@ -73,7 +73,7 @@ struct GainMapNumbers: Equatable {
 extension GainMapNumbers {
     static let space = "http://ns.adobe.com/hdr-gain-map/1.0/"
 
-    /// Nil when the packet has no numbers, or unusable ones.
+    /// Nil if the packet contains no usable numbers.
     init?(xmp: [UInt8]) {
         func texts(_ name: String) -> [String]? {
             XMPPacket.texts(of: XMPPacket.Name(space: Self.space, local: name), in: xmp)
@@ -133,7 +133,7 @@ extension GainMapNumbers {
     private static let (multichannel, baseColours, backward, commonDenominator): (UInt8, UInt8, UInt8, UInt8) =
         (1 << 7, 1 << 6, 1 << 2, 1 << 3)
 
-    /// Nil when the bytes are no numbers, or unusable ones.
+    /// Nil if the bytes contain no usable numbers.
     init?(iso bytes: ArraySlice<UInt8>) {
         var rest = bytes
         func next() -> UInt32? {

@@ -1,6 +1,7 @@
 import CPipelinePlugin
 
-/// Which part of a picture a result shows, and where: its gain map goes the same way, at its own scale.
+/// The part of a picture that a result shows, and its position in the result. The result's gain map has the same
+/// placement, at its own scale.
 struct GainMapPlacement {
     /// The size of the result.
     private(set) var width: Int
@@ -80,7 +81,7 @@ struct GainMapPlacement {
         /// The size with the frame.
         var width: Int
         var height: Int
-        /// Where the part lies in it, in samples.
+        /// Where the part begins in the map, in samples.
         var left = 0
         var top = 0
         var placedWidth: Int
@@ -92,8 +93,8 @@ struct GainMapPlacement {
     /// A small result's map has at least this many samples a side, if the source has them.
     private static let leastSide = 128.0
 
-    /// The size of the result's map. It has as many samples per pixel as the map of the stored picture, or more in a small
-    /// result, and never more than are there.
+    /// The size of the result's map. It has as many samples per pixel as the map of the stored picture. A small
+    /// result's map has more, but no more than the source provides.
     func size(ofMap map: (width: Int, height: Int), of stored: (width: Int, height: Int)) -> Size {
         let across = (there: Double(map.width) * part.width, share: Double(map.width) / Double(stored.width))
         let down = (there: Double(map.height) * part.height, share: Double(map.height) / Double(stored.height))

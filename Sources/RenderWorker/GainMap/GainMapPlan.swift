@@ -1,7 +1,7 @@
 import PipelineModel
 import WorkerProtocol
 
-/// What becomes of a picture's gain map in one result.
+/// Whether a result keeps the picture's gain map, and if not, why.
 enum GainMapPlan {
     /// There is no gain map, or the result is not meant to have one (`hdr=drop`).
     case none
@@ -9,7 +9,7 @@ enum GainMapPlan {
     /// The reason, in words.
     case lost(String)
 
-    /// `orientation`, `width` and `height` are those of the stored picture.
+    /// `orientation`, `width` and `height` describe the stored picture.
     init(
         _ finding: GainMap.Finding, _ stages: [Stage], stored width: Int, _ height: Int, orientation: Int,
         isBehindBarrier: Bool, _ filters: FilterLibrary

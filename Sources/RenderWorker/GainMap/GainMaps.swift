@@ -4,7 +4,7 @@ import PipelineModel
 /// Makes the gain maps of a picture's results. They are all made from one decoding.
 final class GainMaps {
     let finding: GainMap.Finding
-    /// By output.
+    /// The plan of each output.
     let plans: [GainMapPlan]
     private let source: SourceFile
     private let stored: (width: Int, height: Int)
@@ -24,7 +24,7 @@ final class GainMaps {
         stored = (width, height)
     }
 
-    /// What a result has of the gain map.
+    /// The gain map of a result, or the reason why the result has none.
     enum Outcome {
         case none
         case file(GainMapFile)
@@ -51,7 +51,7 @@ final class GainMaps {
         }
         do throws(Loss) {
             let file = try made(map, placement)
-            // The rest is for the picture itself.
+            // Reserves at least three quarters of the limit for the picture itself.
             if let most, file.jpeg.count > most / 4 {
                 throw Loss(reason: "it would take more than a quarter of max-bytes=")
             }
@@ -61,7 +61,7 @@ final class GainMaps {
         }
     }
 
-    /// Bytes that decoding the map needs, and the largest result's map and file.
+    /// Memory to decode the map, and for the map and the file of the largest result, in bytes.
     var memory: Int {
         guard case .found(let map) = finding, !placements.isEmpty else { return 0 }
         let results = placements.map { placement in
@@ -70,7 +70,7 @@ final class GainMaps {
                 shrink == 1 && placement.part.width == 1 && placement.part.height == 1
                 && size.placedWidth * size.placedHeight == map.width * map.height
             let copies = [!isDecoded, !placement.turn.isNone, size.isFramed].count { $0 }
-            // The encoders' output is copied: the map's, and that of the picture.
+            // Both encoders' outputs are copied: the map's and the picture's.
             return size.width * size.height * (map.isGrey ? 1 : 3) * copies + map.place.count * 3
                 + placement.width * placement.height / 4
         }
@@ -151,7 +151,7 @@ final class GainMaps {
             .none, resized(planes.luma, .none), planes.colours.map { resized($0, planes.shared) })
     }
 
-    /// A frame shines no brighter than it does without the map.
+    /// The frame around the map. Its gain is 0, so an HDR screen does not brighten the frame.
     private static func frame(_ size: GainMapPlacement.Size, _ form: GainMap.Form) -> Arrangement.Frame {
         func sample(_ channel: Int) -> UInt8 {
             form.numbers?.sample(of: 0, channel: channel) ?? 0
@@ -195,7 +195,7 @@ extension GainMap.Form {
         }
     }
 
-    /// The same with other numbers.
+    /// The same form with other numbers.
     fileprivate func with(_ numbers: GainMapNumbers) -> GainMap.Form {
         switch self {
         case .xmp: .xmp(numbers)

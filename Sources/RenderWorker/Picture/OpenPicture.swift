@@ -178,8 +178,8 @@ extension SourceFile {
         guard picture.hasPlainColours else {
             return (.none("its colours have to be made plain first"), nil, png != nil)
         }
-        // A PNG stores no luma, but a row becomes luma as soon as it is decoded.
-        // After a barrier, the metadata comes from another file.
+        // A PNG stores no luma, but the worker converts each row to luma as it decodes the row. The worker does not do
+        // so after a barrier, because the metadata then comes from another file.
         if let png { return (png.hasLuma && !isHandedOver ? .stored : .made, nil, true) }
         let stored = try storedPlanes
         return (stored.luma ? .stored : .made, stored.colours, stored.hasOwnDecoder)

@@ -1,5 +1,5 @@
-/// What `metadata=copyright` keeps of XMP and IPTC: who made the picture, to whom it belongs and whom to name, and by which
-/// kind of source it came into being, as IPTC's digital source type says it.
+/// The properties of XMP and IPTC that `metadata=copyright` keeps: who made and owns the picture, whom to credit, and
+/// the kind of its source (IPTC's digital source type).
 enum OriginMarks {
     /// Data sets of IPTC's record 2: version, by-line and its title, credit, source, and copyright.
     static let iptc: Set<UInt8> = [0, 80, 85, 110, 115, 116]
@@ -21,7 +21,7 @@ enum OriginMarks {
         var isFound = false
     }
 
-    /// Properties by their namespace. All properties that begin so belong to one of them, such as `LicensorName`.
+    /// Prefixes of the properties' names, by namespace. `Licensor` also stands for `LicensorName`, for example.
     private static let marks = [
         "http://purl.org/dc/elements/1.1/": ["creator", "rights"],
         "http://ns.adobe.com/photoshop/1.0/": ["Credit", "Source", "AuthorsPosition"],
@@ -36,7 +36,7 @@ enum OriginMarks {
         !name.local.isEmpty && marks[name.space]?.contains { name.local.hasPrefix($0) } == true
     }
 
-    /// Elements and attributes around properties, and the declarations of their namespaces.
+    /// Whether the name belongs to an element or attribute around properties, or declares one of their namespaces.
     private static func isStructure(_ name: XMPPacket.Name) -> Bool {
         let isDeclaration = name.local.isEmpty && marks[name.space] != nil
         // The prefix `xml` needs no declaration.

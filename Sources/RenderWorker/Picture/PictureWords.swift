@@ -1,6 +1,6 @@
 import PipelineModel
 
-/// Caption and credit of a picture: what a list says, or else what the metadata say.
+/// Caption and credit of a picture: from the list that named the picture, or else from its metadata.
 struct PictureWords: Sendable {
     private(set) var caption: String?
     private(set) var credit: String?
@@ -23,7 +23,7 @@ struct PictureWords: Sendable {
             EXIF.text(0x8298, in: main))
     }
 
-    /// Without control characters except line breaks, and not too long. Nil if nothing is left.
+    /// Removes control characters except line breaks, and shortens the text. Nil if only white space is left.
     private static func printable(_ text: String) -> String? {
         let scalars = text.replacing("\r\n", with: "\n").unicodeScalars.filter {
             $0 == "\n" || $0.properties.generalCategory != .control

@@ -49,7 +49,8 @@ struct XMPPacket {
         return result + bytes[at...]
     }
 
-    /// The texts of the wanted properties, in the order of the packet; empty if it is not well-formed, as above.
+    /// The texts of the wanted properties, in the order of the packet. Empty if the packet is not well-formed (see
+    /// `cut`).
     static func texts(_ bytes: [UInt8], of isWanted: @escaping (Name) -> Bool) -> [(name: Name, text: String)] {
         var names: [Name] = []
         var packet = XMPPacket(bytes: bytes) { name in
@@ -94,7 +95,7 @@ struct XMPPacket {
     /// The packet with one more element at the end of its `rdf:RDF`; nil when it is not well-formed XMP. The element has
     /// to declare its namespaces itself, because the packet may know them by other prefixes or not at all.
     static func adding(_ element: String, to packet: [UInt8]) -> [UInt8]? {
-        // Without comments, nothing but the end tag looks like it.
+        // Removes comments first, because a comment could contain text that looks like the end tag.
         guard let packet = cut(packet, where: { _ in false }), let end = end(of: packet) else { return nil }
         return packet[..<end] + Array(element.utf8) + packet[end...]
     }

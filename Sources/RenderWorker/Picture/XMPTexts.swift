@@ -8,7 +8,7 @@ struct XMPTexts {
 
     init(description: String?, credit: String?) { (self.description, self.credit) = (description, credit) }
 
-    /// The texts of a packet. Of a description in several languages, the first, which should be the default.
+    /// The texts of a packet. If the description has several languages, takes the first, which should be the default.
     init(of packet: [UInt8]) {
         description = XMPPacket.texts(of: .init(space: Self.dublinCore, local: "description"), in: packet)?.first
         credit = XMPPacket.texts(of: .init(space: Self.photoshop, local: "Credit"), in: packet)?.first

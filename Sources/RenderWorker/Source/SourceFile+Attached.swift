@@ -72,8 +72,7 @@ extension SourceFile {
         return parts
     }
 
-    /// The markers at the start of a JPEG, which contain its metadata, by their kind, and the place and length of their
-    /// content.
+    /// The metadata markers at the start of a JPEG: the kind of each marker, and the offset and length of its content.
     var jpegSegments: [(kind: UInt8, content: Int, length: Int)] {
         var (segments, at) = ([(kind: UInt8, content: Int, length: Int)](), 2)
         for _ in 0..<Self.most {

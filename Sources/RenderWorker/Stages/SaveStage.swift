@@ -29,7 +29,7 @@ struct SaveStage {
     /// Whether alpha is removed though the format can store it: for a preview of a result without transparency.
     private let isOpaque: Bool
 
-    /// What becomes of a gain map.
+    /// Whether the result keeps the gain map if possible, drops it, or requires it.
     enum HDR: String { case keep, drop, require }
 
     /// Whether the result's EXIF has the notes of the camera's maker, if the picture has them.
@@ -107,7 +107,7 @@ struct SaveStage {
         _ cancellation: Cancellation
     ) throws -> Picture {
         try ResultSize(width: planes.width, height: planes.height).check(format)
-        // libultrahdr reads no gain map of a picture with one component.
+        // libultrahdr ignores the gain map of a picture with only one component.
         guard let planes = gainMap == nil ? planes : planes.withColours else {
             throw WorkerFailure(stage: Self.name, withoutMemory: "there was no memory for the result")
         }
@@ -126,7 +126,7 @@ struct SaveStage {
     private func withMetadata(_ picture: Picture, isColour: Bool) throws -> Picture {
         let result = try picture.withOwnFields()
         finish(result, of: picture)
-        // libultrahdr reads no gain map of a picture with one component.
+        // libultrahdr ignores the gain map of a picture with only one component.
         guard isColour, result.bands < 3 else { return result }
         return try result.then { cvips_colourspace($0, $1, VIPS_INTERPRETATION_sRGB) }
     }

@@ -81,7 +81,7 @@ extension Verb {
         try FileSystem.status(FileSystem.resolved(context.address.path))?.owner ?? geteuid()
     }
 
-    /// Has the daemon check its configuration. Throws for problems in `files`; returns problems in other files.
+    /// Makes the daemon check its configuration. Throws for problems in `files`; returns problems in other files.
     private static func tried(_ files: [String], _ context: Context) throws -> [Control.Problem] {
         let problems = try context.call(Call.Reload(check: true)).problems
         let own = problems.filter { files.contains($0.file) }

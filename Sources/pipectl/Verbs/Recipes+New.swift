@@ -70,7 +70,7 @@ extension Verb {
         try context.output.lines([""] + steps.map { Text($0) })
     }
 
-    /// Has the daemon check the new recipe, and removes the file if it is unusable. Returns problems of other files.
+    /// Makes the daemon check the new recipe, and removes the file if it is unusable. Returns problems of other files.
     private static func tried(_ start: RecipeStart, _ context: Context) throws -> [Control.Problem] {
         let problems: [Control.Problem]
         do { problems = try context.call(Call.Reload(check: true)).problems } catch {

@@ -163,7 +163,7 @@ struct Watching: Following {
 }
 
 extension Control.Event {
-    /// Whether to print the event. Of the events about a job's progress, only its end is printed.
+    /// Whether to print the event. Events about a job's progress are not printed, except the job's end.
     fileprivate var isWorthALine: Bool {
         switch kind {
         case "job": job.map { ["done", "failed", "cancelled"].contains($0.state) } ?? false

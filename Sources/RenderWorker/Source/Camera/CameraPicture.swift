@@ -67,8 +67,8 @@ struct CameraPicture {
         preview == nil ? "\(kind), developed" : "\(kind), preview \(previewSize.width) × \(previewSize.height) jpeg"
     }
 
-    /// A pattern of two by two samples gives one pixel at half size. X-Trans sensors have a larger pattern, so no
-    /// shrink.
+    /// Factors by which developing can shrink the picture. A sensor with a pattern of two by two samples allows 2,
+    /// because each pattern becomes one pixel. X-Trans sensors have a larger pattern, and allow no shrinking.
     var shrinks: [Int] { header.filters > 1000 && header.colours == 3 && !header.is_stretched ? [2] : [] }
 
     /// A picture without pixels that has the size and metadata of the developed picture.
